@@ -1,0 +1,36 @@
+"""Is the best in-context-learning score better than chance? From task files to figures."""
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+# A study is one whole file: another one replaces config.yaml and does not add to it.
+if "study" not in config:
+
+    configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/tasks.smk"
+include: "workflow/rules/models.smk"
+include: "workflow/rules/scores.smk"
+include: "workflow/rules/analysis.smk"
+include: "workflow/rules/report.smk"
+
+
+report: "workflow/report/workflow.rst"
+
+
+rule all:
+    default_target: True
+    input:
+        f"{RESULTS}/report.html",
+        f"{RESULTS}/config.yaml",
+        FIGURES,
+        TABLES,
+
+
+rule scores:
+    """Everything up to the scores, and no analysis."""
+    input:
+        SCORES,

@@ -1,0 +1,172 @@
+"""Files that say what they were made from and are never left half-written.
+
+Every table of a study has its columns here, once. A Parquet file carries the
+facts it was made from in its metadata under the key ``made_from``; every file
+is written beside its place and renamed into it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from abovechance.provenance import versions
+
+SCHEMAS: dict[str, pa.Schema] = {
+    "tasks": pa.schema(
+        {
+            "example": pa.string(),
+            "text": pa.string(),
+            "choices": pa.list_(pa.string()),
+            "correct": pa.list_(pa.bool_()),
+        }
+    ),
+    "evaluation_sets": pa.schema(
+        {"example": pa.string(), "evaluated": pa.bool_(), "demonstration": pa.bool_()}
+    ),
+    "prompts": pa.schema(
+        {"prompt": pa.int64(), "demonstrations": pa.list_(pa.string()), "text": pa.string()}
+    ),
+    "scores": pa.schema(
+        {
+            "prompt": pa.int64(),
+            "example": pa.string(),
+            "choice": pa.int64(),
+            "logprob": pa.float64(),
+            "tokens": pa.int64(),
+            "characters": pa.int64(),
+            "bytes": pa.int64(),
+        }
+    ),
+    "predictions": pa.schema(
+        {
+            "model": pa.dictionary(pa.int32(), pa.string()),
+            "task": pa.dictionary(pa.int32(), pa.string()),
+            "shots": pa.int64(),
+            "prompt": pa.int64(),
+            "example": pa.dictionary(pa.int32(), pa.string()),
+            "correct": pa.bool_(),
+            "tie": pa.bool_(),
+            "chance": pa.float64(),
+        }
+    ),
+    "accuracy": pa.schema(
+        {
+            "model": pa.string(),
+            "task": pa.string(),
+            "shots": pa.int64(),
+            "prompt": pa.int64(),
+            "examples": pa.int64(),
+            "correct": pa.int64(),
+            "accuracy": pa.float64(),
+            "ties": pa.int64(),
+        }
+    ),
+    "outcomes": pa.schema(
+        {
+            "model": pa.string(),
+            "task": pa.string(),
+            "shots": pa.int64(),
+            "split": pa.int64(),
+            "prompts": pa.int64(),
+            "tried": pa.int64(),
+            "prompt": pa.int64(),
+            "validation_examples": pa.int64(),
+            "validation_accuracy": pa.float64(),
+            "standard_baseline": pa.float64(),
+            "maximum_baseline": pa.float64(),
+            "standard_tail": pa.float64(),
+            "maximum_tail": pa.float64(),
+            "above_standard": pa.bool_(),
+            "above_maximum": pa.bool_(),
+            "test_examples": pa.int64(),
+            "test_accuracy": pa.float64(),
+            "test_baseline": pa.float64(),
+            "above_on_test": pa.bool_(),
+        }
+    ),
+}
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path to write to that takes the place of ``path`` when all went well, in one rename."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The suffix stays last, since writers choose their format by it.
+    beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        yield beside
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text file in one rename."""
+    with replacing(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+def write_json(value: Any, path: Path) -> None:
+    """Write a JSON file in one rename."""
+    write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", path)
+
+
+def as_arrow(table: pd.DataFrame, kind: str) -> pa.Table:
+    """The table with exactly the columns and types of ``SCHEMAS[kind]``."""
+    schema = SCHEMAS[kind]
+    if set(table.columns) != set(schema.names):
+        raise ValueError(f"{kind} has columns {sorted(table.columns)}, not {sorted(schema.names)}")
+    return pa.Table.from_pandas(table[schema.names], schema, preserve_index=False)
+
+
+def write_table(table: pd.DataFrame, kind: str, path: Path, made_from: Mapping[str, Any]) -> None:
+    """Write a table as Parquet, with what it was made from in its metadata."""
+    arrow = as_arrow(table, kind)
+    with replacing(path) as beside:
+        pq.write_table(arrow.replace_schema_metadata(metadata(made_from)), beside)
+
+
+@contextmanager
+def writing_parts(
+    kind: str, path: Path, made_from: Mapping[str, Any]
+) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """A function that adds rows to a table too large to be held at once."""
+    schema = SCHEMAS[kind].with_metadata(metadata(made_from))
+    with replacing(path) as beside, pq.ParquetWriter(beside, schema) as writer:
+        yield lambda part: writer.write_table(as_arrow(part, kind).replace_schema_metadata(schema.metadata))
+
+
+def metadata(made_from: Mapping[str, Any]) -> dict[str, str]:
+    """Parquet metadata: the facts given and the versions of the libraries at work."""
+    return {"made_from": json.dumps({**made_from, "versions": versions()}, ensure_ascii=False)}
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table; lists come back as lists and dictionary columns as categories."""
+    table = pq.read_table(path)
+    frame = table.to_pandas()
+    for field in table.schema:
+        if pa.types.is_list(field.type):
+            frame[field.name] = table[field.name].to_pylist()
+    return frame
+
+
+def read_made_from(path: Path) -> dict[str, Any]:
+    """What a Parquet file was made from; empty where it does not say."""
+    stored = pq.read_schema(path).metadata or {}
+    return json.loads(stored.get(b"made_from", b"{}"))
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV in one rename; floats keep all their digits."""
+    with replacing(path) as beside:
+        table.to_csv(beside, index=False)

@@ -1,0 +1,141 @@
+"""A study's config: checked as a whole before anything runs."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from abovechance.errors import InputError, nearest
+from abovechance.tasks import OWN_TASK_SUFFIXES, check_bigbench_name
+
+SOURCES = ("path", "hub", "download")
+
+
+def resolve(
+    config: Mapping[str, Any], schema: Mapping[str, Any], downloads: Mapping[str, Any], where: str
+) -> dict[str, Any]:
+    """The config with its defaults filled in, once all that can be checked at once is right.
+
+    Parameters
+    ----------
+    config
+        As read from YAML.
+    schema
+        The JSON Schema of a study.
+    downloads
+        The pinned downloads, by name.
+    where
+        The config's file, for messages.
+
+    Raises
+    ------
+    InputError
+        With file, key, value and what would be right.
+    """
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(config)
+    for error in sorted(errors, key=lambda error: (len(error.path), str(list(error.path)))):
+        raise InputError(f"{where}: {_explain(error)}")
+    resolved = copy.deepcopy(dict(config))
+    _fill_defaults(resolved, schema)
+    for name, source in resolved["tasks"].items():
+        _check_task(name, source, where)
+    for name, model in resolved["models"].items():
+        _check_model(name, model, downloads, where)
+    return resolved
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    """A schema error in words: the key, what it has, and what would be right."""
+    key = ".".join(map(str, error.absolute_path))
+    at = f"key '{key}'" if key else "the config"
+    if error.validator == "additionalProperties":
+        known = list(error.schema["properties"])
+        unknown = next(name for name in error.instance if name not in known)
+        inside = f" in '{key}'" if key else ""
+        return f"key '{unknown}'{inside} is unknown; {nearest(str(unknown), known)}"
+    if error.validator == "required":
+        missing = next(name for name in error.validator_value if name not in error.instance)
+        return f"{at} lacks the key '{missing}'"
+    if error.validator == "type":
+        return f"{at} is {error.instance!r}, but must be of type {error.validator_value}"
+    if error.validator == "enum":
+        words = [str(word) for word in error.validator_value]
+        hint = nearest(str(error.instance), words)
+        return f"{at} is {error.instance!r}, but must be one of {', '.join(words)}; {hint}"
+    if error.validator == "pattern":
+        hint = "a name is made of letters, digits, '_', '.' and '-'"
+        return f"{at} has {error.instance!r}; {hint}"
+    return f"{at}: {error.message}"
+
+
+def _fill_defaults(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
+    for key, part in schema.get("properties", {}).items():
+        if "default" in part:
+            config.setdefault(key, copy.deepcopy(part["default"]))
+        if isinstance(config.get(key), dict):
+            for inner in _objects_below(config[key], part):
+                _fill_defaults(*inner)
+
+
+def _objects_below(
+    value: dict[str, Any], schema: Mapping[str, Any]
+) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
+    """The object itself, or its values where the schema describes these and not its keys."""
+    every = schema.get("additionalProperties")
+    if isinstance(every, Mapping) and "properties" in every:
+        yield from ((item, every) for item in value.values())
+    else:
+        yield value, schema
+
+
+def _check_task(name: str, source: str, where: str) -> None:
+    if source == "bigbench":
+        check_bigbench_name(name, f"{where}: key 'tasks'")
+        return
+    path = Path(source).expanduser()
+    key = f"{where}: key 'tasks.{name}'"
+    if path.suffix not in OWN_TASK_SUFFIXES:
+        right = f"'bigbench' or a file ending in {', '.join(OWN_TASK_SUFFIXES)}"
+        raise InputError(f"{key} is '{source}'; right would be {right}")
+    if not path.is_file():
+        raise InputError(f"{key}: there is no file '{source}' (looked in {Path.cwd()})")
+
+
+def _check_model(
+    name: str, model: Mapping[str, Any], downloads: Mapping[str, Any], where: str
+) -> None:
+    key = f"{where}: key 'models.{name}'"
+    given = [source for source in SOURCES if source in model]
+    if len(given) != 1:
+        raise InputError(f"{key} has {given or 'no source'}; right is one of {', '.join(SOURCES)}")
+    if "download" in model:
+        if model["download"] not in downloads:
+            hint = nearest(model["download"], list(downloads))
+            raise InputError(f"{key}.download: '{model['download']}' is not pinned; {hint}")
+        if "file" not in model:
+            raise InputError(f"{key} lacks 'file': the GGUF file inside the download")
+    if "path" in model:
+        check_model_path(Path(model["path"]).expanduser(), f"{key}.path")
+    if "revision" in model and "hub" not in model:
+        raise InputError(f"{key} has 'revision', which belongs to 'hub' only")
+
+
+def check_model_path(path: Path, key: str) -> None:
+    """Raise InputError unless there is a model whose weights can be loaded without pickle."""
+    if path.suffix == ".gguf":
+        if not path.is_file():
+            raise InputError(f"{key}: there is no file {path} (looked in {Path.cwd()})")
+        return
+    if not path.is_dir():
+        raise InputError(f"{key}: there is no folder {path} (looked in {Path.cwd()})")
+    if not (path / "config.json").is_file():
+        raise InputError(f"{key}: {path} has no config.json, so is no model that transformers saved")
+    if not any(path.glob("*.safetensors")):
+        raise InputError(
+            f"{key}: {path} has no weights (*.safetensors); pickled weights (*.bin, *.pt) are "
+            "never loaded: save them again with model.save_pretrained(folder)"
+        )

@@ -1,0 +1,16 @@
+"""The one exception that people are meant to read."""
+
+
+class InputError(ValueError):
+    """Something a user wrote is wrong: the message names it and says what would be right."""
+
+
+def nearest(word: str, known: list[str] | tuple[str, ...]) -> str:
+    """A hint such as ``did you mean 'emoji_movie'?``, or the known words where none is near."""
+    from difflib import get_close_matches
+
+    matches = get_close_matches(word, known, n=1, cutoff=0.6)
+    if matches:
+        return f"did you mean '{matches[0]}'?"
+    listed = ", ".join(sorted(known)[:20]) + (", ..." if len(known) > 20 else "")
+    return f"known are: {listed}"

@@ -1,0 +1,152 @@
+"""The report of a study: one HTML file that opens anywhere."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from abovechance import style
+from abovechance.archive import read_made_from
+from abovechance.heldout import agreement
+from abovechance.tables import probability, readable, verdict_counts
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure in the report: its heading, what it shows, and its PNG file."""
+
+    title: str
+    caption: str
+    path: Path
+
+    @property
+    def data(self) -> str:
+        """The picture as a data URI, so that the report needs no other file."""
+        return "data:image/png;base64," + base64.b64encode(self.path.read_bytes()).decode()
+
+
+def render(
+    study: str,
+    verdicts: pd.DataFrame,
+    outcomes: pd.DataFrame,
+    pictures: Sequence[Picture],
+    facts: Mapping[str, Any],
+) -> str:
+    """The report as HTML text.
+
+    Parameters
+    ----------
+    verdicts
+        The table ``verdicts.csv``.
+    outcomes
+        The table ``heldout/outcomes.parquet``.
+    facts
+        What was run, name to value, shown as a list.
+    """
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    template = environment.from_string(
+        files("abovechance").joinpath("report.html.jinja").read_text(encoding="utf-8")
+    )
+    counts = verdict_counts(verdicts, ["model", "shots"])
+    models = list(dict.fromkeys(verdicts["model"]))
+    return template.render(
+        study=study,
+        models=models,
+        shots=sorted(verdicts["shots"].unique()),
+        rows=_glance(verdicts),
+        total=counts.iloc[-1].to_dict(),
+        counts=_html(counts),
+        verdicts=_html(verdicts),
+        agreement=_html(agreement(outcomes, ["prompts"])),
+        pictures=pictures,
+        facts=facts,
+        colours=style.VERDICT_COLOURS,
+    )
+
+
+def _glance(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
+    """One row a task: its name and {(model, shots): cell}."""
+    rows = []
+    for task, group in verdicts.groupby("task", sort=False):
+        cells = {
+            (row.model, row.shots): {
+                "verdict": row.verdict,
+                "best": f"{row.best_accuracy:.0%}",
+                "hint": (
+                    f"best of {row.prompts} prompts on {row.examples} examples: "
+                    f"{row.best_accuracy:.3f}; standard baseline {row.standard_baseline:.3f} "
+                    f"(tail {probability(row.standard_tail)}), maximum baseline "
+                    f"{row.maximum_baseline:.3f} (tail {probability(row.maximum_tail)})"
+                ),
+            }
+            for row in group.itertuples()
+        }
+        rows.append({"task": style.words(str(task)), "cells": cells})
+    return rows
+
+
+def _html(table: pd.DataFrame) -> str:
+    return readable(table).to_html(index=False, border=0, classes="data")
+
+
+_CAPTIONS = {
+    "spread": (
+        "The spread of prompts",
+        "Each small dot is a prompt; the large dot is the best one. Dashed: the standard random baseline. "
+        "Solid: the maximum random baseline. A best prompt under the solid line is what luck alone gives.",
+    ),
+    "expected_maximum": (
+        "The best of ever more prompts",
+        "Above: the expected accuracy of the best of as many prompts as the axis says (coloured), and both "
+        "baselines. Below: the probability that guessing reaches it, for one guesser (dashed) and for the best "
+        "of as many guessers (solid); the thin line marks 0.05.",
+    ),
+    "agreement": (
+        "Which baseline foresees held-out results",
+        "The tail probability under each baseline on the validation split, used to foresee whether the chosen "
+        "prompt is above the standard baseline on the held-out test split. Thin lines: a predictor that knows "
+        "nothing.",
+    ),
+}
+
+
+def pictures(names: Sequence[str], paths: Sequence[Path]) -> list[Picture]:
+    """The figures of these names with their headings and captions."""
+    found = []
+    for name, path in zip(names, paths, strict=True):
+        kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
+        title, caption = _CAPTIONS[kind]
+        model = name.removeprefix(kind).removeprefix("_")
+        found.append(Picture(f"{title}: {model}" if model else title, caption, path))
+    return found
+
+
+def facts(config: Mapping[str, Any], scores: Sequence[Path]) -> dict[str, str]:
+    """What was run: the config's main keys, and the models and versions that the scores name."""
+    told = {
+        "seed": str(config["seed"]),
+        "tasks": ", ".join(config["tasks"]),
+        "shots": ", ".join(map(str, config["shots"])),
+        "prompts": f"{config['prompts']} for each task and number of shots, fewer where no more exist",
+        "examples": f"at most {config['max_examples']} of a task",
+        "compared by": f"log-likelihood per {config['normalization']}",
+    }
+    for name, path in zip(_models_of(scores), scores, strict=True):
+        made = read_made_from(path)
+        told[name] = f"{made['model']} ({made['revision'][:12]}), {made['precision']}"
+        told["versions"] = ", ".join(f"{package} {number}" for package, number in made["versions"].items())
+    return told
+
+
+def _models_of(scores: Sequence[Path]) -> list[str]:
+    """The model that each scores file belongs to, from its place: <model>/<task>/<shots>."""
+    return [path.parent.parent.name for path in scores]

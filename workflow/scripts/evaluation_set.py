@@ -1,0 +1,13 @@
+"""Write which examples of a task are evaluated."""
+
+from pathlib import Path
+
+from job import logged
+
+from abovechance.archive import read_table, write_table
+from abovechance.prompts import evaluation_set
+
+with logged(snakemake):
+    facts = {"seed": snakemake.params.seed, "max_examples": snakemake.params.max_examples}
+    table = evaluation_set(read_table(Path(snakemake.input.task)), snakemake.wildcards.task, **facts)
+    write_table(table, "evaluation_sets", Path(snakemake.output.table), facts)

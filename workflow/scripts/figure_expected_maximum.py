@@ -1,0 +1,16 @@
+"""Draw the expected best accuracy by number of prompts, for one model."""
+
+from pathlib import Path
+
+from job import logged
+
+from abovechance import figures, style
+from abovechance.archive import read_table
+
+with logged(snakemake):
+    tables = [
+        table[table["model"] == snakemake.wildcards.model]
+        for table in map(read_table, map(Path, (snakemake.input.predictions, snakemake.input.accuracy)))
+    ]
+    numbers = figures.expected_maximum_numbers(*tables)
+    style.save(figures.expected_maximum(numbers), numbers, Path(snakemake.output.png).with_suffix(""))

@@ -1,0 +1,20 @@
+"""Write the prompts of a task and number of shots."""
+
+from pathlib import Path
+
+from job import logged
+
+from abovechance.archive import read_table, write_table
+from abovechance.prompts import draw_prompts
+
+with logged(snakemake) as log:
+    facts = {"seed": snakemake.params.seed, "prompts": snakemake.params.prompts}
+    table = draw_prompts(
+        read_table(Path(snakemake.input.task)),
+        read_table(Path(snakemake.input.evaluation_set)),
+        snakemake.wildcards.task,
+        shots=int(snakemake.wildcards.shots),
+        **facts,
+    )
+    log.info(f"{len(table)} of {facts['prompts']} prompts; fewer where no more exist")
+    write_table(table, "prompts", Path(snakemake.output.table), facts)

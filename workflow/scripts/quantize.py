@@ -1,0 +1,11 @@
+"""Quantize a model's weights."""
+
+from pathlib import Path
+
+from job import logged
+
+from abovechance.scoring.models import Weights, quantize
+
+with logged(snakemake):
+    output = Path(snakemake.output[0])
+    quantize(Weights.read(Path(snakemake.input.weights[0])), output.parent).write(output)

@@ -1,0 +1,23 @@
+"""Write the report."""
+
+from pathlib import Path
+
+import pandas as pd
+import yaml
+from job import logged
+
+from abovechance import report
+from abovechance.archive import read_table, write_text
+
+with logged(snakemake):
+    text = report.render(
+        study=snakemake.params.study,
+        verdicts=pd.read_csv(snakemake.input.verdicts[0]),
+        outcomes=read_table(Path(snakemake.input.outcomes[0])),
+        pictures=report.pictures(snakemake.params.figures, [Path(path) for path in snakemake.input.figures]),
+        facts=report.facts(
+            yaml.safe_load(Path(snakemake.input.config[0]).read_text()),
+            [Path(path) for path in snakemake.input.scores],
+        ),
+    )
+    write_text(text, Path(snakemake.output[0]))

@@ -1,0 +1,12 @@
+"""Write the resolved config."""
+
+from pathlib import Path
+
+import yaml
+from job import logged
+
+from abovechance.archive import write_text
+
+with logged(snakemake):
+    text = yaml.safe_dump(snakemake.params.config, sort_keys=False, allow_unicode=True)
+    write_text(text, Path(snakemake.output[0]))

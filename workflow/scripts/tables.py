@@ -1,0 +1,19 @@
+"""Write the tables that people read."""
+
+from pathlib import Path
+
+import pandas as pd
+from job import logged
+
+from abovechance.archive import read_table
+from abovechance.tables import heldout_tables, verdict_counts, write
+
+with logged(snakemake):
+    verdicts = pd.read_csv(snakemake.input.verdicts[0])
+    tables = {
+        "verdicts": verdicts,
+        "verdict_counts": verdict_counts(verdicts, ["model", "shots"]),
+        **heldout_tables(read_table(Path(snakemake.input.outcomes[0]))),
+    }
+    for name, table in tables.items():
+        write(table, Path(snakemake.params.folder) / name)

@@ -1,0 +1,16 @@
+"""Write one task as a table."""
+
+from pathlib import Path
+
+from job import logged
+
+from abovechance.archive import write_table
+from abovechance.tasks import read_bigbench, read_own
+
+with logged(snakemake):
+    source = Path(snakemake.input.source)
+    if snakemake.params.bigbench:
+        table = read_bigbench(source, snakemake.wildcards.task)
+    else:
+        table = read_own(source)
+    write_table(table, "tasks", Path(snakemake.output.table), {"source": source.name})

@@ -1,0 +1,14 @@
+"""Bring a model's weights to this machine."""
+
+import sys
+from pathlib import Path
+
+from job import logged
+
+from abovechance.scoring.models import fetch
+
+with logged(snakemake):
+    print(f"  preparing the weights {snakemake.wildcards.weights}", file=sys.stderr, flush=True)
+    output, source = Path(snakemake.output[0]), snakemake.params.source
+    downloaded = Path(snakemake.input[0]) if "download" in source else None
+    fetch(source, downloaded, output.parent).write(output)
