@@ -34,3 +34,15 @@ rule scores:
     """Everything up to the scores, and no analysis."""
     input:
         SCORES,
+
+
+onsuccess:
+    print(finished(), file=sys.stderr)
+
+
+onerror:
+    print(
+        "\nThe study is not finished. The error above says why; what is done is kept, and running "
+        "the same command again goes on from there.",
+        file=sys.stderr,
+    )

@@ -12,27 +12,34 @@ TABLE_NAMES = [
     "heldout_by_task",
 ]
 TABLES = expand(
-    RESULTS + "/tables/{name}.{suffix}", name=TABLE_NAMES, suffix=["csv", "md", "tex"]
+    f"{RESULTS}/tables/{{name}}.{{suffix}}",
+    name=TABLE_NAMES,
+    suffix=["csv", "md", "tex"],
 )
 
 
 rule accuracy:
     """Which examples each prompt gets right, and its accuracy."""
     input:
-        tasks=expand(RESULTS + "/tasks/{task}.parquet", task=TASKS),
+        tasks=expand(f"{RESULTS}/tasks/{{task}}.parquet", task=TASKS),
         scores=SCORES,
     output:
         predictions=f"{RESULTS}/predictions.parquet",
         accuracy=f"{RESULTS}/accuracy.parquet",
-    params:
-        settings=[(model, task, shots) for model in MODELS for task in TASKS for shots in SHOTS],
-        tasks=TASKS,
-        normalization=STUDY["normalization"],
-        code=code_digest("accuracy", "archive"),
     log:
         f"{RESULTS}/logs/accuracy.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        settings=[
+            (model, task, shots)
+            for model in MODELS
+            for task in TASKS
+            for shots in SHOTS
+        ],
+        tasks=TASKS,
+        normalization=STUDY["normalization"],
+        code=code_digest("accuracy", "archive"),
     script:
         "../scripts/accuracy.py"
 
@@ -48,12 +55,12 @@ rule verdicts:
             caption="../report/verdicts.rst",
             category="Verdicts",
         ),
-    params:
-        code=code_digest("verdicts", "archive"),
     log:
         f"{RESULTS}/logs/verdicts.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        code=code_digest("verdicts", "archive"),
     script:
         "../scripts/verdicts.py"
 
@@ -64,16 +71,16 @@ rule heldout:
         predictions=rules.accuracy.output.predictions,
     output:
         f"{RESULTS}/heldout/outcomes.parquet",
-    params:
-        seed=STUDY["seed"],
-        heldout=STUDY["heldout"],
-        code=code_digest("heldout", "archive"),
     log:
         f"{RESULTS}/logs/heldout.log",
     benchmark:
         f"{RESULTS}/benchmarks/heldout.tsv"
     conda:
         "../../envs/analysis.yaml"
+    params:
+        seed=STUDY["seed"],
+        heldout=STUDY["heldout"],
+        code=code_digest("heldout", "archive"),
     script:
         "../scripts/heldout.py"
 
@@ -85,12 +92,11 @@ rule tables:
         outcomes=rules.heldout.output,
     output:
         TABLES,
-    params:
-        folder=f"{RESULTS}/tables",
-        code=code_digest("tables"),
     log:
         f"{RESULTS}/logs/tables.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        code=code_digest("tables"),
     script:
         "../scripts/tables.py"

@@ -42,7 +42,7 @@ wildcard_constraints:
 
 
 SCORES = expand(
-    RESULTS + "/scores/{model}/{task}/{shots}-shot.parquet",
+    f"{RESULTS}/scores/{{model}}/{{task}}/{{shots}}-shot.parquet",
     model=MODELS,
     task=TASKS,
     shots=SHOTS,
@@ -66,10 +66,55 @@ MODEL_OF_WEIGHTS = {weights_id(model): model for model in MODELS}
 def source_of_weights(wildcards):
     """The config's entry that says where these weights come from, without the precision."""
     if wildcards.weights not in MODEL_OF_WEIGHTS:
-        raise WorkflowError(f"no model of this study has the weights {wildcards.weights}")
+        raise WorkflowError(
+            f"no model of this study has the weights {wildcards.weights}"
+        )
     entry = STUDY["models"][MODEL_OF_WEIGHTS[wildcards.weights]]
     return {key: value for key, value in entry.items() if key != "precision"}
 
 
 def download_path(name):
     return f"results/downloads/{DOWNLOADS[name]['file']}"
+
+
+def task_source(wildcards):
+    """The file (or folder) that a task is read from."""
+    source = STUDY["tasks"][wildcards.task]
+    if source != "bigbench":
+        return str(Path(source).expanduser())
+    return STUDY.get("bigbench", download_path("bigbench"))
+
+
+def weights_input(wildcards):
+    """The files that a model's weights are made from, where they are on this machine."""
+    source = source_of_weights(wildcards)
+    if "download" in source:
+        return [download_path(source["download"])]
+    if "hub" in source:
+        return []
+    path = Path(source["path"]).expanduser()
+    if path.suffix == ".gguf":
+        return [str(path)]
+    return sorted(map(str, [path / "config.json", *path.glob("*.safetensors")]))
+
+
+def weights_file(wildcards):
+    """The weights file that a model is scored from."""
+    folder = f"results/weights/{weights_id(wildcards.model)}"
+    quantized = STUDY["models"][wildcards.model]["precision"] == "nf4"
+    return f"{folder}/nf4/weights.json" if quantized else f"{folder}/weights.json"
+
+
+def finished():
+    """What to look at now."""
+    if not Path(RESULTS, "report.html").is_file():
+        return ""
+    return "\n".join(
+        [
+            f"\nThe study '{STUDY['study']}' is finished. Worth opening:",
+            f"  {RESULTS}/report.html          verdicts, figures, and how to read them",
+            f"  {RESULTS}/verdicts.csv         one row a model, task and number of shots",
+            f"  {RESULTS}/figures/             every figure as PDF, PNG and CSV",
+            f"  {RESULTS}/tables/              every table as CSV, Markdown and LaTeX",
+        ]
+    )

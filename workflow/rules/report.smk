@@ -10,7 +10,9 @@ FIGURE_NAMES = [
     "agreement",
 ]
 FIGURES = expand(
-    RESULTS + "/figures/{name}.{suffix}", name=FIGURE_NAMES, suffix=["pdf", "png", "csv"]
+    f"{RESULTS}/figures/{{name}}.{{suffix}}",
+    name=FIGURE_NAMES,
+    suffix=["pdf", "png", "csv"],
 )
 
 
@@ -26,12 +28,12 @@ rule figure_spread:
             caption="../report/spread.rst",
             category="Figures",
         ),
-    params:
-        code=code_digest("figures"),
     log:
         f"{RESULTS}/logs/figures/spread.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        code=code_digest("figures"),
     script:
         "../scripts/figure_spread.py"
 
@@ -48,12 +50,12 @@ rule figure_expected_maximum:
             caption="../report/expected_maximum.rst",
             category="Figures",
         ),
-    params:
-        code=code_digest("figures"),
     log:
         f"{RESULTS}/logs/figures/expected_maximum_{{model}}.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        code=code_digest("figures"),
     script:
         "../scripts/figure_expected_maximum.py"
 
@@ -69,12 +71,12 @@ rule figure_agreement:
             caption="../report/agreement.rst",
             category="Figures",
         ),
-    params:
-        code=code_digest("figures", "heldout"),
     log:
         f"{RESULTS}/logs/figures/agreement.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        code=code_digest("figures", "heldout"),
     script:
         "../scripts/figure_agreement.py"
 
@@ -83,12 +85,12 @@ rule resolved_config:
     """The config with its defaults, beside the results it led to."""
     output:
         f"{RESULTS}/config.yaml",
-    params:
-        config=STUDY,
     log:
         f"{RESULTS}/logs/config.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        config=STUDY,
     script:
         "../scripts/resolved_config.py"
 
@@ -100,17 +102,17 @@ rule report:
         outcomes=rules.heldout.output,
         config=rules.resolved_config.output,
         scores=SCORES,
-        figures=expand(RESULTS + "/figures/{name}.png", name=FIGURE_NAMES),
+        figures=expand(f"{RESULTS}/figures/{{name}}.png", name=FIGURE_NAMES),
     output:
         f"{RESULTS}/report.html",
+    log:
+        f"{RESULTS}/logs/report.log",
+    conda:
+        "../../envs/analysis.yaml"
     params:
         study=STUDY["study"],
         figures=FIGURE_NAMES,
         template=digest((WORKFLOW / "lib/abovechance/report.html.jinja").read_text()),
         code=code_digest("report", "heldout", "tables"),
-    log:
-        f"{RESULTS}/logs/report.log",
-    conda:
-        "../../envs/analysis.yaml"
     script:
         "../scripts/report.py"

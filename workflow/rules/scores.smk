@@ -8,12 +8,6 @@ its output is updated, not made anew.
 """
 
 
-def weights_file(wildcards):
-    folder = f"results/weights/{weights_id(wildcards.model)}"
-    quantized = STUDY["models"][wildcards.model]["precision"] == "nf4"
-    return f"{folder}/nf4/weights.json" if quantized else f"{folder}/weights.json"
-
-
 rule score:
     """The log-likelihood of every choice of every example under every prompt."""
     input:
@@ -23,10 +17,6 @@ rule score:
         weights=weights_file,
     output:
         scores=update(f"{RESULTS}/scores/{{model}}/{{task}}/{{shots}}-shot.parquet"),
-    params:
-        precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
-        too_long=STUDY["too_long"],
-        code=code_digest("scoring.job"),
     log:
         f"{RESULTS}/logs/score/{{model}}/{{task}}/{{shots}}-shot.log",
     benchmark:
@@ -36,5 +26,9 @@ rule score:
     threads: STUDY["scoring"]["threads"]
     resources:
         mem_mb=8000,
+    params:
+        precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
+        too_long=STUDY["too_long"],
+        code=code_digest("scoring.job"),
     script:
         "../scripts/score.py"

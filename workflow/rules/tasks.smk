@@ -11,25 +11,17 @@ rule download:
     """A pinned file from the Python package index, its hash checked."""
     output:
         "results/downloads/{file}",
+    log:
+        "results/downloads/logs/{file}.log",
+    priority: 50
+    conda:
+        "../../envs/analysis.yaml"
     params:
         download=lambda wildcards: next(
             entry for entry in DOWNLOADS.values() if entry["file"] == wildcards.file
         ),
-    log:
-        "results/downloads/logs/{file}.log",
-    conda:
-        "../../envs/analysis.yaml"
-    priority: 50
     script:
         "../scripts/download.py"
-
-
-def task_source(wildcards):
-    """The file (or folder) that a task is read from."""
-    source = STUDY["tasks"][wildcards.task]
-    if source != "bigbench":
-        return str(Path(source).expanduser())
-    return STUDY.get("bigbench", download_path("bigbench"))
 
 
 rule task:
@@ -38,14 +30,14 @@ rule task:
         source=task_source,
     output:
         table=f"{RESULTS}/tasks/{{task}}.parquet",
+    log:
+        f"{RESULTS}/logs/task/{{task}}.log",
+    priority: 100
+    conda:
+        "../../envs/analysis.yaml"
     params:
         bigbench=lambda wildcards: STUDY["tasks"][wildcards.task] == "bigbench",
         code=code_digest("tasks", "archive"),
-    log:
-        f"{RESULTS}/logs/task/{{task}}.log",
-    conda:
-        "../../envs/analysis.yaml"
-    priority: 100
     script:
         "../scripts/task.py"
 
@@ -56,15 +48,15 @@ rule evaluation_set:
         task=rules.task.output.table,
     output:
         table=f"{RESULTS}/evaluation_sets/{{task}}.parquet",
+    log:
+        f"{RESULTS}/logs/evaluation_set/{{task}}.log",
+    priority: 100
+    conda:
+        "../../envs/analysis.yaml"
     params:
         seed=STUDY["seed"],
         max_examples=STUDY["max_examples"],
         code=code_digest("prompts", "archive"),
-    log:
-        f"{RESULTS}/logs/evaluation_set/{{task}}.log",
-    conda:
-        "../../envs/analysis.yaml"
-    priority: 100
     script:
         "../scripts/evaluation_set.py"
 
@@ -76,14 +68,14 @@ rule prompts:
         evaluation_set=rules.evaluation_set.output.table,
     output:
         table=f"{RESULTS}/prompts/{{task}}/{{shots}}-shot.parquet",
+    log:
+        f"{RESULTS}/logs/prompts/{{task}}/{{shots}}-shot.log",
+    priority: 100
+    conda:
+        "../../envs/analysis.yaml"
     params:
         seed=STUDY["seed"],
         prompts=STUDY["prompts"],
         code=code_digest("prompts", "archive"),
-    log:
-        f"{RESULTS}/logs/prompts/{{task}}/{{shots}}-shot.log",
-    conda:
-        "../../envs/analysis.yaml"
-    priority: 100
     script:
         "../scripts/prompts.py"

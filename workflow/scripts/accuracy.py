@@ -15,9 +15,7 @@ with logged(snakemake):
     }
     output = snakemake.output
     with writing_parts("predictions", Path(output.predictions), facts) as write:
-        for (model, task, shots), path in zip(
-            snakemake.params.settings, snakemake.input.scores, strict=True
-        ):
+        for (model, task, shots), path in zip(snakemake.params.settings, snakemake.input.scores, strict=True):
             predictions = predict(read_table(Path(path)), tasks[task], **facts)
             write(predictions.assign(model=model, task=task, shots=shots))
     accuracy = accuracy_by_prompt(read_table(Path(output.predictions)))

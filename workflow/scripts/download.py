@@ -8,7 +8,7 @@ from pathlib import Path
 from job import logged
 
 from abovechance.archive import replacing
-from abovechance.downloads import check_sha256
+from abovechance.sources import check_sha256
 
 with logged(snakemake) as log, tempfile.TemporaryDirectory(dir=Path(snakemake.output[0]).parent) as folder:
     wanted, output = snakemake.params.download, Path(snakemake.output[0])

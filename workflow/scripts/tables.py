@@ -16,4 +16,4 @@ with logged(snakemake):
         **heldout_tables(read_table(Path(snakemake.input.outcomes[0]))),
     }
     for name, table in tables.items():
-        write(table, Path(snakemake.params.folder) / name)
+        write(table, Path(snakemake.output[0]).parent / name)

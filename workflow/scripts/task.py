@@ -9,8 +9,6 @@ from abovechance.tasks import read_bigbench, read_own
 
 with logged(snakemake):
     source = Path(snakemake.input.source)
-    if snakemake.params.bigbench:
-        table = read_bigbench(source, snakemake.wildcards.task)
-    else:
-        table = read_own(source)
+    is_own = not snakemake.params.bigbench
+    table = read_own(source) if is_own else read_bigbench(source, snakemake.wildcards.task)
     write_table(table, "tasks", Path(snakemake.output.table), {"source": source.name})

@@ -14,7 +14,7 @@ probabilities keep their digits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -71,9 +71,7 @@ class RandomBaseline:
         """
         if any(number < 1 for number in choices):
             raise ValueError(f"choices has {min(choices)}: an example has at least one choice")
-        return cls(
-            np.concatenate([np.full(examples, 1 / n) for n, examples in choices.items()])
-        )
+        return cls(np.concatenate([np.full(examples, 1 / n) for n, examples in choices.items()]))
 
     def __repr__(self) -> str:
         return f"RandomBaseline(examples={self.examples}, chance={self.standard:.4g})"
@@ -116,11 +114,6 @@ class RandomBaseline:
     def maximum(self, prompts: int) -> float:
         """The maximum random baseline: expected accuracy of the best of ``prompts`` guessers."""
         return float(np.sum(self.tail(np.arange(1, self.examples + 1), prompts))) / self.examples
-
-
-def best_of(baselines: Sequence[RandomBaseline]) -> BestOf:
-    """The best accuracy of guessers that each answer their own set of examples."""
-    return BestOf(baselines)
 
 
 class BestOf:

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 
 from abovechance.errors import InputError, nearest
+from abovechance.sources import check_model_path
 from abovechance.tasks import OWN_TASK_SUFFIXES, check_bigbench_name
 
 SOURCES = ("path", "hub", "download")
@@ -105,9 +106,7 @@ def _check_task(name: str, source: str, where: str) -> None:
         raise InputError(f"{key}: there is no file '{source}' (looked in {Path.cwd()})")
 
 
-def _check_model(
-    name: str, model: Mapping[str, Any], downloads: Mapping[str, Any], where: str
-) -> None:
+def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, Any], where: str) -> None:
     key = f"{where}: key 'models.{name}'"
     given = [source for source in SOURCES if source in model]
     if len(given) != 1:
@@ -122,20 +121,3 @@ def _check_model(
         check_model_path(Path(model["path"]).expanduser(), f"{key}.path")
     if "revision" in model and "hub" not in model:
         raise InputError(f"{key} has 'revision', which belongs to 'hub' only")
-
-
-def check_model_path(path: Path, key: str) -> None:
-    """Raise InputError unless there is a model whose weights can be loaded without pickle."""
-    if path.suffix == ".gguf":
-        if not path.is_file():
-            raise InputError(f"{key}: there is no file {path} (looked in {Path.cwd()})")
-        return
-    if not path.is_dir():
-        raise InputError(f"{key}: there is no folder {path} (looked in {Path.cwd()})")
-    if not (path / "config.json").is_file():
-        raise InputError(f"{key}: {path} has no config.json, so is no model that transformers saved")
-    if not any(path.glob("*.safetensors")):
-        raise InputError(
-            f"{key}: {path} has no weights (*.safetensors); pickled weights (*.bin, *.pt) are "
-            "never loaded: save them again with model.save_pretrained(folder)"
-        )

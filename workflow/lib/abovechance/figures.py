@@ -43,7 +43,9 @@ def spread(numbers: pd.DataFrame) -> Figure:
         axes.set_xlim(-0.5, len(shots) - 0.5)
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     _label_first_column(panels, "accuracy")
-    marks = [Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=m) for m in models]
+    marks = [
+        Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=m) for m in models
+    ]
     _legend(figure, [*marks, *_baseline_marks()])
     return figure
 

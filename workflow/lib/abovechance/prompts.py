@@ -99,9 +99,7 @@ def evaluated_on(evaluation: pd.DataFrame, demonstrations: list[str]) -> list[st
     return examples[~examples.isin(list(demonstrations))].tolist()
 
 
-def _distinct_draws(
-    generator: random.Random, pool: int, shots: int, draws: int
-) -> Iterator[list[int]]:
+def _distinct_draws(generator: random.Random, pool: int, shots: int, draws: int) -> Iterator[list[int]]:
     """Ordered selections of ``shots`` of ``pool``, uniform, none twice, at most ``draws``.
 
     All selections are numbered; a Fisher-Yates shuffle of the numbers is begun and only the

@@ -9,6 +9,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from abovechance import __version__
+
 LIBRARY = Path(__file__).parent
 
 
@@ -26,8 +28,8 @@ def file_sha256(path: Path) -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the libraries that results depend on, where installed."""
-    found = {"python": platform.python_version()}
-    for package in ("abovechance", "numpy", "pandas", "pyarrow", "torch", "transformers", "bitsandbytes"):
+    found = {"python": platform.python_version(), "abovechance": __version__}
+    for package in ("numpy", "pandas", "pyarrow", "torch", "transformers", "bitsandbytes"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

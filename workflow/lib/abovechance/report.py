@@ -106,15 +106,15 @@ _CAPTIONS = {
     ),
     "expected_maximum": (
         "The best of ever more prompts",
-        "Above: the expected accuracy of the best of as many prompts as the axis says (coloured), and both "
-        "baselines. Below: the probability that guessing reaches it, for one guesser (dashed) and for the best "
-        "of as many guessers (solid); the thin line marks 0.05.",
+        "Above: the expected accuracy of the best of as many prompts as the axis says (coloured), and "
+        "both baselines. Below: the probability that guessing reaches it, for one guesser (dashed) and "
+        "for the best of as many guessers (solid); the thin line marks 0.05.",
     ),
     "agreement": (
         "Which baseline foresees held-out results",
-        "The tail probability under each baseline on the validation split, used to foresee whether the chosen "
-        "prompt is above the standard baseline on the held-out test split. Thin lines: a predictor that knows "
-        "nothing.",
+        "The tail probability under each baseline on the validation split, used to foresee whether the "
+        "chosen prompt is above the standard baseline on the held-out test split. Thin lines: a "
+        "predictor that knows nothing.",
     ),
 }
 

@@ -59,9 +59,7 @@ def read_bigbench(source: Path, task: str) -> pd.DataFrame:
     # BIG-bench sorts the subtasks by the paths of their files.
     subtasks = sorted((name for name in texts if name), key=lambda name: f"{name}/task.json")
     return as_table(
-        row
-        for name in subtasks
-        for row in _format_bigbench(json.loads(texts[name]), prefix=f"{name}/")
+        row for name in subtasks for row in _format_bigbench(json.loads(texts[name]), prefix=f"{name}/")
     )
 
 

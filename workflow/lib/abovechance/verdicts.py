@@ -43,9 +43,7 @@ def verdict(predictions: pd.DataFrame, accuracy: pd.DataFrame) -> dict[str, obje
         The columns of ``verdicts.csv`` after the setting's own. Where prompts differ in how
         many examples they are evaluated on, ``examples`` is the best prompt's.
     """
-    best = accuracy.sort_values(
-        ["accuracy", "prompt"], ascending=[False, True], kind="stable"
-    ).iloc[0]
+    best = accuracy.sort_values(["accuracy", "prompt"], ascending=[False, True], kind="stable").iloc[0]
     baselines = prompt_baselines(predictions)
     several = BestOf(baselines.values())
     own = baselines[best["prompt"]]
@@ -119,5 +117,3 @@ def expected_maximum(values: np.ndarray) -> np.ndarray:
         if tried < n:
             weights = weights * np.maximum(place - tried, 0) * (tried + 1) / (tried * (n - tried))
     return expected
-
-

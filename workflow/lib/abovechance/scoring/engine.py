@@ -30,7 +30,7 @@ from transformers import DynamicCache, PreTrainedModel
 
 from abovechance.scoring.trie import Ints, TokenTrie
 
-PACK_TOKENS = 512
+PACK_TOKENS = 256
 
 
 @dataclass(frozen=True)

@@ -234,7 +234,10 @@ def choose_path(model: PreTrainedModel) -> tuple[str, str]:
     config = model.config.get_text_config()
     layers = set(getattr(config, "layer_types", None) or ["full_attention"])
     if layers != {"full_attention"} or getattr(config, "sliding_window", None):
-        return "plain", f"its layers are {sorted(layers)}, with window {getattr(config, 'sliding_window', None)}"
+        return (
+            "plain",
+            f"its layers are {sorted(layers)}, with window {getattr(config, 'sliding_window', None)}",
+        )
     if getattr(config, "alibi", False) or config.model_type in ("bloom", "mpt"):
         return "plain", "its attention is biased by distance in the row (ALiBi)"
     difference = tree_error(model)

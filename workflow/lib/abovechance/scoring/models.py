@@ -18,14 +18,20 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig, GgufConfig
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BitsAndBytesConfig,
+    GgufConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 from transformers.utils import logging as transformers_logging
 
 from abovechance.archive import replacing, write_json
-from abovechance.config import check_model_path
 from abovechance.errors import InputError
 from abovechance.provenance import digest, file_sha256
+from abovechance.sources import check_model_path
 
 # Bars of many jobs at once would overwrite each other and hide the jobs' own progress.
 transformers_logging.disable_progress_bar()
@@ -191,9 +197,7 @@ def default_device() -> str:
 
 def load_tokenizer(weights: Weights) -> PreTrainedTokenizerFast:
     """The model's tokenizer, which must tell which characters each token covers."""
-    tokenizer = AutoTokenizer.from_pretrained(
-        weights.folder, trust_remote_code=weights.trust_remote_code
-    )
+    tokenizer = AutoTokenizer.from_pretrained(weights.folder, trust_remote_code=weights.trust_remote_code)
     if not tokenizer.is_fast:
         raise InputError(
             f"model {weights.source}: its tokenizer cannot tell which characters a token covers; "

@@ -92,7 +92,7 @@ class ScoreStore:
             return
         head, *lines = self.journal.read_bytes().split(b"\n")
         torn = lines.pop() if lines else head  # what follows the last line break was cut off
-        if not lines and torn is head or json.loads(head) != self.identity:
+        if (not lines and torn is head) or json.loads(head) != self.identity:
             self.journal.unlink()
             return
         for line in lines:

@@ -1,4 +1,4 @@
-"""Pinned downloads: what is used is what was pinned, to the byte."""
+"""What studies are made from, checked before it is used: model folders and pinned downloads."""
 
 from __future__ import annotations
 
@@ -30,4 +30,21 @@ def check_sha256(path: Path, pinned: Mapping[str, str], problem: str = "") -> No
         raise InputError(
             f"{path}: is corrupted: its SHA-256 is {found}, right would be {pinned['sha256']}; "
             "delete the file and run again"
+        )
+
+
+def check_model_path(path: Path, key: str) -> None:
+    """Raise InputError unless there is a model whose weights can be loaded without pickle."""
+    if path.suffix == ".gguf":
+        if not path.is_file():
+            raise InputError(f"{key}: there is no file {path} (looked in {Path.cwd()})")
+        return
+    if not path.is_dir():
+        raise InputError(f"{key}: there is no folder {path} (looked in {Path.cwd()})")
+    if not (path / "config.json").is_file():
+        raise InputError(f"{key}: {path} has no config.json, so is no model that transformers saved")
+    if not any(path.glob("*.safetensors")):
+        raise InputError(
+            f"{key}: {path} has no weights (*.safetensors); pickled weights (*.bin, *.pt) are "
+            "never loaded: save them again with model.save_pretrained(folder)"
         )
