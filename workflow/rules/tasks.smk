@@ -37,6 +37,7 @@ rule task:
         "../../envs/analysis.yaml"
     params:
         bigbench=lambda wildcards: STUDY["tasks"][wildcards.task] == "bigbench",
+        pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
         code=code_digest("tasks", "archive"),
     script:
         "../scripts/task.py"

@@ -5,10 +5,15 @@ from pathlib import Path
 from job import logged
 
 from abovechance.archive import write_table
+from abovechance.sources import check_sha256
 from abovechance.tasks import read_bigbench, read_own
 
 with logged(snakemake):
     source = Path(snakemake.input.source)
-    is_own = not snakemake.params.bigbench
-    table = read_own(source) if is_own else read_bigbench(source, snakemake.wildcards.task)
+    if not snakemake.params.bigbench:
+        table = read_own(source)
+    else:
+        if snakemake.params.pinned:
+            check_sha256(source, snakemake.params.pinned)
+        table = read_bigbench(source, snakemake.wildcards.task)
     write_table(table, "tasks", Path(snakemake.output.table), {"source": source.name})

@@ -6,9 +6,12 @@ from pathlib import Path
 from job import logged
 
 from abovechance.scoring.models import fetch
+from abovechance.sources import check_sha256
 
 with logged(snakemake):
     print(f"  preparing the weights {snakemake.wildcards.weights}", file=sys.stderr, flush=True)
     output, source = Path(snakemake.output[0]), snakemake.params.source
     downloaded = Path(snakemake.input[0]) if "download" in source else None
+    if downloaded:
+        check_sha256(downloaded, snakemake.params.pinned)
     fetch(source, downloaded, output.parent).write(output)

@@ -118,6 +118,6 @@ def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, An
         if "file" not in model:
             raise InputError(f"{key} lacks 'file': the GGUF file inside the download")
     if "path" in model:
-        check_model_path(Path(model["path"]).expanduser(), f"{key}.path")
+        check_model_path(Path(model["path"]).expanduser(), f"{where}: key 'models.{name}.path'")
     if "revision" in model and "hub" not in model:
         raise InputError(f"{key} has 'revision', which belongs to 'hub' only")

@@ -20,7 +20,7 @@ choice tokens. The last token of a string predicts nothing, so is not computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,11 +107,22 @@ def _plan(
 
 
 @torch.inference_mode()
-def score_tree(model: PreTrainedModel, trie: TokenTrie, limit: int = PACK_TOKENS) -> Computed:
+def score_tree(
+    model: PreTrainedModel,
+    trie: TokenTrie,
+    limit: int = PACK_TOKENS,
+    sees: Callable[[TokenTrie, Pack], torch.Tensor] | None = None,
+) -> Computed:
     """Score every string of a trie in packs under a tree attention mask.
 
     The model must take an additive four-dimensional attention mask with explicit positions;
-    ``models.load`` checks that.
+    ``job.choose_path`` tries that.
+
+    Parameters
+    ----------
+    sees
+        Which tokens of a pack each of its tokens sees, (pack, pack) bool; its own ancestors
+        unless told otherwise.
     """
     logprobs = np.zeros(trie.strings)
     cache = DynamicCache(config=model.config)
@@ -123,7 +134,7 @@ def score_tree(model: PreTrainedModel, trie: TokenTrie, limit: int = PACK_TOKENS
         rows, row_of_scored = np.unique(trie.parents[trie.scored_nodes[scored]], return_inverse=True)
         logits = model(
             input_ids=_tensor(trie.tokens[pack.nodes], model)[None],
-            attention_mask=_tree_mask(trie, pack, model),
+            attention_mask=_additive((sees or own_ancestors)(trie, pack), pack.past, model),
             position_ids=_tensor(trie.depths[pack.nodes], model)[None],
             past_key_values=cache,
             # with no row to read a single one is computed and dropped
@@ -183,17 +194,26 @@ def _shrink(cache: DynamicCache, length: int, kept: int) -> None:
         cache.crop(kept - length)
 
 
-def _tree_mask(trie: TokenTrie, pack: Pack, model: PreTrainedModel) -> torch.Tensor:
-    """(1, 1, pack, past + pack) additive mask: 0 where a node sees a token, else the least number.
-
-    Node j is an ancestor of node i, or i itself, where j <= i < ends[j]. A boolean mask would
-    do for some attention implementations only.
-    """
+def own_ancestors(trie: TokenTrie, pack: Pack) -> torch.Tensor:
+    """(pack, pack) bool: node j is an ancestor of node i, or i itself, where j <= i < ends[j]."""
     nodes = torch.from_numpy(pack.nodes)
     ends = torch.from_numpy(trie.ends[pack.nodes])
-    seen = (nodes[None, :] <= nodes[:, None]) & (nodes[:, None] < ends[None, :])
-    mask = torch.zeros(len(nodes), pack.past + len(nodes), dtype=model.dtype)
-    mask[:, pack.past :].masked_fill_(~seen, torch.finfo(model.dtype).min)
+    return (nodes[None, :] <= nodes[:, None]) & (nodes[:, None] < ends[None, :])
+
+
+def all_before(_: TokenTrie, pack: Pack) -> torch.Tensor:
+    """(pack, pack) bool: what a model sees that ignores the tree and takes the row as one text."""
+    return torch.ones(len(pack.nodes), len(pack.nodes), dtype=torch.bool).tril()
+
+
+def _additive(seen: torch.Tensor, past: int, model: PreTrainedModel) -> torch.Tensor:
+    """(1, 1, pack, past + pack): 0 where a node sees a token, else the least number.
+
+    All tokens of the past are seen.
+    A boolean mask would do for some attention implementations only.
+    """
+    mask = torch.zeros(len(seen), past + len(seen), dtype=model.dtype)
+    mask[:, past:].masked_fill_(~seen, torch.finfo(model.dtype).min)
     return mask[None, None].to(model.device)
 
 

