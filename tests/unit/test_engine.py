@@ -10,15 +10,13 @@ from transformers import (
     BitsAndBytesConfig,
     LlamaConfig,
     LlamaForCausalLM,
-    MistralConfig,
-    MistralForCausalLM,
     PreTrainedModel,
 )
 
-from abovechance.scoring import engine, job
-from abovechance.scoring.engine import score_plainly, score_tree
-from abovechance.scoring.job import choose_path, tree_errors
+from abovechance.scoring import engine, paths
+from abovechance.scoring.engine import score_rows, score_tree
 from abovechance.scoring.models import Weights, WideLinear, load, quantize
+from abovechance.scoring.paths import choose_path
 from abovechance.scoring.trie import build_trie
 
 SMALL = {
@@ -33,9 +31,9 @@ SMALL = {
 }
 
 
-def some_model(kind: type = LlamaForCausalLM, config: type = LlamaConfig, **more: object) -> PreTrainedModel:
+def some_model() -> PreTrainedModel:
     torch.manual_seed(0)
-    return kind(config(**SMALL, **more)).eval()
+    return LlamaForCausalLM(LlamaConfig(**SMALL)).eval()
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +65,10 @@ def test_tree_scores_are_plain_scores(llama, strings, limit, shared):
     tree = score_tree(llama, trie, limit)
     assert tree.logprobs == pytest.approx(expected, abs=1e-4)
     assert tree.tokens == trie.inner.sum()
-    assert score_plainly(llama, sequences, starts, rows=3).logprobs == pytest.approx(expected, abs=1e-4)
+    assert score_rows(llama, sequences, starts, limit, share=False).logprobs == pytest.approx(
+        expected, abs=1e-4
+    )
+    assert score_rows(llama, sequences, starts, limit).logprobs == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_choice_that_begins_another_is_scored_to_its_own_end(llama):
@@ -76,26 +77,12 @@ def test_a_choice_that_begins_another_is_scored_to_its_own_end(llama):
     assert score_tree(llama, build_trie(sequences, starts)).logprobs == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_model_that_takes_a_tree_mask_is_scored_as_a_tree(llama):
-    assert choose_path(llama)[0] == "tree"
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_model_that_ignores_the_mask_is_found_out(monkeypatch, dtype):
     model = some_model().to(dtype)
-    right, wrong = tree_errors(model)
-    assert right < wrong / 10
     assert choose_path(model)[0] == "tree"
-    monkeypatch.setattr(engine, "own_ancestors", engine.all_before)
-    monkeypatch.setattr(job, "own_ancestors", engine.all_before)
-    assert choose_path(model)[0] == "plain"
-
-
-def test_a_model_with_a_sliding_window_is_scored_plainly():
-    model = some_model(MistralForCausalLM, MistralConfig, sliding_window=4)
-    path, why = choose_path(model)
-    assert path == "plain"
-    assert "window" in why
+    monkeypatch.setattr(paths, "own_ancestors", engine.all_before)
+    assert choose_path(model)[0] == "batched"
 
 
 def test_nf4_weights_dequantized_once_give_the_same_numbers(llama, tmp_path):
@@ -147,4 +134,4 @@ def test_prepared_weights_load_and_score(llama, tmp_path):
     sequences = [[5, 6, 7], [5, 8, 9]]
     found = score_tree(loaded, build_trie(sequences, [2, 2])).logprobs
     assert np.isfinite(found).all()
-    assert found == pytest.approx(score_plainly(loaded, sequences, [2, 2]).logprobs, abs=0.3)
+    assert found == pytest.approx(score_rows(loaded, sequences, [2, 2]).logprobs, abs=0.3)

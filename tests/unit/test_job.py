@@ -11,7 +11,8 @@ from abovechance.archive import read_made_from, read_table
 from abovechance.errors import InputError
 from abovechance.prompts import draw_prompts, evaluation_set
 from abovechance.scoring import job, models
-from abovechance.scoring.job import Cell, PromptStrings, score_cell, tokenize
+from abovechance.scoring.job import Cell, score_cell
+from abovechance.scoring.tokens import PromptStrings, tokenize
 from abovechance.tasks import as_table
 
 
@@ -109,21 +110,35 @@ def test_a_changed_example_is_scored_again(task, weights, tmp_path):
 
 def test_an_error_in_the_middle_keeps_the_prompts_before_it(task, weights, tmp_path, monkeypatch):
     path = tmp_path / "s.parquet"
-    whole, calls = job.score_prompt, []
+    whole, calls = job.Scorer.score, []
 
-    def fails_at_the_third(*arguments):
+    def fails_at_the_third(self, strings):
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return whole(*arguments)
+        return whole(self, strings)
 
-    monkeypatch.setattr(job, "score_prompt", fails_at_the_third)
+    monkeypatch.setattr(job.Scorer, "score", fails_at_the_third)
     with pytest.raises(KeyboardInterrupt):
         score_cell(cell(task, weights, prompts=4), path, lambda message: None)
     assert not path.exists()
     told: list[str] = []
     score_cell(cell(task, weights, prompts=4), path, told.append)
     assert told[0].endswith("2 of 4 prompts to score")
+
+
+def test_running_out_of_memory_halves_the_pack_and_goes_on(task, weights, tmp_path, monkeypatch):
+    path = tmp_path / "s.parquet"
+    whole = job.score
+
+    def little_memory(model, tokens, path, limit):
+        if limit > 100:
+            raise torch.OutOfMemoryError
+        return whole(model, tokens, path, limit)
+
+    monkeypatch.setattr(job, "score", little_memory)
+    score_cell(cell(task, weights), path, lambda message: None)
+    assert {entry["pack"] for entry in read_made_from(path)["prompts"]} == {64}
 
 
 def test_prompts_too_long_are_an_error_before_the_model_is_loaded(task, weights, tmp_path, monkeypatch):

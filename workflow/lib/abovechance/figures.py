@@ -12,12 +12,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 
 from abovechance import style
 from abovechance.verdicts import SETTING, expected_maximum_curve
 
 COLUMNS = 4
+ROUND_NUMBERS = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
 
 
 def spread_numbers(accuracy: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -41,7 +42,7 @@ def spread(numbers: pd.DataFrame) -> Figure:
         axes.set_title(_title(task))
         axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
         axes.set_xlim(-0.5, len(shots) - 0.5)
-        axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        _percent_axis(axes)
     _label_first_column(panels, "accuracy")
     marks = [
         Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=m) for m in models
@@ -99,12 +100,13 @@ def expected_maximum(numbers: pd.DataFrame) -> Figure:
         for shot, group in here.groupby("shots"):
             _expected_maximum_pair(above, below, group, colour[f"{shot}-shot"])
         above.set_title(_title(tasks[place]))
-        above.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        _percent_axis(above)
         below.set(xscale="log", yscale="log", xlabel="prompts tried")
         below.axhline(0.05, color=style.FAINT, linewidth=0.5, zorder=1)
-        below.set_ylim(max(here["standard_tail"].min() / 2, 1e-12), 1.5)
+        below.set_ylim(max(min(here["standard_tail"].min() / 2, 0.01), 1e-12), 1.3)
+        below.set_xticks([tick for tick in ROUND_NUMBERS if tick <= here["prompts"].max()])
         below.xaxis.set_major_formatter("{x:.0f}")
-        below.xaxis.set_minor_formatter("")
+        below.xaxis.set_minor_locator(NullLocator())
         if column == 0:
             above.set_ylabel("expected best\naccuracy")
             below.set_ylabel("tail probability")
@@ -138,9 +140,13 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
     for (curve, predictor), group in numbers.groupby(["curve", "predictor"], sort=False):
         area = table.set_index("predictor").loc[predictor, "auroc" if curve == "roc" else "aupr"]
         axes = roc if curve == "roc" else pr
-        line = "-" if predictor == "maximum" else (0, (4, 1.5))
+        # The curves are often one on the other: the wide one shows under the narrow one.
+        width = 1.2 if predictor == "maximum" else 3.0
+        steps = "default" if curve == "roc" else "steps-post"
         label = f"{predictor} baseline, area {area:.2f}"
-        axes.plot(group["x"], group["y"], color=colour[predictor], linestyle=line, label=label)
+        axes.plot(
+            group["x"], group["y"], color=colour[predictor], linewidth=width, drawstyle=steps, label=label
+        )
     roc.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.6)
     held_up = table["held_up"].iloc[0]
     pr.axhline(held_up, color=style.FAINT, linewidth=0.6)
@@ -153,6 +159,12 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
         else:
             axes.text(0.5, 0.5, "all outcomes agree:\nno curve", ha="center", color=style.FAINT)
     return figure
+
+
+def _percent_axis(axes: Axes) -> None:
+    """Whole per cents, at round numbers."""
+    axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
 
 
 def _unique(values: pd.Series) -> list[str]:

@@ -20,6 +20,7 @@ choice tokens. The last token of a string predicts nothing, so is not computed.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -28,9 +29,27 @@ import torch
 from numpy.typing import NDArray
 from transformers import DynamicCache, PreTrainedModel
 
-from abovechance.scoring.trie import Ints, TokenTrie
+from abovechance.scoring.trie import Ints, TokenTrie, common_prefix
 
 PACK_TOKENS = 256
+
+
+def pack_tokens(model: PreTrainedModel) -> int:
+    """The most tokens of a pack, for the model and where it runs.
+
+    A processor is busy with few tokens, and the smaller a pack, the less of its mask is empty.
+    An accelerator wants more, as many as its memory (not what of it happens to be free, so
+    that a study's jobs agree) holds beside the weights: a token costs a row of logits in
+    float32, twice, and the hidden states of a few layers at a time.
+    """
+    if model.device.type == "cpu":
+        return PACK_TOKENS
+    config = model.config.get_text_config()
+    memory = torch.cuda.get_device_properties(model.device).total_memory
+    token = 8 * config.vocab_size + 64 * config.hidden_size
+    free = memory - model.get_memory_footprint()
+    fitting = max(free, memory // 16) // 4 // token
+    return int(min(4096, max(256, 2 ** (int(fitting).bit_length() - 1))))
 
 
 @dataclass(frozen=True)
@@ -116,16 +135,19 @@ def score_tree(
     """Score every string of a trie in packs under a tree attention mask.
 
     The model must take an additive four-dimensional attention mask with explicit positions;
-    ``job.choose_path`` tries that.
+    ``paths.choose_path`` tries that.
 
     Parameters
     ----------
+    limit
+        The most tokens in a pack.
     sees
         Which tokens of a pack each of its tokens sees, (pack, pack) bool; its own ancestors
         unless told otherwise.
     """
     logprobs = np.zeros(trie.strings)
-    cache = DynamicCache(config=model.config)
+    # Without a config, every layer keeps all tokens; the masks alone say which are seen.
+    cache = DynamicCache()
     cached = computed = 0
     by_parent = _group_scored(trie)
     for pack in plan_packs(trie, limit):
@@ -134,7 +156,7 @@ def score_tree(
         rows, row_of_scored = np.unique(trie.parents[trie.scored_nodes[scored]], return_inverse=True)
         logits = model(
             input_ids=_tensor(trie.tokens[pack.nodes], model)[None],
-            attention_mask=_additive((sees or own_ancestors)(trie, pack), pack.past, model),
+            attention_mask=_masks(model, trie, pack, (sees or own_ancestors)(trie, pack)),
             position_ids=_tensor(trie.depths[pack.nodes], model)[None],
             past_key_values=cache,
             # with no row to read a single one is computed and dropped
@@ -149,32 +171,75 @@ def score_tree(
 
 
 @torch.inference_mode()
-def score_plainly(
-    model: PreTrainedModel, sequences: Sequence[Sequence[int]], starts: Sequence[int], rows: int = 8
+def score_rows(
+    model: PreTrainedModel,
+    sequences: Sequence[Sequence[int]],
+    starts: Sequence[int],
+    limit: int = PACK_TOKENS,
+    share: bool = True,
 ) -> Computed:
-    """Score every string by itself: one whole row a string, padded at its end, ``rows`` at a time.
+    """Score every string in a row of its own, padded at its end, rows of like length together.
 
-    The slow and certain way, for models that cannot take a tree mask, and to check the others.
+    Parameters
+    ----------
+    limit
+        The most tokens in a batch of rows, padding included; a longer row is a batch by itself.
+    share
+        Whether what all strings begin with is computed once and kept in the cache. Without,
+        this is the plain way that any model takes, and that the others are checked against.
     """
     logprobs = np.zeros(len(sequences))
+    cache, trunk = _cache_trunk(model, sequences, starts) if share else (None, 0)
+    computed, padding = trunk, 0
     order = sorted(range(len(sequences)), key=lambda index: len(sequences[index]))
-    computed = padding = 0
-    for begin in range(0, len(order), rows):
-        chosen = order[begin : begin + rows]
-        length = max(len(sequences[index]) for index in chosen)
-        tokens = np.zeros((len(chosen), length), dtype=np.int64)
-        mask = np.zeros((len(chosen), length), dtype=np.int64)
-        for row, index in enumerate(chosen):
-            tokens[row, : len(sequences[index])] = sequences[index]
-            mask[row, : len(sequences[index])] = 1
-        logits = model(input_ids=_tensor(tokens, model), attention_mask=_tensor(mask, model)).logits
+    while order:
+        # the longest first, so that running out of memory shows at once
+        length = len(sequences[order[-1]]) - trunk
+        count = max(1, limit // length)
+        chosen, order = order[-count:], order[:-count]
+        first = min(starts[index] for index in chosen) - 1 - trunk
+        tokens, mask = _padded([sequences[index] for index in chosen])
+        own = copy.deepcopy(cache)
+        if own is not None:
+            own.batch_repeat_interleave(len(chosen))
+        logits = model(
+            input_ids=_tensor(tokens[:, trunk:], model),
+            attention_mask=_tensor(mask, model),
+            past_key_values=own,
+            use_cache=own is not None,
+            logits_to_keep=length - first,
+        ).logits
         for row, index in enumerate(chosen):
             scored = np.arange(starts[index], len(sequences[index]))
-            found = _token_logprobs(logits[row], scored - 1, tokens[row, scored])
+            found = _token_logprobs(logits[row], scored - 1 - trunk - first, tokens[row, scored])
             logprobs[index] = found.sum()
-        computed += tokens.size
-        padding += int(tokens.size - mask.sum())
+        computed += tokens[:, trunk:].size
+        padding += int(mask.size - mask.sum())
     return Computed(logprobs, tokens=computed, padding=padding)
+
+
+def _cache_trunk(
+    model: PreTrainedModel, sequences: Sequence[Sequence[int]], starts: Sequence[int]
+) -> tuple[DynamicCache | None, int]:
+    """The cache of what all strings begin with, up to before the first choice, and its length."""
+    trunk = min(starts) - 1
+    for sequence in sequences:
+        trunk = min(trunk, common_prefix(sequences[0], sequence))
+    if trunk == 0:
+        return None, 0
+    cache = DynamicCache(config=model.config)
+    tokens = _tensor(np.array([sequences[0][:trunk]], dtype=np.int64), model)
+    model(input_ids=tokens, past_key_values=cache, logits_to_keep=1)
+    return cache, trunk
+
+
+def _padded(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(rows, longest) tokens with zeros behind them, and where there are tokens."""
+    lengths = np.array([len(sequence) for sequence in sequences])
+    tokens = np.zeros((len(sequences), lengths.max()), dtype=np.int64)
+    for row, sequence in zip(tokens, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return tokens, (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
 
 
 _NONE = np.array([], dtype=np.int64)
@@ -206,14 +271,46 @@ def all_before(_: TokenTrie, pack: Pack) -> torch.Tensor:
     return torch.ones(len(pack.nodes), len(pack.nodes), dtype=torch.bool).tril()
 
 
-def _additive(seen: torch.Tensor, past: int, model: PreTrainedModel) -> torch.Tensor:
+def attention_windows(model: PreTrainedModel) -> dict[str, int | None]:
+    """{kind of layer: how many tokens it looks back, itself included; None where all}.
+
+    Kinds that do not attend at all, or in another way, are not in it.
+    """
+    config = model.config.get_text_config()
+    window = getattr(config, "sliding_window", None)
+    kinds = getattr(config, "layer_types", None)
+    if not kinds:
+        kinds = ["sliding_attention" if window else "full_attention"]
+    known = {"full_attention": None, "sliding_attention": window}
+    return {kind: known[kind] for kind in dict.fromkeys(kinds) if kind in known}
+
+
+def _masks(
+    model: PreTrainedModel, trie: TokenTrie, pack: Pack, seen: torch.Tensor
+) -> torch.Tensor | dict[str, torch.Tensor]:
+    """The pack's mask, or one for each kind of layer where a model has several."""
+    depths = torch.from_numpy(trie.depths[pack.nodes])
+    masks = {
+        kind: _additive(model, depths, pack.past, seen, window)
+        for kind, window in attention_windows(model).items()
+    }
+    return masks if len(masks) > 1 else next(iter(masks.values()))
+
+
+def _additive(
+    model: PreTrainedModel, depths: torch.Tensor, past: int, seen: torch.Tensor, window: int | None
+) -> torch.Tensor:
     """(1, 1, pack, past + pack): 0 where a node sees a token, else the least number.
 
-    All tokens of the past are seen.
-    A boolean mask would do for some attention implementations only.
+    All tokens of the past are seen, but for those outside of a sliding window, which counts
+    positions. A boolean mask would do for some attention implementations only.
     """
     mask = torch.zeros(len(seen), past + len(seen), dtype=model.dtype)
-    mask[:, past:].masked_fill_(~seen, torch.finfo(model.dtype).min)
+    least = torch.finfo(model.dtype).min
+    mask[:, past:].masked_fill_(~seen, least)
+    if window is not None:
+        positions = torch.cat([torch.arange(past), depths])
+        mask.masked_fill_(depths[:, None] - positions[None, :] >= window, least)
     return mask[None, None].to(model.device)
 
 

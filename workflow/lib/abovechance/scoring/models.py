@@ -229,7 +229,6 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
         dtype=dtype,
         device_map=device if device == "cuda" or weights.quantized else None,
         use_safetensors=True,
-        attn_implementation="sdpa",
         trust_remote_code=weights.trust_remote_code,
     )
     if device == "cpu":

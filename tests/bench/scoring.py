@@ -1,0 +1,176 @@
+"""How fast scoring is, beside how it is usually done, beside what the machine can do.
+
+All four are measured in one run, on the same model, precision and strings:
+
+a. the paper's way: a row for each choice, padded, 8 rows at a time;
+b. lm-evaluation-harness's Hugging Face backend, where it is installed, on the same strings;
+c. this engine;
+d. the limit: the tokens that have to be computed, at the rate at which this machine multiplies
+   matrices of the model's shapes in this precision, and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from transformers import PreTrainedModel
+
+from abovechance.archive import read_table, write_json, write_text
+from abovechance.prompts import draw_prompts, evaluated_on, evaluation_set
+from abovechance.scoring import models
+from abovechance.scoring.engine import pack_tokens
+from abovechance.scoring.paths import choose_path, score
+from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
+from abovechance.scoring.trie import build_trie
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """How long ``run`` takes, accelerators waited for."""
+    begin = time.perf_counter()
+    run()
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return time.perf_counter() - begin
+
+
+@torch.inference_mode()
+def score_as_the_paper_did(model: PreTrainedModel, tokens: Tokens, rows: int = 8) -> list[float]:
+    """A row for each choice in the order of the file, padded to the longest of its batch."""
+    found = []
+    for begin in range(0, len(tokens.sequences), rows):
+        batch = [torch.tensor(sequence) for sequence in tokens.sequences[begin : begin + rows]]
+        ids = torch.nn.utils.rnn.pad_sequence(batch, batch_first=True).to(model.device)
+        mask = (torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in batch])[:, None]).long()
+        logits = model(ids, attention_mask=mask.to(model.device)).logits
+        logprobs = logits[:, :-1].float().log_softmax(-1).gather(2, ids[:, 1:, None])[..., 0].cpu()
+        for row, start in enumerate(tokens.starts[begin : begin + rows]):
+            found.append(float(logprobs[row, start - 1 : len(batch[row]) - 1].sum()))
+    return found
+
+
+def score_with_harness(model: PreTrainedModel, tokenizer: object, tokens: Tokens) -> Callable[[], object]:
+    """lm-evaluation-harness's own scoring of (context, continuation) tokens, ready to run."""
+    from lm_eval.models.huggingface import HFLM
+
+    harness = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=8)
+    requests = [
+        (("", ""), sequence[:start], sequence[start:])
+        for sequence, start in zip(tokens.sequences, tokens.starts, strict=True)
+    ]
+    return lambda: harness._loglikelihood_tokens(requests, disable_tqdm=True)
+
+
+@torch.inference_mode()
+def seconds_a_token(model: PreTrainedModel, rows: int) -> tuple[float, float]:
+    """Seconds that the products of one token take, and those of one row of logits, at best."""
+    shapes = [
+        tuple(module.weight.shape)
+        for name, module in model.named_modules()
+        if hasattr(module, "weight") and module.weight.dim() == 2 and "embed" not in name
+    ]
+    dtype = next(
+        module.weight.dtype
+        for module in model.modules()
+        if isinstance(module, torch.nn.Linear | models.WideLinear)
+    )
+    times = {}
+    for shape in set(shapes):
+        weight = torch.randn(shape, dtype=dtype, device=model.device)
+        inputs = torch.randn(rows, shape[1], dtype=dtype, device=model.device)
+        torch.nn.functional.linear(inputs, weight)
+        times[shape] = min(seconds(lambda: torch.nn.functional.linear(inputs, weight)) for _ in range(7))  # noqa: B023
+    head = model.get_output_embeddings().weight.shape
+    layers = sum(times[shape] for shape in shapes if shape != tuple(head))
+    return layers / rows, times[tuple(head)] / rows
+
+
+def some_cells(folder: Path, tasks: list[str], shots: list[int], examples: int) -> list[tuple]:
+    """(task, shots, strings) with one prompt each, of tasks that a study has read."""
+    cells = []
+    for name in tasks:
+        task = read_table(folder / f"{name}.parquet")
+        evaluation = evaluation_set(task, name, 0, examples)
+        for count in shots:
+            prompt = draw_prompts(task, evaluation, name, 0, count, 1).iloc[0]
+            chosen = task.set_index("example").loc[evaluated_on(evaluation, prompt["demonstrations"])]
+            cells.append((name, count, PromptStrings.of(prompt["text"], chosen)))
+    return cells
+
+
+def measure(
+    model: PreTrainedModel, tokenizer: object, strings: PromptStrings, harness: bool
+) -> dict[str, float]:
+    """Seconds of (a) to (d) on one prompt's strings."""
+    tokens = tokenize(tokenizer, strings)
+    trie = build_trie(tokens.sequences, tokens.starts)
+    path, limit = choose_path(model)[0], pack_tokens(model)
+    computed = score(model, tokens, path, limit)
+    token, row = seconds_a_token(model, min(limit, len(trie)))
+    rows = len(np.unique(trie.parents[trie.scored_nodes]))
+    found = {
+        "strings": len(tokens.sequences),
+        "tokens": sum(map(len, tokens.sequences)),
+        "trie": len(trie),
+        "computed": computed.tokens,
+        "padding": computed.padding,
+        "a": seconds(lambda: score_as_the_paper_did(model, tokens)),
+    }
+    if harness:
+        found["b"] = seconds(score_with_harness(model, tokenizer, tokens))
+    # with everything a job does for a prompt: tokenizing, the trie, the scores
+    found["c"] = seconds(lambda: score(model, tokenize(tokenizer, strings), path, limit))
+    found["d"] = token * int(trie.inner.sum()) + row * rows
+    difference = np.abs(computed.logprobs - score_as_the_paper_did(model, tokens))
+    found["difference"] = float(difference.max())
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--weights", type=Path, required=True, help="a weights.json of the workflow")
+    parser.add_argument("--precision", default="bfloat16", choices=list(models.DTYPES))
+    parser.add_argument("--tasks", type=Path, default=Path("results/default/tasks"))
+    parser.add_argument("--task", nargs="+", default=["known_unknowns", "emoji_movie"])
+    parser.add_argument("--shots", nargs="+", type=int, default=[1, 2, 4])
+    parser.add_argument("--examples", type=int, default=24)
+    parser.add_argument("--output", type=Path, default=Path("results/bench/scoring"))
+    options = parser.parse_args()
+    try:
+        import lm_eval  # noqa: F401
+
+        harness = True
+    except ImportError:
+        print("lm-eval is not installed, so (b) is left out: pip install -r envs/requirements-bench.txt")
+        harness = False
+    weights = models.Weights.read(options.weights)
+    model, tokenizer = models.load(weights, options.precision), models.load_tokenizer(weights)
+    rows = []
+    for task, shots, strings in some_cells(options.tasks, options.task, options.shots, options.examples):
+        rows.append({"task": task, "shots": shots, **measure(model, tokenizer, strings, harness)})
+        print(json.dumps(rows[-1]), flush=True)
+    table = pd.DataFrame(rows)
+    ways = [way for way in "abcd" if way in table]
+    summary = table.groupby("shots")[ways].sum()
+    summary.loc["all"] = summary.sum()
+    for way in ways[:-2]:
+        summary[f"{way} / c"] = summary[way] / summary["c"]
+    summary["d / c"] = summary["d"] / summary["c"]
+    facts = {**models.describe(model), "precision": options.precision, "threads": torch.get_num_threads()}
+    write_json(
+        {"facts": facts, "cells": rows, "summary": summary.to_dict("index")},
+        options.output.with_suffix(".json"),
+    )
+    text = f"{facts}\n\n{summary.round(2).to_markdown()}\n\n{table.round(3).to_markdown(index=False)}\n"
+    write_text(text, options.output.with_suffix(".md"))
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""The strings of one prompt, and their tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from transformers import PreTrainedTokenizerFast
+
+from abovechance.errors import InputError
+
+
+@dataclass(frozen=True)
+class PromptStrings:
+    """Every (example, choice) of one prompt; all fields are of equal length.
+
+    Attributes
+    ----------
+    examples, numbers
+        Which example and which of its choices.
+    contexts, choices
+        What the model reads, and the text whose likelihood is wanted, with its leading blank.
+    """
+
+    examples: tuple[str, ...]
+    numbers: tuple[int, ...]
+    contexts: tuple[str, ...]
+    choices: tuple[str, ...]
+
+    @classmethod
+    def of(cls, demonstrations: str, examples: pd.DataFrame) -> PromptStrings:
+        """The strings of examples, indexed by id, behind the text of the demonstrations."""
+        rows = [
+            (example, number, demonstrations + text, f" {choice}")
+            for example, text, choices in zip(
+                examples.index, examples["text"], examples["choices"], strict=True
+            )
+            for number, choice in enumerate(choices)
+        ]
+        return cls(*zip(*rows, strict=True))
+
+    @property
+    def texts(self) -> list[str]:
+        """(strings,) the whole strings."""
+        return [context + choice for context, choice in zip(self.contexts, self.choices, strict=True)]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a prompt's strings.
+
+    Attributes
+    ----------
+    sequences
+        (strings,) the tokens of each string.
+    starts
+        (strings,) where the tokens of its choice begin.
+    """
+
+    sequences: list[list[int]]
+    starts: list[int]
+
+    @property
+    def scored(self) -> list[int]:
+        """(strings,) the number of each choice's tokens."""
+        return [len(s) - start for s, start in zip(self.sequences, self.starts, strict=True)]
+
+
+def tokenize(tokenizer: PreTrainedTokenizerFast, strings: PromptStrings) -> Tokens:
+    """Tokenize whole strings; a choice's tokens are those that end after the choice's start.
+
+    A token across that border counts as the choice's. Special tokens that a tokenizer puts
+    before the string are read; one that it puts behind it is not.
+    """
+    encoded = tokenizer(
+        strings.texts, return_offsets_mapping=True, return_attention_mask=False, verbose=False
+    )
+    sequences, starts = [], []
+    for tokens, spans, context in zip(
+        encoded["input_ids"], encoded["offset_mapping"], strings.contexts, strict=True
+    ):
+        covered = np.flatnonzero(np.array([end for _, end in spans]) > len(context))
+        if covered[0] == 0:
+            raise InputError("a choice has nothing before it: give its example a text, or the study shots")
+        sequences.append(tokens[: covered[-1] + 1])
+        starts.append(int(covered[0]))
+    return Tokens(sequences, starts)
