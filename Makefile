@@ -4,15 +4,20 @@ CORES ?= $(shell nproc)
 CONFIG ?= config.yaml
 VENV := .venv
 PYTHON ?= python3
-SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default
+GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
+# One scoring job for each GPU at a time, where there are any.
+SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default \
+	$(if $(filter-out 0,$(GPUS)),--resources gpu=$(GPUS))
 
-.PHONY: run test lint setup help
+.PHONY: run test bench lint setup unlock help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make run     set up and run a study to its report: CONFIG=$(CONFIG), CORES=$(CORES)"
 	@echo "make test    set up and run all tests"
+	@echo "make bench   measure the speed of scoring: results/bench/scoring.md"
 	@echo "make lint    check style: ruff, snakefmt, snakemake --lint"
+	@echo "make unlock  let a run go on after one that was killed outright"
 	@echo "make setup   install the pinned packages into $(VENV), no more"
 
 run: $(VENV)/.installed
@@ -23,6 +28,11 @@ test: $(VENV)/.installed-dev
 	@echo "Running all tests; the first time, this downloads the real model and tasks (440 MB)."
 	@$(VENV)/bin/python -m pytest
 
+# Scores the default study's model and tasks; both are made first if need be.
+bench: $(VENV)/.installed-bench
+	@$(SNAKEMAKE) --cores $(CORES) --until weights task
+	@$(VENV)/bin/python tests/bench/scoring.py $(BENCH)
+
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
@@ -30,6 +40,10 @@ lint: $(VENV)/.installed-dev
 	$(VENV)/bin/snakemake --lint
 
 setup: $(VENV)/.installed
+
+# After a run was killed outright, Snakemake keeps its folder locked.
+unlock: $(VENV)/.installed
+	@$(SNAKEMAKE) --configfile $(CONFIG) --unlock
 
 $(VENV)/.installed: envs/requirements.txt pyproject.toml
 	@echo "Setting up $(VENV) with the pinned packages (once, some minutes) ..."
@@ -41,4 +55,10 @@ $(VENV)/.installed: envs/requirements.txt pyproject.toml
 $(VENV)/.installed-dev: $(VENV)/.installed envs/requirements-dev.txt
 	@echo "Adding what the tests need ..."
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement envs/requirements-dev.txt
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed envs/requirements-bench.txt
+	@echo "Adding what the benchmark compares with ..."
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--requirement envs/requirements-bench.txt --constraint envs/requirements.txt
 	@touch $@

@@ -11,15 +11,16 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 DOWNLOADS = REPOSITORY / "results" / "downloads"
 
 
-def snakemake(*arguments: str, directory: Path, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run the workflow in a folder of its own, its output captured."""
+def snakemake_command(*arguments: str, directory: Path) -> list[str]:
+    """The command that runs the workflow in a folder of its own."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
     profile = ["--workflow-profile", str(REPOSITORY / "workflow" / "profiles" / "default")]
-    done = subprocess.run(
-        [*command, *profile, "--cores", "2", "--directory", str(directory), *arguments],
-        capture_output=True,
-        text=True,
-    )
+    return [*command, *profile, "--cores", "2", "--directory", str(directory), *arguments]
+
+
+def snakemake(*arguments: str, directory: Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run the workflow in a folder of its own, its output captured."""
+    done = subprocess.run(snakemake_command(*arguments, directory=directory), capture_output=True, text=True)
     if check:
         assert done.returncode == 0, done.stdout + done.stderr
     return done

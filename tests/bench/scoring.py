@@ -16,6 +16,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,13 +32,13 @@ from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
 from abovechance.scoring.trie import build_trie
 
 
-def seconds(run: Callable[[], object]) -> float:
-    """How long ``run`` takes, accelerators waited for."""
+def timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    """How many seconds ``run`` takes, accelerators waited for, and what it gives."""
     begin = time.perf_counter()
-    run()
+    result = run()
     if torch.cuda.is_available():
         torch.cuda.synchronize()
-    return time.perf_counter() - begin
+    return time.perf_counter() - begin, result
 
 
 @torch.inference_mode()
@@ -85,7 +86,7 @@ def seconds_a_token(model: PreTrainedModel, rows: int) -> tuple[float, float]:
         weight = torch.randn(shape, dtype=dtype, device=model.device)
         inputs = torch.randn(rows, shape[1], dtype=dtype, device=model.device)
         torch.nn.functional.linear(inputs, weight)
-        times[shape] = min(seconds(lambda: torch.nn.functional.linear(inputs, weight)) for _ in range(7))  # noqa: B023
+        times[shape] = min(timed(lambda: torch.nn.functional.linear(inputs, weight))[0] for _ in range(7))  # noqa: B023
     head = model.get_output_embeddings().weight.shape
     layers = sum(times[shape] for shape in shapes if shape != tuple(head))
     return layers / rows, times[tuple(head)] / rows
@@ -111,35 +112,33 @@ def measure(
     tokens = tokenize(tokenizer, strings)
     trie = build_trie(tokens.sequences, tokens.starts)
     path, limit = choose_path(model)[0], pack_tokens(model)
-    computed = score(model, tokens, path, limit)
     token, row = seconds_a_token(model, min(limit, len(trie)))
     rows = len(np.unique(trie.parents[trie.scored_nodes]))
-    found = {
-        "strings": len(tokens.sequences),
-        "tokens": sum(map(len, tokens.sequences)),
+    naive, expected = timed(lambda: score_as_the_paper_did(model, tokens))
+    found = {"strings": len(tokens.sequences), "tokens": sum(map(len, tokens.sequences)), "a": naive}
+    if harness:
+        found["b"], _ = timed(score_with_harness(model, tokenizer, tokens))
+    # with everything a job does for a prompt: tokenizing, the trie, the scores
+    found["c"], computed = timed(lambda: score(model, tokenize(tokenizer, strings), path, limit))
+    return {
+        **found,
+        "d": token * int(trie.inner.sum()) + row * rows,
         "trie": len(trie),
         "computed": computed.tokens,
         "padding": computed.padding,
-        "a": seconds(lambda: score_as_the_paper_did(model, tokens)),
+        "difference": float(np.abs(computed.logprobs - expected).max()),
     }
-    if harness:
-        found["b"] = seconds(score_with_harness(model, tokenizer, tokens))
-    # with everything a job does for a prompt: tokenizing, the trie, the scores
-    found["c"] = seconds(lambda: score(model, tokenize(tokenizer, strings), path, limit))
-    found["d"] = token * int(trie.inner.sum()) + row * rows
-    difference = np.abs(computed.logprobs - score_as_the_paper_did(model, tokens))
-    found["difference"] = float(difference.max())
-    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--weights", type=Path, required=True, help="a weights.json of the workflow")
+    default = next(Path("results/weights").glob("*/weights.json"), None)
+    parser.add_argument("--weights", type=Path, default=default, help="a weights.json of the workflow")
     parser.add_argument("--precision", default="bfloat16", choices=list(models.DTYPES))
     parser.add_argument("--tasks", type=Path, default=Path("results/default/tasks"))
-    parser.add_argument("--task", nargs="+", default=["known_unknowns", "emoji_movie"])
+    parser.add_argument("--task", nargs="+", default=["known_unknowns", "novel_concepts"])
     parser.add_argument("--shots", nargs="+", type=int, default=[1, 2, 4])
-    parser.add_argument("--examples", type=int, default=24)
+    parser.add_argument("--examples", type=int, default=200)
     parser.add_argument("--output", type=Path, default=Path("results/bench/scoring"))
     options = parser.parse_args()
     try:

@@ -103,12 +103,16 @@ def test_agreement_is_precision_recall_and_areas():
     found = agreement(table, []).set_index("predictor")
     assert found.loc["standard", ["accuracy", "precision", "recall"]].tolist() == [0.5, 0.5, 1.0]
     assert found.loc["maximum", ["accuracy", "precision", "recall"]].tolist() == [0.5, 0.5, 0.5]
-    assert found.loc["standard", "auroc"] == 1
-    assert found.loc["maximum", "auroc"] == 0.5
+    assert found["auroc"].tolist() == [0.5, 0.5]
+    assert found.loc["standard", "tail_auroc"] == 1
+    assert found.loc["maximum", "tail_auroc"] == 0.5
     lines = curves(table)
     for predictor in ("standard", "maximum"):
-        roc = lines.query("curve == 'roc' and predictor == @predictor")
-        assert auc(roc["x"], roc["y"]) == pytest.approx(found.loc[predictor, "auroc"])
+        own = lines[lines["predictor"] == predictor]
+        roc = own.query("curve == 'roc' and score == 'tail'")
+        assert auc(roc["x"], roc["y"]) == pytest.approx(found.loc[predictor, "tail_auroc"])
+        (point,) = own.query("curve == 'pr' and score == 'decision'").itertuples()
+        assert (point.x, point.y) == tuple(found.loc[predictor, ["recall", "precision"]])
 
 
 def test_outcomes_that_all_agree_have_no_curve_and_no_area(guesses):

@@ -4,6 +4,9 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from tests.conftest import REPOSITORY, snakemake
+from tests.conftest import REPOSITORY, snakemake, snakemake_command
 
 from abovechance import RandomBaseline
 from abovechance.archive import SCHEMAS, read_made_from, read_table
@@ -192,6 +195,30 @@ def test_more_prompts_score_only_the_new_ones(finished, run, place):
     log = (finished / "logs" / "score" / "SmolLM2" / "sums" / "1-shot.log").read_text()
     assert "1 of 4 prompts to score" in log, said
     run(STUDY)  # as it was
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was(finished, place):
+    study = {**STUDY, "study": "killed", "tasks": {"sums": "sums.jsonl"}, "prompts": 12, "max_examples": 200}
+    study["models"] = {"SmolLM2": STUDY["models"]["SmolLM2"]}
+    target = "results/killed/scores/SmolLM2/sums/1-shot.parquet"
+    config = ["--snakefile", str(place / "Snakefile"), "--configfile", str(write_study(place, study))]
+    journal = (place / target).with_suffix(".journal")
+    process = subprocess.Popen(
+        snakemake_command(target, *config, directory=place), start_new_session=True, stderr=subprocess.DEVNULL
+    )
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 4:
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = journal.read_bytes().count(b"\n") - 1
+    assert 3 <= kept < 12
+    snakemake("--unlock", *config, directory=place)
+    snakemake(target, *config, directory=place)
+    log = (place / "results/killed/logs/score/SmolLM2/sums/1-shot.log").read_text()
+    assert f"{12 - kept} of 12 prompts to score" in log
+    assert read_table(place / target)["prompt"].nunique() == 12
+    assert not journal.exists()
 
 
 def test_the_papers_grid_passes_a_dry_run(place):

@@ -13,6 +13,7 @@ sys.path.insert(0, str(WORKFLOW / "lib"))
 from abovechance.config import resolve
 from abovechance.errors import InputError
 from abovechance.provenance import code_digest, digest
+from abovechance.scoring.accelerators import visible_accelerators
 
 DOWNLOADS = yaml.safe_load((WORKFLOW / "downloads.yaml").read_text())
 SCHEMA = yaml.safe_load((WORKFLOW / "schemas" / "config.schema.yaml").read_text())
@@ -27,6 +28,7 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
+GPUS = visible_accelerators()
 RESULTS = f"results/{STUDY['study']}"
 TASKS = list(STUDY["tasks"])
 MODELS = list(STUDY["models"])

@@ -26,6 +26,7 @@ rule score:
     threads: STUDY["scoring"]["threads"]
     resources:
         mem_mb=8000,
+        gpu=int(bool(GPUS)),
     params:
         precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
         too_long=STUDY["too_long"],

@@ -133,20 +133,35 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
         From ``heldout.curves``.
     table
         From ``heldout.agreement``, with ``predictor``, ``auroc``, ``aupr``, ``held_up``.
+
+    The marks are the decisions, the lines the tail probabilities as scores.
     """
     style.apply()
-    figure, (roc, pr) = plt.subplots(1, 2, figsize=(style.FULL_WIDTH, 3.1))
+    figure, (roc, pr) = plt.subplots(1, 2, figsize=(style.FULL_WIDTH, 3.6))
     colour = dict(zip(("standard", "maximum"), (style.COLOURS[1], style.COLOURS[0]), strict=True))
-    for (curve, predictor), group in numbers.groupby(["curve", "predictor"], sort=False):
-        area = table.set_index("predictor").loc[predictor, "auroc" if curve == "roc" else "aupr"]
-        axes = roc if curve == "roc" else pr
-        # The curves are often one on the other: the wide one shows under the narrow one.
-        width = 1.2 if predictor == "maximum" else 3.0
-        steps = "default" if curve == "roc" else "steps-post"
-        label = f"{predictor} baseline, area {area:.2f}"
-        axes.plot(
-            group["x"], group["y"], color=colour[predictor], linewidth=width, drawstyle=steps, label=label
-        )
+    by_predictor = table.set_index("predictor")
+    for (curve, predictor, score), group in numbers.groupby(["curve", "predictor", "score"], sort=False):
+        axes, area = (roc, "auroc") if curve == "roc" else (pr, "aupr")
+        if score == "tail":
+            # The curves are often one on the other: the wide one shows under the narrow one.
+            width = 1.0 if predictor == "maximum" else 2.6
+            steps = "default" if curve == "roc" else "steps-post"
+            axes.plot(group["x"], group["y"], color=colour[predictor], linewidth=width, drawstyle=steps)
+        else:
+            label = f"above the {predictor} baseline, area {by_predictor.loc[predictor, area]:.2f}"
+            mark = "X" if predictor == "maximum" else "o"
+            axes.plot(
+                group["x"],
+                group["y"],
+                color=colour[predictor],
+                marker=mark,
+                markersize=8,
+                markeredgecolor="white",
+                linestyle="",
+                label=label,
+                zorder=4,
+                clip_on=False,
+            )
     roc.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.6)
     held_up = table["held_up"].iloc[0]
     pr.axhline(held_up, color=style.FAINT, linewidth=0.6)
@@ -155,7 +170,7 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
     for axes in (roc, pr):
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.04), aspect="equal")
         if axes.get_legend_handles_labels()[0]:
-            axes.legend(loc="lower right" if axes is roc else "lower left")
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17))
         else:
             axes.text(0.5, 0.5, "all outcomes agree:\nno curve", ha="center", color=style.FAINT)
     return figure

@@ -149,8 +149,9 @@ def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     DataFrame
         One row a group and predictor (``standard`` or ``maximum`` baseline): ``outcomes``,
         ``held_up`` (share above chance on test), ``accuracy``, ``precision``, ``recall`` in
-        [0, 1], and ``auroc``, ``aupr`` of the predictor's 1 - tail probability as a score. A
-        quotient without cases is missing.
+        [0, 1]; ``auroc`` and ``aupr`` of the decision itself, as in the paper's tables; and
+        ``tail_auroc``, ``tail_aupr`` of the tail probability as a score. A quotient without
+        cases is missing.
     """
     groups = table.groupby(by, observed=True, sort=False) if by else [((), table)]
     rows = [
@@ -172,18 +173,21 @@ def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
         "accuracy": float(metrics.accuracy_score(truth, guess)),
         "precision": float(metrics.precision_score(truth, guess, zero_division=np.nan)),
         "recall": float(metrics.recall_score(truth, guess, zero_division=np.nan)),
-        "auroc": float(metrics.roc_auc_score(truth, score)) if both else np.nan,
-        "aupr": float(metrics.average_precision_score(truth, score)) if truth.any() else np.nan,
+        "auroc": float(metrics.roc_auc_score(truth, guess)) if both else np.nan,
+        "aupr": float(metrics.average_precision_score(truth, guess)) if truth.any() else np.nan,
+        "tail_auroc": float(metrics.roc_auc_score(truth, score)) if both else np.nan,
+        "tail_aupr": float(metrics.average_precision_score(truth, score)) if truth.any() else np.nan,
     }
 
 
 def curves(table: pd.DataFrame) -> pd.DataFrame:
-    """ROC and precision-recall curves of both predictors' tail probabilities as scores.
+    """ROC and precision-recall curves of both predictors.
 
     Returns
     -------
     DataFrame
-        ``curve`` (``roc`` or ``pr``), ``predictor``, ``x``, ``y`` in [0, 1]: false positive and
+        ``curve`` (``roc`` or ``pr``), ``predictor``, ``score`` (``tail`` probability, or the
+        ``decision`` to be above, which is one point), ``x``, ``y`` in [0, 1]: false positive and
         true positive rate, or recall and precision. Empty where all outcomes agree.
     """
     truth = table["above_on_test"].to_numpy(dtype=bool)
@@ -193,9 +197,18 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
             score = -table[f"{predictor}_tail"].to_numpy()
             false, true, _ = metrics.roc_curve(truth, score)
             precision, recall, _ = metrics.precision_recall_curve(truth, score)
-            for curve, x, y in (("roc", false, true), ("pr", recall, precision)):
-                parts.append(pd.DataFrame({"curve": curve, "predictor": predictor, "x": x, "y": y}))
-    columns = ["curve", "predictor", "x", "y"]
+            guess = table[f"above_{predictor}"].to_numpy(dtype=bool)
+            found = metrics.precision_score(truth, guess, zero_division=np.nan)
+            hits, alarms = [guess[truth].mean()], [guess[~truth].mean()]
+            for curve, kind, x, y in (
+                ("roc", "tail", false, true),
+                ("pr", "tail", recall, precision),
+                ("roc", "decision", alarms, hits),
+                ("pr", "decision", hits, [found]),
+            ):
+                part = {"curve": curve, "predictor": predictor, "score": kind, "x": x, "y": y}
+                parts.append(pd.DataFrame(part))
+    columns = ["curve", "predictor", "score", "x", "y"]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 

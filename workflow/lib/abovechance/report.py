@@ -112,9 +112,9 @@ _CAPTIONS = {
     ),
     "agreement": (
         "Which baseline foresees held-out results",
-        "The tail probability under each baseline on the validation split, used to foresee whether the "
-        "chosen prompt is above the standard baseline on the held-out test split. Thin lines: a "
-        "predictor that knows nothing.",
+        "Does being above a baseline on the validation split foresee that the chosen prompt is above the "
+        "standard baseline on the held-out test split? Marks: the decision to be above. Coloured lines: "
+        "its tail probability as a score. Thin grey lines: a predictor that knows nothing.",
     ),
 }
 

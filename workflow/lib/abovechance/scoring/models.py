@@ -8,6 +8,7 @@ are. Scoring jobs load from there. No pickle is ever loaded.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import zipfile
@@ -35,6 +36,7 @@ from abovechance.sources import check_model_path
 
 # Bars of many jobs at once would overwrite each other and hide the jobs' own progress.
 transformers_logging.disable_progress_bar()
+transformers_logging.set_verbosity_error()
 
 DTYPES = {
     "float32": torch.float32,
@@ -227,7 +229,7 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
     model = AutoModelForCausalLM.from_pretrained(
         weights.folder,
         dtype=dtype,
-        device_map=device if device == "cuda" or weights.quantized else None,
+        device_map=_device_map(device, weights),
         use_safetensors=True,
         trust_remote_code=weights.trust_remote_code,
     )
@@ -238,6 +240,27 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
         if not _multiplies_natively(dtype) and 4 * parameters < _free_memory() / 2:
             _widen_products(model)
     return model.eval().requires_grad_(False)
+
+
+def _device_map(device: str, weights: Weights) -> str | dict[str, int] | None:
+    """Where the parts of a model go: on the one accelerator that is seen, or over several."""
+    if device == "cpu":
+        return "cpu" if weights.quantized else None
+    return "auto" if torch.cuda.device_count() > 1 else {"": 0}
+
+
+def memory_needed(weights: Weights, precision: str) -> int:
+    """Bytes that scoring needs on accelerators: the weights in this precision and half as much more."""
+    from safetensors import safe_open
+
+    stored = 0
+    for path in Path(weights.folder).glob("*.safetensors"):
+        with safe_open(path, framework="pt") as file:
+            shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
+        stored += sum(math.prod(shape) for shape in shapes)
+    # Quantized weights are stored as bytes, two to each.
+    each = 1 if weights.quantized else DTYPES[precision].itemsize
+    return stored * each * 3 // 2
 
 
 def describe(model: PreTrainedModel) -> dict[str, str]:

@@ -1,0 +1,93 @@
+"""Which accelerators a job takes: whole ones, none of them twice.
+
+Jobs on one machine agree through lock files that the system lets go of when a
+process ends, however it ends. A scheduler's own choice (``CUDA_VISIBLE_DEVICES``)
+is kept: jobs share out what it left them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """One GPU: its number, its id on this machine, and its memory in bytes."""
+
+    index: str
+    uuid: str
+    memory: int
+
+
+def visible_accelerators() -> list[Accelerator]:
+    """The GPUs that this process may use, in their order; none where there is no driver."""
+    query = ["nvidia-smi", "--query-gpu=index,uuid,memory.total", "--format=csv,noheader,nounits"]
+    try:
+        listed = subprocess.run(query, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    found = []
+    for line in listed.splitlines():
+        index, uuid, mebibytes = (part.strip() for part in line.split(","))
+        found.append(Accelerator(index, uuid, int(mebibytes) * 2**20))
+    allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if allowed is None:
+        return found
+    names = [name.strip() for name in allowed.split(",")]
+    return [gpu for name in names for gpu in found if name in (gpu.index, gpu.uuid)]
+
+
+@contextmanager
+def reserved(needed: int, wait: float = 2.0) -> Iterator[list[Accelerator]]:
+    """Accelerators that no other job has, with ``needed`` bytes together, while the context lasts.
+
+    Waits until enough are free; where all together have too little, takes all. They are made
+    the only ones that this process sees, so this comes before CUDA is first used.
+    """
+    visible = visible_accelerators()
+    if not visible:
+        yield []
+        return
+    enough = min(needed, sum(gpu.memory for gpu in visible))
+    before = os.environ.get("CUDA_VISIBLE_DEVICES")
+    while True:
+        with ExitStack() as locks:
+            taken: list[Accelerator] = []
+            for gpu in visible:
+                if sum(held.memory for held in taken) < enough and _lock(gpu, locks):
+                    taken.append(gpu)
+            if sum(gpu.memory for gpu in taken) >= enough:
+                os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(gpu.uuid for gpu in taken)
+                try:
+                    yield taken
+                finally:
+                    _restore("CUDA_VISIBLE_DEVICES", before)
+                return
+        # All are let go before waiting, so that two jobs never wait for each other.
+        time.sleep(wait)
+
+
+def _lock(gpu: Accelerator, locks: ExitStack) -> bool:
+    """Lock a GPU for as long as ``locks`` is open; False where another job has it."""
+    path = Path(tempfile.gettempdir()) / f"abovechance-{gpu.uuid}.lock"
+    file = locks.enter_context(path.open("a"))
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _restore(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
