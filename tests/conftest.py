@@ -33,7 +33,7 @@ def downloads() -> Path:
     if not all((DOWNLOADS / name).is_file() for name in names):
         config = ["--configfile", str(REPOSITORY / "config.yaml")]
         wanted = [f"results/downloads/{name}" for name in names]
-        snakemake(*config, *wanted, directory=REPOSITORY)
+        snakemake(*wanted, *config, directory=REPOSITORY)
     return DOWNLOADS
 
 
