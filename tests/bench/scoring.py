@@ -71,25 +71,21 @@ def score_with_harness(model: PreTrainedModel, tokenizer: object, tokens: Tokens
 @torch.inference_mode()
 def seconds_a_token(model: PreTrainedModel, rows: int) -> tuple[float, float]:
     """Seconds that the products of one token take, and those of one row of logits, at best."""
-    shapes = [
-        tuple(module.weight.shape)
-        for name, module in model.named_modules()
-        if hasattr(module, "weight") and module.weight.dim() == 2 and "embed" not in name
-    ]
-    dtype = next(
-        module.weight.dtype
+    products = [
+        module.wide if isinstance(module, models.WideLinear) else module.weight
         for module in model.modules()
         if isinstance(module, torch.nn.Linear | models.WideLinear)
-    )
+    ]
+    shapes, dtype = [tuple(weight.shape) for weight in products], products[0].dtype
     times = {}
     for shape in set(shapes):
         weight = torch.randn(shape, dtype=dtype, device=model.device)
         inputs = torch.randn(rows, shape[1], dtype=dtype, device=model.device)
         torch.nn.functional.linear(inputs, weight)
         times[shape] = min(timed(lambda: torch.nn.functional.linear(inputs, weight))[0] for _ in range(7))  # noqa: B023
-    head = model.get_output_embeddings().weight.shape
-    layers = sum(times[shape] for shape in shapes if shape != tuple(head))
-    return layers / rows, times[tuple(head)] / rows
+    head = shapes[-1]  # the language model's head comes last
+    layers = sum(times[shape] for shape in shapes[:-1])
+    return layers / rows, times[head] / rows
 
 
 def some_cells(folder: Path, tasks: list[str], shots: list[int], examples: int) -> list[tuple]:

@@ -13,7 +13,7 @@ from transformers import (
     PreTrainedModel,
 )
 
-from abovechance.scoring import engine, paths
+from abovechance.scoring import engine, models, paths
 from abovechance.scoring.engine import score_rows, score_tree
 from abovechance.scoring.models import Weights, WideLinear, load, quantize
 from abovechance.scoring.paths import choose_path
@@ -115,6 +115,17 @@ def test_a_wide_product_is_the_exact_product_rounded_once():
     assert wide.dtype == torch.bfloat16
     # One rounding to bfloat16 is at most half a unit in its 8th binary digit.
     assert torch.all((wide.double() - exact).abs() <= exact.abs() * 2**-8)
+
+
+def test_wide_products_survive_that_weights_are_tied_again():
+    torch.manual_seed(0)
+    model = LlamaForCausalLM(LlamaConfig(**SMALL, tie_word_embeddings=True)).bfloat16().eval()
+    models._widen_products(model)
+    tokens = torch.arange(9)[None]
+    with torch.inference_mode():
+        before = model(tokens).logits
+        model.tie_weights()
+        assert torch.equal(model(tokens).logits, before)
 
 
 def test_prepared_weights_load_and_score(llama, tmp_path):

@@ -282,11 +282,12 @@ class WideLinear(nn.Module):
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__()
-        self.weight = nn.Parameter(linear.weight.detach().float(), requires_grad=False)
+        # Not named `weight`: a model that ties its weights again would put its own there.
+        self.wide = nn.Parameter(linear.weight.detach().float(), requires_grad=False)
         self.bias = None if linear.bias is None else nn.Parameter(linear.bias.detach().float(), False)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return nn.functional.linear(inputs.float(), self.weight, self.bias).to(inputs.dtype)
+        return nn.functional.linear(inputs.float(), self.wide, self.bias).to(inputs.dtype)
 
 
 def _widen_products(model: PreTrainedModel) -> None:
