@@ -149,6 +149,21 @@ def test_prompts_too_long_are_an_error_before_the_model_is_loaded(task, weights,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_prompt_that_just_fits_the_context_is_scored(task, weights, tmp_path):
+    tokenizer = models.load_tokenizer(weights)
+    for length in range(40, 120):
+        longer = task.assign(text=["Q" * length + "\nA:", *task["text"][1:]])
+        chosen = cell(longer, weights, prompts=5)
+        lengths = [
+            max(map(len, tokenize(tokenizer, chosen.strings(prompt)).sequences)) for prompt in range(5)
+        ]
+        if max(lengths) == 120:
+            break
+    assert max(lengths) == 120
+    score_cell(chosen, tmp_path / "s.parquet", lambda message: None)
+    assert np.isfinite(read_table(tmp_path / "s.parquet")["logprob"]).all()
+
+
 def test_prompts_beyond_the_context_are_left_out_where_that_is_asked_for(task, weights, tmp_path):
     # Only the prompt whose demonstration is the long example is never evaluated on it, but reads it.
     longer = task.assign(text=["Q" * 150 + "\nA:", *task["text"][1:]])

@@ -125,10 +125,11 @@ class BestOf:
     Parameters
     ----------
     baselines
-        (prompts,) the baseline of each prompt on the examples it is evaluated on.
+        (prompts,) the baseline of each prompt on the examples it is evaluated on; or how many
+        prompts have each baseline.
     """
 
-    def __init__(self, baselines: Iterable[RandomBaseline]) -> None:
+    def __init__(self, baselines: Iterable[RandomBaseline] | Mapping[RandomBaseline, int]) -> None:
         self._counts = Counter(baselines)
         if not self._counts:
             raise ValueError("baselines is empty: the best of no prompt is not defined")

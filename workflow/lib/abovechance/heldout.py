@@ -9,9 +9,10 @@ held-out test split (Yauney and Mimno, 2024, Section 5.2).
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pandas as pd
@@ -58,9 +59,62 @@ class Grid:
         chance[example] = predictions["chance"]
         return cls(prompts.to_numpy(), correct, evaluated, chance)
 
-    def baseline(self, prompt: int, part: NDArray[np.bool_]) -> RandomBaseline:
-        """The baseline of one prompt on a part of the examples."""
-        return RandomBaseline(self.chance[self.evaluated[prompt] & part])
+    def parts(self, chosen: NDArray[np.bool_]) -> Parts:
+        """What each prompt has and gets right of the examples chosen in each split.
+
+        Parameters
+        ----------
+        chosen
+            (splits, examples) whether an example is in the part.
+        """
+        right = self.correct.astype(np.float32) @ chosen.T.astype(np.float32)
+        values, kinds = np.unique(self.chance, return_inverse=True)
+        sizes = np.stack(
+            [(self.evaluated & (kinds == kind)).astype(np.float32) @ chosen.T for kind in range(len(values))],
+            axis=-1,
+        )
+        different, which = np.unique(sizes.reshape(-1, len(values)), axis=0, return_inverse=True)
+        return Parts(
+            right=right.astype(np.int64),
+            size=sizes.sum(axis=-1).astype(np.int64),
+            baselines=[
+                RandomBaseline(np.repeat(values, counts.astype(int))) if counts.any() else None
+                for counts in different
+            ],
+            which=which.reshape(right.shape),
+        )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One part, validation or test, of every split.
+
+    Attributes
+    ----------
+    right, size
+        (prompts, splits) examples that a prompt gets right, of those it is evaluated on.
+    baselines
+        The different baselines of prompts on their examples; None for no example.
+    which
+        (prompts, splits) which of the baselines is a prompt's.
+    """
+
+    right: NDArray[np.int64]
+    size: NDArray[np.int64]
+    baselines: list[RandomBaseline | None]
+    which: NDArray[np.int64]
+
+    @cached_property
+    def accuracy(self) -> NDArray[np.float64]:
+        """(prompts, splits) accuracy; 0 where a prompt has no example."""
+        return np.divide(self.right, self.size, out=np.zeros(self.right.shape), where=self.size > 0)
+
+    def best_of(self, prompts: NDArray[np.int64], split: int) -> BestOf:
+        """The best of guessers in the place of these prompts."""
+        counts = np.bincount(self.which[prompts, split], minlength=len(self.baselines))
+        return _best_of(
+            tuple((self.baselines[index], int(counts[index])) for index in np.flatnonzero(counts))
+        )
 
 
 def outcomes(
@@ -78,38 +132,40 @@ def outcomes(
         Numbers of prompts to choose from. Above the number that exist, all are tried. Below
         it, the prompts are drawn anew for each split.
     """
-    prompts, examples = grid.correct.shape
-    for split in range(splits):
-        generator = random.Random(f"{seed}/{setting}/{split}")
-        part = np.zeros(examples, dtype=bool)
-        part[generator.sample(range(examples), int(validation * examples))] = True
-        right = (grid.correct & part).sum(axis=1)
-        size = (grid.evaluated & part).sum(axis=1)
+    examples = grid.correct.shape[1]
+    generators = [random.Random(f"{seed}/{setting}/{split}") for split in range(splits)]
+    chosen = np.zeros((splits, examples), dtype=bool)
+    for split, generator in enumerate(generators):
+        chosen[split, generator.sample(range(examples), int(validation * examples))] = True
+    on_validation, on_test = grid.parts(chosen), grid.parts(~chosen)
+    accuracy = on_validation.accuracy
+    for split, generator in enumerate(generators):
         # In a tiny task, a prompt's own demonstrations can use up a part.
-        usable = np.flatnonzero((size > 0) & (grid.evaluated & ~part).any(axis=1)).tolist()
-        if not usable:
+        usable = (on_validation.size[:, split] > 0) & (on_test.size[:, split] > 0)
+        order = np.flatnonzero(usable).tolist()
+        generator.shuffle(order)
+        if not order:
             continue
-        order = generator.sample(usable, len(usable))
-        accuracy = np.divide(right, size, out=np.zeros(prompts), where=size > 0)
         for count in tried:
             among = np.sort(order[:count])
-            best = int(among[np.argmax(accuracy[among])])
-            row = {"split": split, "prompts": count, "tried": len(among)}
-            yield row | _outcome(grid, part, best, among, int(right[best]), float(accuracy[best]))
+            best = int(among[np.argmax(accuracy[among, split])])
+            several = on_validation.best_of(among, split)
+            row = {"split": split, "prompts": count, "tried": len(among), "prompt": grid.prompts[best]}
+            yield row | _outcome(on_validation, on_test, several, best, split)
 
 
 def _outcome(
-    grid: Grid, part: NDArray[np.bool_], best: int, among: NDArray[np.int64], right: int, accuracy: float
+    on_validation: Parts, on_test: Parts, several: BestOf, best: int, split: int
 ) -> dict[str, object]:
     """What the chosen prompt reaches on both parts, beside the baselines."""
-    several = _best_of(tuple(grid.baseline(prompt, part) for prompt in among))
-    own = grid.baseline(best, part)
-    on_test = grid.baseline(best, ~part)
-    test_accuracy = float((grid.correct[best] & ~part).sum() / on_test.examples)
+    right = on_validation.right[best, split]
+    accuracy = on_validation.accuracy[best, split]
+    own = on_validation.baselines[on_validation.which[best, split]]
+    chance = on_test.baselines[on_test.which[best, split]].standard
+    test_accuracy = on_test.right[best, split] / on_test.size[best, split]
     above = judge(accuracy, several.standard, several.maximum)
     return {
-        "prompt": int(grid.prompts[best]),
-        "validation_examples": own.examples,
+        "validation_examples": on_validation.size[best, split],
         "validation_accuracy": accuracy,
         "standard_baseline": several.standard,
         "maximum_baseline": several.maximum,
@@ -117,16 +173,16 @@ def _outcome(
         "maximum_tail": several.tail(accuracy),
         "above_standard": above != "below",
         "above_maximum": above == "above",
-        "test_examples": on_test.examples,
+        "test_examples": on_test.size[best, split],
         "test_accuracy": test_accuracy,
-        "test_baseline": on_test.standard,
-        "above_on_test": judge(test_accuracy, on_test.standard, on_test.standard) == "above",
+        "test_baseline": chance,
+        "above_on_test": judge(test_accuracy, chance, chance) == "above",
     }
 
 
-@lru_cache(maxsize=1024)
-def _best_of(baselines: tuple[RandomBaseline, ...]) -> BestOf:
-    return BestOf(baselines)
+@lru_cache(maxsize=4096)
+def _best_of(counts: tuple[tuple[RandomBaseline, int], ...]) -> BestOf:
+    return BestOf(Counter(dict(counts)))
 
 
 def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
