@@ -29,7 +29,6 @@ from abovechance.scoring import models
 from abovechance.scoring.engine import pack_tokens
 from abovechance.scoring.paths import choose_path, score
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
-from abovechance.scoring.trie import build_trie
 
 
 def timed(run: Callable[[], Any]) -> tuple[float, Any]:
@@ -106,7 +105,7 @@ def measure(
 ) -> dict[str, float]:
     """Seconds of (a) to (d) on one prompt's strings."""
     tokens = tokenize(tokenizer, strings)
-    trie = build_trie(tokens.sequences, tokens.starts)
+    trie = tokens.trie
     path, limit = choose_path(model)[0], pack_tokens(model)
     token, row = seconds_a_token(model, min(limit, len(trie)))
     rows = len(np.unique(trie.parents[trie.scored_nodes]))

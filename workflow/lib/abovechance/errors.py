@@ -1,5 +1,7 @@
 """The one exception that people are meant to read."""
 
+from difflib import get_close_matches
+
 
 class InputError(ValueError):
     """Something a user wrote is wrong: the message names it and says what would be right."""
@@ -7,8 +9,6 @@ class InputError(ValueError):
 
 def nearest(word: str, known: list[str] | tuple[str, ...]) -> str:
     """A hint such as ``did you mean 'emoji_movie'?``, or the known words where none is near."""
-    from difflib import get_close_matches
-
     matches = get_close_matches(word, known, n=1, cutoff=0.6)
     if matches:
         return f"did you mean '{matches[0]}'?"

@@ -20,7 +20,6 @@ from abovechance.scoring.engine import pack_tokens
 from abovechance.scoring.paths import choose_path, score
 from abovechance.scoring.store import ScoreStore
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
-from abovechance.scoring.trie import build_trie
 
 # Scores made by another version of these modules are not mixed with new ones.
 NUMERICS = ("scoring.trie", "scoring.tokens", "scoring.engine", "scoring.paths", "scoring.models")
@@ -156,7 +155,7 @@ class Scorer:
                 torch.cuda.empty_cache()
         counts = {
             "tokens": sum(map(len, tokens.sequences)),
-            "trie": len(build_trie(tokens.sequences, tokens.starts)),
+            "trie": len(tokens.trie),
             "computed": computed.tokens,
             "padding": computed.padding,
             "pack": self.limit,

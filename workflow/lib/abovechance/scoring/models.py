@@ -234,7 +234,7 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
         trust_remote_code=weights.trust_remote_code,
     )
     if device == "cpu":
-        parameters = _parameters(model)
+        parameters = model.num_parameters()
         if weights.quantized and 2 * parameters < _free_memory() / 2:
             model = model.dequantize()
         if not _multiplies_natively(dtype) and 4 * parameters < _free_memory() / 2:
@@ -304,10 +304,6 @@ def _multiplies_natively(dtype: torch.dtype) -> bool:
     if dtype == torch.float16:
         return torch.ops.mkldnn._is_mkldnn_fp16_supported()
     return True
-
-
-def _parameters(model: PreTrainedModel) -> int:
-    return model.num_parameters()
 
 
 def _free_memory() -> int:

@@ -30,13 +30,13 @@ from abovechance.scoring.engine import (
     score_tree,
 )
 from abovechance.scoring.tokens import Tokens
-from abovechance.scoring.trie import TokenTrie, build_trie
+from abovechance.scoring.trie import TokenTrie
 
 
 def score(model: PreTrainedModel, tokens: Tokens, path: str, limit: int = PACK_TOKENS) -> Computed:
     """Score the strings of one prompt on the path given: ``tree``, ``batched`` or ``plain``."""
     if path == "tree":
-        return score_tree(model, build_trie(tokens.sequences, tokens.starts), limit)
+        return score_tree(model, tokens.trie, limit)
     return score_rows(model, tokens.sequences, tokens.starts, limit, share=path == "batched")
 
 
@@ -85,10 +85,9 @@ def _distance(
     sees: Callable[[TokenTrie, Pack], torch.Tensor],
 ) -> float:
     """Mean absolute difference of tree and plain scores, in nats a token; nan where it fails."""
-    trie = build_trie(tokens.sequences, tokens.starts)
     try:
         # so small a limit leaves the trunk in the cache and makes one pack of the rest
-        found = score_tree(model, trie, limit=10, sees=sees).logprobs
+        found = score_tree(model, tokens.trie, limit=10, sees=sees).logprobs
     except (RuntimeError, ValueError, TypeError):
         return float("nan")  # the model refuses such a mask, so does not take this path
     return float(np.mean(np.abs(found - plain))) / 2

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from transformers import PreTrainedTokenizerFast
 
 from abovechance.errors import InputError
+from abovechance.scoring.trie import TokenTrie, build_trie
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Tokens:
 
     sequences: list[list[int]]
     starts: list[int]
+
+    @cached_property
+    def trie(self) -> TokenTrie:
+        """What the sequences share."""
+        return build_trie(self.sequences, self.starts)
 
     @property
     def scored(self) -> list[int]:
