@@ -299,11 +299,15 @@ def _widen_products(model: PreTrainedModel) -> None:
 
 def _multiplies_natively(dtype: torch.dtype) -> bool:
     """Whether this processor has matrix instructions that make the type worth using."""
-    if dtype == torch.bfloat16:
-        return torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    if dtype == torch.float16:
-        return torch.ops.mkldnn._is_mkldnn_fp16_supported()
-    return True
+    if dtype == torch.float32:
+        return True
+    if not torch.backends.mkldnn.is_available():
+        return False
+    supported = {
+        torch.bfloat16: torch.ops.mkldnn._is_mkldnn_bf16_supported,
+        torch.float16: torch.ops.mkldnn._is_mkldnn_fp16_supported,
+    }
+    return supported[dtype]()
 
 
 def _free_memory() -> int:
