@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import (
     AutoModelForCausalLM,
-    BitsAndBytesConfig,
     LlamaConfig,
     LlamaForCausalLM,
     PreTrainedModel,
@@ -87,20 +86,17 @@ def test_a_model_that_ignores_the_mask_is_found_out(monkeypatch, dtype):
 
 def test_nf4_weights_dequantized_once_give_the_same_numbers(llama, tmp_path):
     llama.save_pretrained(tmp_path / "whole")
-    setting = BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=torch.bfloat16,
-    )
     in_products = AutoModelForCausalLM.from_pretrained(
-        tmp_path / "whole", dtype=torch.bfloat16, quantization_config=setting, device_map="cpu"
+        tmp_path / "whole", dtype=torch.bfloat16, quantization_config=models.nf4_config(), device_map="cpu"
     ).eval()
     once = in_products.dequantize()
     tokens = torch.arange(40)[None]
     with torch.inference_mode():
         expected = AutoModelForCausalLM.from_pretrained(
-            tmp_path / "whole", dtype=torch.bfloat16, quantization_config=setting, device_map="cpu"
+            tmp_path / "whole",
+            dtype=torch.bfloat16,
+            quantization_config=models.nf4_config(),
+            device_map="cpu",
         )(tokens).logits
         assert torch.equal(once(tokens).logits, expected)
 

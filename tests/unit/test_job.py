@@ -11,7 +11,7 @@ from abovechance.archive import read_made_from, read_table
 from abovechance.errors import InputError
 from abovechance.prompts import draw_prompts, evaluation_set
 from abovechance.scoring import job, models
-from abovechance.scoring.job import Cell, score_cell
+from abovechance.scoring.job import Cell, score_cells
 from abovechance.scoring.tokens import PromptStrings, tokenize
 from abovechance.tasks import as_table
 
@@ -50,17 +50,19 @@ def task() -> pd.DataFrame:
     )
 
 
-def cell(
-    task: pd.DataFrame, weights: models.Weights, prompts: int = 3, shots: int = 1, **more: object
-) -> Cell:
+def cell(task: pd.DataFrame, prompts: int = 3, shots: int = 1) -> Cell:
     evaluation = evaluation_set(task, "t", 0, 200)
     drawn = draw_prompts(task, evaluation, "t", 0, shots, prompts)
-    return Cell("m, t, 1-shot", task, evaluation, drawn, weights, "float32", **more)
+    return Cell(f"m, t, {shots}-shot", task, evaluation, drawn)
+
+
+def silent(_: str) -> None:
+    """Report nothing."""
 
 
 def test_scores_are_the_log_likelihoods_of_whole_strings(task, weights, tmp_path):
-    chosen = cell(task, weights)
-    score_cell(chosen, tmp_path / "s.parquet", lambda message: None)
+    chosen = cell(task)
+    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
     table = read_table(tmp_path / "s.parquet")
     assert len(table) == 3 * 4 * 3  # prompts x other examples x choices
     model = models.load(weights, "float32")
@@ -78,8 +80,8 @@ def test_scores_are_the_log_likelihoods_of_whole_strings(task, weights, tmp_path
 
 
 def test_a_prompt_is_not_scored_on_its_own_demonstrations(task, weights, tmp_path):
-    chosen = cell(task, weights, prompts=5)
-    score_cell(chosen, tmp_path / "s.parquet", lambda message: None)
+    chosen = cell(task, prompts=5)
+    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
     table = read_table(tmp_path / "s.parquet")
     for prompt, demonstrations in enumerate(chosen.prompts["demonstrations"]):
         assert set(table["example"][table["prompt"] == prompt]) == set(task["example"]) - set(demonstrations)
@@ -87,24 +89,24 @@ def test_a_prompt_is_not_scored_on_its_own_demonstrations(task, weights, tmp_pat
 
 def test_asking_for_more_prompts_scores_only_the_new_ones(task, weights, tmp_path, monkeypatch):
     path = tmp_path / "s.parquet"
-    score_cell(cell(task, weights, prompts=2), path, lambda message: None)
+    score_cells({path: cell(task, prompts=2)}, weights, "float32", silent)
     before = read_table(path)
     told: list[str] = []
-    score_cell(cell(task, weights, prompts=4), path, told.append)
+    score_cells({path: cell(task, prompts=4)}, weights, "float32", told.append)
     assert told[0] == "m, t, 1-shot: 2 of 4 prompts to score"
     after = read_table(path)
     pd.testing.assert_frame_equal(after[after["prompt"] < 2].reset_index(drop=True), before)
     monkeypatch.setattr(models, "load", lambda *_: pytest.fail("nothing is missing, so no model is needed"))
-    score_cell(cell(task, weights, prompts=4), path, told.append)
+    score_cells({path: cell(task, prompts=4)}, weights, "float32", told.append)
     pd.testing.assert_frame_equal(read_table(path), after)
 
 
 def test_a_changed_example_is_scored_again(task, weights, tmp_path):
     path = tmp_path / "s.parquet"
-    score_cell(cell(task, weights), path, lambda message: None)
+    score_cells({path: cell(task)}, weights, "float32", silent)
     told: list[str] = []
     other = task.assign(text=task["text"].str.replace("x", "y"))
-    score_cell(cell(other, weights), path, told.append)
+    score_cells({path: cell(other)}, weights, "float32", told.append)
     assert told[0].endswith("3 of 3 prompts to score")
 
 
@@ -120,10 +122,10 @@ def test_an_error_in_the_middle_keeps_the_prompts_before_it(task, weights, tmp_p
 
     monkeypatch.setattr(job.Scorer, "score", fails_at_the_third)
     with pytest.raises(KeyboardInterrupt):
-        score_cell(cell(task, weights, prompts=4), path, lambda message: None)
+        score_cells({path: cell(task, prompts=4)}, weights, "float32", silent)
     assert not path.exists()
     told: list[str] = []
-    score_cell(cell(task, weights, prompts=4), path, told.append)
+    score_cells({path: cell(task, prompts=4)}, weights, "float32", told.append)
     assert told[0].endswith("2 of 4 prompts to score")
 
 
@@ -137,7 +139,7 @@ def test_running_out_of_memory_halves_the_pack_and_goes_on(task, weights, tmp_pa
         return whole(model, tokens, path, limit)
 
     monkeypatch.setattr(job, "score", little_memory)
-    score_cell(cell(task, weights), path, lambda message: None)
+    score_cells({path: cell(task)}, weights, "float32", silent)
     assert {entry["pack"] for entry in read_made_from(path)["prompts"]} == {64}
 
 
@@ -145,7 +147,7 @@ def test_prompts_too_long_are_an_error_before_the_model_is_loaded(task, weights,
     longer = task.assign(text=["Q" * 150 + "\nA:", *task["text"][1:]])
     monkeypatch.setattr(models, "load", lambda *_: pytest.fail("the model was loaded"))
     with pytest.raises(InputError, match="longer than the model's context of 120 tokens"):
-        score_cell(cell(longer, weights, prompts=5), tmp_path / "s.parquet", lambda message: None)
+        score_cells({tmp_path / "s.parquet": cell(longer, prompts=5)}, weights, "float32", silent)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -153,25 +155,55 @@ def test_a_prompt_that_just_fits_the_context_is_scored(task, weights, tmp_path):
     tokenizer = models.load_tokenizer(weights)
     for length in range(40, 120):
         longer = task.assign(text=["Q" * length + "\nA:", *task["text"][1:]])
-        chosen = cell(longer, weights, prompts=5)
+        chosen = cell(longer, prompts=5)
         lengths = [
             max(map(len, tokenize(tokenizer, chosen.strings(prompt)).sequences)) for prompt in range(5)
         ]
         if max(lengths) == 120:
             break
     assert max(lengths) == 120
-    score_cell(chosen, tmp_path / "s.parquet", lambda message: None)
+    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
     assert np.isfinite(read_table(tmp_path / "s.parquet")["logprob"]).all()
 
 
 def test_prompts_beyond_the_context_are_left_out_where_that_is_asked_for(task, weights, tmp_path):
     # Only the prompt whose demonstration is the long example is never evaluated on it, but reads it.
     longer = task.assign(text=["Q" * 150 + "\nA:", *task["text"][1:]])
-    chosen = cell(longer, weights, prompts=5, leave_out_too_long=True)
-    score_cell(chosen, tmp_path / "s.parquet", lambda message: None)
+    chosen = cell(longer, prompts=5)
+    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent, leave_out_too_long=True)
     facts = read_made_from(tmp_path / "s.parquet")["prompts"]
     assert all(entry["too_long"] > 120 for entry in facts)
     assert len(read_table(tmp_path / "s.parquet")) == 0
+
+
+def test_a_models_cells_are_scored_with_one_loading_and_written_together(
+    task, weights, tmp_path, monkeypatch
+):
+    cells = {tmp_path / f"{shots}.parquet": cell(task, prompts=2, shots=shots) for shots in (1, 2)}
+    load, loaded = models.load, []
+    monkeypatch.setattr(models, "load", lambda *args: loaded.append(args) or load(*args))
+    whole, calls = job.Scorer.score, []
+
+    def fails_at_the_fourth(self, strings):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return whole(self, strings)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(job.Scorer, "score", fails_at_the_fourth)
+        with pytest.raises(KeyboardInterrupt):
+            score_cells(cells, weights, "float32", silent)
+    assert {path.name for path in tmp_path.iterdir()} == {"1.journal", "2.journal"}
+    told: list[str] = []
+    score_cells(cells, weights, "float32", told.append)
+    assert told[:2] == ["m, t, 1-shot: 0 of 2 prompts to score", "m, t, 2-shot: 1 of 2 prompts to score"]
+    assert len(loaded) == 2
+    assert {path.name for path in tmp_path.iterdir()} == {"1.parquet", "2.parquet"}
+    for path, one in cells.items():
+        alone = tmp_path / "alone" / path.name
+        score_cells({alone: one}, weights, "float32", silent)
+        pd.testing.assert_frame_equal(read_table(path), read_table(alone))
 
 
 class Encoded:
@@ -200,7 +232,7 @@ def test_a_choices_tokens_are_those_that_end_after_its_start(spans, start, lengt
 
 
 def test_tokens_of_a_beginning_of_sequence_are_not_counted_as_the_choices(task, weights, tmp_path):
-    score_cell(cell(task, weights), tmp_path / "s.parquet", lambda message: None)
+    score_cells({tmp_path / "s.parquet": cell(task)}, weights, "float32", silent)
     table = read_table(tmp_path / "s.parquet")
     tokenizer = models.load_tokenizer(weights)
     alone = np.array([len(tokenizer(choice)["input_ids"]) for choice in (" yes", " no", " maybe so")])

@@ -192,7 +192,7 @@ def test_a_changed_module_runs_the_rules_that_use_it(finished, run, place, modul
 
 def test_more_prompts_score_only_the_new_ones(finished, run, place):
     said = run(STUDY | {"prompts": 4}, "results/small/scores/SmolLM2/sums/1-shot.parquet")
-    log = (finished / "logs" / "score" / "SmolLM2" / "sums" / "1-shot.log").read_text()
+    log = (finished / "logs" / "score" / "SmolLM2" / "sums.log").read_text()
     assert "1 of 4 prompts to score" in log, said
     run(STUDY)  # as it was
 
@@ -215,7 +215,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(finished, place):
     assert 3 <= kept < 12
     snakemake("--unlock", *config, directory=place)
     snakemake(target, *config, directory=place)
-    log = (place / "results/killed/logs/score/SmolLM2/sums/1-shot.log").read_text()
+    log = (place / "results/killed/logs/score/SmolLM2/sums.log").read_text()
     assert f"{12 - kept} of 12 prompts to score" in log
     assert read_table(place / target)["prompt"].nunique() == 12
     assert not journal.exists()
@@ -224,7 +224,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(finished, place):
 def test_the_papers_grid_passes_a_dry_run(place):
     config = ["--configfile", str(REPOSITORY / "workflow" / "studies" / "paper.yaml")]
     said = snakemake(*config, "--dry-run", directory=place).stdout
-    assert planned(said)["score"] == 6 * 16 * 3
+    assert planned(said)["score"] == 6 * 16
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ rule weights:
         mem_mb=16000,
     params:
         source=source_of_weights,
-        pinned=lambda wildcards: DOWNLOADS.get(source_of_weights(wildcards).get("download")),
+        pinned=lambda wildcards: DOWNLOADS.get(
+            source_of_weights(wildcards).get("download")
+        ),
         code=code_digest("scoring.models"),
     script:
         "../scripts/weights.py"

@@ -3,24 +3,30 @@
 in:  tasks, evaluation sets, prompts and weights
 out: scores/<model>/<task>/<shots>-shot.parquet
 
-A job that is run again, for more prompts or after it was killed, scores only what is missing:
+A job loads its model once for all numbers of shots. A job that is run again, for more prompts or after it was killed, scores only what is missing:
 its output is updated, not made anew.
 """
 
 
 rule score:
-    """The log-likelihood of every choice of every example under every prompt."""
+    """The log-likelihood of every choice of a task's examples under every prompt."""
     input:
         task=rules.task.output.table,
         evaluation_set=rules.evaluation_set.output.table,
-        prompts=rules.prompts.output.table,
+        prompts=expand(rules.prompts.output.table, shots=SHOTS, allow_missing=True),
         weights=weights_file,
     output:
-        scores=update(f"{RESULTS}/scores/{{model}}/{{task}}/{{shots}}-shot.parquet"),
+        scores=update(
+            expand(
+                f"{RESULTS}/scores/{{model}}/{{task}}/{{shots}}-shot.parquet",
+                shots=SHOTS,
+                allow_missing=True,
+            )
+        ),
     log:
-        f"{RESULTS}/logs/score/{{model}}/{{task}}/{{shots}}-shot.log",
+        f"{RESULTS}/logs/score/{{model}}/{{task}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/score/{{model}}/{{task}}/{{shots}}-shot.tsv"
+        f"{RESULTS}/benchmarks/score/{{model}}/{{task}}.tsv"
     conda:
         "../../envs/scoring.yaml"
     threads: STUDY["scoring"]["threads"]
@@ -28,6 +34,7 @@ rule score:
         mem_mb=8000,
         gpu=int(bool(GPUS)),
     params:
+        shots=SHOTS,
         precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
         too_long=STUDY["too_long"],
         code=code_digest("scoring.job"),

@@ -1,4 +1,4 @@
-"""Score every prompt of one (model, task, shots)."""
+"""Score every prompt of one (model, task), for each number of shots."""
 
 from pathlib import Path
 
@@ -9,20 +9,18 @@ with logged(snakemake) as log:
 
     from abovechance.archive import read_table
     from abovechance.scoring.accelerators import reserved
-    from abovechance.scoring.job import Cell, score_cell
+    from abovechance.scoring.job import Cell, score_cells
     from abovechance.scoring.models import Weights, memory_needed
 
     torch.set_num_threads(snakemake.threads)
-    wildcards, params = snakemake.wildcards, snakemake.params
-    weights = Weights.read(Path(snakemake.input.weights))
-    cell = Cell(
-        name=f"{wildcards.model}, {wildcards.task}, {wildcards.shots}-shot",
-        task=read_table(Path(snakemake.input.task)),
-        evaluation=read_table(Path(snakemake.input.evaluation_set)),
-        prompts=read_table(Path(snakemake.input.prompts)),
-        weights=weights,
-        precision=params.precision,
-        leave_out_too_long=params.too_long == "leave_out",
-    )
+    wildcards, params, files = snakemake.wildcards, snakemake.params, snakemake.input
+    weights = Weights.read(Path(files.weights))
+    task, evaluation = read_table(Path(files.task)), read_table(Path(files.evaluation_set))
+    cells = {
+        Path(output): Cell(
+            f"{wildcards.model}, {wildcards.task}, {shots}-shot", task, evaluation, read_table(Path(prompts))
+        )
+        for shots, prompts, output in zip(params.shots, files.prompts, snakemake.output.scores, strict=True)
+    }
     with reserved(memory_needed(weights, params.precision)):
-        score_cell(cell, Path(snakemake.output.scores), progress(log))
+        score_cells(cells, weights, params.precision, progress(log), params.too_long == "leave_out")

@@ -1,4 +1,4 @@
-"""One scoring job: all prompts of one (model, task, shots)."""
+"""One scoring job: all prompts of a task under one model, for every number of shots."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NUMERICS = ("scoring.trie", "scoring.tokens", "scoring.engine", "scoring.paths",
 
 @dataclass(frozen=True)
 class Cell:
-    """One (model, task, shots) to be scored.
+    """The prompts of one (model, task, shots).
 
     Attributes
     ----------
@@ -35,21 +35,12 @@ class Cell:
         What people call it, for messages: model, task and shots.
     task, evaluation, prompts
         The tables ``tasks``, ``evaluation_sets`` and ``prompts``.
-    weights
-        Where the model lies.
-    precision
-        A key of ``models.DTYPES``.
-    leave_out_too_long
-        Whether prompts longer than the model's context are left out; else they are an error.
     """
 
     name: str
     task: pd.DataFrame
     evaluation: pd.DataFrame
     prompts: pd.DataFrame
-    weights: models.Weights
-    precision: str
-    leave_out_too_long: bool = False
 
     @cached_property
     def evaluated(self) -> pd.DataFrame:
@@ -66,15 +57,6 @@ class Cell:
             for _, demonstrations, text in self.prompts.itertuples(index=False)
         ]
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What the scores depend on besides what is read."""
-        return {
-            "revision": self.weights.revision,
-            "precision": self.precision,
-            "code": module_digest(*NUMERICS),
-        }
-
     def strings(self, prompt: int) -> PromptStrings:
         """Every example that a prompt is evaluated on, with each of its choices."""
         row = self.prompts.iloc[prompt]
@@ -82,34 +64,74 @@ class Cell:
         return PromptStrings.of(row["text"], chosen)
 
 
-def score_cell(cell: Cell, path: Path, report: Callable[[str], None]) -> None:
-    """Score every prompt of a cell that has no score yet, and write the scores file.
+def score_cells(
+    cells: Mapping[Path, Cell],
+    weights: models.Weights,
+    precision: str,
+    report: Callable[[str], None],
+    leave_out_too_long: bool = False,
+) -> None:
+    """Score every prompt of the cells that has no score yet, and write the scores files.
 
-    A job that is killed loses the prompt it was in, no more. Prompts that an earlier file of
-    the same model, examples and code holds are taken from there.
+    The model is loaded once for all, and only where something is missing. A job that is killed
+    loses the prompt it was in, no more. Prompts that an earlier file of the same model, examples
+    and code holds are taken from there.
+
+    Parameters
+    ----------
+    cells
+        {scores file: what is in it}. The files are written when all cells are scored.
+    weights
+        Where the model lies.
+    precision
+        A key of ``models.DTYPES``.
+    leave_out_too_long
+        Whether prompts longer than the model's context are left out; else they are an error.
 
     Raises
     ------
     InputError
         If a string is longer than the model's context, before the model is loaded.
     """
-    store = ScoreStore(path, cell.identity)
-    missing = [prompt for prompt, key in enumerate(cell.keys) if key not in store]
-    report(f"{cell.name}: {len(missing)} of {len(cell.keys)} prompts to score")
+    identity = {"revision": weights.revision, "precision": precision, "code": module_digest(*NUMERICS)}
+    stores = {path: ScoreStore(path, identity) for path in cells}
+    missing = {
+        path: [prompt for prompt, key in enumerate(cell.keys) if key not in stores[path]]
+        for path, cell in cells.items()
+    }
+    for path, cell in cells.items():
+        report(f"{cell.name}: {len(missing[path])} of {len(cell.keys)} prompts to score")
     facts: dict[str, Any] = {}
-    if missing:
-        tokenizer = models.load_tokenizer(cell.weights)
-        too_long = _too_long(cell, tokenizer, missing)
-        scorer = Scorer(models.load(cell.weights, cell.precision), tokenizer)
-        for done, prompt in enumerate(missing, start=1):
-            if prompt in too_long:
-                store.add(cell.keys[prompt], None, {"too_long": too_long[prompt]})
-            else:
-                store.add(cell.keys[prompt], *scorer.score(cell.strings(prompt)))
-            report(f"{cell.name}: {done} of {len(missing)} prompts scored")
+    if any(missing.values()):
+        tokenizer = models.load_tokenizer(weights)
+        context = models.context_length(weights)
+        too_long = {
+            path: _too_long(cell, tokenizer, missing[path], context, leave_out_too_long)
+            for path, cell in cells.items()
+        }
+        scorer = Scorer(models.load(weights, precision), tokenizer)
+        for path, cell in cells.items():
+            _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
         facts = scorer.facts
-    made_from = {"model": cell.weights.source, "revision": cell.weights.revision, **facts}
-    store.finish(cell.keys, {**made_from, "precision": cell.precision})
+    made_from = {"model": weights.source, "revision": weights.revision, **facts, "precision": precision}
+    for path, cell in cells.items():
+        stores[path].finish(cell.keys, made_from)
+
+
+def _score_missing(
+    cell: Cell,
+    store: ScoreStore,
+    missing: list[int],
+    too_long: Mapping[int, int],
+    scorer: Scorer,
+    report: Callable[[str], None],
+) -> None:
+    for done, prompt in enumerate(missing, start=1):
+        if prompt in too_long:
+            store.add(cell.keys[prompt], None, {"too_long": too_long[prompt]})
+        else:
+            store.add(cell.keys[prompt], *scorer.score(cell.strings(prompt)))
+        report(f"{cell.name}: {done} of {len(missing)} prompts scored")
 
 
 class Scorer:
@@ -176,9 +198,14 @@ def _rows(strings: PromptStrings, tokens: Tokens, logprobs: Iterable[float]) -> 
     )
 
 
-def _too_long(cell: Cell, tokenizer: PreTrainedTokenizerFast, prompts: Iterable[int]) -> dict[int, int]:
+def _too_long(
+    cell: Cell,
+    tokenizer: PreTrainedTokenizerFast,
+    prompts: Iterable[int],
+    context: int | None,
+    leave_out: bool,
+) -> dict[int, int]:
     """{prompt: its longest string in tokens} of those that do not fit the model's context."""
-    context = models.context_length(cell.weights)
     if context is None:
         return {}
     found = {}
@@ -190,7 +217,7 @@ def _too_long(cell: Cell, tokenizer: PreTrainedTokenizerFast, prompts: Iterable[
         longest = max(map(len, tokenize(tokenizer, strings).sequences))
         if longest > context:
             found[prompt] = longest
-    if found and not cell.leave_out_too_long:
+    if found and not leave_out:
         prompt, longest = max(found.items(), key=lambda item: item[1])
         raise InputError(
             f"{cell.name}: {len(found)} of {len(cell.prompts)} prompts are longer than the model's "

@@ -158,18 +158,22 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
     _save(model, tokenizer, folder)
 
 
-def quantize(weights: Weights, folder: Path) -> Weights:
-    """Quantize to 4-bit NF4 with nested quantization and bfloat16 compute, as the paper did."""
-    setting = BitsAndBytesConfig(
+def nf4_config() -> BitsAndBytesConfig:
+    """4-bit NF4 with nested quantization and bfloat16 compute, the paper's setting."""
+    return BitsAndBytesConfig(
         load_in_4bit=True,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=True,
         bnb_4bit_compute_dtype=torch.bfloat16,
     )
+
+
+def quantize(weights: Weights, folder: Path) -> Weights:
+    """Quantize a model's weights to NF4 and save them, for jobs to load."""
     model = AutoModelForCausalLM.from_pretrained(
         weights.folder,
         dtype=torch.bfloat16,
-        quantization_config=setting,
+        quantization_config=nf4_config(),
         device_map=default_device(),
         use_safetensors=True,
         trust_remote_code=weights.trust_remote_code,
