@@ -30,7 +30,7 @@ def guesses() -> pd.DataFrame:
 
 
 def study(table: pd.DataFrame, tried=(1, 5, 12), splits=20, seed=0) -> pd.DataFrame:
-    return all_outcomes(table, seed=seed, splits=splits, validation=0.75, tried=tried)
+    return all_outcomes([table], seed=seed, splits=splits, validation=0.75, tried=tried)
 
 
 def test_splits_are_seeded_three_quarters_and_a_quarter(guesses):
@@ -52,10 +52,9 @@ def test_the_best_prompt_on_validation_is_chosen_and_the_first_on_ties(guesses):
     found = study(predictions(correct), tried=[3])
     assert set(found["prompt"]) == {1}
     grid = Grid.from_predictions(guesses)
-    for row in outcomes(grid, "m/t/1", seed=0, splits=5, validation=0.75, tried=[12]):
-        accuracy = row["validation_accuracy"]
-        total = grid.correct[row["prompt"]].sum()
-        assert accuracy * 30 + row["test_accuracy"] * 10 == pytest.approx(total)
+    for row in outcomes(grid, "m/t/1", seed=0, splits=5, validation=0.75, tried=[12]).itertuples():
+        total = grid.correct[row.prompt].sum()
+        assert row.validation_accuracy * 30 + row.test_accuracy * 10 == pytest.approx(total)
 
 
 def test_fewer_prompts_are_drawn_anew_for_each_split_and_more_than_exist_are_all(guesses):

@@ -34,8 +34,12 @@ def with_correct(*counts: int, examples: int = 20) -> pd.DataFrame:
     return predictions(np.array([[i < count for i in range(examples)] for count in counts]))
 
 
+def accuracy_of(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([accuracy_by_prompt(part) for _, part in table.groupby("task", sort=False)])
+
+
 def judged(table: pd.DataFrame) -> pd.Series:
-    return verdicts(table, accuracy_by_prompt(table)).iloc[0]
+    return verdicts(accuracy_of(table)).iloc[0]
 
 
 def test_a_verdict_holds_the_best_prompt_both_baselines_and_both_tails():
@@ -62,7 +66,7 @@ def test_a_baseline_equal_up_to_rounding_is_not_exceeded():
 def test_counts_say_how_many_results_the_standard_baseline_misleads_about():
     parts = [with_correct(n, 3, 4, 5).assign(task=f"t{n}") for n in (9, 12, 13, 15)]
     table = pd.concat(parts, ignore_index=True)
-    total = verdict_counts(verdicts(table, accuracy_by_prompt(table)), ["model", "shots"]).iloc[-1]
+    total = verdict_counts(verdicts(accuracy_of(table)), ["model", "shots"]).iloc[-1]
     assert total[["settings", "below", "between", "above", "above_standard"]].tolist() == [4, 1, 1, 2, 3]
     assert total["share_between"] == pytest.approx(1 / 3)
 
@@ -84,7 +88,7 @@ def test_the_expected_maximum_of_many_values_ends_at_the_greatest():
 def test_the_curve_ends_where_the_verdict_stands():
     table = with_correct(9, 13, 12, 10)
     accuracy = accuracy_by_prompt(table)
-    last, found = expected_maximum_curve(table, accuracy).iloc[-1], judged(table)
+    last, found = expected_maximum_curve(accuracy).iloc[-1], judged(table)
     assert last["expected_accuracy"] == pytest.approx(found["best_accuracy"])
     for column in ("maximum_baseline", "standard_tail", "maximum_tail"):
         assert last[column] == pytest.approx(found[column])

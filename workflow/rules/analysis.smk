@@ -47,7 +47,6 @@ rule accuracy:
 rule verdicts:
     """Each setting's best prompt beside both baselines."""
     input:
-        predictions=rules.accuracy.output.predictions,
         accuracy=rules.accuracy.output.accuracy,
     output:
         report(

@@ -41,7 +41,6 @@ rule figure_spread:
 rule figure_expected_maximum:
     """The expected best accuracy by number of prompts, for one model."""
     input:
-        predictions=rules.accuracy.output.predictions,
         accuracy=rules.accuracy.output.accuracy,
     output:
         multiext(f"{RESULTS}/figures/expected_maximum_{{model}}", ".pdf", ".csv"),

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 from job import logged
 
 from abovechance.accuracy import accuracy_by_prompt, predict
@@ -13,10 +14,13 @@ with logged(snakemake):
         name: read_table(Path(path))
         for name, path in zip(snakemake.params.tasks, snakemake.input.tasks, strict=True)
     }
-    output = snakemake.output
+    output, accuracy = snakemake.output, []
     with writing_parts("predictions", Path(output.predictions), facts) as write:
         for (model, task, shots), path in zip(snakemake.params.settings, snakemake.input.scores, strict=True):
             predictions = predict(read_table(Path(path)), tasks[task], **facts)
-            write(predictions.assign(model=model, task=task, shots=shots))
-    accuracy = accuracy_by_prompt(read_table(Path(output.predictions)))
-    write_table(accuracy, "accuracy", Path(output.accuracy), facts)
+            if predictions.empty:
+                continue  # all prompts were left out
+            predictions = predictions.assign(model=model, task=task, shots=shots)
+            write(predictions)
+            accuracy.append(accuracy_by_prompt(predictions))
+    write_table(pd.concat(accuracy, ignore_index=True), "accuracy", Path(output.accuracy), facts)

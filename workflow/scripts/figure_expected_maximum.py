@@ -8,9 +8,6 @@ from abovechance import figures, style
 from abovechance.archive import read_table
 
 with logged(snakemake):
-    tables = [
-        table[table["model"] == snakemake.wildcards.model]
-        for table in map(read_table, map(Path, (snakemake.input.predictions, snakemake.input.accuracy)))
-    ]
-    numbers = figures.expected_maximum_numbers(*tables)
+    accuracy = read_table(Path(snakemake.input.accuracy))
+    numbers = figures.expected_maximum_numbers(accuracy[accuracy["model"] == snakemake.wildcards.model])
     style.save(figures.expected_maximum(numbers), numbers, Path(snakemake.output.png).with_suffix(""))

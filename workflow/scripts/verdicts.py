@@ -8,6 +8,4 @@ from abovechance.archive import read_table, write_csv
 from abovechance.verdicts import verdicts
 
 with logged(snakemake):
-    predictions = read_table(Path(snakemake.input.predictions))
-    accuracy = read_table(Path(snakemake.input.accuracy))
-    write_csv(verdicts(predictions, accuracy), Path(snakemake.output[0]))
+    write_csv(verdicts(read_table(Path(snakemake.input.accuracy))), Path(snakemake.output[0]))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 
+from abovechance.baseline import RandomBaseline
 from abovechance.tasks import chances
+
+SETTING = ["model", "task", "shots"]
 
 NORMALIZATIONS = {"token": "tokens", "character": "characters", "byte": "bytes", "none": None}
 
@@ -53,11 +58,39 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
 
 
 def accuracy_by_prompt(predictions: pd.DataFrame) -> pd.DataFrame:
-    """One row a prompt: examples, correct, accuracy, ties, by model, task and shots."""
-    keys = ["model", "task", "shots", "prompt"]
-    grouped = predictions.groupby(keys, observed=True, sort=False)
-    table = grouped.agg(
-        examples=("correct", "size"), correct=("correct", "sum"), ties=("tie", "sum")
-    ).reset_index()
+    """The table ``accuracy`` of one setting: one row a prompt.
+
+    With the accuracy come the ``chances`` of a lucky guess and how many examples have each
+    (``counts``), which is all that a prompt's random baseline depends on.
+    """
+    prompt, prompts = pd.factorize(predictions["prompt"], sort=True)
+    kind, chances = pd.factorize(predictions["chance"], sort=True)
+    shape = (len(prompts), len(chances))
+    counts = np.bincount(np.ravel_multi_index((prompt, kind), shape), minlength=shape[0] * shape[1])
+    counts = counts.reshape(shape)
+    correct, ties = (
+        np.bincount(prompt, predictions[column], minlength=len(prompts)).astype(np.int64)
+        for column in ("correct", "tie")
+    )
+    table = pd.DataFrame(
+        {"prompt": prompts, "examples": counts.sum(axis=1), "correct": correct, "ties": ties}
+    )
     table["accuracy"] = table["correct"] / table["examples"]
-    return table[[*keys, "examples", "correct", "accuracy", "ties"]]
+    table["chances"] = [chances[row > 0].tolist() for row in counts]
+    table["counts"] = [row[row > 0].tolist() for row in counts]
+    for column in SETTING:
+        table[column] = predictions[column].iloc[0]
+    return table
+
+
+def baselines(accuracy: pd.DataFrame) -> list[RandomBaseline]:
+    """(prompts,) the random baseline of each row of the table ``accuracy``."""
+    return [
+        _baseline(tuple(chances), tuple(counts))
+        for chances, counts in zip(accuracy["chances"], accuracy["counts"], strict=True)
+    ]
+
+
+@lru_cache(maxsize=4096)
+def _baseline(chances: tuple[float, ...], counts: tuple[int, ...]) -> RandomBaseline:
+    return RandomBaseline.from_counts(dict(zip(chances, counts, strict=True)))

@@ -68,6 +68,31 @@ SCHEMAS: dict[str, pa.Schema] = {
             "correct": pa.int64(),
             "accuracy": pa.float64(),
             "ties": pa.int64(),
+            "chances": pa.list_(pa.float64()),
+            "counts": pa.list_(pa.int64()),
+        }
+    ),
+    "released_examples": pa.schema(
+        {
+            "task": pa.string(),
+            "place": pa.int64(),
+            "id": pa.int64(),
+            "choices": pa.int64(),
+            "correct": pa.int64(),
+        }
+    ),
+    "released": pa.schema(
+        {
+            "model": pa.dictionary(pa.int32(), pa.string()),
+            "task": pa.dictionary(pa.int32(), pa.string()),
+            "shots": pa.int64(),
+            "prompt": pa.int64(),
+            "demonstrations": pa.dictionary(pa.int32(), pa.string()),
+            "example": pa.int64(),
+            "loss": pa.float64(),
+            "correct": pa.bool_(),
+            "tie": pa.bool_(),
+            "chance": pa.float64(),
         }
     ),
     "outcomes": pa.schema(
@@ -139,10 +164,15 @@ def write_table(table: pd.DataFrame, kind: str, path: Path, made_from: Mapping[s
 def writing_parts(
     kind: str, path: Path, made_from: Mapping[str, Any]
 ) -> Iterator[Callable[[pd.DataFrame], None]]:
-    """A function that adds rows to a table too large to be held at once."""
+    """A function that adds rows to a table too large to be held at once; see ``read_parts``."""
     schema = SCHEMAS[kind].with_metadata(metadata(made_from))
     with replacing(path) as beside, pq.ParquetWriter(beside, schema) as writer:
-        yield lambda part: writer.write_table(as_arrow(part, kind).replace_schema_metadata(schema.metadata))
+
+        def write(part: pd.DataFrame) -> None:
+            arrow = as_arrow(part, kind).replace_schema_metadata(schema.metadata)
+            writer.write_table(arrow, row_group_size=max(len(part), 1))
+
+        yield write
 
 
 def metadata(made_from: Mapping[str, Any]) -> dict[str, str]:
@@ -158,6 +188,13 @@ def read_table(path: Path) -> pd.DataFrame:
         if pa.types.is_list(field.type):
             frame[field.name] = table[field.name].to_pylist()
     return frame
+
+
+def read_parts(path: Path) -> Iterator[pd.DataFrame]:
+    """The parts of a table in the order in which they were written, one at a time."""
+    with pq.ParquetFile(path) as file:
+        for part in range(file.num_row_groups):
+            yield file.read_row_group(part).to_pandas()
 
 
 def read_made_from(path: Path) -> dict[str, Any]:

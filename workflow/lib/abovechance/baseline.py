@@ -14,7 +14,7 @@ probabilities keep their digits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -48,19 +48,19 @@ class RandomBaseline:
     """
 
     def __init__(self, chances: ArrayLike) -> None:
-        values = np.asarray(chances, dtype=np.float64).ravel()
+        values, counts = np.unique(np.asarray(chances, dtype=np.float64), return_counts=True)
         if values.size == 0:
             raise ValueError("chances is empty: a baseline needs at least one example")
         if not np.all((values >= 0) & (values <= 1)):
             bad = values[~((values >= 0) & (values <= 1))][0]
             raise ValueError(f"chances has {bad}: every chance must be between 0 and 1")
-        self._counts = tuple(sorted(Counter(values.tolist()).items()))
-        self.examples = int(values.size)
+        self._counts = tuple(zip(values.tolist(), counts.tolist(), strict=True))
+        self.examples = int(counts.sum())
 
     @classmethod
     def of(cls, chance: float, examples: int) -> RandomBaseline:
         """The baseline where every one of ``examples`` examples has the same ``chance``."""
-        return cls(np.full(examples, chance))
+        return cls.from_counts({chance: examples})
 
     @classmethod
     def from_choices(cls, choices: Mapping[int, int]) -> RandomBaseline:
@@ -71,7 +71,14 @@ class RandomBaseline:
         """
         if any(number < 1 for number in choices):
             raise ValueError(f"choices has {min(choices)}: an example has at least one choice")
-        return cls(np.concatenate([np.full(examples, 1 / n) for n, examples in choices.items()]))
+        return cls.from_counts({1 / number: examples for number, examples in choices.items()})
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[float, int]) -> RandomBaseline:
+        """The baseline of ``{chance of a lucky guess: number of examples}``."""
+        if any(number < 0 or number != int(number) for number in counts.values()):
+            raise ValueError(f"counts has {min(counts.values())}: a number of examples is whole, at least 0")
+        return cls(np.repeat([*map(float, counts)], [*map(int, counts.values())]))
 
     def __repr__(self) -> str:
         return f"RandomBaseline(examples={self.examples}, chance={self.standard:.4g})"
@@ -92,28 +99,39 @@ class RandomBaseline:
         """(examples + 1,) probability that one guesser answers exactly k examples correctly."""
         return _distribution(self._counts)[0]
 
-    def tail(self, correct: ArrayLike, prompts: int = 1) -> Floats | float:
+    @property
+    def counts(self) -> dict[float, int]:
+        """{chance of a lucky guess: number of examples}, chances ascending."""
+        return dict(self._counts)
+
+    def tail(self, correct: ArrayLike, prompts: ArrayLike = 1) -> Floats | float:
         """Probability that the best of ``prompts`` guessers has at least ``correct`` correct.
 
-        ``1 - F(correct - 1)^prompts``, in [0, 1], of the shape of ``correct``.
+        ``1 - F(correct - 1)^prompts``, in [0, 1]; ``correct`` and ``prompts`` are numbers or
+        arrays that broadcast.
         """
         check_prompts(prompts)
         at = np.asarray(correct)
         if np.any(at != np.floor(at)):
             raise ValueError(f"correct is a number of examples, so whole; got {correct}")
         below = np.clip(at.astype(np.int64) - 1, -1, self.examples)
-        result = -np.expm1(prompts * self.log_cdf(below))
-        return float(result) if result.ndim == 0 else result
+        return _number(-np.expm1(np.asarray(prompts) * self.log_cdf(below)))
 
-    def log_cdf(self, correct: NDArray[np.int64]) -> Floats:
+    def log_cdf(self, correct: ArrayLike) -> Floats:
         """log F(correct) of one guesser; ``-inf`` below zero, 0 from ``examples`` on."""
         table = _distribution(self._counts)[1]
         at = np.clip(correct, -1, self.examples)
         return np.where(at < 0, -np.inf, table[np.maximum(at, 0)])
 
-    def maximum(self, prompts: int) -> float:
-        """The maximum random baseline: expected accuracy of the best of ``prompts`` guessers."""
-        return float(np.sum(self.tail(np.arange(1, self.examples + 1), prompts))) / self.examples
+    def maximum(self, prompts: ArrayLike) -> Floats | float:
+        """The maximum random baseline: expected accuracy of the best of ``prompts`` guessers.
+
+        In [0, 1], of the shape of ``prompts``.
+        """
+        check_prompts(prompts)
+        below = _distribution(self._counts)[1][:-1]
+        tails = -np.expm1(np.asarray(prompts)[..., None] * below)
+        return _number(tails.sum(axis=-1) / self.examples)
 
 
 class BestOf:
@@ -125,41 +143,61 @@ class BestOf:
     Parameters
     ----------
     baselines
-        (prompts,) the baseline of each prompt on the examples it is evaluated on; or how many
-        prompts have each baseline.
+        The baselines of prompts on the examples they are evaluated on.
+    counts
+        (..., baselines) how many prompts have each baseline; one each unless given. With more
+        than one axis, each row is a best of its own, and results have the shape of the rows.
     """
 
-    def __init__(self, baselines: Iterable[RandomBaseline] | Mapping[RandomBaseline, int]) -> None:
-        self._counts = Counter(baselines)
-        if not self._counts:
+    def __init__(self, baselines: Sequence[RandomBaseline], counts: ArrayLike | None = None) -> None:
+        if counts is None:
+            counted = Counter(baselines)
+            baselines, counts = list(counted), list(counted.values())
+        self._baselines = list(baselines)
+        self._counts = np.asarray(counts)
+        self._prompts = self._counts.sum(axis=-1)
+        if not self._baselines or np.any(self._prompts < 1):
             raise ValueError("baselines is empty: the best of no prompt is not defined")
-        self.prompts = self._counts.total()
+
+    @property
+    def prompts(self) -> NDArray[np.int64] | int:
+        """(...,) how many prompts there are."""
+        return self._prompts if self._prompts.ndim else int(self._prompts)
 
     @cached_property
-    def _accuracies(self) -> Floats:
-        """(points,) every accuracy above 0 that some prompt can have, ascending."""
-        sizes = {baseline.examples for baseline in self._counts}
-        return np.unique(np.concatenate([np.arange(1, n + 1) / n for n in sizes]))
-
-    @cached_property
-    def standard(self) -> float:
-        """Expected accuracy of one guesser, averaged over the prompts, in [0, 1]."""
-        return sum(b.standard * times for b, times in self._counts.items()) / self.prompts
+    def standard(self) -> Floats | float:
+        """(...,) expected accuracy of one guesser, averaged over the prompts, in [0, 1]."""
+        means = np.array([baseline.standard for baseline in self._baselines])
+        return _number(self._counts @ means / self._prompts)
 
     def tail(self, accuracy: ArrayLike) -> Floats | float:
-        """Probability that the best guesser has at least this accuracy, of its shape."""
-        log_below: Floats = np.zeros(np.shape(accuracy))
-        for baseline, times in self._counts.items():
+        """Probability that the best guesser has at least this accuracy; arrays broadcast with (...,)."""
+        log_below: Floats = np.zeros(np.broadcast_shapes(np.shape(accuracy), self._prompts.shape))
+        for index, baseline in enumerate(self._baselines):
             correct = whole(np.asarray(accuracy) * baseline.examples)
-            log_below = log_below + times * baseline.log_cdf(correct - 1)
-        result = -np.expm1(log_below)
-        return float(result) if result.ndim == 0 else result
+            times = self._counts[..., index]
+            # none of -inf is none, not nan
+            log_below = log_below + np.where(times > 0, times * _finite(baseline.log_cdf(correct - 1)), 0.0)
+        return _number(-np.expm1(log_below))
 
     @cached_property
-    def maximum(self) -> float:
-        """The maximum random baseline: expected best accuracy, in [0, 1]."""
-        steps = np.diff(self._accuracies, prepend=0.0)
-        return float(np.sum(steps * self.tail(self._accuracies)))
+    def maximum(self) -> Floats | float:
+        """(...,) the maximum random baseline: expected best accuracy, in [0, 1]."""
+        sizes = {baseline.examples for baseline in self._baselines}
+        accuracies = np.unique(np.concatenate([np.arange(1, n + 1) / n for n in sizes]))
+        log_below = np.stack([b.log_cdf(whole(accuracies * b.examples) - 1) for b in self._baselines])
+        tails = -np.expm1(self._counts @ _finite(log_below))
+        return _number(tails @ np.diff(accuracies, prepend=0.0))
+
+
+def _finite(logs: Floats) -> Floats:
+    """Logarithms of probabilities, so small where they are -inf that their powers are 0."""
+    return np.maximum(logs, -1e6)
+
+
+def _number(values: Floats) -> Floats | float:
+    """A float in place of an array without axes."""
+    return float(values) if np.ndim(values) == 0 else values
 
 
 def whole(correct: ArrayLike) -> NDArray[np.int64]:
@@ -174,9 +212,9 @@ def whole(correct: ArrayLike) -> NDArray[np.int64]:
     return np.where(np.abs(values - near) < 1e-6, near, np.ceil(values)).astype(np.int64)
 
 
-def check_prompts(prompts: int) -> None:
-    """Raise ValueError unless ``prompts`` is at least 1."""
-    if not prompts >= 1:
+def check_prompts(prompts: ArrayLike) -> None:
+    """Raise ValueError unless ``prompts`` is at least 1 everywhere."""
+    if not np.all(np.asarray(prompts) >= 1):
         raise ValueError(f"prompts is {prompts}: at least one prompt must have been tried")
 
 
@@ -189,7 +227,7 @@ def _distribution(counts: tuple[tuple[float, int], ...]) -> tuple[Floats, Floats
     """
     pmf = np.ones(1)
     for chance, count in counts:
-        pmf = np.convolve(pmf, binom.pmf(np.arange(count + 1), count, chance))
+        pmf = np.convolve(pmf, _binomial(chance, count))
     above = np.append(np.cumsum(pmf[::-1])[::-1][1:], 0.0)  # P(X > k)
     at_most = np.cumsum(pmf)  # P(X <= k)
     with np.errstate(divide="ignore"):
@@ -197,3 +235,9 @@ def _distribution(counts: tuple[tuple[float, int], ...]) -> tuple[Floats, Floats
     pmf.setflags(write=False)
     log_cdf.setflags(write=False)
     return pmf, log_cdf
+
+
+@lru_cache(maxsize=4096)
+def _binomial(chance: float, count: int) -> Floats:
+    """(count + 1,) probabilities of k lucky guesses."""
+    return binom.pmf(np.arange(count + 1), count, chance)

@@ -15,7 +15,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 
 from abovechance import style
-from abovechance.verdicts import SETTING, expected_maximum_curve
+from abovechance.accuracy import SETTING
+from abovechance.verdicts import expected_maximum_curve
 
 COLUMNS = 4
 ROUND_NUMBERS = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
@@ -68,15 +69,15 @@ def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour:
         axes.plot([centre - width / 2, centre + width / 2], [level] * 2, zorder=3, **style.BASELINES[name])
 
 
-def expected_maximum_numbers(predictions: pd.DataFrame, accuracy: pd.DataFrame) -> pd.DataFrame:
+def expected_maximum_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
     """One row a task, shots and number of prompts, of one model; see ``expected_maximum_curve``."""
-    of_setting = dict(tuple(accuracy.groupby(["task", "shots"], observed=True, sort=False)))
-    parts = [
-        expected_maximum_curve(group, of_setting[key]).assign(task=key[0], shots=key[1])
-        for key, group in predictions.groupby(["task", "shots"], observed=True, sort=False)
-    ]
-    table = pd.concat(parts, ignore_index=True)
-    return table[["task", "shots", *[c for c in table.columns if c not in ("task", "shots")]]]
+    parts = []
+    for key, group in accuracy.groupby(["task", "shots"], observed=True, sort=False):
+        curve = expected_maximum_curve(group)
+        curve.insert(0, "task", key[0])
+        curve.insert(1, "shots", key[1])
+        parts.append(curve)
+    return pd.concat(parts, ignore_index=True)
 
 
 def expected_maximum(numbers: pd.DataFrame) -> Figure:

@@ -8,21 +8,27 @@ held-out test split (Yauney and Mimno, 2024, Section 5.2).
 
 from __future__ import annotations
 
-import random
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn import metrics
 
+from abovechance.accuracy import SETTING
 from abovechance.baseline import BestOf, RandomBaseline
-from abovechance.verdicts import SETTING, judge
+from abovechance.provenance import digest
+from abovechance.verdicts import judge
 
 PREDICTORS = ("standard", "maximum")
+# Where more different baselines than this come together, splits are taken in smaller groups.
+FEW_BASELINES = 64
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -41,148 +47,207 @@ class Grid:
         (examples,) chance of a lucky guess.
     """
 
-    prompts: NDArray[np.int64]
-    correct: NDArray[np.bool_]
-    evaluated: NDArray[np.bool_]
-    chance: NDArray[np.float64]
+    prompts: Ints
+    correct: Bools
+    evaluated: Bools
+    chance: Floats
 
     @classmethod
     def from_predictions(cls, predictions: pd.DataFrame) -> Grid:
         """Arrange the predictions of one setting; examples in the order of their first row."""
         prompt, prompts = pd.factorize(predictions["prompt"], sort=True)
-        example, examples = pd.factorize(predictions["example"].astype(str))
+        example, examples = pd.factorize(predictions["example"])
         correct = np.zeros((len(prompts), len(examples)), dtype=bool)
         evaluated = np.zeros_like(correct)
         chance = np.empty(len(examples))
         correct[prompt, example] = predictions["correct"]
         evaluated[prompt, example] = True
         chance[example] = predictions["chance"]
-        return cls(prompts.to_numpy(), correct, evaluated, chance)
+        return cls(np.asarray(prompts), correct, evaluated, chance)
 
-    def parts(self, chosen: NDArray[np.bool_]) -> Parts:
-        """What each prompt has and gets right of the examples chosen in each split.
+    def parts(self, chosen: Bools) -> tuple[Part, Part]:
+        """What each prompt has and gets right of the examples chosen in each split, and of the others.
 
         Parameters
         ----------
         chosen
-            (splits, examples) whether an example is in the part.
+            (splits, examples) whether an example is chosen.
         """
-        right = self.correct.astype(np.float32) @ chosen.T.astype(np.float32)
-        values, kinds = np.unique(self.chance, return_inverse=True)
-        sizes = np.stack(
-            [(self.evaluated & (kinds == kind)).astype(np.float32) @ chosen.T for kind in range(len(values))],
-            axis=-1,
-        )
-        different, which = np.unique(sizes.reshape(-1, len(values)), axis=0, return_inverse=True)
-        return Parts(
-            right=right.astype(np.int64),
-            size=sizes.sum(axis=-1).astype(np.int64),
-            baselines=[
-                RandomBaseline(np.repeat(values, counts.astype(int))) if counts.any() else None
-                for counts in different
-            ],
-            which=which.reshape(right.shape),
-        )
+        columns = chosen.T.astype(np.float32)  # counts below 2^24 are exact
+        right = (self.correct.astype(np.float32) @ columns).astype(np.int64)
+        chances, kinds = np.unique(self.chance, return_inverse=True)
+        of_kind = kinds[:, None] == np.arange(len(chances))
+        counts = np.broadcast_to(chosen.astype(np.int64) @ of_kind, (*right.shape, len(chances)))
+        total = self.evaluated.astype(np.int64) @ of_kind
+        # most prompts are evaluated on most examples, or on all
+        if len(missing := np.flatnonzero(~self.evaluated.all(axis=0))):
+            lacks = ~self.evaluated[:, missing, None] & of_kind[missing]
+            counts = counts - np.einsum("pek,es->psk", lacks, columns[missing], optimize=True).astype(
+                np.int64
+            )
+        others = self.correct.sum(axis=1)[:, None] - right
+        return Part(right, counts, chances), Part(others, total[:, None] - counts, chances)
 
 
 @dataclass(frozen=True)
-class Parts:
+class Part:
     """One part, validation or test, of every split.
 
     Attributes
     ----------
-    right, size
-        (prompts, splits) examples that a prompt gets right, of those it is evaluated on.
-    baselines
-        The different baselines of prompts on their examples; None for no example.
-    which
-        (prompts, splits) which of the baselines is a prompt's.
+    right
+        (prompts, splits) examples that a prompt gets right.
+    counts
+        (prompts, splits, chances) examples that it is evaluated on, by their chance.
+    chances
+        (chances,) the different chances of a lucky guess.
+    taken_for
+        The baseline that all prompts are taken to have, if not their own.
     """
 
-    right: NDArray[np.int64]
-    size: NDArray[np.int64]
-    baselines: list[RandomBaseline | None]
-    which: NDArray[np.int64]
+    right: Ints
+    counts: Ints
+    chances: Floats
+    taken_for: RandomBaseline | None = None
 
     @cached_property
-    def accuracy(self) -> NDArray[np.float64]:
+    def size(self) -> Ints:
+        """(prompts, splits) examples that a prompt is evaluated on."""
+        return self.counts.sum(axis=-1)
+
+    @cached_property
+    def accuracy(self) -> Floats:
         """(prompts, splits) accuracy; 0 where a prompt has no example."""
         return np.divide(self.right, self.size, out=np.zeros(self.right.shape), where=self.size > 0)
 
-    def best_of(self, prompts: NDArray[np.int64], split: int) -> BestOf:
-        """The best of guessers in the place of these prompts."""
-        counts = np.bincount(self.which[prompts, split], minlength=len(self.baselines))
-        return _best_of(
-            tuple((self.baselines[index], int(counts[index])) for index in np.flatnonzero(counts))
-        )
+    @cached_property
+    def standard(self) -> Floats:
+        """(prompts, splits) the standard random baseline; 0 where a prompt has no example."""
+        lucky = self.counts @ self.chances
+        return np.divide(lucky, self.size, out=np.zeros(lucky.shape), where=self.size > 0)
+
+    @cached_property
+    def baselines(self) -> tuple[list[RandomBaseline], Ints]:
+        """The different random baselines, and (prompts, splits) which of them is a prompt's."""
+        if self.taken_for is not None:
+            return [self.taken_for], np.zeros(self.right.shape, dtype=np.int64)
+        rows = self.counts.reshape(-1, len(self.chances))
+        # one number for each row of counts: far faster to sort than rows
+        weights = np.cumprod([1, *(rows.max(axis=0)[:-1] + 1)]).astype(np.int64)
+        _, first, which = np.unique(rows @ weights, return_index=True, return_inverse=True)
+        found = [
+            RandomBaseline.from_counts(dict(zip(self.chances.tolist(), counts.tolist(), strict=True)))
+            if counts.any()
+            else RandomBaseline.of(0.0, 1)  # no example: never chosen from
+            for counts in rows[first]
+        ]
+        return found, which.reshape(self.right.shape)
+
+    def of_splits(self, some: slice) -> Part:
+        """The part of some of the splits."""
+        return Part(self.right[:, some], self.counts[:, some], self.chances, self.taken_for)
 
 
 def outcomes(
-    grid: Grid, setting: str, seed: int, splits: int, validation: float, tried: Iterable[int]
-) -> Iterator[dict[str, object]]:
+    grid: Grid,
+    setting: str,
+    seed: int,
+    splits: int,
+    validation: float,
+    tried: Sequence[int],
+    whole_split: bool = False,
+) -> pd.DataFrame:
     """One row for every split and number of prompts tried: the columns of ``outcomes``.
 
     Parameters
     ----------
     setting
-        The setting's name; with the seed it decides the splits.
+        The setting's name; with the seed it decides the splits. More splits leave the
+        earlier ones as they are.
     validation
         Share of the examples in the validation split, rounded down to whole examples.
     tried
         Numbers of prompts to choose from. Above the number that exist, all are tried. Below
         it, the prompts are drawn anew for each split.
+    whole_split
+        Whether the validation baselines are those of the whole split, also for prompts that
+        are evaluated on less of it, and the mean chance is that of every example (the paper's
+        way), and not those of each prompt's own examples.
     """
-    examples = grid.correct.shape[1]
-    generators = [random.Random(f"{seed}/{setting}/{split}") for split in range(splits)]
+    prompts, examples = grid.correct.shape
     chosen = np.zeros((splits, examples), dtype=bool)
-    for split, generator in enumerate(generators):
-        chosen[split, generator.sample(range(examples), int(validation * examples))] = True
-    on_validation, on_test = grid.parts(chosen), grid.parts(~chosen)
-    accuracy = on_validation.accuracy
-    for split, generator in enumerate(generators):
-        # In a tiny task, a prompt's own demonstrations can use up a part.
-        usable = (on_validation.size[:, split] > 0) & (on_test.size[:, split] > 0)
-        order = np.flatnonzero(usable).tolist()
-        generator.shuffle(order)
-        if not order:
-            continue
-        for count in tried:
-            among = np.sort(order[:count])
-            best = int(among[np.argmax(accuracy[among, split])])
-            several = on_validation.best_of(among, split)
-            row = {"split": split, "prompts": count, "tried": len(among), "prompt": grid.prompts[best]}
-            yield row | _outcome(on_validation, on_test, several, best, split)
+    places = _shuffled(f"{seed}/{setting}/examples", splits, examples)
+    np.put_along_axis(chosen, places[:, : int(validation * examples)], True, axis=1)
+    order = _shuffled(f"{seed}/{setting}/prompts", splits, prompts)
+    on_validation, on_test = grid.parts(chosen)
+    if whole_split:
+        taken_for = RandomBaseline.of(float(grid.chance.mean()), int(validation * examples))
+        on_validation = replace(on_validation, taken_for=taken_for)
+    table = _outcomes(on_validation, on_test, order, np.array(tried))
+    return table.assign(prompt=grid.prompts[table["prompt"]])
 
 
-def _outcome(
-    on_validation: Parts, on_test: Parts, several: BestOf, best: int, split: int
-) -> dict[str, object]:
-    """What the chosen prompt reaches on both parts, beside the baselines."""
-    right = on_validation.right[best, split]
-    accuracy = on_validation.accuracy[best, split]
-    own = on_validation.baselines[on_validation.which[best, split]]
-    chance = on_test.baselines[on_test.which[best, split]].standard
-    test_accuracy = on_test.right[best, split] / on_test.size[best, split]
-    above = judge(accuracy, several.standard, several.maximum)
-    return {
-        "validation_examples": on_validation.size[best, split],
-        "validation_accuracy": accuracy,
-        "standard_baseline": several.standard,
-        "maximum_baseline": several.maximum,
-        "standard_tail": own.tail(right),
-        "maximum_tail": several.tail(accuracy),
-        "above_standard": above != "below",
-        "above_maximum": above == "above",
-        "test_examples": on_test.size[best, split],
-        "test_accuracy": test_accuracy,
-        "test_baseline": chance,
-        "above_on_test": judge(test_accuracy, chance, chance) == "above",
-    }
+def _shuffled(name: str, rows: int, length: int) -> Ints:
+    """(rows, length) a shuffle of 0, 1, ... in each row, decided by the name."""
+    generator = np.random.default_rng(int(digest(name), 16))
+    return np.argsort(generator.random((rows, length)), axis=1)
 
 
-@lru_cache(maxsize=4096)
-def _best_of(counts: tuple[tuple[RandomBaseline, int], ...]) -> BestOf:
-    return BestOf(Counter(dict(counts)))
+def _outcomes(on_validation: Part, on_test: Part, order: Ints, tried: Ints) -> pd.DataFrame:
+    """The outcomes of all splits where (splits, prompts) ``order`` is that of trying prompts."""
+    baselines, which = on_validation.baselines
+    splits = len(order)
+    if len(baselines) > FEW_BASELINES and splits > 1:
+        halves = [slice(0, splits // 2), slice(splits // 2, splits)]
+        parts = [
+            _outcomes(on_validation.of_splits(half), on_test.of_splits(half), order[half], tried).assign(
+                split=lambda table, half=half: table["split"] + half.start
+            )
+            for half in halves
+        ]
+        return pd.concat(parts, ignore_index=True)
+    # In a tiny task, a prompt's own demonstrations can use up a part: such prompts come last.
+    usable = ((on_validation.size > 0) & (on_test.size > 0)).T
+    order = np.take_along_axis(order, np.argsort(~np.take_along_axis(usable, order, 1), 1, "stable"), 1)
+    exist = usable.sum(axis=1)
+    split, asked = (index.ravel() for index in np.indices((splits, len(tried))))
+    many = np.minimum(tried[asked], exist[split])
+    split, asked, many = split[many > 0], asked[many > 0], many[many > 0]
+    best = _first_best(on_validation.accuracy.T, order)[split, many - 1]
+    among = np.take_along_axis(which.T, order, 1)[:, :, None] == np.arange(len(baselines))
+    several = BestOf(baselines, np.cumsum(among, axis=1)[split, many - 1])
+    own = BestOf(baselines, which.T[split, best][:, None] == np.arange(len(baselines)))
+    accuracy, test_accuracy = on_validation.accuracy[best, split], on_test.accuracy[best, split]
+    verdict = judge(accuracy, several.standard, several.maximum)
+    return pd.DataFrame(
+        {
+            "split": split,
+            "prompts": tried[asked],
+            "tried": many,
+            "prompt": best,
+            "validation_examples": on_validation.size[best, split],
+            "validation_accuracy": accuracy,
+            "standard_baseline": several.standard,
+            "maximum_baseline": several.maximum,
+            "standard_tail": own.tail(accuracy),
+            "maximum_tail": several.tail(accuracy),
+            "above_standard": verdict != "below",
+            "above_maximum": verdict == "above",
+            "test_examples": on_test.size[best, split],
+            "test_accuracy": test_accuracy,
+            "test_baseline": on_test.standard[best, split],
+            "above_on_test": judge(test_accuracy, on_test.standard[best, split], 1.0) != "below",
+        }
+    )
+
+
+def _first_best(accuracy: Floats, order: Ints) -> Ints:
+    """(splits, prompts) the best of the first t + 1 prompts in order; the lowest number on ties."""
+    ranking = np.argsort(-accuracy, axis=1, kind="stable")
+    rank = np.empty_like(ranking)
+    np.put_along_axis(rank, ranking, np.arange(ranking.shape[1])[None], axis=1)
+    best_rank = np.minimum.accumulate(np.take_along_axis(rank, order, axis=1), axis=1)
+    return np.take_along_axis(ranking, best_rank, axis=1)
 
 
 def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
@@ -220,19 +285,41 @@ def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
     truth = group["above_on_test"].to_numpy(dtype=bool)
-    guess = group[f"above_{predictor}"].to_numpy(dtype=bool)
     both = bool(truth.any()) and not bool(truth.all())
     score = -group[f"{predictor}_tail"].to_numpy()
     return {
         "outcomes": len(group),
         "held_up": float(truth.mean()),
-        "accuracy": float(metrics.accuracy_score(truth, guess)),
-        "precision": float(metrics.precision_score(truth, guess, zero_division=np.nan)),
-        "recall": float(metrics.recall_score(truth, guess, zero_division=np.nan)),
-        "auroc": float(metrics.roc_auc_score(truth, guess)) if both else np.nan,
-        "aupr": float(metrics.average_precision_score(truth, guess)) if truth.any() else np.nan,
+        **decision_scores(group, predictor),
         "tail_auroc": float(metrics.roc_auc_score(truth, score)) if both else np.nan,
         "tail_aupr": float(metrics.average_precision_score(truth, score)) if truth.any() else np.nan,
+    }
+
+
+def decision_scores(group: pd.DataFrame, predictor: str) -> dict[str, float]:
+    """How well the decision to be above a baseline foresees being above chance on test.
+
+    Returns
+    -------
+    dict
+        ``accuracy``, ``precision``, ``recall``, ``auroc`` and ``aupr`` in [0, 1], nan without
+        cases. The areas are those under the two straight lines through the one decision:
+        (recall + specificity) / 2, and average precision.
+    """
+    truth = group["above_on_test"].to_numpy(dtype=bool)
+    guess = group[f"above_{predictor}"].to_numpy(dtype=bool)
+    hits, alarms = int((truth & guess).sum()), int((~truth & guess).sum())
+    right, wrong = int(truth.sum()), int((~truth).sum())
+    nan = float("nan")
+    recall = hits / right if right else nan
+    precision = hits / (hits + alarms) if hits + alarms else nan
+    return {
+        "accuracy": (hits + wrong - alarms) / len(truth),
+        "precision": precision,
+        "recall": recall,
+        "auroc": (recall + 1 - alarms / wrong) / 2 if right and wrong else nan,
+        # the decision's threshold first, then that of guessing all to be above
+        "aupr": (recall * precision if hits else 0.0) + (1 - recall) * right / len(truth) if right else nan,
     }
 
 
@@ -269,13 +356,28 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def all_outcomes(
-    predictions: pd.DataFrame, seed: int, splits: int, validation: float, tried: Iterable[int]
+    settings: Iterable[pd.DataFrame],
+    seed: int,
+    splits: int,
+    validation: float,
+    tried: Iterable[int],
+    whole_split: bool = False,
 ) -> pd.DataFrame:
-    """The table ``outcomes`` of all settings; see ``outcomes`` for the parameters."""
+    """The table ``outcomes`` of all settings.
+
+    Parameters
+    ----------
+    settings
+        The predictions of one setting after another.
+    seed, splits, validation, tried, whole_split
+        See ``outcomes``.
+    """
     tried = sorted(set(tried))
     parts = []
-    for setting, group in predictions.groupby(SETTING, observed=True, sort=False):
-        name = "/".join(map(str, setting))
-        rows = pd.DataFrame(outcomes(Grid.from_predictions(group), name, seed, splits, validation, tried))
-        parts.append(rows.assign(**dict(zip(SETTING, setting, strict=True))))
+    for predictions in settings:
+        setting = dict(predictions.iloc[0][SETTING])
+        name = "/".join(map(str, setting.values()))
+        grid = Grid.from_predictions(predictions)
+        table = outcomes(grid, name, seed, splits, validation, tried, whole_split)
+        parts.append(table.assign(**setting))
     return pd.concat(parts, ignore_index=True)

@@ -38,54 +38,72 @@ def check_bigbench_name(task: str, where: str) -> None:
 
 
 def read_bigbench(source: Path, task: str) -> pd.DataFrame:
-    """A BIG-bench task as a table, its texts formatted as BIG-bench formats them zero-shot.
+    """A BIG-bench task as a table; see ``read_bigbench_tasks``."""
+    return read_bigbench_tasks(source, [task])[task]
+
+
+def read_bigbench_tasks(source: Path, tasks: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """BIG-bench tasks as tables, their texts formatted as BIG-bench formats them zero-shot.
 
     Parameters
     ----------
     source
-        The sdist of the PyPI package ``bigbench``, or the folder of a BIG-bench checkout.
-        Only ``task.json`` files are read; nothing of the package is run.
-    task
-        The task's folder name.
+        The sdist of the PyPI package ``bigbench``, which is read through once, or the folder of
+        a BIG-bench checkout. Only ``task.json`` files are read; nothing of the package is run.
+    tasks
+        The tasks' folder names.
+
+    Returns
+    -------
+    dict
+        {task: its table ``tasks``}, in the order given.
     """
-    check_bigbench_name(task, str(source))
-    read = _task_files_in_folder if source.is_dir() else _task_files_in_sdist
-    texts = read(source, task)
-    if "" not in texts:
+    tasks = list(tasks)
+    for task in tasks:
+        check_bigbench_name(task, str(source))
+    found = dict(
+        _task_files_in_folder(source, tasks) if source.is_dir() else _task_files_in_sdist(source, tasks)
+    )
+    return {task: _bigbench_table(source, task, found) for task in tasks}
+
+
+def _bigbench_table(source: Path, task: str, texts: Mapping[tuple[str, str], bytes]) -> pd.DataFrame:
+    if (task, "") not in texts:
         raise InputError(f"{source}: has no bigbench/benchmark_tasks/{task}/task.json")
-    root = json.loads(texts[""])
+    root = json.loads(texts[task, ""])
     if "examples" in root:
         return as_table(_format_bigbench(root, prefix=""))
     # BIG-bench sorts the subtasks by the paths of their files.
-    subtasks = sorted((name for name in texts if name), key=lambda name: f"{name}/task.json")
+    subtasks = sorted(
+        (subtask for name, subtask in texts if name == task and subtask), key="{}/task.json".format
+    )
     return as_table(
-        row for name in subtasks for row in _format_bigbench(json.loads(texts[name]), prefix=f"{name}/")
+        row
+        for subtask in subtasks
+        for row in _format_bigbench(json.loads(texts[task, subtask]), prefix=f"{subtask}/")
     )
 
 
-def _task_files_in_folder(folder: Path, task: str) -> dict[str, bytes]:
-    """The ``task.json`` of a task and its subtasks in a checkout: {subtask or "": text}."""
-    home = folder / "bigbench" / "benchmark_tasks" / task
-    return {
-        "" if path.parent == home else path.parent.name: path.read_bytes()
-        for path in [home / "task.json", *home.glob("*/task.json")]
-        if path.is_file()
-    }
+def _task_files_in_folder(folder: Path, tasks: list[str]) -> Iterator[tuple[tuple[str, str], bytes]]:
+    """((task, subtask or ""), text) of each ``task.json`` of these tasks in a checkout."""
+    for task in tasks:
+        home = folder / "bigbench" / "benchmark_tasks" / task
+        for path in [home / "task.json", *home.glob("*/task.json")]:
+            if path.is_file():
+                yield (task, "" if path.parent == home else path.parent.name), path.read_bytes()
 
 
-def _task_files_in_sdist(archive: Path, task: str) -> dict[str, bytes]:
-    """The ``task.json`` of a task and its subtasks in a tar archive: {subtask or "": text}."""
-    found = {}
+def _task_files_in_sdist(archive: Path, tasks: list[str]) -> Iterator[tuple[tuple[str, str], bytes]]:
+    """((task, subtask or ""), text) of each ``task.json`` of these tasks in a tar archive."""
     with tarfile.open(archive) as members:
         for member in members:
             match member.name.split("/"):
-                case [_, "bigbench", "benchmark_tasks", name, *between, "task.json"] if (
-                    name == task and len(between) <= 1
+                case [_, "bigbench", "benchmark_tasks", task, *between, "task.json"] if (
+                    task in tasks and len(between) <= 1
                 ):
                     content = members.extractfile(member)
                     assert content is not None  # a task.json is a plain file
-                    found["".join(between)] = content.read()
-    return found
+                    yield (task, "".join(between)), content.read()
 
 
 def _format_bigbench(task: Mapping[str, Any], prefix: str) -> Iterator[dict[str, Any]]:

@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from abovechance.baseline import BestOf, RandomBaseline
+from abovechance.accuracy import SETTING, baselines
+from abovechance.baseline import BestOf
 
 VERDICTS = ("below", "between", "above")
-SETTING = ["model", "task", "shots"]
 
 
-def prompt_baselines(predictions: pd.DataFrame) -> dict[int, RandomBaseline]:
-    """The baseline of each prompt on the examples it is evaluated on."""
-    return {
-        prompt: RandomBaseline(chances.to_numpy())
-        for prompt, chances in predictions.groupby("prompt", sort=True)["chance"]
-    }
-
-
-def judge(accuracy: float, standard: float, maximum: float) -> str:
-    """The verdict on a best accuracy; one that equals a baseline is not above it.
+def judge(accuracy: ArrayLike, standard: ArrayLike, maximum: ArrayLike) -> Any:
+    """The verdict on a best accuracy, or on an array of them; one equal to a baseline is not above it.
 
     Accuracies and baselines are quotients, so equality is meant up to rounding.
     """
-    if accuracy <= standard + 1e-12:
-        return "below"
-    return "between" if accuracy <= maximum + 1e-12 else "above"
+    accuracy = np.asarray(accuracy)
+    above = np.where(accuracy <= np.asarray(maximum) + 1e-12, "between", "above")
+    verdict = np.where(accuracy <= np.asarray(standard) + 1e-12, "below", above)
+    return verdict if verdict.ndim else str(verdict)
 
 
-def verdict(predictions: pd.DataFrame, accuracy: pd.DataFrame) -> dict[str, object]:
+def verdict(accuracy: pd.DataFrame) -> dict[str, object]:
     """The verdict on one (model, task, shots).
 
     Parameters
     ----------
-    predictions, accuracy
-        The tables of this setting. Prompts are those that have predictions.
+    accuracy
+        The setting's rows of the table ``accuracy``.
 
     Returns
     -------
@@ -43,10 +39,10 @@ def verdict(predictions: pd.DataFrame, accuracy: pd.DataFrame) -> dict[str, obje
         The columns of ``verdicts.csv`` after the setting's own. Where prompts differ in how
         many examples they are evaluated on, ``examples`` is the best prompt's.
     """
-    best = accuracy.sort_values(["accuracy", "prompt"], ascending=[False, True], kind="stable").iloc[0]
-    baselines = prompt_baselines(predictions)
-    several = BestOf(baselines.values())
-    own = baselines[best["prompt"]]
+    ordered = accuracy.sort_values(["accuracy", "prompt"], ascending=[False, True], kind="stable")
+    best = ordered.iloc[0]
+    several = BestOf(baselines(ordered))
+    (own,) = baselines(ordered.iloc[:1])
     return {
         "examples": int(best["examples"]),
         "prompts": several.prompts,
@@ -60,17 +56,15 @@ def verdict(predictions: pd.DataFrame, accuracy: pd.DataFrame) -> dict[str, obje
     }
 
 
-def verdicts(predictions: pd.DataFrame, accuracy: pd.DataFrame) -> pd.DataFrame:
-    """One row a setting: the columns of ``verdicts.csv``, in the order of the predictions."""
-    of_setting = dict(tuple(accuracy.groupby(SETTING, observed=True, sort=False)))
-    rows = [
-        dict(zip(SETTING, setting, strict=True)) | verdict(group, of_setting[setting])
-        for setting, group in predictions.groupby(SETTING, observed=True, sort=False)
-    ]
-    return pd.DataFrame(rows)
+def verdicts(accuracy: pd.DataFrame) -> pd.DataFrame:
+    """One row a setting: the columns of ``verdicts.csv``, in the order of the table ``accuracy``."""
+    return pd.DataFrame(
+        dict(zip(SETTING, setting, strict=True)) | verdict(group)
+        for setting, group in accuracy.groupby(SETTING, observed=True, sort=False)
+    )
 
 
-def expected_maximum_curve(predictions: pd.DataFrame, accuracy: pd.DataFrame) -> pd.DataFrame:
+def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
     """What is expected of the best of t prompts, for t from 1 to all prompts of one setting.
 
     Returns
@@ -78,25 +72,21 @@ def expected_maximum_curve(predictions: pd.DataFrame, accuracy: pd.DataFrame) ->
     DataFrame
         (prompts,) with ``prompts`` t; ``expected_accuracy``, the mean best accuracy of t of
         the prompts drawn without repetition; both baselines; and both tail probabilities of
-        that expected accuracy.
+        that expected accuracy. The baselines are those of the first t prompts.
     """
-    baselines = [*prompt_baselines(predictions).values()]
-    standard = BestOf(baselines).standard
+    which, kinds = pd.factorize(np.array(baselines(accuracy), dtype=object))
+    first = BestOf(kinds, np.cumsum(which[:, None] == np.arange(len(kinds)), axis=0))
     expected = expected_maximum(accuracy["accuracy"].to_numpy())
-    rows = []
-    for tried, value in enumerate(expected, start=1):
-        several = BestOf(baselines[:tried])
-        rows.append(
-            {
-                "prompts": tried,
-                "expected_accuracy": value,
-                "standard_baseline": standard,
-                "maximum_baseline": several.maximum,
-                "standard_tail": BestOf(baselines[:1]).tail(value),
-                "maximum_tail": several.tail(value),
-            }
-        )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "prompts": first.prompts,
+            "expected_accuracy": expected,
+            "standard_baseline": first.standard[-1],
+            "maximum_baseline": first.maximum,
+            "standard_tail": BestOf(kinds[:1]).tail(expected),
+            "maximum_tail": first.tail(expected),
+        }
+    )
 
 
 def expected_maximum(values: np.ndarray) -> np.ndarray:
