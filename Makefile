@@ -14,6 +14,7 @@ SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default 
 
 help:
 	@echo "make run     set up and run a study to its report: CONFIG=$(CONFIG), CORES=$(CORES)"
+	@echo "             RELEASE=... where published predictions lie, for a study of these"
 	@echo "make test    set up and run all tests"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md"
 	@echo "make lint    check style: ruff, snakefmt, snakemake --lint"
@@ -22,7 +23,7 @@ help:
 
 run: $(VENV)/.installed
 	@echo "Running the study of $(CONFIG) on $(CORES) cores; what is done already is not done again."
-	@$(SNAKEMAKE) --cores $(CORES) --configfile $(CONFIG)
+	@$(SNAKEMAKE) --cores $(CORES) --configfile $(CONFIG) $(if $(RELEASE),--config release=$(RELEASE))
 
 test: $(VENV)/.installed-dev
 	@echo "Running all tests; the first time, this downloads the real model and tasks (440 MB)."

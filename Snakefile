@@ -11,9 +11,20 @@ if "study" not in config:
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/tasks.smk"
-include: "workflow/rules/models.smk"
-include: "workflow/rules/scores.smk"
+include: "workflow/rules/downloads.smk"
+
+
+if RELEASE:
+
+    include: "workflow/rules/release.smk"
+
+else:
+
+    include: "workflow/rules/tasks.smk"
+    include: "workflow/rules/models.smk"
+    include: "workflow/rules/scores.smk"
+
+
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/report.smk"
 
@@ -28,12 +39,6 @@ rule all:
         f"{RESULTS}/config.yaml",
         FIGURES,
         TABLES,
-
-
-rule scores:
-    """Everything up to the scores, and no analysis."""
-    input:
-        SCORES,
 
 
 onsuccess:

@@ -1,7 +1,7 @@
-"""What the scores say.
+"""What the predictions say.
 
-in:  scores and tasks
-out: predictions.parquet, accuracy.parquet, verdicts.csv, heldout/outcomes.parquet and tables/
+in:  predictions.parquet and accuracy.parquet, from scores or from a release
+out: verdicts.csv, heldout/outcomes.parquet and tables/
 """
 
 TABLE_NAMES = [
@@ -11,43 +11,18 @@ TABLE_NAMES = [
     "heldout_by_model",
     "heldout_by_task",
 ]
+ALL_TABLES = TABLE_NAMES + (PUBLISHED_TABLES if RELEASE else [])
 TABLES = expand(
     f"{RESULTS}/tables/{{name}}.{{suffix}}",
-    name=TABLE_NAMES,
+    name=ALL_TABLES,
     suffix=["csv", "md", "tex"],
 )
-
-
-rule accuracy:
-    """Which examples each prompt gets right, and its accuracy."""
-    input:
-        tasks=expand(f"{RESULTS}/tasks/{{task}}.parquet", task=TASKS),
-        scores=SCORES,
-    output:
-        predictions=f"{RESULTS}/predictions.parquet",
-        accuracy=f"{RESULTS}/accuracy.parquet",
-    log:
-        f"{RESULTS}/logs/accuracy.log",
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        settings=[
-            (model, task, shots)
-            for model in MODELS
-            for task in TASKS
-            for shots in SHOTS
-        ],
-        tasks=TASKS,
-        normalization=STUDY["normalization"],
-        code=code_digest("accuracy", "archive"),
-    script:
-        "../scripts/accuracy.py"
 
 
 rule verdicts:
     """Each setting's best prompt beside both baselines."""
     input:
-        accuracy=rules.accuracy.output.accuracy,
+        accuracy=ACCURACY,
     output:
         report(
             f"{RESULTS}/verdicts.csv",
@@ -67,7 +42,7 @@ rule verdicts:
 rule heldout:
     """What the best prompt on validation reaches on held-out test, in many splits."""
     input:
-        predictions=rules.accuracy.output.predictions,
+        predictions=PREDICTIONS,
     output:
         f"{RESULTS}/heldout/outcomes.parquet",
     log:
@@ -90,7 +65,11 @@ rule tables:
         verdicts=rules.verdicts.output,
         outcomes=rules.heldout.output,
     output:
-        TABLES,
+        expand(
+            f"{RESULTS}/tables/{{name}}.{{suffix}}",
+            name=TABLE_NAMES,
+            suffix=["csv", "md", "tex"],
+        ),
     log:
         f"{RESULTS}/logs/tables.log",
     conda:

@@ -13,6 +13,7 @@ sys.path.insert(0, str(WORKFLOW / "lib"))
 from abovechance.config import resolve
 from abovechance.errors import InputError
 from abovechance.provenance import code_digest, digest
+from abovechance.release import Release
 from abovechance.scoring.accelerators import visible_accelerators
 
 DOWNLOADS = yaml.safe_load((WORKFLOW / "downloads.yaml").read_text())
@@ -25,14 +26,22 @@ try:
         DOWNLOADS,
         where=", ".join(str(path) for path in workflow.configfiles) or "config",
     )
+    # A study starts from models that are scored, or from a release of predictions.
+    RELEASE = STUDY.get("release") and Release(Path(STUDY["release"]).expanduser())
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
 GPUS = visible_accelerators()
 RESULTS = f"results/{STUDY['study']}"
-TASKS = list(STUDY["tasks"])
-MODELS = list(STUDY["models"])
-SHOTS = STUDY["shots"]
+if RELEASE:
+    MODELS, TASKS, SHOTS = (
+        sorted({setting[axis] for setting in RELEASE.settings}) for axis in range(3)
+    )
+else:
+    MODELS, TASKS, SHOTS = [*STUDY["models"]], [*STUDY["tasks"]], STUDY["shots"]
+# What all analysis starts from.
+PREDICTIONS = f"{RESULTS}/predictions.parquet"
+ACCURACY = f"{RESULTS}/accuracy.parquet"
 
 
 wildcard_constraints:
@@ -43,68 +52,13 @@ wildcard_constraints:
     weights=r"[A-Za-z0-9_.-]+",
 
 
-SCORES = expand(
-    f"{RESULTS}/scores/{{model}}/{{task}}/{{shots}}-shot.parquet",
-    model=MODELS,
-    task=TASKS,
-    shots=SHOTS,
-)
-
-
-def weights_id(model):
-    """A name for the weights of a model's source, shared by all its precisions and studies."""
-    source = {
-        key: str(value)
-        for key, value in STUDY["models"][model].items()
-        if key != "precision"
-    }
-    place = source.get("download") or source.get("hub") or source["path"]
-    return f"{Path(place).stem}-{digest(repr(sorted(source.items())))[:8]}"
-
-
-MODEL_OF_WEIGHTS = {weights_id(model): model for model in MODELS}
-
-
-def source_of_weights(wildcards):
-    """The config's entry that says where these weights come from, without the precision."""
-    if wildcards.weights not in MODEL_OF_WEIGHTS:
-        raise WorkflowError(
-            f"no model of this study has the weights {wildcards.weights}"
-        )
-    entry = STUDY["models"][MODEL_OF_WEIGHTS[wildcards.weights]]
-    return {key: value for key, value in entry.items() if key != "precision"}
-
-
 def download_path(name):
     return f"results/downloads/{DOWNLOADS[name]['file']}"
 
 
-def task_source(wildcards):
-    """The file (or folder) that a task is read from."""
-    source = STUDY["tasks"][wildcards.task]
-    if source != "bigbench":
-        return str(Path(source).expanduser())
+def bigbench_source():
+    """The file or folder that BIG-bench tasks are read from."""
     return STUDY.get("bigbench", download_path("bigbench"))
-
-
-def weights_input(wildcards):
-    """The files that a model's weights are made from, where they are on this machine."""
-    source = source_of_weights(wildcards)
-    if "download" in source:
-        return [download_path(source["download"])]
-    if "hub" in source:
-        return []
-    path = Path(source["path"]).expanduser()
-    if path.suffix == ".gguf":
-        return [str(path)]
-    return sorted(map(str, [path / "config.json", *path.glob("*.safetensors")]))
-
-
-def weights_file(wildcards):
-    """The weights file that a model is scored from."""
-    folder = f"results/weights/{weights_id(wildcards.model)}"
-    quantized = STUDY["models"][wildcards.model]["precision"] == "nf4"
-    return f"{folder}/nf4/weights.json" if quantized else f"{folder}/weights.json"
 
 
 def finished():

@@ -4,11 +4,12 @@ in:  verdicts, accuracy, predictions and held-out outcomes
 out: figures/*.{pdf,png,csv}, report.html and the resolved config.yaml
 """
 
-FIGURE_NAMES = [
-    "spread",
-    *[f"expected_maximum_{model}" for model in MODELS],
-    "agreement",
-]
+FIGURE_NAMES = ["spread", "agreement"]
+if RELEASE:
+    FIGURE_NAMES += [f"pair_{model}" for model in PAIRS]
+    FIGURE_NAMES += PUBLISHED_FIGURES + LANDSCAPES
+else:
+    FIGURE_NAMES += [f"expected_maximum_{model}" for model in MODELS]
 FIGURES = expand(
     f"{RESULTS}/figures/{{name}}.{{suffix}}",
     name=FIGURE_NAMES,
@@ -19,7 +20,7 @@ FIGURES = expand(
 rule figure_spread:
     """The accuracies of all prompts with both baselines."""
     input:
-        accuracy=rules.accuracy.output.accuracy,
+        accuracy=ACCURACY,
         verdicts=rules.verdicts.output,
     output:
         multiext(f"{RESULTS}/figures/spread", ".pdf", ".csv"),
@@ -41,7 +42,7 @@ rule figure_spread:
 rule figure_expected_maximum:
     """The expected best accuracy by number of prompts, for one model."""
     input:
-        accuracy=rules.accuracy.output.accuracy,
+        accuracy=ACCURACY,
     output:
         multiext(f"{RESULTS}/figures/expected_maximum_{{model}}", ".pdf", ".csv"),
         png=report(
@@ -100,7 +101,8 @@ rule report:
         verdicts=rules.verdicts.output,
         outcomes=rules.heldout.output,
         config=rules.resolved_config.output,
-        scores=SCORES,
+        made_from=[PREDICTIONS] if RELEASE else SCORES,
+        tables=rules.published_tables.output if RELEASE else [],
         figures=expand(f"{RESULTS}/figures/{{name}}.png", name=FIGURE_NAMES),
     output:
         f"{RESULTS}/report.html",

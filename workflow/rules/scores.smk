@@ -1,11 +1,18 @@
 """How likely each choice is: the long stage.
 
 in:  tasks, evaluation sets, prompts and weights
-out: scores/<model>/<task>/<shots>-shot.parquet
+out: scores/<model>/<task>/<shots>-shot.parquet, predictions.parquet, accuracy.parquet
 
 A job loads its model once for all numbers of shots. A job that is run again, for more prompts or after it was killed, scores only what is missing:
 its output is updated, not made anew.
 """
+
+SCORES = expand(
+    f"{RESULTS}/scores/{{model}}/{{task}}/{{shots}}-shot.parquet",
+    model=MODELS,
+    task=TASKS,
+    shots=SHOTS,
+)
 
 
 rule score:
@@ -40,3 +47,35 @@ rule score:
         code=code_digest("scoring.job"),
     script:
         "../scripts/score.py"
+
+
+rule accuracy:
+    """Which examples each prompt gets right, and its accuracy."""
+    input:
+        tasks=expand(f"{RESULTS}/tasks/{{task}}.parquet", task=TASKS),
+        scores=SCORES,
+    output:
+        predictions=PREDICTIONS,
+        accuracy=ACCURACY,
+    log:
+        f"{RESULTS}/logs/accuracy.log",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        settings=[
+            (model, task, shots)
+            for model in MODELS
+            for task in TASKS
+            for shots in SHOTS
+        ],
+        tasks=TASKS,
+        normalization=STUDY["normalization"],
+        code=code_digest("accuracy", "archive"),
+    script:
+        "../scripts/accuracy.py"
+
+
+rule scores:
+    """Everything up to the scores, and no analysis."""
+    input:
+        SCORES,

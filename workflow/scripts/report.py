@@ -17,7 +17,10 @@ with logged(snakemake):
         pictures=report.pictures(snakemake.params.figures, [Path(path) for path in snakemake.input.figures]),
         facts=report.facts(
             yaml.safe_load(Path(snakemake.input.config[0]).read_text()),
-            [Path(path) for path in snakemake.input.scores],
+            report.made_from([Path(path) for path in snakemake.input.made_from]),
         ),
+        sections=report.published_sections(Path(snakemake.input.tables[0]).parent)
+        if snakemake.input.tables
+        else (),
     )
     write_text(text, Path(snakemake.output[0]))

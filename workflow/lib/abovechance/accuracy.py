@@ -64,7 +64,7 @@ def accuracy_by_prompt(predictions: pd.DataFrame) -> pd.DataFrame:
     (``counts``), which is all that a prompt's random baseline depends on.
     """
     prompt, prompts = pd.factorize(predictions["prompt"], sort=True)
-    kind, chances = pd.factorize(predictions["chance"], sort=True)
+    kind, chances = pd.factorize(predictions["chance"].to_numpy(), sort=True)
     shape = (len(prompts), len(chances))
     counts = np.bincount(np.ravel_multi_index((prompt, kind), shape), minlength=shape[0] * shape[1])
     counts = counts.reshape(shape)

@@ -14,6 +14,7 @@ from abovechance.sources import check_model_path
 from abovechance.tasks import OWN_TASK_SUFFIXES, check_bigbench_name
 
 SOURCES = ("path", "hub", "download")
+SCORED = ("tasks", "models", "shots", "prompts")
 
 
 def resolve(
@@ -40,13 +41,32 @@ def resolve(
     errors = jsonschema.Draft202012Validator(schema).iter_errors(config)
     for error in sorted(errors, key=lambda error: (len(error.path), str(list(error.path)))):
         raise InputError(f"{where}: {_explain(error)}")
+    _check_kind(config, where)
     resolved = copy.deepcopy(dict(config))
     _fill_defaults(resolved, schema)
-    for name, source in resolved["tasks"].items():
+    for name, source in resolved.get("tasks", {}).items():
         _check_task(name, source, where)
-    for name, model in resolved["models"].items():
+    for name, model in resolved.get("models", {}).items():
         _check_model(name, model, downloads, where)
     return resolved
+
+
+def _check_kind(config: Mapping[str, Any], where: str) -> None:
+    """A study scores models on tasks, or starts from a release, and not both."""
+    if "release" not in config:
+        if missing := [key for key in SCORED if key not in config]:
+            raise InputError(f"{where}: the config lacks the key '{missing[0]}'")
+        return
+    if both := [key for key in SCORED if key in config]:
+        raise InputError(
+            f"{where}: key '{both[0]}' has no place beside 'release', which says itself what was run"
+        )
+    path = Path(config["release"]).expanduser()
+    if not path.exists():
+        raise InputError(
+            f"{where}: key 'release': there is no '{path}' (looked in {Path.cwd()}); right would be the "
+            "folder or zip file of a release, as in --config release=PATH"
+        )
 
 
 def _explain(error: jsonschema.ValidationError) -> str:

@@ -15,11 +15,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 
 from abovechance import style
-from abovechance.accuracy import SETTING
+from abovechance.accuracy import SETTING, baselines
+from abovechance.heldout import curves
 from abovechance.verdicts import expected_maximum_curve
 
 COLUMNS = 4
-ROUND_NUMBERS = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
 
 
 def spread_numbers(accuracy: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -69,60 +69,202 @@ def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour:
         axes.plot([centre - width / 2, centre + width / 2], [level] * 2, zorder=3, **style.BASELINES[name])
 
 
-def expected_maximum_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """One row a task, shots and number of prompts, of one model; see ``expected_maximum_curve``."""
+def expected_maximum_numbers(accuracy: pd.DataFrame, by: Sequence[str] = ("task", "shots")) -> pd.DataFrame:
+    """One row a group and number of prompts; see ``expected_maximum_curve``."""
     parts = []
-    for key, group in accuracy.groupby(["task", "shots"], observed=True, sort=False):
+    for key, group in accuracy.groupby(list(by), observed=True, sort=False):
         curve = expected_maximum_curve(group)
-        curve.insert(0, "task", key[0])
-        curve.insert(1, "shots", key[1])
+        for place, (name, value) in enumerate(zip(by, key, strict=True)):
+            curve.insert(place, name, value)
         parts.append(curve)
     return pd.concat(parts, ignore_index=True)
 
 
-def expected_maximum(numbers: pd.DataFrame) -> Figure:
-    """Expected best accuracy by prompts tried, with both baselines; tails below (Figure 3)."""
+def expected_maximum(numbers: pd.DataFrame, panel: str = "task") -> Figure:
+    """Expected best accuracy by prompts tried, with both baselines; tails below (Figures 3, 4 and 11).
+
+    Parameters
+    ----------
+    numbers
+        From ``expected_maximum_numbers``. With a column ``tuned``, the lines of
+        instruction-tuned models are dotted, and only the maximum tail is shown.
+    panel
+        The column that there is a panel for each value of.
+    """
     style.apply()
-    tasks, shots = _unique(numbers["task"]), sorted(numbers["shots"].unique())
-    colour = style.colours([f"{shot}-shot" for shot in shots])
-    columns = min(COLUMNS, len(tasks))
-    bands = math.ceil(len(tasks) / columns)
+    titles, shots = _unique(numbers[panel]), sorted(numbers["shots"].unique())
+    colour = dict(zip(shots, style.colours([f"{shot}-shot" for shot in shots]).values(), strict=True))
+    columns = min(COLUMNS, len(titles))
+    bands = math.ceil(len(titles) / columns)
     figure, grid = plt.subplots(
         2 * bands, columns, figsize=(style.FULL_WIDTH, 3.3 * bands), squeeze=False, sharex=True
     )
     for place in range(bands * columns):
         row, column = divmod(place, columns)
         above, below = grid[2 * row, column], grid[2 * row + 1, column]
-        if place >= len(tasks):
+        if place >= len(titles):
             above.remove()
             below.remove()
             continue
-        here = numbers[numbers["task"] == tasks[place]]
-        for shot, group in here.groupby("shots"):
-            _expected_maximum_pair(above, below, group, colour[f"{shot}-shot"])
-        above.set_title(_title(tasks[place]))
-        _percent_axis(above)
-        below.set(xscale="log", yscale="log", xlabel="prompts tried")
-        below.axhline(0.05, color=style.FAINT, linewidth=0.5, zorder=1)
-        below.set_ylim(max(min(here["standard_tail"].min() / 2, 0.01), 1e-12), 1.3)
-        below.set_xticks([tick for tick in ROUND_NUMBERS if tick <= here["prompts"].max()])
-        below.xaxis.set_major_formatter("{x:.0f}")
-        below.xaxis.set_minor_locator(NullLocator())
+        _expected_maximum_pair(above, below, numbers[numbers[panel] == titles[place]], colour)
+        above.set_title(_title(titles[place]))
         if column == 0:
             above.set_ylabel("expected best\naccuracy")
             below.set_ylabel("tail probability")
-    marks = [Line2D([], [], color=colour[f"{shot}-shot"], label=f"{shot}-shot") for shot in shots]
+    marks = [Line2D([], [], color=colour[shot], label=f"{shot}-shot") for shot in shots]
+    if "tuned" in numbers and numbers["tuned"].any():
+        marks.append(Line2D([], [], color=style.INK, label="instruction-tuned", **_TUNED))
     _legend(figure, [*marks, *_baseline_marks()])
     return figure
 
 
-def _expected_maximum_pair(above: Axes, below: Axes, group: pd.DataFrame, colour: str) -> None:
-    tried = group["prompts"]
-    above.plot(tried, group["expected_accuracy"], color=colour, zorder=3)
-    for name in ("standard", "maximum"):
-        line = style.BASELINES[name]
-        above.plot(tried, group[f"{name}_baseline"], zorder=2, **line)
-        below.plot(tried, group[f"{name}_tail"], color=colour, linestyle=line["linestyle"])
+_TUNED = {"linestyle": (0, (1, 1)), "linewidth": 1.6}
+
+
+def _expected_maximum_pair(above: Axes, below: Axes, here: pd.DataFrame, colour: dict[int, str]) -> None:
+    by = ["shots", "tuned"] if "tuned" in here else ["shots"]
+    for (shots, *tuned), group in here.groupby(by):
+        tried, own = group["prompts"], {"color": colour[shots], **(_TUNED if tuned == [True] else {})}
+        above.plot(tried, group["expected_accuracy"], zorder=3, **own)
+        for name in ("standard", "maximum"):
+            above.plot(tried, group[f"{name}_baseline"], zorder=2, **style.BASELINES[name])
+        below.plot(tried, group["maximum_tail"], **own)
+        if not tuned:
+            dashes = style.BASELINES["standard"]["linestyle"]
+            below.plot(tried, group["standard_tail"], color=colour[shots], linestyle=dashes)
+    _percent_axis(above)
+    tails = here["maximum_tail"] if "tuned" in here else here[["standard_tail", "maximum_tail"]].min(axis=1)
+    below.set(xscale="log", yscale="log", xlabel="prompts tried")
+    below.axhline(0.05, color=style.FAINT, linewidth=0.5, zorder=1)
+    below.set_ylim(max(min(tails.min() / 2, 0.01), 1e-12), 1.3)
+    most = here["prompts"].max()
+    digits = (1, 2, 5) if most < 20 else (1,)
+    ticks = [digit * 10**power for power in range(7) for digit in digits]
+    below.set_xticks([tick for tick in ticks if tick <= most])
+    below.xaxis.set_major_formatter("{x:.0f}")
+    below.xaxis.set_minor_locator(NullLocator())
+
+
+def guessers_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
+    """How accuracies are distributed: of one setting's prompts, of a guesser, and of the best guesser.
+
+    Parameters
+    ----------
+    accuracy
+        The setting's rows of the table ``accuracy``. The guessers are those of its first prompt.
+
+    Returns
+    -------
+    DataFrame
+        ``of`` (``prompts``, ``guesser``, ``best``), ``accuracy``, ``share``.
+    """
+    baseline, prompts = baselines(accuracy)[0], len(accuracy)
+    correct = np.arange(baseline.examples + 1)
+    best = baseline.tail(correct, prompts) - baseline.tail(correct + 1, prompts)
+    found = accuracy["accuracy"].value_counts(normalize=True).sort_index()
+    parts = {
+        "prompts": (found.index, found.to_numpy()),
+        "guesser": (correct / baseline.examples, baseline.pmf),
+        "best": (correct / baseline.examples, best),
+    }
+    return pd.concat(
+        [pd.DataFrame({"of": of, "accuracy": x, "share": y}) for of, (x, y) in parts.items()],
+        ignore_index=True,
+    )
+
+
+def guessers(numbers: pd.DataFrame, verdict: pd.Series) -> Figure:
+    """One setting's prompts beside a random guesser and the best of many (Figure 1).
+
+    Parameters
+    ----------
+    numbers
+        From ``guessers_numbers``.
+    verdict
+        The setting's row of ``verdicts.csv``.
+    """
+    style.apply()
+    figure, panels = plt.subplots(3, 1, figsize=(style.COLUMN_WIDTH, 3.5), sharex=True)
+    figure.suptitle(
+        f"{verdict['model']}, {style.words(verdict['task'])}, {verdict['shots']}-shot", fontsize=8
+    )
+    marks = {
+        "prompts": (style.COLOURS[1], verdict["best_accuracy"], f"{verdict['prompts']} prompts", "best"),
+        "guesser": (style.FAINT, verdict["standard_baseline"], "a random guesser", "mean"),
+        "best": (
+            style.INK,
+            verdict["maximum_baseline"],
+            f"the best of {verdict['prompts']} guessers",
+            "mean",
+        ),
+    }
+    seen = numbers[numbers["share"] > 1e-3]["accuracy"]
+    width = np.diff(numbers.loc[numbers["of"] == "guesser", "accuracy"]).mean()
+    for axes, (of, (colour, mark, label, word)) in zip(panels, marks.items(), strict=True):
+        here = numbers[numbers["of"] == of]
+        axes.bar(here["accuracy"], here["share"], width=width * 0.9, color=colour, alpha=0.55)
+        axes.axvline(mark, color=colour, linewidth=1.2)
+        axes.set_title(f"{label}: {word} {mark:.1%}", loc="left", color=colour, fontsize=7.5)
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+        for other, (other_colour, level, _, _) in marks.items():
+            if other != of:
+                axes.axvline(level, color=other_colour, linewidth=0.6, linestyle=(0, (1, 2)))
+    panels[-1].set(xlim=(seen.min() - 3 * width, max(seen.max(), verdict["best_accuracy"]) + 3 * width))
+    panels[-1].set_xlabel("accuracy")
+    panels[-1].xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return figure
+
+
+def roc_by_prompts_numbers(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """The curves of ``heldout.curves`` for each number of prompts tried, ROC only."""
+    parts = [
+        curves(group).query("curve == 'roc'").assign(prompts=prompts)
+        for prompts, group in outcomes.groupby("prompts")
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
+    """ROC of both baselines as predictors, for ever more prompts to choose from (Figure 10)."""
+    style.apply()
+    tried = numbers["prompts"].unique()
+    columns = min(3, len(tried))
+    rows = math.ceil(len(tried) / columns)
+    size = (style.FULL_WIDTH, 2.2 * rows + 0.3)
+    figure, grid = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False)
+    for axes in grid.flat[len(tried) :]:
+        axes.remove()
+    for axes, prompts in zip(grid.flat, tried, strict=False):
+        here = numbers[numbers["prompts"] == prompts]
+        for (predictor, score), group in here.groupby(["predictor", "score"], sort=False):
+            _roc_line(axes, group, predictor, score)
+        axes.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.6)
+        axes.set_title(f"best of {prompts}" if prompts > 1 else "one prompt")
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.04), aspect="equal")
+    for axes in grid[-1]:
+        axes.set_xlabel("false positive rate")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("true positive rate")
+    marks = [
+        Line2D([], [], color=_PREDICTORS[name], marker=mark, linewidth=1, label=f"above the {name} baseline")
+        for name, mark in (("standard", "o"), ("maximum", "X"))
+    ]
+    _legend(figure, marks)
+    return figure
+
+
+_PREDICTORS = {"standard": style.COLOURS[1], "maximum": style.COLOURS[0]}
+
+
+def _roc_line(axes: Axes, group: pd.DataFrame, predictor: str, score: str) -> None:
+    colour = _PREDICTORS[predictor]
+    if score == "tail":
+        # The curves are often one on the other: the wide one shows under the narrow one.
+        axes.plot(group["x"], group["y"], color=colour, linewidth=1.0 if predictor == "maximum" else 2.6)
+        return
+    mark = {"marker": "X" if predictor == "maximum" else "o", "markersize": 7, "markeredgecolor": "white"}
+    axes.plot(group["x"], group["y"], color=colour, linestyle="", zorder=4, clip_on=False, **mark)
 
 
 def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
@@ -139,7 +281,7 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
     """
     style.apply()
     figure, (roc, pr) = plt.subplots(1, 2, figsize=(style.FULL_WIDTH, 3.6))
-    colour = dict(zip(("standard", "maximum"), (style.COLOURS[1], style.COLOURS[0]), strict=True))
+    colour = _PREDICTORS
     by_predictor = table.set_index("predictor")
     for (curve, predictor, score), group in numbers.groupby(["curve", "predictor", "score"], sort=False):
         axes, area = (roc, "auroc") if curve == "roc" else (pr, "aupr")

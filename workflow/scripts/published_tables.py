@@ -1,0 +1,23 @@
+"""Write the paper's tables as published, beside those of the mended data, and the audit."""
+
+from pathlib import Path
+
+import pandas as pd
+from job import logged
+
+from abovechance.archive import read_table
+from abovechance.published import tables
+from abovechance.release import Release
+from abovechance.tables import write
+
+with logged(snakemake):
+    files = snakemake.input
+    found = tables(
+        released=read_table(Path(files.accuracy)),
+        released_outcomes=Release(Path(files.release)).outcomes(),
+        own_outcomes=read_table(Path(files.outcomes[0])),
+        mended=pd.read_csv(files.verdicts),
+        findings=pd.read_csv(files.audit, keep_default_na=False),
+    )
+    for name, table in found.items():
+        write(table, Path(snakemake.output[0]).parent / name)

@@ -1,0 +1,14 @@
+"""Read a release: its predictions as they are and mended, their accuracies, and the audit."""
+
+from pathlib import Path
+
+from job import logged, progress
+
+from abovechance.archive import read_table
+from abovechance.intake import Files, take_in
+from abovechance.release import Release
+
+with logged(snakemake) as log:
+    files = Files(**{name: Path(path) for name, path in snakemake.output.items()})
+    examples = read_table(Path(snakemake.input.examples))
+    take_in(Release(Path(snakemake.input.release)), examples, files, progress(log))
