@@ -48,12 +48,28 @@ def test_defaults_are_filled_in_and_the_given_config_is_left_alone():
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_the_studies_that_come_with_the_project_are_right(path):
-    assert resolve(yaml.safe_load(path.read_text()), SCHEMA, DOWNLOADS, str(path))
+def test_the_studies_that_come_with_the_project_are_right(path, tmp_path):
+    config = yaml.safe_load(path.read_text())
+    if "release" in config:
+        config["release"] = str(tmp_path)  # any folder: what is in it is looked at later
+    assert resolve(config, SCHEMA, DOWNLOADS, str(path))
+
+
+def test_a_study_starts_from_models_or_from_a_release_that_is_there(tmp_path):
+    release = {"study": "p", "release": str(tmp_path)}
+    assert resolve(release, SCHEMA, DOWNLOADS, "p.yaml")["heldout"]["splits"] == 100
+    with pytest.raises(InputError, match="p.yaml: key 'tasks' has no place beside 'release'"):
+        resolve(release | {"tasks": GOOD["tasks"]}, SCHEMA, DOWNLOADS, "p.yaml")
+    with pytest.raises(
+        InputError, match=r"p.yaml: key 'release': there is no 'nowhere'.*--config release=PATH"
+    ):
+        resolve(release | {"release": "nowhere"}, SCHEMA, DOWNLOADS, "p.yaml")
 
 
 def test_the_default_config_explains_every_key():
-    text = (REPOSITORY / "config.yaml").read_text()
+    text = "".join(
+        (REPOSITORY / name).read_text() for name in ("config.yaml", "workflow/studies/published.yaml")
+    )
     assert all(f"{key}:" in text for key in SCHEMA["properties"])
 
 

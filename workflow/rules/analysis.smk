@@ -11,7 +11,12 @@ TABLE_NAMES = [
     "heldout_by_model",
     "heldout_by_task",
 ]
-ALL_TABLES = TABLE_NAMES + (PUBLISHED_TABLES if RELEASE else [])
+PRECISION_TABLES = ["precision_summary", "precision_settings"]
+ALL_TABLES = (
+    TABLE_NAMES
+    + (PUBLISHED_TABLES if RELEASE else [])
+    + (PRECISION_TABLES if PRECISION_PAIRS else [])
+)
 TABLES = expand(
     f"{RESULTS}/tables/{{name}}.{{suffix}}",
     name=ALL_TABLES,
@@ -78,3 +83,25 @@ rule tables:
         code=code_digest("tables"),
     script:
         "../scripts/tables.py"
+
+
+rule precision_tables:
+    """The same model in two precisions, side by side."""
+    input:
+        verdicts=rules.verdicts.output,
+        accuracy=ACCURACY,
+    output:
+        expand(
+            f"{RESULTS}/tables/{{name}}.{{suffix}}",
+            name=PRECISION_TABLES,
+            suffix=["csv", "md", "tex"],
+        ),
+    log:
+        f"{RESULTS}/logs/precision_tables.log",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        pairs=PRECISION_PAIRS,
+        code=code_digest("tables"),
+    script:
+        "../scripts/precision_tables.py"

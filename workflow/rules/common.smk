@@ -10,7 +10,7 @@ from snakemake.exceptions import WorkflowError
 WORKFLOW = Path(workflow.current_basedir).parent
 sys.path.insert(0, str(WORKFLOW / "lib"))
 
-from abovechance.config import resolve
+from abovechance.config import precision_pairs, resolve
 from abovechance.errors import InputError
 from abovechance.provenance import code_digest, digest
 from abovechance.release import Release
@@ -39,6 +39,7 @@ if RELEASE:
     )
 else:
     MODELS, TASKS, SHOTS = [*STUDY["models"]], [*STUDY["tasks"]], STUDY["shots"]
+PRECISION_PAIRS = precision_pairs(STUDY.get("models", {}))
 # What all analysis starts from.
 PREDICTIONS = f"{RESULTS}/predictions.parquet"
 ACCURACY = f"{RESULTS}/accuracy.parquet"

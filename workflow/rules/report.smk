@@ -102,7 +102,7 @@ rule report:
         outcomes=rules.heldout.output,
         config=rules.resolved_config.output,
         made_from=[PREDICTIONS] if RELEASE else SCORES,
-        tables=rules.published_tables.output if RELEASE else [],
+        tables=TABLES,
         figures=expand(f"{RESULTS}/figures/{{name}}.png", name=FIGURE_NAMES),
     output:
         f"{RESULTS}/report.html",
@@ -113,6 +113,7 @@ rule report:
     params:
         study=STUDY["study"],
         figures=FIGURE_NAMES,
+        tables=ALL_TABLES,
         template=digest((WORKFLOW / "lib/abovechance/report.html.jinja").read_text()),
         code=code_digest("report", "heldout", "tables"),
     script:

@@ -1,5 +1,6 @@
 """Read a release: its predictions as they are and mended, their accuracies, and the audit."""
 
+import sys
 from pathlib import Path
 
 from job import logged, progress
@@ -11,4 +12,8 @@ from abovechance.release import Release
 with logged(snakemake) as log:
     files = Files(**{name: Path(path) for name, path in snakemake.output.items()})
     examples = read_table(Path(snakemake.input.examples))
-    take_in(Release(Path(snakemake.input.release)), examples, files, progress(log))
+    problems = take_in(Release(Path(snakemake.input.release)), examples, files, progress(log))
+    if problems:
+        first = f"{problems[0].file}: {problems[0].what}"
+        told = f"{len(problems)} files of the release are missing or not used: {first}"
+        print(f"\n  {told} ...\n  the rest is in {files.audit}\n", file=sys.stderr, flush=True)

@@ -19,8 +19,6 @@ with logged(snakemake):
             yaml.safe_load(Path(snakemake.input.config[0]).read_text()),
             report.made_from([Path(path) for path in snakemake.input.made_from]),
         ),
-        sections=report.published_sections(Path(snakemake.input.tables[0]).parent)
-        if snakemake.input.tables
-        else (),
+        sections=report.sections(Path(snakemake.input.tables[0]).parent, snakemake.params.tables),
     )
     write_text(text, Path(snakemake.output[0]))

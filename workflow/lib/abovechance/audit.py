@@ -146,6 +146,8 @@ def of_aggregates(accuracies: Mapping[str, Any], accuracy: pd.DataFrame) -> Iter
         The table ``accuracy`` of all released prompts.
     """
     file = "results/aggregated-results.json"
+    if not accuracies:
+        return
     for (model, task, shots), group in accuracy.groupby(SETTING, observed=True, sort=False):
         key = f"{model}_{task}_{shots}-shot"
         values = np.asarray(accuracies.get(key, []), dtype=float)

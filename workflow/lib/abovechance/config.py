@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from abovechance.sources import check_model_path
 from abovechance.tasks import OWN_TASK_SUFFIXES, check_bigbench_name
 
 SOURCES = ("path", "hub", "download")
+PRECISIONS = ("float32", "bfloat16", "float16", "nf4")
 SCORED = ("tasks", "models", "shots", "prompts")
 
 
@@ -49,6 +51,22 @@ def resolve(
     for name, model in resolved.get("models", {}).items():
         _check_model(name, model, downloads, where)
     return resolved
+
+
+def precision_pairs(models: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """The names of models that are the same but for their precision, the higher one first."""
+    by_source: dict[str, list[str]] = {}
+    for name, entry in models.items():
+        source = repr(sorted((key, str(value)) for key, value in entry.items() if key != "precision"))
+        by_source.setdefault(source, []).append(name)
+    return [
+        (first, second)
+        for names in by_source.values()
+        for first, second in combinations(
+            sorted(names, key=lambda name: PRECISIONS.index(models[name]["precision"])), 2
+        )
+        if models[first]["precision"] != models[second]["precision"]
+    ]
 
 
 def _check_kind(config: Mapping[str, Any], where: str) -> None:

@@ -38,20 +38,27 @@ class Files:
     audit: Path
 
 
-def take_in(release: Release, examples: pd.DataFrame, files: Files, report: Callable[[str], None]) -> None:
+def take_in(
+    release: Release, examples: pd.DataFrame, files: Files, report: Callable[[str], None]
+) -> list[Problem]:
     """Read every setting of a release once, and write all that later stages need of it.
 
-    A setting that cannot be read is left out, and the audit says why.
+    A setting that cannot be used is left out, and the audit says why.
 
     Parameters
     ----------
     examples
         The table ``released_examples`` of the release's tasks.
 
+    Returns
+    -------
+    list
+        What was left out, and what is missing.
+
     Raises
     ------
     InputError
-        If no setting can be read.
+        If no setting can be used.
     """
     pools = {
         task: Pools.of(rows, release.sample(task))
@@ -68,11 +75,11 @@ def take_in(release: Release, examples: pd.DataFrame, files: Files, report: Call
         for done, setting in enumerate(release.settings, start=1):
             try:
                 predictions = release.predictions(setting)
+                chance, known = pools[setting.task].chance(predictions)
             except InputError as error:
                 problems.append(Problem(setting.file, str(error), "left out"))
                 continue
             predictions = predictions.assign(**setting._asdict(), tie=False)
-            chance, known = pools[setting.task].chance(predictions)
             convention = Convention.of(setting.task, setting.shots)
             released = predictions.assign(chance=convention.chance if convention else chance)
             write_released(released)
@@ -88,11 +95,16 @@ def take_in(release: Release, examples: pd.DataFrame, files: Files, report: Call
             accuracies["mended"].append(accuracy_by_prompt(mended))
             report(f"{done} of {len(release.settings)} settings read")
     if not accuracies["released"]:
-        raise InputError(f"release {release.path}: no setting can be read; the first: {problems[0].what}")
+        first = next(problem for problem in problems if problem.done == "left out")
+        raise InputError(f"release {release.path}: no setting can be used; {first.file}: {first.what}")
     tables = {name: pd.concat(parts, ignore_index=True) for name, parts in accuracies.items()}
     write_table(tables["released"], "accuracy", files.released_accuracy, facts)
     write_table(tables["mended"], "accuracy", files.accuracy, facts)
+    try:
+        findings += audit.of_aggregates(release.accuracies(), tables["released"])
+    except InputError as error:
+        problems.append(Problem("results/aggregated-results.json", str(error), "not used"))
     findings += audit.of_problems(problems)
-    findings += audit.of_aggregates(release.accuracies(), tables["released"])
     findings += audit.of_pairs(losses)
     write_csv(audit.table(findings), files.audit)
+    return problems

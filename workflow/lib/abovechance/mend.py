@@ -19,6 +19,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from abovechance.errors import InputError
+
 Ints = NDArray[np.int64]
 
 
@@ -82,7 +84,13 @@ class Pools:
 
         Also (rows,) whether the row's id is one of those that the release says were evaluated.
         Of another id, all examples that have it are taken to be in the pool.
+
+        Raises
+        ------
+        InputError
+            If an example or a demonstration is none of the task's.
         """
+        self._check(predictions)
         length = max(int(self.ids.max()), int(predictions["example"].max())) + 1
         prompt, _ = pd.factorize(predictions["prompt"])
         example = predictions["example"].to_numpy()
@@ -97,6 +105,16 @@ class Pools:
         known = all_choices > 0
         pools = np.where(known, all_choices, np.maximum(any_choices, 1))
         return np.where(known, lucky, any_lucky) / pools, known
+
+    def _check(self, predictions: pd.DataFrame) -> None:
+        """Raise InputError unless examples and demonstrations are the task's."""
+        unknown = ~predictions["example"].isin(self.ids)
+        if unknown.any():
+            row = int(np.flatnonzero(unknown)[0])
+            raise InputError(f"row {row + 2}: the task has no example {predictions['example'].iloc[row]}")
+        for text in predictions["demonstrations"].unique():
+            if any(not 0 <= place < len(self.ids) for place in json.loads(text)):
+                raise InputError(f"demonstrations {text}: the task has {len(self.ids)} examples")
 
     def _own(self, predictions: pd.DataFrame, prompt: Ints, counts: Ints, length: int) -> NDArray[np.float64]:
         """(prompts, ids) what each prompt's demonstrations take from the pools."""

@@ -144,9 +144,8 @@ class Release:
         Raises
         ------
         InputError
-            With file, row and value, if a row or column is not as it should be.
+            With row and value, if a row or column is not as it should be.
         """
-        file = f"{self.path}: {setting.file}"
         try:
             table = pacsv.read_csv(
                 io.BytesIO(self.read(setting.file)),
@@ -157,22 +156,28 @@ class Release:
                 ),
             )
         except pa.ArrowInvalid as error:
-            raise InputError(f"{file}: {str(error).splitlines()[0]}") from None
+            raise InputError(str(error).splitlines()[0]) from None
         if set(table.column_names) != set(_COLUMNS):
-            raise InputError(f"{file}: has columns {table.column_names}; right are {list(_COLUMNS)}")
+            raise InputError(f"has columns {table.column_names}; right are {list(_COLUMNS)}")
         predictions = table.rename_columns([_COLUMNS[name][0] for name in table.column_names]).to_pandas()
-        _check(predictions, file)
+        _check(predictions)
         return predictions.assign(correct=predictions["correct"].astype(bool))
 
     def accuracies(self) -> dict[str, Any]:
         """{setting: accuracies of its prompts}, as the release aggregates them; empty where it does not."""
         name = "results/aggregated-results.json"
-        return json.loads(self.read(name)) if name in self.names else {}
+        return self._json(name) if name in self.names else {}
 
     def sample(self, task: str) -> list[int] | None:
         """Which examples of a large task were evaluated, by their place; None where all were."""
         names = [name for name in sorted(self.names) if name.startswith(f"subsampled-idxs/{task}_")]
-        return json.loads(self.read(names[0])) if names else None
+        return self._json(names[0]) if names else None
+
+    def _json(self, name: str) -> Any:
+        try:
+            return json.loads(self.read(name))
+        except json.JSONDecodeError as error:
+            raise InputError(f"{self.path}: {name}: is not JSON: {error}") from None
 
     def outcomes(self) -> pd.DataFrame:
         """The released outcomes on held-out data, all numbers of prompts tried; empty where none are.
@@ -215,14 +220,16 @@ def _setting(name: str) -> Setting | None:
     return Setting(match[1].removesuffix(f"_{task}"), task, int(match[2]))
 
 
-def _check(predictions: pd.DataFrame, file: str) -> None:
-    """Raise InputError with file, row (1 is the heading) and value of the first that cannot be."""
+def _check(predictions: pd.DataFrame) -> None:
+    """Raise InputError with row (1 is the heading) and values of the first that cannot be."""
     if predictions.empty:
-        raise InputError(f"{file}: has no rows")
+        raise InputError("has no rows")
     ids = predictions[["prompt", "example"]]
+    lists = {text: bool(_LIST.fullmatch(str(text))) for text in predictions["demonstrations"].unique()}
     wrong = {
         "is empty": predictions.isna().any(axis=1),
         "has a negative id": (ids < 0).any(axis=1),
+        "has demonstrations that are no list": ~predictions["demonstrations"].map(lists),
         "has a prediction that is neither 0 nor 1": ~predictions["correct"].isin([0, 1]),
         "repeats a prompt and example": ids.duplicated(),
     }
@@ -230,4 +237,7 @@ def _check(predictions: pd.DataFrame, file: str) -> None:
         if rows.any():
             row = int(np.flatnonzero(rows)[0])
             values = ", ".join(map(str, predictions.iloc[row]))
-            raise InputError(f"{file}, row {row + 2}: {what}: {values}")
+            raise InputError(f"row {row + 2}: {what}: {values}")
+
+
+_LIST = re.compile(r"\[\s*(\d+(,\s*\d+)*)?\s*\]")

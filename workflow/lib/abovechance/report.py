@@ -226,26 +226,36 @@ def made_from(paths: Sequence[Path]) -> list[dict[str, Any]]:
     return [{"name": path.parent.parent.name, **read_made_from(path)} for path in paths]
 
 
-def published_sections(tables: Path) -> list[Section]:
-    """What a study of published predictions shows besides, from its folder of tables."""
-    texts = {
-        "changes_count": (
-            "As published, and by the data",
-            "How many settings go from which verdict, by the paper's n, p and t, to which by the data: "
-            "chance from the tasks' own choices, the examples that were evaluated, the prompts that differ.",
-        ),
-        "changes": ("Verdicts that change", "Each setting whose verdict is another by the data."),
-        "audit_summary": (
-            "What does not hold",
-            "The audit lists each with its evidence, setting by setting: tables/audit.csv.",
-        ),
-        "published_heldout_by_model": (
-            "Held-out results, as published",
-            "How well being above each baseline on validation foresees being above chance on the held-out "
-            "part, from the outcomes of the released splits where they are there.",
-        ),
-    }
+def sections(folder: Path, names: Sequence[str]) -> list[Section]:
+    """Those of a study's tables that the report shows with a heading of their own."""
     return [
-        Section(title, text, pd.read_csv(tables / f"{name}.csv", keep_default_na=False))
-        for name, (title, text) in texts.items()
+        Section(title, text, pd.read_csv(folder / f"{name}.csv", keep_default_na=False))
+        for name, (title, text) in _SECTIONS.items()
+        if name in names
     ]
+
+
+_SECTIONS = {
+    "precision_summary": (
+        "The same model in two precisions",
+        "How many settings are above the standard baseline, and how many of these between the two "
+        "baselines, in the first and in the second precision, and how many verdicts are the same. Task by "
+        "task: tables/precision_settings.csv.",
+    ),
+    "changes_count": (
+        "As published, and by the data",
+        "The verdicts above are by the data: chance from the tasks' own choices, the examples that were "
+        "evaluated, the prompts that differ. How many settings go from which verdict, by the paper's n, p "
+        "and t, to which by the data:",
+    ),
+    "changes": ("Verdicts that change", "Each setting whose verdict is another by the data."),
+    "audit_summary": (
+        "What does not hold",
+        "The audit lists each with its evidence, setting by setting: tables/audit.csv.",
+    ),
+    "published_heldout_by_model": (
+        "Held-out results, as published",
+        "How well being above each baseline on validation foresees being above chance on the held-out "
+        "part, from the outcomes of the released splits where they are there.",
+    ),
+}

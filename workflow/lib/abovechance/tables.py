@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -58,6 +59,72 @@ def _count(group: pd.DataFrame) -> dict[str, object]:
         "above_standard": above_standard,
         "share_between": share,
     }
+
+
+def precision_settings(
+    verdicts: pd.DataFrame, accuracy: pd.DataFrame, pairs: Sequence[tuple[str, str]]
+) -> pd.DataFrame:
+    """Two precisions of the same model side by side, one row a pair, task and number of shots.
+
+    Parameters
+    ----------
+    verdicts, accuracy
+        The tables of these names.
+    pairs
+        Two names of each model: that of the higher precision, then that of the lower.
+
+    Returns
+    -------
+    DataFrame
+        The best accuracies and verdicts of both, the ``mean_change`` of the prompts' accuracies
+        from the first to the second, and their ``correlation`` over prompts.
+    """
+    by_model = dict(tuple(verdicts.groupby("model", sort=False)))
+    prompts = dict(tuple(accuracy.groupby("model", sort=False)))
+    keys = ["task", "shots"]
+    parts = []
+    for pair in pairs:
+        columns = [*keys, "best_accuracy", "verdict"]
+        first, second = (by_model[model][columns] for model in pair)
+        both = first.merge(second, on=keys, suffixes=("_first", "_second"))
+        same = [prompts[model][[*keys, "prompt", "accuracy"]] for model in pair]
+        each = same[0].merge(same[1], on=[*keys, "prompt"], suffixes=("_first", "_second"))
+        grouped = each.groupby(keys)
+        change = grouped["accuracy_second"].mean() - grouped["accuracy_first"].mean()
+        correlation = grouped[["accuracy_first", "accuracy_second"]].apply(_correlation)
+        moved = pd.DataFrame({"mean_change": change, "correlation": correlation}).reset_index()
+        part = both.merge(moved, on=keys)
+        part.insert(0, "second", pair[1])
+        part.insert(0, "first", pair[0])
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _correlation(both: pd.DataFrame) -> float:
+    """Pearson's correlation of two columns; nan where one does not vary."""
+    first, second = (both[column] for column in both)
+    return float(first.corr(second)) if first.std() > 0 and second.std() > 0 else float("nan")
+
+
+def precision_summary(settings: pd.DataFrame) -> pd.DataFrame:
+    """How verdicts differ between two precisions, one row a pair and one number of shots.
+
+    Parameters
+    ----------
+    settings
+        From ``precision_settings``.
+    """
+    rows = []
+    for key, group in settings.groupby(["first", "second", "shots"], sort=False):
+        row = dict(zip(("first", "second", "shots"), key, strict=True)) | {"settings": len(group)}
+        for side in ("first", "second"):
+            verdict = group[f"verdict_{side}"]
+            row[f"above_standard_{side}"] = int((verdict != "below").sum())
+            row[f"between_{side}"] = int((verdict == "between").sum())
+        row["same_verdict"] = int((group["verdict_first"] == group["verdict_second"]).sum())
+        row["mean_change_of_best"] = (group["best_accuracy_second"] - group["best_accuracy_first"]).mean()
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def heldout_tables(outcomes: pd.DataFrame) -> dict[str, pd.DataFrame]:

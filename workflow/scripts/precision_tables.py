@@ -1,0 +1,19 @@
+"""Write the tables that show the same model in two precisions."""
+
+from pathlib import Path
+
+import pandas as pd
+from job import logged
+
+from abovechance.archive import read_table
+from abovechance.tables import precision_settings, precision_summary, write
+
+with logged(snakemake):
+    settings = precision_settings(
+        pd.read_csv(snakemake.input.verdicts[0]),
+        read_table(Path(snakemake.input.accuracy)),
+        snakemake.params.pairs,
+    )
+    folder = Path(snakemake.output[0]).parent
+    write(precision_summary(settings), folder / "precision_summary")
+    write(settings, folder / "precision_settings")
