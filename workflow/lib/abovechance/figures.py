@@ -229,6 +229,8 @@ def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
     """ROC of both baselines as predictors, for ever more prompts to choose from (Figure 10)."""
     style.apply()
     tried = numbers["prompts"].unique()
+    if not len(tried):
+        return _nothing("all outcomes agree: no curve")
     columns = min(3, len(tried))
     rows = math.ceil(len(tried) / columns)
     size = (style.FULL_WIDTH, 2.2 * rows + 0.3)
@@ -251,6 +253,14 @@ def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
         for name, mark in (("standard", "o"), ("maximum", "X"))
     ]
     _legend(figure, marks)
+    return figure
+
+
+def _nothing(why: str) -> Figure:
+    """A figure that says why there is nothing to see."""
+    figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH, 1))
+    axes.axis("off")
+    axes.text(0.5, 0.5, why, ha="center", va="center", color=style.FAINT)
     return figure
 
 

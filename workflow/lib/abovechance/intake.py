@@ -94,9 +94,9 @@ def take_in(
             write_mended(mended.assign(example=mended["example"].astype(str)))
             accuracies["mended"].append(accuracy_by_prompt(mended))
             report(f"{done} of {len(release.settings)} settings read")
-    if not accuracies["released"]:
-        first = next(problem for problem in problems if problem.done == "left out")
-        raise InputError(f"release {release.path}: no setting can be used; {first.file}: {first.what}")
+        if not accuracies["released"]:
+            first = next(problem for problem in problems if problem.done == "left out")
+            raise InputError(f"release {release.path}: no setting can be used; {first.file}: {first.what}")
     tables = {name: pd.concat(parts, ignore_index=True) for name, parts in accuracies.items()}
     write_table(tables["released"], "accuracy", files.released_accuracy, facts)
     write_table(tables["mended"], "accuracy", files.accuracy, facts)

@@ -109,7 +109,8 @@ def conventions(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
     names = {"examples": "n", "standard_baseline": "p", "prompts": "t"}
     left = published.groupby(keys)[list(names)].first().rename(columns=names)
     right = mended.groupby(keys)[list(names)].agg(_range).rename(columns=names)
-    return left.join(right, lsuffix="_published", rsuffix="_data").reset_index()
+    sides = ("_published", "_data")
+    return left.merge(right, left_index=True, right_index=True, suffixes=sides).reset_index()
 
 
 def _range(values: pd.Series) -> str:

@@ -22,16 +22,17 @@ def shown(accuracy: pd.DataFrame, asked: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     asked
-        Of ``model``, ``task``, ``shots`` and ``tasks``; what is left out, or not in the data,
-        is the first there is.
+        Of ``model``, ``task``, ``shots`` and ``tasks``. Of what is left out, or not in the
+        data of what is named before it, the first is taken.
     """
-    there = {name: accuracy[name].unique().tolist() for name in SETTING}
-    found = {
-        name: asked[name] if asked.get(name) in there[name] else max(there[name][:1], there[name][-1:])[0]
-        for name in SETTING
-    }
-    tasks = [task for task in asked.get("tasks", []) if task in there["task"]]
-    return found | {"tasks": tasks or there["task"][:4]}
+    rows, found = accuracy, {}
+    for name in SETTING:
+        there = rows[name].unique().tolist()
+        found[name] = asked[name] if asked.get(name) in there else there[0]
+        rows = rows[rows[name] == found[name]]
+    of_model = accuracy[accuracy["model"] == found["model"]]["task"].unique().tolist()
+    tasks = [task for task in asked.get("tasks", []) if task in of_model]
+    return found | {"tasks": tasks or of_model[:4]}
 
 
 def draw(
@@ -53,9 +54,8 @@ def draw(
     chosen = shown(accuracy, asked)
     of_model = accuracy[accuracy["model"] == chosen["model"]]
     one = of_model[(of_model["task"] == chosen["task"]) & (of_model["shots"] == chosen["shots"])]
-    if len(one):
-        numbers = figures.guessers_numbers(one)
-        yield "guessers", figures.guessers(numbers, verdicts(one).iloc[0]), numbers
+    numbers = figures.guessers_numbers(one)
+    yield "guessers", figures.guessers(numbers, verdicts(one).iloc[0]), numbers
     some = of_model[of_model["task"].isin(chosen["tasks"])]
     order = {task: place for place, task in enumerate(chosen["tasks"])}
     some = some.sort_values("task", key=lambda tasks: tasks.map(order), kind="stable")

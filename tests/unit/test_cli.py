@@ -1,0 +1,67 @@
+"""The command line as people and programs use it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from tests.conftest import REPOSITORY
+
+from abovechance import RandomBaseline
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "abovechance.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
+
+
+def test_a_baseline_is_told_in_words_and_as_json():
+    arguments = ["baseline", "-n", "100", "-c", "2", "-t", "200", "--accuracy", "0.62"]
+    said = run(*arguments).stdout
+    assert "maximum baseline   0.636" in said
+    assert "verdict            between" in said
+    found = json.loads(run(*arguments, "--json").stdout)
+    baseline = RandomBaseline.of(0.5, 100)
+    assert found["maximum_baseline"] == baseline.maximum(200)
+    assert found["maximum_tail"] == baseline.tail(62, 200)
+
+
+def test_some_choices_each():
+    found = json.loads(run("baseline", "-c", "2:50,5:50", "-t", "20", "--json").stdout)
+    assert found["examples"] == 100
+    assert found["maximum_baseline"] == RandomBaseline.from_choices({2: 50, 5: 50}).maximum(20)
+
+
+def test_published_maxima_are_checked():
+    done = run("check", "docs/published_maxima.csv")
+    assert done.returncode == 0
+    assert "are not above the maximum baseline" in done.stdout
+    assert len(json.loads(run("check", "docs/published_maxima.csv", "--json").stdout)) == 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["baseline", "-n", "100"], 1, "one of --chance and --choices is needed"),
+        (["baseline", "-c", "2"], 1, "--examples is needed"),
+        (["baseline", "-c", "2:x"], 1, "--choices has 'x'; right would be a number such as 4, or 2:50,5:50"),
+        (["baseline", "-n", "9", "-c", "2:4,5:4"], 1, "--examples is 9, but --choices has 8 examples"),
+        (["check", "nowhere.csv"], 1, "nowhere.csv: cannot be read as CSV"),
+        (["baseline", "-n", "many"], 2, "Invalid value for '--examples'"),
+        (["bassline"], 2, "No such command"),
+    ],
+)
+def test_a_mistake_is_one_line_and_an_exit_status(arguments, status, message):
+    done = run(*arguments)
+    assert done.returncode == status
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    if status == 1:
+        assert done.stderr.startswith("abovechance: error: ")
+        assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_closed_pipe_is_no_error():
+    command = f"{sys.executable} -m abovechance.cli check docs/published_maxima.csv | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=REPOSITORY)
+    assert done.stderr == ""

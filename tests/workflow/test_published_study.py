@@ -1,0 +1,83 @@
+"""A study of published predictions, from a release to its report."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.conftest import REPOSITORY, snakemake
+from tests.releases import write_release
+
+from abovechance.archive import read_table
+
+pytestmark = pytest.mark.workflow
+STUDY = REPOSITORY / "workflow" / "studies" / "published.yaml"
+
+
+@pytest.fixture(scope="module")
+def release(workplace: Path) -> Path:
+    """A release of which one file is torn and one is missing."""
+    shutil.rmtree(workplace / "release", ignore_errors=True)
+    release = write_release(
+        workplace, models=["OLMo-7B", "OLMo-7B-Instruct"], tasks=["known_unknowns", "conceptual_combinations"]
+    )
+    results = release / "results"
+    (results / "OLMo-7B_known_unknowns_2-shot.csv").unlink()
+    torn = results / "OLMo-7B-Instruct_known_unknowns_2-shot.csv"
+    torn.write_text(torn.read_text()[:-20])
+    return release
+
+
+@pytest.fixture(scope="module")
+def finished(workplace: Path, release: Path) -> tuple[Path, str]:
+    """The results, and what the run said."""
+    done = snakemake("--configfile", str(STUDY), "--config", f"release={release}", directory=workplace)
+    return workplace / "results" / "published", done.stdout + done.stderr
+
+
+def test_the_study_runs_from_a_release_to_a_report_and_says_what_is_left_out(finished):
+    results, said = finished
+    assert "2 files of the release are missing or not used" in said
+    report = (results / "report.html").read_text()
+    assert all(title in report for title in ("As published, and by the data", "What does not hold"))
+    audit = pd.read_csv(results / "tables" / "audit.csv", keep_default_na=False)
+    left_out = "\n".join(audit.loc[audit["finding"] == "not used", "evidence"])
+    assert "results/OLMo-7B_known_unknowns_2-shot.csv: there is no such file" in left_out
+    assert re.search(r"OLMo-7B-Instruct_known_unknowns_2-shot.csv: .*Row #\d+", left_out)
+    assert {"same losses", "merged examples", "repeated prompts"} <= set(audit["finding"])
+
+
+def test_verdicts_are_by_the_data_and_beside_them_as_published(finished):
+    results, _ = finished
+    mended = pd.read_csv(results / "verdicts.csv").set_index(["model", "task", "shots"])
+    published = pd.read_csv(results / "tables" / "published_verdicts.csv").set_index(
+        ["model", "task", "shots"]
+    )
+    assert set(mended.index) == set(published.index)
+    assert len(mended) == 6
+    setting = ("OLMo-7B", "conceptual_combinations", 1)
+    assert (published.loc[setting, "examples"], published.loc[setting, "prompts"]) == (102, 103)
+    assert mended.loc[setting, "examples"] in (39, 40)
+    assert mended.loc[setting, "prompts"] < 30
+    grid = pd.read_csv(results / "tables" / "published_grid.csv", keep_default_na=False)
+    assert grid["task"].tolist()[-2:] == ["between", "above standard"]
+
+
+def test_every_file_of_the_release_is_there_and_in_the_tables(finished):
+    results, _ = finished
+    released = read_table(results / "release" / "released.parquet")
+    assert released["prompt"].nunique() == 30
+    assert len(read_table(results / "predictions.parquet")) < len(released)
+    names = ["pair_OLMo-7B", "guessers", "base_and_tuned", "maximum_contours", "suite_tails", "spread"]
+    assert all((results / "figures" / f"{name}.pdf").stat().st_size for name in names)
+
+
+def test_a_second_run_does_nothing_and_no_release_is_told_at_once(finished, workplace, release):
+    arguments = ["--configfile", str(STUDY), "--config"]
+    again = snakemake(*arguments, f"release={release}", directory=workplace)
+    assert "Nothing to be done" in again.stdout + again.stderr
+    wrong = snakemake(*arguments, "release=nowhere", directory=workplace, check=False)
+    assert wrong.returncode != 0
+    assert "key 'release': there is no 'nowhere'" in wrong.stdout + wrong.stderr
+    assert "Traceback" not in wrong.stdout + wrong.stderr
