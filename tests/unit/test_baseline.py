@@ -63,7 +63,7 @@ def test_the_poisson_binomial_is_that_of_enumerated_outcomes():
     outcomes = np.array(np.meshgrid(*[[0, 1]] * 4)).reshape(4, -1).T
     weights = np.prod(np.where(outcomes == 1, chances, 1 - np.array(chances)), axis=1)
     expected = np.bincount(outcomes.sum(axis=1), weights)
-    assert RandomBaseline(chances).pmf == pytest.approx(expected, rel=1e-13)
+    assert RandomBaseline(chances).pmf(range(5)) == pytest.approx(expected, rel=1e-13)
 
 
 def test_unequal_chances_agree_with_simulated_guessers():

@@ -7,14 +7,6 @@ These jobs are short and find mistakes in the user's files, so they come before 
 """
 
 
-def task_source(wildcards):
-    """The file (or folder) that a task is read from."""
-    source = STUDY["tasks"][wildcards.task]
-    if source != "bigbench":
-        return str(Path(source).expanduser())
-    return bigbench_source()
-
-
 rule task:
     """One task as a table of examples."""
     input:

@@ -160,12 +160,11 @@ def guessers_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
     """
     baseline, prompts = baselines(accuracy)[0], len(accuracy)
     correct = np.arange(baseline.examples + 1)
-    best = baseline.tail(correct, prompts) - baseline.tail(correct + 1, prompts)
     found = accuracy["accuracy"].value_counts(normalize=True).sort_index()
     parts = {
         "prompts": (found.index, found.to_numpy()),
-        "guesser": (correct / baseline.examples, baseline.pmf),
-        "best": (correct / baseline.examples, best),
+        "guesser": (correct / baseline.examples, baseline.pmf(correct)),
+        "best": (correct / baseline.examples, baseline.pmf(correct, prompts)),
     }
     return pd.concat(
         [pd.DataFrame({"of": of, "accuracy": x, "share": y}) for of, (x, y) in parts.items()],

@@ -134,6 +134,15 @@ def _format_bigbench(task: Mapping[str, Any], prefix: str) -> Iterator[dict[str,
         }
 
 
+def read_task(path: Path) -> pd.DataFrame:
+    """A task from a file of one's own, or from a study's ``tasks`` folder."""
+    if path.suffix == ".parquet":
+        table = pd.read_parquet(path)
+        if {"example", "text", "choices", "correct"} <= set(table.columns):
+            return table
+    return read_own(path)
+
+
 def read_own(path: Path) -> pd.DataFrame:
     """The user's own task as a table, from JSON Lines, CSV or Parquet.
 
