@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import pandas as pd
 import typer
 
-from abovechance import __version__
+from abovechance import __version__, planning
+from abovechance.archive import replacing, write_csv
 from abovechance.baseline import RandomBaseline, whole
 from abovechance.errors import InputError
 from abovechance.maxima import count, judge_maxima, read_maxima
 from abovechance.tables import readable
 from abovechance.verdicts import judge
+
+
+def _examples(*commands: str) -> str:
+    """Commands to copy, each on its line of a command's help."""
+    return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
 
 app = typer.Typer(
     help="Is a model's best score better than chance, given how many prompts were tried?",
@@ -39,8 +48,10 @@ Prompts = Annotated[int, typer.Option("--prompts", "-t", min=1, help="How many p
 
 
 @app.command(
-    epilog="Examples:  abovechance baseline -n 100 -c 2 -t 200    "
-    "abovechance baseline -c 2:50,5:50 -t 20 --accuracy 0.46"
+    epilog=_examples(
+        "abovechance baseline -n 100 -c 2 -t 200",
+        "abovechance baseline -c 2:50,5:50 -t 20 --accuracy 0.46",
+    )
 )
 def baseline(
     examples: Examples = None,
@@ -72,7 +83,11 @@ def baseline(
     show(pd.DataFrame([found]), as_json, upright=True)
 
 
-@app.command(epilog="Example:  abovechance check docs/published_maxima.csv")
+@app.command(
+    epilog=_examples(
+        "abovechance check docs/published_maxima.csv",
+    )
+)
 def check(
     results: Annotated[
         Path,
@@ -85,6 +100,132 @@ def check(
     show(judged, as_json)
     if not as_json:
         typer.echo(f"\n{count(judged)}")
+
+
+Level = Annotated[
+    float, typer.Option("--level", min=1e-12, max=0.999, help="How probable guessing may be to do as well.")
+]
+FigureFile = Annotated[
+    Path | None, typer.Option("--figure", help="Draw it too, to this .png or .pdf, with the numbers as .csv.")
+]
+
+
+@app.command(
+    epilog=_examples(
+        "abovechance plan -c 2 -t 200 --margin 0.05",
+        "abovechance plan -c 2 -n 100 --accuracy 0.62",
+        "abovechance plan -c 2 -n 100 -t 200",
+    )
+)
+def plan(
+    chance: Chance = None,
+    choices: Choices = None,
+    examples: Examples = None,
+    prompts: Annotated[
+        int | None, typer.Option("--prompts", "-t", min=1, help="How many prompts are to be tried.")
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option("--margin", "-m", help="How far the maximum baseline may be above chance.")
+    ] = None,
+    accuracy: Annotated[
+        float | None,
+        typer.Option("--accuracy", "-a", min=0, max=1, help="A score that chance must not reach."),
+    ] = None,
+    level: Level = 0.05,
+    figure: FigureFile = None,
+    as_json: Json = False,
+) -> None:
+    """How many examples or prompts: with --prompts and --margin, --examples and --accuracy, or --examples
+    and --prompts."""
+    found: dict[str, Any] = {}
+    if prompts is not None and margin is not None:
+        found["examples_needed"] = planning.examples_needed(_one_chance(chance, choices), prompts, margin)
+    if examples is not None or (choices and ":" in choices):
+        guesser = random_baseline(examples, chance, choices)
+        if accuracy is not None:
+            allowed = planning.prompts_allowed(guesser, accuracy)
+            found["prompts_allowed"] = "any number" if allowed is None and not as_json else allowed
+        if prompts is not None:
+            found["standard_baseline"] = guesser.standard
+            found["maximum_baseline"] = guesser.maximum(prompts)
+            found["least_accuracy_above_it"] = planning.least_above(guesser, prompts)
+            found[f"least_accuracy_at_level_{level:g}"] = planning.least_significant(guesser, prompts, level)
+    if not found:
+        raise InputError(
+            "nothing to plan: give --prompts and --margin, --examples and --accuracy, or --examples and "
+            "--prompts"
+        )
+    show(pd.DataFrame([found], dtype=object), as_json, upright=True)
+    if figure is not None:
+        from abovechance import landscapes
+
+        tried = sorted({1, 10, 100, 1000, prompts or 1})
+        _draw(landscapes.plan, landscapes.plan_numbers(_one_chance(chance, choices), tried), figure)
+
+
+@app.command(
+    epilog=_examples(
+        "abovechance power -c 2 -n 100 -t 20 --accuracy 0.6",
+        "abovechance power -c 2 -t 20 --accuracy 0.6 --wanted 0.9",
+    )
+)
+def power(
+    accuracy: Annotated[
+        float, typer.Option("--accuracy", "-a", min=0, max=1, help="True accuracy of the better prompts.")
+    ],
+    chance: Chance = None,
+    choices: Choices = None,
+    examples: Examples = None,
+    prompts: Prompts = 1,
+    better: Annotated[int, typer.Option(min=1, help="How many of the prompts have that accuracy.")] = 1,
+    level: Level = 0.05,
+    wanted: Annotated[float, typer.Option(min=0.001, max=0.999, help="The power that is wanted.")] = 0.8,
+    figure: FigureFile = None,
+    as_json: Json = False,
+) -> None:
+    """How probably a prompt that is better than chance is found; without --examples, how many it takes."""
+    found: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "level": level}
+    if examples is None and not (choices and ":" in choices):
+        one = _one_chance(chance, choices)
+        found["wanted"] = wanted
+        examples = planning.examples_for_power(one, accuracy, prompts, better, level, wanted)
+        found["examples_needed"] = examples
+    else:
+        guesser = random_baseline(examples, chance, choices)
+        found["power"] = planning.power(guesser, accuracy, prompts, better, level)
+    show(pd.DataFrame([found], dtype=object), as_json, upright=True)
+    if figure is not None:
+        from abovechance import landscapes
+
+        one = _one_chance(chance, choices)
+        accuracies = np.linspace(one, min(1.0, one + 0.4), 41).tolist()
+        numbers = planning.power_curve(
+            one, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, level
+        )
+        _draw(landscapes.power_lines, numbers, figure)
+
+
+def _one_chance(chance: float | None, choices: str | None) -> float:
+    """The chance of every example; InputError where examples differ."""
+    if (chance is None) == (choices is None):
+        raise InputError("one of --chance and --choices is needed, and not both")
+    if chance is not None:
+        return chance
+    if ":" in choices:
+        raise InputError(
+            "how many examples are needed is asked for one number of choices, such as --choices 4"
+        )
+    return 1 / _whole(choices)
+
+
+def _draw(draw: Callable[[pd.DataFrame], Any], numbers: pd.DataFrame, path: Path) -> None:
+    """Write a figure in the format of its suffix, and its numbers beside it."""
+    if path.suffix not in (".png", ".pdf", ".svg"):
+        raise InputError(f"--figure {path}: right would be a name that ends in .png, .pdf or .svg")
+    drawn = draw(numbers)
+    with replacing(path) as beside:
+        drawn.savefig(beside)
+    write_csv(numbers, path.with_suffix(".csv"))
 
 
 def random_baseline(examples: int | None, chance: float | None, choices: str | None) -> RandomBaseline:
@@ -143,7 +284,7 @@ def main() -> None:
     """Run a command; a mistake in what it was given is one line and exit status 1."""
     try:
         app()
-    except InputError as error:
+    except ValueError as error:  # InputError among them
         typer.echo(f"abovechance: error: {error}", err=True)
         sys.exit(1)
     except BrokenPipeError:

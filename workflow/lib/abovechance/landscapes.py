@@ -222,6 +222,64 @@ def normalized(numbers: pd.DataFrame) -> Figure:
     return figure
 
 
+def plan_numbers(chance: float, prompts: Sequence[int] = TRIED, greatest: int = 4) -> pd.DataFrame:
+    """The maximum baseline of one chance over numbers of examples, for some numbers of prompts.
+
+    Returns
+    -------
+    DataFrame
+        ``examples``, ``prompts``, ``standard_baseline``, ``maximum_baseline``.
+    """
+    examples = np.unique(np.logspace(1, greatest, 40).astype(int)).tolist()
+    parts = [
+        pd.DataFrame(
+            {
+                "examples": size,
+                "prompts": prompts,
+                "standard_baseline": chance,
+                "maximum_baseline": RandomBaseline.of(chance, size).maximum(np.array(prompts)),
+            }
+        )
+        for size in examples
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def plan(numbers: pd.DataFrame) -> Figure:
+    """How the maximum baseline falls with the number of examples, a line a number of prompts."""
+    style.apply()
+    figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH + 0.4, 2.6))
+    shades = plt.get_cmap("Blues")(np.linspace(0.4, 0.95, numbers["prompts"].nunique()))
+    for (prompts, line), shade in zip(numbers.groupby("prompts"), shades, strict=True):
+        axes.plot(line["examples"], line["maximum_baseline"], color=shade, label=_prompts(prompts))
+    axes.axhline(numbers["standard_baseline"].iloc[0], **style.BASELINES["standard"])
+    axes.set(xscale="log", xlabel="examples", ylabel="maximum random baseline")
+    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.legend()
+    return figure
+
+
+def power_lines(numbers: pd.DataFrame) -> Figure:
+    """The probability of finding a prompt better than chance, a line a number of prompts.
+
+    Parameters
+    ----------
+    numbers
+        From ``planning.power_curve``, of one number of examples.
+    """
+    style.apply()
+    figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH + 0.4, 2.6))
+    shades = plt.get_cmap("Blues")(np.linspace(0.4, 0.95, numbers["prompts"].nunique()))
+    for (prompts, line), shade in zip(numbers.groupby("prompts"), shades, strict=True):
+        axes.plot(line["accuracy"], line["power"], color=shade, label=_prompts(prompts))
+    axes.axhline(0.8, color=style.FAINT, linewidth=0.5)
+    axes.set(xlabel="true accuracy of one prompt", ylabel="power", ylim=(0, 1.02))
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.set_title(f"{numbers['examples'].iloc[0]:,} examples")
+    axes.legend()
+    return figure
+
+
 LANDSCAPES = {
     "maximum_contours": (maximum_numbers, maximum),
     "tail_contours": (critical_numbers, critical),

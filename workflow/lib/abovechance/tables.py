@@ -26,10 +26,12 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     shown = pd.DataFrame(index=table.index)
     for column in table.columns:
         values = table[column]
+        if values.dtype == object:
+            values = values.infer_objects()
         if pd.api.types.is_float_dtype(values):
             write_one = probability if column.endswith("_tail") else "{:.3f}".format
             values = values.map(lambda value, write_one=write_one: "" if pd.isna(value) else write_one(value))
-        shown[column.replace("_", " ")] = values.astype(str)
+        shown[column.replace("_", " ")] = values.where(values.notna(), "none").astype(str)
     return shown
 
 
