@@ -28,12 +28,14 @@ def test_the_highest_score_is_the_prediction():
     found = predict(scores(("0", 0, -2.0, 1, 1, 1), ("0", 1, -1.0, 1, 1, 1)), task([False, True]))
     assert found["correct"].tolist() == [True]
     assert found["tie"].tolist() == [False]
+    assert found["predicted"].tolist() == [1]
 
 
 def test_a_tie_of_right_and_wrong_is_wrong_and_counted():
     found = predict(scores(("0", 0, -1.0, 1, 1, 1), ("0", 1, -1.0, 1, 1, 1)), task([True, False]))
     assert found["correct"].tolist() == [False]
     assert found["tie"].tolist() == [True]
+    assert found["predicted"].tolist() == [-1]
 
 
 def test_a_tie_of_two_right_or_two_wrong_choices_is_none():

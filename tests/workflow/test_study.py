@@ -117,6 +117,16 @@ def test_the_verdicts_follow_from_the_scores(finished):
         assert row["maximum_baseline"] == pytest.approx(baseline.maximum(int(row["prompts"])))
 
 
+def test_the_verdicts_carry_the_randomization_test(finished):
+    verdicts = pd.read_csv(finished / "verdicts.csv").set_index(["model", "task"])
+    table = read_table(finished / "randomization.parquet")
+    assert verdicts["randomization_tail"].between(0, 1).all()
+    for (model, task), row in verdicts.iterrows():
+        own = table[(table["model"] == model) & (table["task"] == task) & (table["statistic"] == "accuracy")]
+        assert own["value"].max() == pytest.approx(row["best_accuracy"])
+        assert own["adjusted_tail"].min() == row["randomization_tail"]
+
+
 def test_a_file_says_what_it_was_made_from(finished):
     for model, precision in (("SmolLM2", "bfloat16"), ("SmolLM2-NF4", "nf4")):
         made_from = read_made_from(finished / "scores" / model / "sums" / "1-shot.parquet")

@@ -28,6 +28,8 @@ rule verdicts:
     """Each setting's best prompt beside both baselines."""
     input:
         accuracy=ACCURACY,
+        # a release tells what was right, not what was predicted
+        randomization=[] if RELEASE else f"{RESULTS}/randomization.parquet",
     output:
         report(
             f"{RESULTS}/verdicts.csv",
@@ -39,7 +41,7 @@ rule verdicts:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code_digest("verdicts", "archive"),
+        code=code_digest("verdicts", "randomization", "archive"),
     script:
         "../scripts/verdicts.py"
 

@@ -1,7 +1,8 @@
 """How likely each choice is: the long stage.
 
 in:  tasks, evaluation sets, prompts and weights
-out: scores/<model>/<task>/<shots>-shot.parquet, predictions.parquet, accuracy.parquet
+out: scores/<model>/<task>/<shots>-shot.parquet, predictions.parquet, accuracy.parquet,
+     randomization.parquet
 
 A job loads its model once for all numbers of shots. A job that is run again, for more prompts or after it was killed, scores only what is missing:
 its output is updated, not made anew.
@@ -73,6 +74,26 @@ rule accuracy:
         code=code_digest("accuracy", "archive"),
     script:
         "../scripts/accuracy.py"
+
+
+rule randomization:
+    """How probable the prompts' accuracies are when gold answers are drawn anew."""
+    input:
+        predictions=rules.accuracy.output.predictions,
+        tasks=expand(f"{RESULTS}/tasks/{{task}}.parquet", task=TASKS),
+    output:
+        f"{RESULTS}/randomization.parquet",
+    log:
+        f"{RESULTS}/logs/randomization.log",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        tasks=TASKS,
+        seed=STUDY["seed"],
+        draws=STUDY["randomization"]["draws"],
+        code=code_digest("randomization", "archive"),
+    script:
+        "../scripts/randomization.py"
 
 
 rule scores:

@@ -4,8 +4,14 @@ from pathlib import Path
 
 from job import logged
 
+from abovechance.accuracy import SETTING
 from abovechance.archive import read_table, write_csv
+from abovechance.randomization import by_setting
 from abovechance.verdicts import verdicts
 
 with logged(snakemake):
-    write_csv(verdicts(read_table(Path(snakemake.input.accuracy))), Path(snakemake.output[0]))
+    table = verdicts(read_table(Path(snakemake.input.accuracy)))
+    if snakemake.input.randomization:
+        tested = by_setting(read_table(Path(snakemake.input.randomization)))
+        table = table.merge(tested, on=SETTING, how="left")
+    write_csv(table, Path(snakemake.output[0]))

@@ -34,8 +34,9 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
     Returns
     -------
     DataFrame
-        (prompts x examples,) with ``prompt``, ``example``, ``correct`` bool, ``tie`` bool and
-        ``chance``: the chance of a lucky guess, in (0, 1].
+        (prompts x examples,) with ``prompt``, ``example``, ``predicted``: the choice's number, -1
+        on a tie of a correct and a wrong one; ``correct`` bool, ``tie`` bool and ``chance``: the
+        chance of a lucky guess, in (0, 1].
     """
     flags = pd.DataFrame(
         {
@@ -52,7 +53,9 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
     # An example whose choices are all correct has no wrong choice: any guess is right.
     wrong = score.where(~table["right"]).groupby(keys, sort=False).max().fillna(-np.inf)
     chance = pd.Series(chances(task["correct"]), index=task["example"])
+    best = table["choice"].loc[score.groupby(keys, sort=False).idxmax()].to_numpy()
     predictions = pd.DataFrame({"correct": right > wrong, "tie": right == wrong}).reset_index()
+    predictions["predicted"] = np.where(predictions["tie"], -1, best)
     predictions["chance"] = predictions["example"].map(chance)
     return predictions
 

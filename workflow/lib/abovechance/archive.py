@@ -53,9 +53,23 @@ SCHEMAS: dict[str, pa.Schema] = {
             "shots": pa.int64(),
             "prompt": pa.int64(),
             "example": pa.dictionary(pa.int32(), pa.string()),
+            "predicted": pa.int64(),
             "correct": pa.bool_(),
             "tie": pa.bool_(),
             "chance": pa.float64(),
+        }
+    ),
+    "randomization": pa.schema(
+        {
+            "model": pa.string(),
+            "task": pa.string(),
+            "shots": pa.int64(),
+            "prompt": pa.int64(),
+            "statistic": pa.string(),
+            "value": pa.float64(),
+            "adjusted_tail": pa.float64(),
+            "best_tail": pa.float64(),
+            "shared": pa.bool_(),
         }
     ),
     "accuracy": pa.schema(

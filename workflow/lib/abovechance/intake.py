@@ -91,7 +91,7 @@ def take_in(
             mended = distinct_prompts(predictions)
             losses[setting] = mended[["demonstrations", "example", "loss"]]
             mended = mended.drop(columns=["demonstrations", "loss"])
-            write_mended(mended.assign(example=mended["example"].astype(str)))
+            write_mended(mended.assign(example=mended["example"].astype(str), predicted=-1))
             accuracies["mended"].append(accuracy_by_prompt(mended))
             report(f"{done} of {len(release.settings)} settings read")
         if not accuracies["released"]:

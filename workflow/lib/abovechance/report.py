@@ -103,13 +103,19 @@ def _glance(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
                     f"best of {row.prompts} prompts on {row.examples} examples: "
                     f"{row.best_accuracy:.3f}; standard baseline {row.standard_baseline:.3f} "
                     f"(tail {probability(row.standard_tail)}), maximum baseline "
-                    f"{row.maximum_baseline:.3f} (tail {probability(row.maximum_tail)})"
+                    f"{row.maximum_baseline:.3f} (tail {probability(row.maximum_tail)})" + _randomized(row)
                 ),
             }
             for row in group.itertuples()
         }
         rows.append({"task": style.words(str(task)), "cells": cells})
     return rows
+
+
+def _randomized(row: Any) -> str:
+    """The randomization test in words, where there is one."""
+    tail = getattr(row, "randomization_tail", None)
+    return "" if tail is None or pd.isna(tail) else f"; randomization test {probability(tail)}"
 
 
 def _html(table: pd.DataFrame) -> str:

@@ -1,0 +1,20 @@
+"""Write how probable the prompts' accuracies are when gold answers are drawn anew."""
+
+from pathlib import Path
+
+from job import logged
+
+from abovechance.archive import read_parts, read_table, write_table
+from abovechance.randomization import of_setting
+
+with logged(snakemake):
+    import pandas as pd
+
+    params = snakemake.params
+    tasks = dict(zip(params.tasks, map(read_table, map(Path, snakemake.input.tasks)), strict=True))
+    found = [
+        of_setting(predictions, tasks[predictions["task"].iloc[0]], params.seed, params.draws)
+        for predictions in read_parts(Path(snakemake.input.predictions))
+    ]
+    facts = {"seed": params.seed, "draws": params.draws}
+    write_table(pd.concat(found), "randomization", Path(snakemake.output[0]), facts)
