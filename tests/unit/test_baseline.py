@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from max_random_baseline import max_random_baseline
 from mpmath import mp, mpf
+from tests.exact import Exact
 
 from abovechance import BestOf, RandomBaseline
 from abovechance.baseline import whole
@@ -85,6 +86,90 @@ def test_a_tail_probability_counts_the_score_itself():
 def test_tiny_tails_keep_their_digits():
     found = RandomBaseline.of(0.5, 200).tail(200, prompts=10)
     assert found == pytest.approx(10 * 0.5**200, rel=1e-10)
+
+
+@pytest.mark.parametrize("chance", [0.9, 1 / 3])
+def test_100_000_examples_and_a_billion_prompts_keep_12_digits_in_the_tails_too(chance):
+    exact, own = Exact(100_000, chance), RandomBaseline.of(chance, 100_000)
+    places = [k for k in range(0, 100_001, 97) if exact.pmf[k] > 1e-290]
+    assert min(exact.pmf[k] for k in places) < 1e-270
+    for k in places:
+        assert own.pmf(k) == pytest.approx(float(exact.pmf[k]), rel=5e-13)
+    for prompts in (1, 200, 10**9):
+        for k in places[::5]:
+            assert own.tail(k, prompts) == pytest.approx(float(exact.tail(k, prompts)), rel=5e-13)
+    assert own.maximum(10**9) == pytest.approx(float(exact.maximum(10**9)), rel=1e-13)
+
+
+@given(chance_lists, st.integers(1, 10**6))
+def test_pmf_cdf_tail_and_quantile_of_the_maximum_belong_together(chances, prompts):
+    baseline = RandomBaseline(chances)
+    correct = np.arange(baseline.examples + 1)
+    pmf, cdf = baseline.pmf(correct, prompts), baseline.cdf(correct, prompts)
+    assert np.cumsum(pmf) == pytest.approx(cdf, abs=1e-9)
+    assert cdf[:-1] == pytest.approx(1 - baseline.tail(correct[1:], prompts), abs=1e-9)
+    assert cdf[-1] == 1
+    assert (correct * pmf).sum() / baseline.examples == pytest.approx(baseline.maximum(prompts), rel=1e-9)
+    for probability in (0.0, 0.1, 0.5, 0.999, 1.0):
+        found = baseline.quantile(probability, prompts)
+        assert baseline.cdf(found, prompts) >= probability - 1e-12
+        assert found == 0 or baseline.cdf(found - 1, prompts) < probability + 1e-12
+
+
+@given(st.lists(chance_lists, min_size=1, max_size=4))
+def test_pmf_cdf_tail_and_quantile_of_different_prompts_belong_together(prompts):
+    several = BestOf([RandomBaseline(chances) for chances in prompts])
+    pmf, cdf = several.pmf(several.accuracies), several.cdf(several.accuracies)
+    assert np.cumsum(pmf) == pytest.approx(cdf, abs=1e-9)
+    assert cdf[:-1] == pytest.approx(1 - several.tail(several.accuracies[1:]), abs=1e-9)
+    assert (several.accuracies * pmf).sum() == pytest.approx(several.maximum, rel=1e-9)
+    for probability in (0.1, 0.5, 0.999):
+        found = several.quantile(probability)
+        assert several.cdf(found) >= probability - 1e-9
+        below = several.accuracies[several.accuracies < found]
+        assert not len(below) or several.cdf(below[-1]) < probability
+
+
+def test_many_bests_at_once_are_each_by_itself():
+    kinds = [RandomBaseline.of(0.5, 7), RandomBaseline.of(0.2, 10), RandomBaseline.of(0.25, 8)]
+    counts = np.array([[1, 0, 0], [2, 3, 0], [0, 1, 5]])
+    together = BestOf(kinds, counts)
+    for row, own in enumerate(counts):
+        alone = BestOf([kind for kind, times in zip(kinds, own, strict=True) for _ in range(times)])
+        assert together.maximum[row] == pytest.approx(alone.maximum, rel=1e-12)
+        assert together.standard[row] == pytest.approx(alone.standard, rel=1e-12)
+        assert together.tail([0.3, 0.4, 0.5])[row] == pytest.approx(
+            alone.tail([0.3, 0.4, 0.5][row]), rel=1e-12
+        )
+        assert together.quantile(0.9)[row] == alone.quantile(0.9)
+
+
+def test_maxima_and_tails_are_vectorized_over_prompts_and_accuracies():
+    baseline = RandomBaseline.of(0.2, 50)
+    prompts = np.array([1, 10, 1000])
+    assert baseline.maximum(prompts) == pytest.approx([baseline.maximum(int(t)) for t in prompts])
+    found = baseline.tail(np.arange(51)[:, None], prompts)
+    assert found.shape == (51, 3)
+    assert found[17, 1] == baseline.tail(17, 10)
+
+
+def test_many_different_chances_are_one_poisson_binomial():
+    chances = np.linspace(0.01, 0.99, 2001)
+    baseline = RandomBaseline(chances)
+    correct = np.arange(2002)
+    assert baseline.pmf(correct).sum() == pytest.approx(1, rel=1e-12)
+    assert (correct * baseline.pmf(correct)).sum() == pytest.approx(chances.sum(), rel=1e-12)
+    variance = (correct**2 * baseline.pmf(correct)).sum() - chances.sum() ** 2
+    assert variance == pytest.approx((chances * (1 - chances)).sum(), rel=1e-8)
+
+
+def test_a_task_file_gives_the_baseline_of_its_choices(tmp_path):
+    path = tmp_path / "task.jsonl"
+    path.write_text(
+        '{"text": "a", "choices": ["x", "y"], "answer": 0}\n'
+        '{"text": "b", "choices": ["x", "y", "z", "w"], "answer": ["x", "y"]}\n'
+    )
+    assert RandomBaseline.from_task(path).counts == {0.5: 2}
 
 
 def test_prompts_on_equal_examples_are_the_simple_case():

@@ -166,8 +166,7 @@ def test_models_with_the_same_losses_are_told_and_others_are_not(release, tmp_pa
         for task in ("known_unknowns", "novel_concepts"):
             path = release / "results" / f"tuned_{task}_{shots}-shot.csv"
             table = pd.read_csv(path)
-            noise = np.random.default_rng(0).normal(0, 0.3, len(table))
-            table["Loss of correct answer"] += noise
+            table["Loss of correct answer"] *= 1.5  # they correlate, but do not agree
             table.to_csv(path, index=False)
     _, found = taken_in(release, tmp_path)
     assert "same losses" not in set(found["finding"])
