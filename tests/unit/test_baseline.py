@@ -88,16 +88,16 @@ def test_tiny_tails_keep_their_digits():
     assert found == pytest.approx(10 * 0.5**200, rel=1e-10)
 
 
-@pytest.mark.parametrize("chance", [0.9, 1 / 3])
+@pytest.mark.parametrize("chance", [0.3, 1 / 3])
 def test_100_000_examples_and_a_billion_prompts_keep_12_digits_in_the_tails_too(chance):
     exact, own = Exact(100_000, chance), RandomBaseline.of(chance, 100_000)
     places = [k for k in range(0, 100_001, 97) if exact.pmf[k] > 1e-290]
     assert min(exact.pmf[k] for k in places) < 1e-270
     for k in places:
-        assert own.pmf(k) == pytest.approx(float(exact.pmf[k]), rel=5e-13)
+        assert own.pmf(k) == pytest.approx(float(exact.pmf[k]), rel=3e-13)
     for prompts in (1, 200, 10**9):
         for k in places[::5]:
-            assert own.tail(k, prompts) == pytest.approx(float(exact.tail(k, prompts)), rel=5e-13)
+            assert own.tail(k, prompts) == pytest.approx(float(exact.tail(k, prompts)), rel=3e-13)
     assert own.maximum(10**9) == pytest.approx(float(exact.maximum(10**9)), rel=1e-13)
 
 
