@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 import typer
 
-from abovechance import __version__, planning
-from abovechance.archive import replacing, write_csv
+from abovechance import __version__, maxima, planning
+from abovechance.accuracy import SETTING, accuracy_by_prompt
+from abovechance.archive import replacing, write_csv, writing_parts
 from abovechance.baseline import RandomBaseline, whole
 from abovechance.errors import InputError
-from abovechance.maxima import count, judge_maxima, read_maxima
+from abovechance.importers import Options, combine, read_runs
 from abovechance.tables import readable
-from abovechance.verdicts import judge
+from abovechance.verdicts import judge, verdicts
 
 
 def _examples(*commands: str) -> str:
@@ -44,6 +45,17 @@ Choices = Annotated[
     str | None,
     typer.Option("--choices", "-c", help="Choices of an example: 4, or for some each: 2:50,5:50."),
 ]
+Results = Annotated[list[Path], typer.Argument(help="Files or folders.", show_default=False)]
+BestOfPrompts = Annotated[
+    int | None,
+    typer.Option("--prompts", "-t", min=1, help="How many prompts were tried; these are the best's."),
+]
+EachFile = Annotated[bool, typer.Option("--each-file", help="Each run is another prompt that was tried.")]
+Metric = Annotated[
+    str | None, typer.Option("--metric", help="Which metric, or scorer, says what is correct.")
+]
+Filter = Annotated[str | None, typer.Option("--filter", help="Which of lm-evaluation-harness's filters.")]
+Epoch = Annotated[int, typer.Option("--epoch", min=1, help="Which of inspect's epochs.")]
 Prompts = Annotated[int, typer.Option("--prompts", "-t", min=1, help="How many prompts were tried.")]
 
 
@@ -86,20 +98,90 @@ def baseline(
 @app.command(
     epilog=_examples(
         "abovechance check docs/published_maxima.csv",
+        "abovechance check samples_arc_2026-01-01T00-00-00.jsonl --prompts 20",
+        "abovechance check helm_runs/",
+        "abovechance check logs/ --each-file",
     )
 )
 def check(
-    results: Annotated[
-        Path,
-        typer.Argument(help="A CSV of best accuracies: best_accuracy, examples, choices or chance, prompts."),
-    ],
+    results: Results,
+    prompts: BestOfPrompts = None,
+    each_file: EachFile = False,
+    chance: Chance = None,
+    choices: Choices = None,
+    metric: Metric = None,
+    filter_: Filter = None,
+    epoch: Epoch = 1,
     as_json: Json = False,
 ) -> None:
-    """Verdicts for a table of best scores, and how many the maximum baseline changes."""
-    judged = judge_maxima(read_maxima(results))
+    """Verdicts for a table of best scores, or for other tools' logs.
+
+    Known are the logs of lm-evaluation-harness, HELM, lighteval and inspect, the published release,
+    a CSV with a row a prompt and example, and a CSV with a row a best score (best_accuracy, examples,
+    choices or chance, prompts).
+    """
+    if len(results) == 1 and maxima.is_maxima(results[0]):
+        judged = maxima.judge_maxima(maxima.read_maxima(results[0]))
+    else:
+        options = _options(prompts, each_file, chance, choices, metric, filter_, epoch)
+        predictions = _imported(results, options)
+        settings = predictions.groupby(SETTING, observed=True, sort=False)
+        accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in settings], ignore_index=True)
+        judged = verdicts(accuracy, prompts)
     show(judged, as_json)
     if not as_json:
-        typer.echo(f"\n{count(judged)}")
+        typer.echo(f"\n{maxima.count(judged)}")
+
+
+@app.command(
+    "import",
+    epilog=_examples(
+        "abovechance import helm_runs/ --output helm.parquet",
+        "abovechance import logs/ --each-file --output mine.parquet",
+    ),
+)
+def import_(
+    results: Results,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The .parquet file to write.")],
+    each_file: EachFile = False,
+    chance: Chance = None,
+    choices: Choices = None,
+    metric: Metric = None,
+    filter_: Filter = None,
+    epoch: Epoch = 1,
+) -> None:
+    """Write other tools' logs as a table that a study starts from: `predictions: FILE` in its config."""
+    if output.suffix != ".parquet":
+        raise InputError(f"--output {output}: right would be a name that ends in .parquet")
+    options = _options(None, each_file, chance, choices, metric, filter_, epoch)
+    predictions = _imported(results, options)
+    facts = {"imported": [str(path) for path in results]}
+    with writing_parts("predictions", output, facts) as write:
+        for _, rows in predictions.groupby(SETTING, observed=True, sort=False):
+            write(rows)
+    settings = predictions[[*SETTING, "prompt"]].drop_duplicates()
+    typer.echo(f"{output}: {len(settings)} prompts in {len(settings.drop_duplicates(SETTING))} settings")
+
+
+def _options(
+    prompts: int | None,
+    each_file: bool,
+    chance: float | None,
+    choices: str | None,
+    metric: str | None,
+    filter_: str | None,
+    epoch: int,
+) -> Options:
+    known = None if chance is None and choices is None else _one_chance(chance, choices)
+    return Options(known, metric, filter_, epoch, each_file, prompts)
+
+
+def _imported(paths: list[Path], options: Options) -> pd.DataFrame:
+    """The predictions of other tools' results; what people should know goes to the error stream."""
+    runs = read_runs(paths, options)
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        typer.echo(f"note: {note}", err=True)
+    return combine(runs, options)
 
 
 Level = Annotated[

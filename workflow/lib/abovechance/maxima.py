@@ -49,6 +49,15 @@ def read_maxima(path: Path) -> pd.DataFrame:
     )
 
 
+def is_maxima(path: Path) -> bool:
+    """Whether a file is a CSV whose heading has ``best_accuracy``."""
+    if path.suffix != ".csv" or not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        heading = [column.strip() for column in file.readline().split(",")]
+    return bool({"best_accuracy"} & set(heading)) or ("example" not in heading and "accuracy" in heading)
+
+
 def _check_columns(table: pd.DataFrame, path: Path) -> None:
     known = [*NAMES, *NUMBERS, *CHANCES]
     for column in table.columns:

@@ -25,13 +25,15 @@ def judge(accuracy: ArrayLike, standard: ArrayLike, maximum: ArrayLike) -> Any:
     return verdict if verdict.ndim else str(verdict)
 
 
-def verdict(accuracy: pd.DataFrame) -> dict[str, object]:
+def verdict(accuracy: pd.DataFrame, tried: int | None = None) -> dict[str, object]:
     """The verdict on one (model, task, shots).
 
     Parameters
     ----------
     accuracy
         The setting's rows of the table ``accuracy``.
+    tried
+        How many prompts were tried, where the only row is the best one's.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def verdict(accuracy: pd.DataFrame) -> dict[str, object]:
     """
     ordered = accuracy.sort_values(["accuracy", "prompt"], ascending=[False, True], kind="stable")
     best = ordered.iloc[0]
-    several = BestOf(baselines(ordered))
+    several = BestOf(baselines(ordered), None if tried is None else [tried])
     (own,) = baselines(ordered.iloc[:1])
     return {
         "examples": int(best["examples"]),
@@ -56,10 +58,10 @@ def verdict(accuracy: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def verdicts(accuracy: pd.DataFrame) -> pd.DataFrame:
+def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
     """One row a setting: the columns of ``verdicts.csv``, in the order of the table ``accuracy``."""
     return pd.DataFrame(
-        dict(zip(SETTING, setting, strict=True)) | verdict(group)
+        dict(zip(SETTING, setting, strict=True)) | verdict(group, tried)
         for setting, group in accuracy.groupby(SETTING, observed=True, sort=False)
     )
 

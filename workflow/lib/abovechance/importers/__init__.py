@@ -1,0 +1,48 @@
+"""Other tools' results, as the tables of a study.
+
+    runs = read_runs([Path("logs")], Options(choices=4))
+    predictions = combine(runs, Options(each_file=True))
+
+Known are the sample logs of lm-evaluation-harness, HELM's runs, lighteval's details,
+inspect's logs, the published release, and a plain CSV file. Of most, a run is one prompt and does
+not say how many others were tried: ``combine`` asks, since everything depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from abovechance.errors import InputError
+from abovechance.importers import csv, helm, inspect_ai, lighteval, lm_eval, published
+from abovechance.importers.runs import Options, Run, combine
+
+__all__ = ["FORMATS", "Options", "Run", "combine", "read_runs"]
+
+FORMATS = (lm_eval, helm, lighteval, inspect_ai, published, csv)
+
+
+def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
+    """All runs in files and folders; folders are searched.
+
+    Raises
+    ------
+    InputError
+        If a path is missing or nothing in it is known, or with file and row where something
+        in it is wrong.
+    """
+    return [run for path in paths for run in _read(path, options)]
+
+
+def _read(path: Path, options: Options) -> Iterator[Run]:
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder")
+    for known in FORMATS:
+        if files := known.find(path):
+            for file in files:
+                yield from known.read(file, options)
+            return
+    raise InputError(
+        f"{path}: holds no results that are known; right would be "
+        + "; ".join(known.LOOKS_LIKE for known in FORMATS)
+    )

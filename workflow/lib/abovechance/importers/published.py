@@ -1,0 +1,44 @@
+"""The published release, with chance as its paper takes it.
+
+A study (workflow/studies/published.yaml) has chance from the tasks themselves, and the audit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from abovechance.errors import InputError
+from abovechance.importers.runs import Options, Run
+from abovechance.published import Convention
+from abovechance.release import Release
+
+LOOKS_LIKE = "a release with results/<model>_<task>_<shots>-shot.csv"
+
+
+def find(path: Path) -> list[Path]:
+    """The path, where it is a release."""
+    try:
+        return [path] if Release(path).settings else []
+    except InputError:
+        return []
+
+
+def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
+    """One run for each prompt of each setting."""
+    release = Release(path)
+    for setting in release.settings:
+        try:
+            predictions = release.predictions(setting)
+        except InputError as error:
+            raise InputError(f"{path}: {setting.file}: {error}") from None
+        convention = Convention.of(setting.task, setting.shots)
+        chance = convention.chance if convention else float("nan")
+        for prompt, rows in predictions.groupby("prompt", sort=True):
+            table = rows[["example", "correct"]].astype({"example": str})
+            yield Run(
+                f"{path}: {setting.file}",
+                *setting,
+                str(prompt),
+                table.assign(predicted=-1, tie=False, chance=chance).reset_index(drop=True),
+            )
