@@ -18,6 +18,10 @@ if RELEASE:
 
     include: "workflow/rules/release.smk"
 
+elif IMPORTED:
+
+    include: "workflow/rules/imported.smk"
+
 else:
 
     include: "workflow/rules/tasks.smk"

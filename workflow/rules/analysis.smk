@@ -28,8 +28,8 @@ rule verdicts:
     """Each setting's best prompt beside both baselines."""
     input:
         accuracy=ACCURACY,
-        # a release tells what was right, not what was predicted
-        randomization=[] if RELEASE else f"{RESULTS}/randomization.parquet",
+        # others tell what was right, and not always what was predicted
+        randomization=f"{RESULTS}/randomization.parquet" if SCORED else [],
     output:
         report(
             f"{RESULTS}/verdicts.csv",

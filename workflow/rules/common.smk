@@ -10,6 +10,7 @@ from snakemake.exceptions import WorkflowError
 WORKFLOW = Path(workflow.current_basedir).parent
 sys.path.insert(0, str(WORKFLOW / "lib"))
 
+from abovechance.archive import settings_of
 from abovechance.config import precision_pairs, resolve
 from abovechance.errors import InputError
 from abovechance.provenance import code_digest, digest
@@ -33,12 +34,16 @@ except InputError as error:
 
 GPUS = visible_accelerators()
 RESULTS = f"results/{STUDY['study']}"
+IMPORTED = STUDY.get("predictions")
 if RELEASE:
     MODELS, TASKS, SHOTS = (
         sorted({setting[axis] for setting in RELEASE.settings}) for axis in range(3)
     )
+elif IMPORTED:
+    MODELS, TASKS, SHOTS = settings_of(Path(IMPORTED).expanduser())
 else:
     MODELS, TASKS, SHOTS = [*STUDY["models"]], [*STUDY["tasks"]], STUDY["shots"]
+SCORED = not (RELEASE or IMPORTED)
 PRECISION_PAIRS = precision_pairs(STUDY.get("models", {}))
 # What all analysis starts from.
 PREDICTIONS = f"{RESULTS}/predictions.parquet"

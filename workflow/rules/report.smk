@@ -101,7 +101,7 @@ rule report:
         verdicts=rules.verdicts.output,
         outcomes=rules.heldout.output,
         config=rules.resolved_config.output,
-        made_from=[PREDICTIONS] if RELEASE else SCORES,
+        made_from=SCORES if SCORED else [PREDICTIONS],
         tables=TABLES,
         figures=expand(f"{RESULTS}/figures/{{name}}.png", name=FIGURE_NAMES),
     output:

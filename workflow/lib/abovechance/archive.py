@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from abovechance.errors import InputError
 from abovechance.provenance import versions
 
 SCHEMAS: dict[str, pa.Schema] = {
@@ -209,6 +210,25 @@ def read_parts(path: Path) -> Iterator[pd.DataFrame]:
     with pq.ParquetFile(path) as file:
         for part in range(file.num_row_groups):
             yield file.read_row_group(part).to_pandas()
+
+
+def settings_of(path: Path) -> tuple[list[str], list[str], list[int]]:
+    """The models, tasks and numbers of shots of a table of predictions, in the order of its rows.
+
+    Raises
+    ------
+    InputError
+        If the file is no such table.
+    """
+    try:
+        table = pq.read_table(path, columns=["model", "task", "shots"])
+        if pq.read_schema(path).names != SCHEMAS["predictions"].names:
+            raise InputError(
+                f"{path}: is no table of predictions; right would be one of `abovechance import`"
+            )
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    return tuple(table[name].unique().to_pylist() for name in ("model", "task", "shots"))  # type: ignore[return-value]
 
 
 def read_made_from(path: Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from abovechance.tasks import OWN_TASK_SUFFIXES, check_bigbench_name
 
 SOURCES = ("path", "hub", "download")
 PRECISIONS = ("float32", "bfloat16", "float16", "nf4")
+PUBLISHED = ("release", "predictions")
 SCORED = ("tasks", "models", "shots", "prompts")
 
 
@@ -70,20 +71,25 @@ def precision_pairs(models: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, 
 
 
 def _check_kind(config: Mapping[str, Any], where: str) -> None:
-    """A study scores models on tasks, or starts from a release, and not both."""
-    if "release" not in config:
+    """A study scores models on tasks, or starts from others' predictions, and not both."""
+    given = [key for key in PUBLISHED if key in config]
+    if not given:
         if missing := [key for key in SCORED if key not in config]:
             raise InputError(f"{where}: the config lacks the key '{missing[0]}'")
         return
-    if both := [key for key in SCORED if key in config]:
+    if both := [key for key in (*SCORED, *given[1:]) if key in config]:
         raise InputError(
-            f"{where}: key '{both[0]}' has no place beside 'release', which says itself what was run"
+            f"{where}: key '{both[0]}' has no place beside '{given[0]}', which says itself what was run"
         )
-    path = Path(config["release"]).expanduser()
-    if not path.exists():
+    path = Path(config[given[0]]).expanduser()
+    right = {
+        "release": "the folder or zip file of a release, as in --config release=PATH",
+        "predictions": "a .parquet file that `abovechance import` wrote",
+    }
+    if not path.exists() or (given == ["predictions"] and path.suffix != ".parquet"):
         raise InputError(
-            f"{where}: key 'release': there is no '{path}' (looked in {Path.cwd()}); right would be the "
-            "folder or zip file of a release, as in --config release=PATH"
+            f"{where}: key '{given[0]}': there is no '{path}' (looked in {Path.cwd()}); right would be "
+            + right[given[0]]
         )
 
 

@@ -210,8 +210,8 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
         What the scores files, or the predictions of a release, were made from.
     """
     told = {"seed": str(config["seed"])}
-    if "release" in config:
-        told["release"] = Path(config["release"]).name
+    if given := [key for key in ("release", "predictions") if key in config]:
+        told[given[0]] = Path(config[given[0]]).name
     else:
         told |= {
             "tasks": ", ".join(config["tasks"]),

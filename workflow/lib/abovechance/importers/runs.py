@@ -70,6 +70,11 @@ class Run:
     rows: pd.DataFrame
     notes: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        # A model on this machine is called by its folder; names are parts of file names.
+        name = Path(self.model).name if self.model.startswith("/") else self.model
+        object.__setattr__(self, "model", name.replace("/", "--"))
+
     @property
     def setting(self) -> tuple[str, str, int]:
         """Model, task and shots."""

@@ -1,0 +1,19 @@
+"""Take over the predictions of other tools, and write their accuracies."""
+
+from pathlib import Path
+
+from job import logged
+
+from abovechance.accuracy import accuracy_by_prompt
+from abovechance.archive import read_parts, write_table, writing_parts
+
+with logged(snakemake):
+    import pandas as pd
+
+    source, output, accuracy = Path(snakemake.input.predictions), snakemake.output, []
+    facts = {"predictions": source.name}
+    with writing_parts("predictions", Path(output.predictions), facts) as write:
+        for predictions in read_parts(source):
+            write(predictions)
+            accuracy.append(accuracy_by_prompt(predictions))
+    write_table(pd.concat(accuracy, ignore_index=True), "accuracy", Path(output.accuracy), facts)
