@@ -4,12 +4,16 @@ CORES ?= $(shell nproc)
 CONFIG ?= config.yaml
 VENV := .venv
 PYTHON ?= python3
+# What the API reference is about: the library that people import.
+API := abovechance.baseline abovechance.verdicts abovechance.planning \
+	abovechance.randomization abovechance.compat abovechance.importers abovechance.maxima \
+	abovechance.accuracy abovechance.heldout abovechance.tasks abovechance.release abovechance.figures
 GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
 # One scoring job for each GPU at a time, where there are any.
 SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default \
 	$(if $(filter-out 0,$(GPUS)),--resources gpu=$(GPUS))
 
-.PHONY: run test bench lint setup unlock help
+.PHONY: run test bench bench-baselines docs lint setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +21,8 @@ help:
 	@echo "             RELEASE=... where published predictions lie, for a study of these"
 	@echo "make test    set up and run all tests"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md"
+	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
+	@echo "make docs    the API reference, from the docstrings: results/docs/index.html"
 	@echo "make lint    check style: ruff, snakefmt, snakemake --lint"
 	@echo "make unlock  let a run go on after one that was killed outright"
 	@echo "make setup   install the pinned packages into $(VENV), no more"
@@ -33,6 +39,13 @@ test: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-bench
 	@$(SNAKEMAKE) --cores $(CORES) --until weights task
 	@$(VENV)/bin/python tests/bench/scoring.py $(BENCH)
+
+bench-baselines: $(VENV)/.installed-dev
+	@$(VENV)/bin/python -m tests.bench.baselines
+
+docs: $(VENV)/.installed-dev
+	@$(VENV)/bin/pdoc --docformat numpy --output-directory results/docs $(API)
+	@echo "Worth opening: results/docs/index.html"
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .

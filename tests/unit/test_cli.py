@@ -46,7 +46,7 @@ def test_published_maxima_are_checked():
         (["baseline", "-c", "2"], 1, "--examples is needed"),
         (["baseline", "-c", "2:x"], 1, "--choices has 'x'; right would be a number such as 4, or 2:50,5:50"),
         (["baseline", "-n", "9", "-c", "2:4,5:4"], 1, "--examples is 9, but --choices has 8 examples"),
-        (["check", "nowhere.csv"], 1, "nowhere.csv: cannot be read as CSV"),
+        (["check", "nowhere.csv"], 1, "nowhere.csv: there is no such file or folder"),
         (["baseline", "-n", "many"], 2, "Invalid value for '--examples'"),
         (["bassline"], 2, "No such command"),
     ],

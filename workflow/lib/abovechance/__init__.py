@@ -9,13 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from abovechance.baseline import BestOf, RandomBaseline
+    from abovechance.figures import draw
+    from abovechance.randomization import Answers, randomization_test
+    from abovechance.verdicts import Verdict
 
 __version__ = "0.1.0"
-__all__ = ["BestOf", "RandomBaseline"]
+__all__ = ["Answers", "BestOf", "RandomBaseline", "Verdict", "draw", "randomization_test"]
+
+_HOMES = {
+    "Answers": "randomization",
+    "BestOf": "baseline",
+    "RandomBaseline": "baseline",
+    "Verdict": "verdicts",
+    "draw": "figures",
+    "randomization_test": "randomization",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import on first use: a job that needs one module does not wait for all libraries."""
-    if name in __all__:
-        return getattr(import_module("abovechance.baseline"), name)
+    if name in _HOMES:
+        return getattr(import_module(f"abovechance.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'abovechance' has no attribute '{name}'")

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,12 @@ class RandomBaseline:
 
     def __repr__(self) -> str:
         return f"RandomBaseline(examples={self.examples}, chance={self.standard:.4g})"
+
+    def _repr_html_(self) -> str:
+        prompts = (1, 10, 100, 1000)
+        chances = ", ".join(f"{count} of {chance:.3g}" for chance, count in self._counts[:5])
+        rows = {"examples": self.examples, "chances": chances + (", ..." if len(self._counts) > 5 else "")}
+        return as_html(rows | {f"maximum baseline, {t} prompts": self.maximum(t) for t in prompts})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RandomBaseline) and self._counts == other._counts
@@ -215,6 +222,10 @@ class BestOf:
         if not self._baselines or np.any(self._prompts < 1):
             raise ValueError("baselines is empty: the best of no prompt is not defined")
 
+    def _repr_html_(self) -> str:
+        rows = {"prompts": self.prompts, "standard baseline": self.standard}
+        return as_html(rows | {"maximum baseline": self.maximum})
+
     @property
     def prompts(self) -> NDArray[np.int64] | int:
         """(...,) how many prompts there are."""
@@ -271,6 +282,20 @@ class BestOf:
     def _grid(self, below: bool) -> Floats:
         """(baselines, points) log of each baseline's F at, or below, every accuracy."""
         return np.stack([b.log_cdf(_correct(self.accuracies, b, below)) for b in self._baselines])
+
+
+def as_html(rows: Mapping[str, object]) -> str:
+    """A table with a row for each name and value, for notebooks."""
+    shown = {
+        name.replace("_", " "): f"{value:.4g}" if isinstance(value, float) else str(value)
+        for name, value in rows.items()
+    }
+    cell = "<{0} style='text-align:left'>{1}</{0}>"
+    cells = (
+        f"<tr>{cell.format('th', escape(name))}{cell.format('td', escape(value))}</tr>"
+        for name, value in shown.items()
+    )
+    return f"<table>{''.join(cells)}</table>"
 
 
 def _correct(accuracy: ArrayLike, baseline: RandomBaseline, below: bool) -> NDArray[np.int64]:

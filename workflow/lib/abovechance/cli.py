@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -15,11 +16,13 @@ import typer
 from abovechance import __version__, maxima, planning
 from abovechance.accuracy import SETTING, accuracy_by_prompt
 from abovechance.archive import replacing, write_csv, writing_parts
-from abovechance.baseline import RandomBaseline, whole
+from abovechance.baseline import RandomBaseline
 from abovechance.errors import InputError
-from abovechance.importers import Options, combine, read_runs
 from abovechance.tables import readable
-from abovechance.verdicts import judge, verdicts
+from abovechance.verdicts import Verdict, verdicts
+
+if TYPE_CHECKING:
+    from abovechance.importers import Options
 
 
 def _examples(*commands: str) -> str:
@@ -78,19 +81,14 @@ def baseline(
 ) -> None:
     """The standard and the maximum random baseline; with an accuracy, the verdict on it."""
     guesser = random_baseline(examples, chance, choices)
-    found: dict[str, Any] = {
-        "examples": guesser.examples,
-        "prompts": prompts,
-        "standard_baseline": guesser.standard,
-        "maximum_baseline": guesser.maximum(prompts),
-    }
     if accuracy is not None:
-        correct = int(whole(accuracy * guesser.examples))
-        found |= {
-            "best_accuracy": accuracy,
-            "standard_tail": guesser.tail(correct),
-            "maximum_tail": guesser.tail(correct, prompts),
-            "verdict": judge(accuracy, guesser.standard, found["maximum_baseline"]),
+        found = asdict(Verdict.of(accuracy, guesser, prompts))
+    else:
+        found = {
+            "examples": guesser.examples,
+            "prompts": prompts,
+            "standard_baseline": guesser.standard,
+            "maximum_baseline": guesser.maximum(prompts),
         }
     show(pd.DataFrame([found]), as_json, upright=True)
 
@@ -172,12 +170,16 @@ def _options(
     filter_: str | None,
     epoch: int,
 ) -> Options:
+    from abovechance.importers import Options
+
     known = None if chance is None and choices is None else _one_chance(chance, choices)
     return Options(known, metric, filter_, epoch, each_file, prompts)
 
 
 def _imported(paths: list[Path], options: Options) -> pd.DataFrame:
     """The predictions of other tools' results; what people should know goes to the error stream."""
+    from abovechance.importers import combine, read_runs
+
     runs = read_runs(paths, options)
     for note in dict.fromkeys(note for run in runs for note in run.notes):
         typer.echo(f"note: {note}", err=True)

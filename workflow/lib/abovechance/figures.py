@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,11 +14,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
+from numpy.typing import ArrayLike
 
 from abovechance import style
 from abovechance.accuracy import SETTING, baselines
+from abovechance.baseline import RandomBaseline
 from abovechance.heldout import curves
-from abovechance.verdicts import expected_maximum_curve
+from abovechance.verdicts import Verdict, expected_maximum_curve
 
 COLUMNS = 4
 
@@ -172,7 +175,7 @@ def guessers_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def guessers(numbers: pd.DataFrame, verdict: pd.Series) -> Figure:
+def guessers(numbers: pd.DataFrame, verdict: pd.Series, title: str | None = None) -> Figure:
     """One setting's prompts beside a random guesser and the best of many (Figure 1).
 
     Parameters
@@ -181,12 +184,14 @@ def guessers(numbers: pd.DataFrame, verdict: pd.Series) -> Figure:
         From ``guessers_numbers``.
     verdict
         The setting's row of ``verdicts.csv``.
+    title
+        The setting's name unless given.
     """
     style.apply()
     figure, panels = plt.subplots(3, 1, figsize=(style.COLUMN_WIDTH, 3.5), sharex=True)
-    figure.suptitle(
-        f"{verdict['model']}, {style.words(verdict['task'])}, {verdict['shots']}-shot", fontsize=8
-    )
+    if title is None:
+        title = f"{verdict['model']}, {style.words(verdict['task'])}, {verdict['shots']}-shot"
+    figure.suptitle(title, fontsize=8)
     marks = {
         "prompts": (style.COLOURS[1], verdict["best_accuracy"], f"{verdict['prompts']} prompts", "best"),
         "guesser": (style.FAINT, verdict["standard_baseline"], "a random guesser", "mean"),
@@ -212,6 +217,35 @@ def guessers(numbers: pd.DataFrame, verdict: pd.Series) -> Figure:
     panels[-1].set(xlim=(seen.min() - 3 * width, max(seen.max(), verdict["best_accuracy"]) + 3 * width))
     panels[-1].set_xlabel("accuracy")
     panels[-1].xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return figure
+
+
+def draw(accuracies: ArrayLike, baseline: RandomBaseline, title: str = "") -> Figure:
+    """A result against its baselines: the prompts' accuracies, one guesser's, and the best guesser's.
+
+    Parameters
+    ----------
+    accuracies
+        (prompts,) the accuracy of each prompt that was tried, in [0, 1].
+    baseline
+        That of one random guesser on the examples.
+
+    Returns
+    -------
+    Figure
+        Which a notebook shows.
+    """
+    values = np.asarray(accuracies, dtype=float).ravel()
+    found = Verdict.of(float(values.max()), baseline, len(values))
+    table = pd.DataFrame({"accuracy": values})
+    table["chances"], table["counts"] = (
+        [[*baseline.counts]] * len(values),
+        [[*baseline.counts.values()]] * len(values),
+    )
+    figure = guessers(
+        guessers_numbers(table), pd.Series(asdict(found) | {"best_accuracy": found.accuracy}), title
+    )
+    plt.close(figure)  # else a notebook would show it twice
     return figure
 
 

@@ -15,7 +15,6 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn import metrics
 
 from abovechance.accuracy import SETTING
 from abovechance.baseline import BestOf, RandomBaseline
@@ -284,6 +283,8 @@ def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
+    from sklearn import metrics  # slow to import, and needed here and below only
+
     truth = group["above_on_test"].to_numpy(dtype=bool)
     both = bool(truth.any()) and not bool(truth.all())
     score = -group[f"{predictor}_tail"].to_numpy()
@@ -333,6 +334,8 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
         ``decision`` to be above, which is one point), ``x``, ``y`` in [0, 1]: false positive and
         true positive rate, or recall and precision. Empty where all outcomes agree.
     """
+    from sklearn import metrics
+
     truth = table["above_on_test"].to_numpy(dtype=bool)
     parts = []
     if truth.any() and not truth.all():

@@ -26,6 +26,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from abovechance.accuracy import SETTING
+from abovechance.baseline import as_html
 from abovechance.provenance import digest
 
 Bools = NDArray[np.bool_]
@@ -153,6 +154,18 @@ class Result:
     adjusted: Floats
     draws: int
     shared: bool
+
+    def _repr_html_(self) -> str:
+        return as_html(
+            {
+                "statistic": self.statistic,
+                "best": float(self.observed.max()),
+                "prompts": len(self.observed),
+                "p-value": self.p_value,
+                "gold answers": "permuted among examples" if self.shared else "redrawn among choices",
+                "draws": self.draws,
+            }
+        )
 
 
 def randomization_test(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.accuracy import SETTING, baselines
-from abovechance.baseline import BestOf
+from abovechance.baseline import BestOf, RandomBaseline, as_html, whole
 
 VERDICTS = ("below", "between", "above")
 
@@ -23,6 +24,67 @@ def judge(accuracy: ArrayLike, standard: ArrayLike, maximum: ArrayLike) -> Any:
     above = np.where(accuracy <= np.asarray(maximum) + 1e-12, "between", "above")
     verdict = np.where(accuracy <= np.asarray(standard) + 1e-12, "below", above)
     return verdict if verdict.ndim else str(verdict)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A best accuracy beside its baselines; a notebook shows it as a table.
+
+    Attributes
+    ----------
+    accuracy
+        The best accuracy, in [0, 1].
+    examples, prompts
+        How many examples prompts were evaluated on, and how many prompts were tried.
+    standard_baseline, maximum_baseline
+        The expected accuracy of one random guesser, and of the best of as many as prompts.
+    standard_tail, maximum_tail
+        The probability that one guesser, or the best of as many, does at least as well.
+    verdict
+        ``below``, ``between`` or ``above``.
+    """
+
+    accuracy: float
+    examples: int
+    prompts: int
+    standard_baseline: float
+    maximum_baseline: float
+    standard_tail: float
+    maximum_tail: float
+    verdict: str
+
+    @classmethod
+    def of(cls, accuracy: float, baseline: RandomBaseline, prompts: int) -> Verdict:
+        """The verdict on the best of ``prompts`` prompts on the baseline's examples.
+
+        An accuracy between two numbers of correct examples stands for the higher.
+
+        Raises
+        ------
+        ValueError
+            If the accuracy is outside [0, 1] or no prompt was tried.
+
+        Examples
+        --------
+        >>> Verdict.of(0.62, RandomBaseline.of(chance=0.5, examples=100), prompts=200).verdict
+        'between'
+        """
+        if not 0 <= accuracy <= 1:
+            raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
+        correct, maximum = int(whole(accuracy * baseline.examples)), baseline.maximum(prompts)
+        return cls(
+            accuracy=accuracy,
+            examples=baseline.examples,
+            prompts=prompts,
+            standard_baseline=baseline.standard,
+            maximum_baseline=maximum,
+            standard_tail=baseline.tail(correct),
+            maximum_tail=baseline.tail(correct, prompts),
+            verdict=judge(correct / baseline.examples, baseline.standard, maximum),
+        )
+
+    def _repr_html_(self) -> str:
+        return as_html(asdict(self))
 
 
 def verdict(accuracy: pd.DataFrame, tried: int | None = None) -> dict[str, object]:
