@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import REPOSITORY
 
 from abovechance import RandomBaseline
+from abovechance.archive import read_table
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -59,6 +60,43 @@ def test_a_mistake_is_one_line_and_an_exit_status(arguments, status, message):
     if status == 1:
         assert done.stderr.startswith("abovechance: error: ")
         assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_csv_comes_through_a_pipe():
+    command = f"cat docs/published_maxima.csv | {sys.executable} -m abovechance.cli check - --json"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=REPOSITORY)
+    assert len(json.loads(done.stdout)) == 12
+
+
+def test_a_task_file_gives_the_baseline(tmp_path):
+    path = tmp_path / "task.jsonl"
+    path.write_text('{"text": "a", "choices": ["x", "y"], "answer": 0}\n' * 1)
+    found = json.loads(run("baseline", "--task", str(path), "-t", "3", "--json").stdout)
+    assert found["maximum_baseline"] == pytest.approx(1 - 0.5**3)
+    assert run("baseline", "--task", str(path), "-n", "3").returncode == 1
+
+
+def test_logs_are_checked_and_imported(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "prompt,example,correct,choices\n"
+        + "".join(f"{p},{e},{int(e < 5 + p)},2\n" for p in range(3) for e in range(10))
+    )
+    (found,) = json.loads(run("check", str(path), "--json").stdout)
+    assert (found["prompts"], found["examples"], found["best_accuracy"]) == (3, 10, 0.7)
+    assert found["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.5, 10).maximum(3))
+    output = tmp_path / "mine.parquet"
+    assert "3 prompts in 1 settings" in run("import", str(path), "-o", str(output)).stdout
+    assert len(read_table(output)) == 30
+
+
+def test_the_best_of_many_is_judged_as_such(tmp_path):
+    path = tmp_path / "best.csv"
+    path.write_text("example,correct,choices\n" + "".join(f"{e},{int(e < 14)},2\n" for e in range(20)))
+    assert "--prompts 20" in run("check", str(path)).stderr
+    (found,) = json.loads(run("check", str(path), "--prompts", "20", "--json").stdout)
+    assert found["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.5, 20).maximum(20))
+    assert found["maximum_tail"] == pytest.approx(RandomBaseline.of(0.5, 20).tail(14, 20))
 
 
 def test_a_closed_pipe_is_no_error():

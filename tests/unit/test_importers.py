@@ -385,7 +385,10 @@ def test_prompts_with_numbers_come_in_their_order(tmp_path):
         ),
         ("example,corect\na,1\n", "column 'corect' is unknown; did you mean 'correct'"),
         ("example,chance\na,1\n", "lacks the column 'correct'"),
-        ("prompt,example,correct,chance\n1,a,1,0.5\n1,a,0,0.5\n", "example 'a' stands twice in one run"),
+        (
+            "prompt,example,correct,chance\n1,a,1,0.5\n1,a,0,0.5\n",
+            "example 'a' stands twice under one prompt",
+        ),
         ("example,correct\na,1\n", "does not say how many choices"),
     ],
 )

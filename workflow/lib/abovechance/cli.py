@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -48,7 +50,9 @@ Choices = Annotated[
     str | None,
     typer.Option("--choices", "-c", help="Choices of an example: 4, or for some each: 2:50,5:50."),
 ]
-Results = Annotated[list[Path], typer.Argument(help="Files or folders.", show_default=False)]
+Results = Annotated[
+    list[Path], typer.Argument(help="Files or folders; - for a CSV from a pipe.", show_default=False)
+]
 BestOfPrompts = Annotated[
     int | None,
     typer.Option("--prompts", "-t", min=1, help="How many prompts were tried; these are the best's."),
@@ -72,15 +76,22 @@ def baseline(
     examples: Examples = None,
     chance: Chance = None,
     choices: Choices = None,
+    task: Annotated[
+        Path | None, typer.Option("--task", help="A task file, in place of the options before.")
+    ] = None,
     prompts: Prompts = 1,
     accuracy: Annotated[
-        float | None,
-        typer.Option("--accuracy", "-a", min=0, max=1, help="The best accuracy that was reached."),
+        float | None, typer.Option("--accuracy", "-a", min=0, max=1, help="The best accuracy reached.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """The standard and the maximum random baseline; with an accuracy, the verdict on it."""
-    guesser = random_baseline(examples, chance, choices)
+    if task is None:
+        guesser = random_baseline(examples, chance, choices)
+    elif (examples, chance, choices) == (None, None, None):
+        guesser = RandomBaseline.from_task(task)
+    else:
+        raise InputError("--task has the examples and choices itself; leave out the other options")
     if accuracy is not None:
         found = asdict(Verdict.of(accuracy, guesser, prompts))
     else:
@@ -118,6 +129,7 @@ def check(
     a CSV with a row a prompt and example, and a CSV with a row a best score (best_accuracy, examples,
     choices or chance, prompts).
     """
+    results = [_from_pipe() if str(path) == "-" else path for path in results]
     if len(results) == 1 and maxima.is_maxima(results[0]):
         judged = maxima.judge_maxima(maxima.read_maxima(results[0]))
     else:
@@ -159,6 +171,15 @@ def import_(
             write(rows)
     settings = predictions[[*SETTING, "prompt"]].drop_duplicates()
     typer.echo(f"{output}: {len(settings)} prompts in {len(settings.drop_duplicates(SETTING))} settings")
+
+
+def _from_pipe() -> Path:
+    """A CSV from standard input, in a file that lasts as long as the process."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    path = Path(folder.name) / "stdin.csv"
+    path.write_text(sys.stdin.read(), encoding="utf-8")
+    return path
 
 
 def _options(

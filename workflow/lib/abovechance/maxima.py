@@ -14,6 +14,7 @@ import pandas as pd
 
 from abovechance.baseline import RandomBaseline
 from abovechance.errors import InputError, nearest
+from abovechance.sources import read_csv_texts
 from abovechance.verdicts import judge
 
 NAMES = ("source", "task", "model")
@@ -36,10 +37,7 @@ def read_maxima(path: Path) -> pd.DataFrame:
     InputError
         With row, column and value of the first that is wrong, and what would be right.
     """
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise InputError(f"{path}: cannot be read as CSV: {str(error).strip()}") from None
+    table = read_csv_texts(path)
     _check_columns(table, path)
     return pd.DataFrame(
         [

@@ -1,12 +1,16 @@
-"""What studies are made from, checked before it is used: model folders and pinned downloads."""
+"""What studies are made from, checked before it is used: model folders, pinned downloads, tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from abovechance.errors import InputError
 from abovechance.provenance import file_sha256
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def check_sha256(path: Path, pinned: Mapping[str, str], problem: str = "") -> None:
@@ -48,3 +52,13 @@ def check_model_path(path: Path, key: str) -> None:
             f"{key}: {path} has no weights (*.safetensors); pickled weights (*.bin, *.pt) are "
             "never loaded: save them again with model.save_pretrained(folder)"
         )
+
+
+def read_csv_texts(path: Path) -> pd.DataFrame:
+    """A CSV as texts, so that messages can quote what is written; InputError where it is none."""
+    import pandas as pd
+
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InputError(f"{path}: cannot be read as CSV: {str(error).strip()}") from None

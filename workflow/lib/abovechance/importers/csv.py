@@ -13,6 +13,7 @@ import pandas as pd
 
 from abovechance.errors import InputError, nearest
 from abovechance.importers.runs import Options, Run, files_below
+from abovechance.sources import read_csv_texts
 
 LOOKS_LIKE = "a CSV with the columns example and correct, and prompt, model, task, shots, choices or chance"
 NEEDED = ("example", "correct")
@@ -26,11 +27,8 @@ def find(path: Path) -> list[Path]:
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
-    """One run for each model, task, number of shots and prompt."""
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise InputError(f"{path}: cannot be read as CSV: {str(error).strip()}") from None
+    """One run for each model, task and number of shots."""
+    table = read_csv_texts(path)
     for column in table.columns:
         if column not in KNOWN:
             raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, KNOWN)}")
@@ -43,13 +41,12 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
         "model": table.get("model", "model"),
         "task": table.get("task", path.stem),
         "shots": _numbers(table, "shots", path, 0, float("inf")) if "shots" in table else 0,
-        "prompt": table.get("prompt", ""),
     }
-    for (model, task, shots, prompt), group in rows.groupby(
-        [pd.Series(value, index=rows.index, name=name) for name, value in keys.items()], sort=False
-    ):
-        told = prompt if "prompt" in table else None
-        yield Run(str(path), model, task, int(shots), told, group.reset_index(drop=True))
+    if "prompt" in table:
+        rows["prompt"] = table["prompt"]
+    by = [pd.Series(value, index=rows.index, name=name) for name, value in keys.items()]
+    for (model, task, shots), group in rows.groupby(by, sort=False):
+        yield Run(str(path), model, task, int(shots), group.reset_index(drop=True))
 
 
 def _truth(values: pd.Series, path: Path) -> pd.Series:

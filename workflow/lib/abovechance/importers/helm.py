@@ -25,7 +25,7 @@ def find(path: Path) -> list[Path]:
 
 
 def read(folder: Path, options: Options) -> Iterator[Run]:
-    """One run for each train trial."""
+    """The run, its train trials as prompts."""
     if not (folder / "run_spec.json").is_file():
         raise InputError(f"{folder}: has per_instance_stats.json, but no run_spec.json")
     spec = read_json(folder / "run_spec.json")
@@ -45,16 +45,14 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     name = str(spec.get("name", folder.name))
     task = ",".join(part for part in name.split(",") if not part.startswith("model=")).replace(":model=", ":")
     model = str(adapter.get("model") or adapter.get("model_deployment") or "model")
-    for trial, rows in table.groupby("trial", sort=True):
-        yield Run(
-            str(folder),
-            model,
-            task.split(":model=")[0],
-            int(adapter.get("max_train_instances", 0)),
-            f"{trial}",
-            rows.drop(columns=["trial", "split"]).reset_index(drop=True),
-            notes if trial == table["trial"].min() else [],
-        )
+    yield Run(
+        str(folder),
+        model,
+        task.split(":model=")[0],
+        int(adapter.get("max_train_instances", 0)),
+        table.drop(columns="split").reset_index(drop=True),
+        notes,
+    )
 
 
 def _rows(instances: list[dict[str, Any]], metric: str, file: Path) -> Iterator[dict[str, object]]:
@@ -74,7 +72,7 @@ def _rows(instances: list[dict[str, Any]], metric: str, file: Path) -> Iterator[
                 raise InputError(f"{file}, instance {place}: {metric} is {value}; right would be 0 to 1")
             yield {
                 "example": str(instance["instance_id"]),
-                "trial": int(instance.get("train_trial_index", 0)),
+                "prompt": str(instance.get("train_trial_index", 0)),
                 "split": str(name.get("split", "")),
                 "predicted": _predicted(instance, value),
                 "correct": value == 1,

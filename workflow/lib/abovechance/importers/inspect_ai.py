@@ -59,7 +59,6 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         str(setting.get("model", "model")),
         str(setting.get("task", path.stem)).rpartition("/")[2],
         int(shots) if str(shots).isdigit() else 0,
-        None,
         pd.DataFrame(scored, columns=["example", "predicted", "correct", "tie", "chance"]),
         notes,
     )

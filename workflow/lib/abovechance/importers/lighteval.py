@@ -53,7 +53,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     # .../details/<organisation>/<model>/<date>/details_<task>_<date>.parquet
     above = path.parent.parent
     model = above.name if above.parent.name in ("", "details") else f"{above.parent.name}/{above.name}"
-    yield Run(str(path), model or "model", task, int(shots), None, frame, notes)
+    yield Run(str(path), model or "model", task, int(shots), frame, notes)
 
 
 def _shots(table: Any) -> int:

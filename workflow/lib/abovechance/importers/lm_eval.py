@@ -43,7 +43,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     if ties := int(rows["tie"].sum()):
         notes.append(f"{path.name}: {ties} ties of a correct and a wrong choice are counted as wrong")
     model = results.get("model_name") or path.parent.name or "model"
-    yield Run(str(path), str(model), task, int(shots or 0), None, rows, notes)
+    yield Run(str(path), str(model), task, int(shots or 0), rows, notes)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

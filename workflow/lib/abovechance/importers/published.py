@@ -25,7 +25,7 @@ def find(path: Path) -> list[Path]:
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
-    """One run for each prompt of each setting."""
+    """One run for each setting."""
     release = Release(path)
     for setting in release.settings:
         try:
@@ -33,12 +33,9 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
         except InputError as error:
             raise InputError(f"{path}: {setting.file}: {error}") from None
         convention = Convention.of(setting.task, setting.shots)
-        chance = convention.chance if convention else float("nan")
-        for prompt, rows in predictions.groupby("prompt", sort=True):
-            table = rows[["example", "correct"]].astype({"example": str})
-            yield Run(
-                f"{path}: {setting.file}",
-                *setting,
-                str(prompt),
-                table.assign(predicted=-1, tie=False, chance=chance).reset_index(drop=True),
-            )
+        rows = predictions[["prompt", "example", "correct"]].astype({"prompt": str, "example": str})
+        yield Run(
+            f"{path}: {setting.file}",
+            *setting,
+            rows.assign(predicted=-1, tie=False, chance=convention.chance if convention else float("nan")),
+        )

@@ -47,17 +47,16 @@ class Options:
 
 @dataclass(frozen=True)
 class Run:
-    """The results of one model on one task under one prompt.
+    """The results of one model on one task.
 
     Attributes
     ----------
     file
         Where they come from, for messages.
-    prompt
-        What tells the prompt from others; None where the results do not say.
     rows
         ``example`` str, ``predicted`` (number of the choice, -1 where not known), ``correct``
-        bool, ``tie`` bool, ``chance`` (nan where not known).
+        bool, ``tie`` bool, ``chance`` (nan where not known); and ``prompt``, a name, where the
+        results say which prompt a row is of. Without, all rows are of one prompt.
     notes
         What people should know: what was left out, and why.
     """
@@ -66,7 +65,6 @@ class Run:
     model: str
     task: str
     shots: int
-    prompt: str | None
     rows: pd.DataFrame
     notes: list[str] = field(default_factory=list)
 
@@ -97,22 +95,43 @@ def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
 
 
 def _one_setting(runs: list[Run], options: Options) -> pd.DataFrame:
-    labels = [_label(run, runs, options) for run in runs]
-    if repeated := {label for label in labels if labels.count(label) > 1}:
-        places = [run.file for run, label in zip(runs, labels, strict=True) if label in repeated]
-        raise InputError(f"prompt '{sorted(repeated)[0]}' stands in several runs: {', '.join(places[:3])}")
-    parts = []
-    for number, place in enumerate(sorted(range(len(runs)), key=lambda place: _natural(labels[place]))):
-        run = runs[place]
-        rows = run.rows.assign(**dict(zip(SETTING, run.setting, strict=True)), prompt=number)
-        parts.append(_checked(rows, run, options))
-    return pd.concat(parts, ignore_index=True)[SCHEMAS["predictions"].names]
+    tables = [_checked(run, runs, options) for run in runs]
+    homes: dict[str, str] = {}
+    for run, table in zip(runs, tables, strict=True):
+        for label in table["prompt"].unique():
+            if label in homes:
+                raise InputError(f"prompt '{label}' stands in two runs: {homes[label]} and {run.file}")
+            homes[label] = run.file
+    numbers = {label: number for number, label in enumerate(sorted(homes, key=_natural))}
+    table = pd.concat(tables, ignore_index=True)
+    table["prompt"] = table["prompt"].map(numbers)
+    table = table.sort_values("prompt", kind="stable", ignore_index=True)
+    return table.assign(**dict(zip(SETTING, runs[0].setting, strict=True)))[SCHEMAS["predictions"].names]
+
+
+def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
+    """A run's rows with names of prompts and known chances."""
+    rows = run.rows
+    if rows.empty:
+        raise InputError(f"{run.file}: has no results of {run.model} on {run.task} that can be used")
+    if "prompt" not in rows:
+        rows = rows.assign(prompt=_label(run, runs, options))
+    if (repeated := rows.duplicated(["prompt", "example"])).any():
+        example = rows["example"][repeated].iloc[0]
+        raise InputError(f"{run.file}: example '{example}' stands twice under one prompt")
+    unknown = rows["chance"].isna()
+    if unknown.any() and options.chance is None:
+        raise InputError(
+            f"{run.file}: does not say how many choices an example has; right would be --choices 4, or "
+            "--chance 0.25, with the number that is true"
+        )
+    if options.chance is not None:
+        rows = rows.assign(chance=rows["chance"].fillna(options.chance))
+    return rows
 
 
 def _label(run: Run, runs: list[Run], options: Options) -> str:
-    """What names a run's prompt; InputError where neither the run nor the user says."""
-    if run.prompt is not None:
-        return run.prompt
+    """What names a run's one prompt; InputError where the user has not said that it is one of several."""
     if options.each_file or (options.prompts is not None and len(runs) == 1):
         return run.file
     what = f"{run.model} on {run.task}, {run.shots}-shot"
@@ -125,23 +144,6 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
         f"{run.file}: does not say how many prompts were tried for {what}; right would be --prompts 1 if "
         "this is the only one, --prompts 20 if it is the best of 20, or all their runs and --each-file"
     )
-
-
-def _checked(rows: pd.DataFrame, run: Run, options: Options) -> pd.DataFrame:
-    if rows.empty:
-        raise InputError(f"{run.file}: has no results of {run.model} on {run.task} that can be used")
-    if rows["example"].duplicated().any():
-        example = rows["example"][rows["example"].duplicated()].iloc[0]
-        raise InputError(f"{run.file}: example '{example}' stands twice in one run")
-    unknown = rows["chance"].isna()
-    if unknown.any() and options.chance is None:
-        raise InputError(
-            f"{run.file}: does not say how many choices an example has; right would be --choices 4, or "
-            "--chance 0.25, with the number that is true"
-        )
-    if options.chance is not None:
-        rows = rows.assign(chance=rows["chance"].fillna(options.chance))
-    return rows
 
 
 def _natural(label: str) -> tuple[float, str]:
