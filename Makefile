@@ -13,7 +13,7 @@ GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
 SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default \
 	$(if $(filter-out 0,$(GPUS)),--resources gpu=$(GPUS))
 
-.PHONY: run test bench bench-baselines docs lint setup unlock help
+.PHONY: run test bench bench-baselines logs docs lint setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make test    set up and run all tests"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md"
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
+	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make docs    the API reference, from the docstrings: results/docs/index.html"
 	@echo "make lint    check style: ruff, snakefmt, snakemake --lint"
 	@echo "make unlock  let a run go on after one that was killed outright"
@@ -42,6 +43,21 @@ bench: $(VENV)/.installed-bench
 
 bench-baselines: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.baselines
+
+# Other tools need other versions of packages than the pinned ones: each is set up in a folder of its own
+# that sees the packages of $(VENV), and scores a few sums with the default study's model.
+logs: $(VENV)/.installed-dev results/logs/lm_eval/accuracy.json results/logs/inspect_ai/accuracy.json \
+		results/logs/lighteval/accuracy.json
+	@$(VENV)/bin/python -m pytest tests/logs
+
+results/logs/%/accuracy.json: envs/requirements-logs.txt tests/logs/make.py | $(VENV)/.installed
+	@$(SNAKEMAKE) --cores $(CORES) --until weights
+	@rm -rf results/logs/$* && mkdir -p results/logs/$* && $(PYTHON) -m venv results/logs/$*/venv
+	@echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
+		> $$(ls -d results/logs/$*/venv/lib/python*/site-packages)/pinned.pth
+	@results/logs/$*/venv/bin/python -m pip install --quiet --disable-pip-version-check \
+		$$(grep "^$$(echo $* | tr _ -)==" envs/requirements-logs.txt)
+	@HF_HUB_OFFLINE=1 results/logs/$*/venv/bin/python tests/logs/make.py $* results/logs/$*
 
 docs: $(VENV)/.installed-dev
 	@$(VENV)/bin/pdoc --docformat numpy --output-directory results/docs $(API)

@@ -1,0 +1,136 @@
+"""Real logs of other tools, on the default study's model: python tests/logs/make.py TOOL FOLDER
+
+Run by `make logs` in an environment that has the tool. Beside the log, ``accuracy.json`` has the
+accuracy that the tool itself reports.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+SUMS = [
+    {
+        "text": f"{a} + {b} =",
+        "choices": [str(a + b + (place - right) % 3) for place in range(3)],
+        "answer": right,
+    }
+    for a in range(4)
+    for b in range(3)
+    for right in [(a + b) % 3]
+]
+MODEL = str(next(Path("results/weights").glob("*/converted")).resolve())
+
+
+def scores() -> list[list[float]]:
+    """The log-likelihood of each choice of each sum."""
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(MODEL), AutoTokenizer.from_pretrained(MODEL)
+
+    @torch.inference_mode()
+    def score(text: str, choice: str) -> float:
+        ids = tokenizer(f"{text} {choice}", return_tensors="pt")["input_ids"]
+        logprobs = model(ids).logits[0].log_softmax(-1)
+        begin = len(tokenizer(text)["input_ids"])
+        return sum(float(logprobs[place - 1, ids[0, place]]) for place in range(begin, ids.shape[1]))
+
+    return [[score(row["text"], choice) for choice in row["choices"]] for row in SUMS]
+
+
+def lm_eval(folder: Path) -> float:
+    """lm-evaluation-harness, its own command."""
+    import lm_eval as tool
+
+    (folder / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in SUMS))
+    task = {
+        "task": "sums",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(folder / "sums.jsonl")}},
+        "test_split": "test",
+        "output_type": "multiple_choice",
+        "doc_to_text": "{{text}}",
+        "doc_to_choice": "{{choices}}",
+        "doc_to_target": "{{answer}}",
+        "metric_list": [{"metric": "acc"}],
+    }
+    from lm_eval.loggers import EvaluationTracker
+
+    tracker = EvaluationTracker(output_path=str(folder / "out"))
+    found = tool.simple_evaluate(
+        model="hf",
+        model_args={"pretrained": MODEL, "dtype": "float32"},
+        tasks=[task],
+        device="cpu",
+        log_samples=True,
+        evaluation_tracker=tracker,
+    )
+    samples = found.pop("samples")
+    tracker.save_results_aggregated(results=found, samples=samples)
+    tracker.save_results_samples(task_name="sums", samples=samples["sums"])
+    return found["results"]["sums"]["acc,none"]
+
+
+def inspect_ai(folder: Path) -> float:
+    """inspect, with a solver that marks the likeliest choice."""
+    from inspect_ai import Task, eval
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import ModelOutput
+    from inspect_ai.scorer import choice
+    from inspect_ai.solver import solver
+
+    likelihoods = scores()
+
+    @solver
+    def likeliest() -> Any:
+        async def solve(state: Any, generate: Any) -> Any:
+            own = likelihoods[int(state.sample_id)]
+            best = own.index(max(own))
+            for place in range(len(own)):
+                state.choices.mark_choice(place, place == best)
+            state.output = ModelOutput.from_content("SmolLM2", f"ANSWER: {'ABC'[best]}")
+            return state
+
+        return solve
+
+    samples = [
+        Sample(id=place, input=row["text"], choices=row["choices"], target="ABC"[row["answer"]])
+        for place, row in enumerate(SUMS)
+    ]
+    task = Task(dataset=MemoryDataset(samples), solver=likeliest(), scorer=choice(), name="sums")
+    (log,) = eval(task, model="mockllm/SmolLM2", log_dir=str(folder), display="none")
+    assert log.status == "success", log.error
+    return log.results.scores[0].metrics["accuracy"].value
+
+
+def lighteval(folder: Path) -> float:
+    """lighteval's own tracker of details."""
+    import xxhash
+    from lighteval.logging.evaluation_tracker import EvaluationTracker
+    from lighteval.models.dummy.dummy_model import DummyModelConfig
+    from lighteval.models.model_output import ModelResponse
+    from lighteval.tasks.requests import Doc
+
+    hashed = xxhash.xxh64  # newer versions refuse texts, which the tracker gives them
+    xxhash.xxh64 = lambda value=b"": hashed(value.encode() if isinstance(value, str) else value)
+    tracker = EvaluationTracker(output_dir=str(folder), save_details=True)
+    tracker.general_config_logger.model_config = DummyModelConfig(model_name="org/SmolLM2", seed=0)
+    tracker.general_config_logger.model_name = "org/SmolLM2"
+    right = []
+    for place, (row, own) in enumerate(zip(SUMS, scores(), strict=True)):
+        doc = Doc(query=row["text"], choices=row["choices"], gold_index=row["answer"], id=str(place))
+        right.append(own.index(max(own)) == row["answer"])
+        response = ModelResponse(logprobs=own, output_tokens=[[1, -1]] * 3, argmax_logits_eq_gold=[False] * 3)
+        tracker.details_logger.log("community|sums|0", doc, response, {"acc": float(right[-1])})
+    tracker.save()
+    return sum(right) / len(right)
+
+
+if __name__ == "__main__":
+    name, target = sys.argv[1], Path(sys.argv[2]).resolve()
+    target.mkdir(parents=True, exist_ok=True)
+    reported = {"lm_eval": lm_eval, "inspect_ai": inspect_ai, "lighteval": lighteval}[name](target)
+    (target / "accuracy.json").write_text(json.dumps(reported))
