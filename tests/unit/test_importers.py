@@ -114,11 +114,14 @@ def test_the_half_of_mutual_information_requests_without_context_is_no_choice(tm
 def test_a_run_that_does_not_say_how_many_prompts_were_tried_is_asked_about(tmp_path):
     first = write_lm(tmp_path / "a", [lm_sample(0, [-1, -2], 0)])
     with pytest.raises(
-        InputError, match="how many prompts were tried.*--prompts 1 .*--prompts 20.*--each-file"
+        InputError,
+        match="how many prompts.*`abovechance check .*.jsonl --prompts 20`.*--prompts 1 .*--each-file",
     ):
         imported(first)
     write_lm(tmp_path / "b", [lm_sample(0, [-2, -1], 0)], date="2026-11-22T07-31-28.323857")
-    with pytest.raises(InputError, match="2 runs of org--model on sums, 4-shot.*--each-file"):
+    with pytest.raises(
+        InputError, match="2 runs of org--model on sums, 4-shot.*`abovechance check .* --each-file`"
+    ):
         imported(tmp_path, prompts=5)
     found = imported(tmp_path, each_file=True)
     assert found["prompt"].tolist() == [0, 1]

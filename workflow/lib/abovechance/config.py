@@ -86,11 +86,13 @@ def _check_kind(config: Mapping[str, Any], where: str) -> None:
         "release": "the folder or zip file of a release, as in --config release=PATH",
         "predictions": "a .parquet file that `abovechance import` wrote",
     }
-    if not path.exists() or (given == ["predictions"] and path.suffix != ".parquet"):
+    if not path.exists():
         raise InputError(
             f"{where}: key '{given[0]}': there is no '{path}' (looked in {Path.cwd()}); right would be "
             + right[given[0]]
         )
+    if given == ["predictions"] and path.suffix != ".parquet":
+        raise InputError(f"{where}: key 'predictions' is '{path}'; right would be {right['predictions']}")
 
 
 def _explain(error: jsonschema.ValidationError) -> str:

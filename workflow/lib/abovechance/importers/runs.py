@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,13 +137,15 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
         return run.file
     what = f"{run.model} on {run.task}, {run.shots}-shot"
     if len(runs) > 1:
+        command = f"abovechance check {shlex.quote(str(Path(run.file).parent))} --each-file"
         raise InputError(
             f"{run.file}: {len(runs)} runs of {what}, and nothing says whether they are different prompts; "
-            "right would be --each-file if each is another prompt, or the one run that counts"
+            f"right would be `{command}` if each is another prompt, or the one run that counts"
         )
+    command = f"abovechance check {shlex.quote(run.file)} --prompts 20"
     raise InputError(
-        f"{run.file}: does not say how many prompts were tried for {what}; right would be --prompts 1 if "
-        "this is the only one, --prompts 20 if it is the best of 20, or all their runs and --each-file"
+        f"{run.file}: does not say how many prompts were tried for {what}; right would be `{command}` if this "
+        "is the best of 20 (--prompts 1 if it is the only one), or all their runs and --each-file"
     )
 
 

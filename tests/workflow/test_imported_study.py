@@ -1,0 +1,56 @@
+"""A study of other tools' results, from a log to the report."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.conftest import snakemake
+
+from abovechance import RandomBaseline
+
+pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture(scope="module")
+def study(workplace: Path) -> list[str]:
+    """The arguments of a study of two models' results under eight prompts each."""
+    generator = np.random.default_rng(0)
+    rows = [
+        (model, prompt, f"e{example}", int(generator.random() < 0.4), 4)
+        for model in ("org/first", "second")
+        for prompt in range(8)
+        for example in range(30)
+    ]
+    columns = ["model", "prompt", "example", "correct", "choices"]
+    pd.DataFrame(rows, columns=columns).to_csv(workplace / "logs.csv", index=False)
+    command = [sys.executable, "-m", "abovechance.cli", "import", "logs.csv", "--output", "imported.parquet"]
+    subprocess.run(command, cwd=workplace, check=True)
+    (workplace / "imported.yaml").write_text("study: imported\npredictions: imported.parquet\n")
+    return ["--configfile", str(workplace / "imported.yaml")]
+
+
+def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
+    snakemake(*study, directory=workplace)
+    results = workplace / "results" / "imported"
+    verdicts = pd.read_csv(results / "verdicts.csv")
+    assert verdicts["model"].tolist() == ["org--first", "second"]
+    assert verdicts["prompts"].tolist() == [8, 8]
+    assert verdicts["maximum_baseline"].tolist() == pytest.approx(
+        [RandomBaseline.of(0.25, 30).maximum(8)] * 2
+    )
+    assert "Is the best score better than chance?" in (results / "report.html").read_text()
+    assert (results / "figures" / "expected_maximum_org--first.pdf").stat().st_size
+    again = snakemake(*study, directory=workplace)
+    assert "Nothing to be done" in again.stdout + again.stderr
+
+
+def test_a_file_that_is_no_such_table_is_told_at_once(study, workplace):
+    (workplace / "wrong.yaml").write_text("study: wrong\npredictions: logs.csv\n")
+    done = snakemake("--configfile", str(workplace / "wrong.yaml"), directory=workplace, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "a .parquet file that `abovechance import` wrote" in said
+    assert "Traceback" not in said
