@@ -109,3 +109,11 @@ def test_guessers_are_as_many_as_prompts(accuracy):
     best = numbers[numbers["of"] == "best"]
     mean = (best["accuracy"] * best["share"]).sum()
     assert mean == pytest.approx(verdicts(one).iloc[0]["maximum_baseline"])
+
+
+def test_one_function_draws_a_result_against_its_baselines():
+    figure = figures.draw([0.5, 0.7, 0.62], RandomBaseline.of(0.5, 50), "mine")
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles[0] == "3 prompts: best 70.0%"
+    assert titles[2].startswith("the best of 3 guessers: mean 5")
+    assert not plt.get_fignums()

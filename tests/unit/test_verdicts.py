@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from abovechance import RandomBaseline
 from abovechance.accuracy import accuracy_by_prompt
 from abovechance.tables import verdict_counts
-from abovechance.verdicts import expected_maximum, expected_maximum_curve, judge, verdicts
+from abovechance.verdicts import Verdict, expected_maximum, expected_maximum_curve, judge, verdicts
 
 
 def predictions(correct: np.ndarray, chance: float = 0.5, task: str = "t") -> pd.DataFrame:
@@ -52,6 +52,25 @@ def test_a_verdict_holds_the_best_prompt_both_baselines_and_both_tails():
     assert found["standard_tail"] == pytest.approx(baseline.tail(13))
     assert found["maximum_tail"] == pytest.approx(baseline.tail(13, 4))
     assert found["verdict"] == "above"  # 0.613 would be expected
+
+
+def test_the_best_of_many_is_judged_by_how_many_were_tried():
+    accuracy = accuracy_by_prompt(with_correct(13))
+    found = verdicts(accuracy, tried=50).iloc[0]
+    assert found["prompts"] == 50
+    assert found["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.5, 20).maximum(50))
+    assert found["verdict"] == "between"
+    with pytest.raises(ValueError, match="2 prompts are there"):
+        verdicts(accuracy_by_prompt(with_correct(13, 12)), tried=50)
+
+
+def test_a_verdict_on_one_number_is_that_of_its_baseline():
+    found = Verdict.of(0.65, RandomBaseline.of(0.5, 20), prompts=4)
+    assert (found.verdict, found.examples, found.prompts) == ("above", 20, 4)
+    assert found.maximum_tail == pytest.approx(RandomBaseline.of(0.5, 20).tail(13, 4))
+    assert "<td style='text-align:left'>above</td>" in found._repr_html_()
+    with pytest.raises(ValueError, match="accuracy is 65"):
+        Verdict.of(65, RandomBaseline.of(0.5, 20), prompts=4)
 
 
 @pytest.mark.parametrize(("best", "verdict"), [(9, "below"), (10, "below"), (12, "between"), (13, "above")])

@@ -103,6 +103,10 @@ def verdict(accuracy: pd.DataFrame, tried: int | None = None) -> dict[str, objec
         The columns of ``verdicts.csv`` after the setting's own. Where prompts differ in how
         many examples they are evaluated on, ``examples`` is the best prompt's.
     """
+    if tried is not None and len(accuracy) > 1:
+        raise ValueError(
+            f"{len(accuracy)} prompts are there, so how many were tried is not asked for (--prompts)"
+        )
     ordered = accuracy.sort_values(["accuracy", "prompt"], ascending=[False, True], kind="stable")
     best = ordered.iloc[0]
     several = BestOf(baselines(ordered), None if tried is None else [tried])

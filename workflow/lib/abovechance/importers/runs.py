@@ -144,8 +144,8 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
         )
     command = f"abovechance check {shlex.quote(run.file)} --prompts 20"
     raise InputError(
-        f"{run.file}: does not say how many prompts were tried for {what}; right would be `{command}` if this "
-        "is the best of 20 (--prompts 1 if it is the only one), or all their runs and --each-file"
+        f"{run.file}: does not say how many prompts were tried for {what}; right would be `{command}` if "
+        "this is the best of 20 (--prompts 1 if it is the only one), or all their runs and --each-file"
     )
 
 
