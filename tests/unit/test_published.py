@@ -20,7 +20,7 @@ from abovechance.published import (
     heldout_difference,
     published_verdicts,
 )
-from abovechance.release import Release
+from abovechance.release import Release, Setting
 
 needs_release = pytest.mark.skipif(
     not SHARED.is_file(), reason="the released predictions are not on this machine"
@@ -59,6 +59,15 @@ def test_equality_with_the_standard_baseline_counts_as_above_it_as_published():
     assert published_verdicts(table)["verdict"].tolist() == ["below", "between", "above"]
 
 
+def test_the_papers_table_is_made_from_the_aggregated_accuracies_where_they_are_such():
+    table = accuracy("emoji_movie", 4, 0.25)
+    setting = Setting("m", "emoji_movie", 4)
+    assert published_verdicts(table, {setting: [0.1, 0.4]})["best_accuracy"].tolist() == [0.4]
+    assert published_verdicts(table, {setting: [0.1, 1.4]})["best_accuracy"].tolist() == [0.25]
+    other = Setting("m", "winowhy", 1)
+    assert published_verdicts(table, {other: [0.6]})["task"].tolist() == ["emoji_movie", "winowhy"]
+
+
 def test_the_grid_counts_disagreements_by_row_and_column():
     parts = [
         accuracy("emoji_movie", 4, 0.25),
@@ -76,7 +85,7 @@ def test_changes_are_the_settings_whose_verdicts_differ():
         pd.concat([accuracy("winowhy", 1, 0.56), accuracy("emoji_movie", 4, 0.25)])
     )
     mended = published.assign(
-        standard_baseline=[0.5, 0.2], verdict=["between", "between"], prompts=[191, 200]
+        standard_baseline=[0.2, 0.5], verdict=["between", "between"], prompts=[200, 191]
     )
     found = changes(published, mended)
     assert found["task"].tolist() == ["winowhy"]
@@ -149,7 +158,7 @@ def test_table_1_of_the_base_models_is_the_published_one(predictions):
 @needs_release
 def test_the_released_accuracies_are_those_of_the_released_predictions(released, predictions):
     for setting, table in zip(released.settings, predictions, strict=True):
-        values = released.accuracies()[f"{setting.model}_{setting.task}_{setting.shots}-shot"]
+        values = released.accuracies()[setting]
         assert sorted(values) == pytest.approx(sorted(accuracy_by_prompt(table)["accuracy"]))
 
 

@@ -11,10 +11,11 @@ from abovechance.release import Release
 from abovechance.tables import write
 
 with logged(snakemake):
-    files = snakemake.input
+    files, release = snakemake.input, Release(Path(snakemake.input.release))
     found = tables(
         released=read_table(Path(files.accuracy)),
-        released_outcomes=Release(Path(files.release)).outcomes(),
+        aggregated=release.usable_accuracies,
+        released_outcomes=release.outcomes(),
         own_outcomes=read_table(Path(files.outcomes[0])),
         mended=pd.read_csv(files.verdicts),
         findings=pd.read_csv(files.audit, keep_default_na=False),

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import pandas as pd
 
-from abovechance.baseline import RandomBaseline
 from abovechance.tasks import chances
 
 SETTING = ["model", "task", "shots"]
@@ -84,16 +81,3 @@ def accuracy_by_prompt(predictions: pd.DataFrame) -> pd.DataFrame:
     for column in SETTING:
         table[column] = predictions[column].iloc[0]
     return table
-
-
-def baselines(accuracy: pd.DataFrame) -> list[RandomBaseline]:
-    """(prompts,) the random baseline of each row of the table ``accuracy``."""
-    return [
-        _baseline(tuple(chances), tuple(counts))
-        for chances, counts in zip(accuracy["chances"], accuracy["counts"], strict=True)
-    ]
-
-
-@lru_cache(maxsize=4096)
-def _baseline(chances: tuple[float, ...], counts: tuple[int, ...]) -> RandomBaseline:
-    return RandomBaseline.from_counts(dict(zip(chances, counts, strict=True)))

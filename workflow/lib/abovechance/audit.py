@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from abovechance.accuracy import SETTING, baselines
+from abovechance.accuracy import SETTING
 from abovechance.mend import Pools
 from abovechance.published import Convention
 from abovechance.release import Problem, Setting
+from abovechance.verdicts import baselines
 
 # A prompt's accuracy is called lower than guessing where a guesser would be so low with less
 # than this probability, shared out among the prompts.
@@ -135,13 +135,13 @@ def _too_low(accuracy: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def of_aggregates(accuracies: Mapping[str, Any], accuracy: pd.DataFrame) -> Iterator[Finding]:
+def of_aggregates(accuracies: Mapping[Setting, list[float]], accuracy: pd.DataFrame) -> Iterator[Finding]:
     """Where the aggregated accuracies are not those of the predictions.
 
     Parameters
     ----------
     accuracies
-        {``<model>_<task>_<shots>-shot``: accuracies of its prompts, in any order}.
+        From ``Release.accuracies``, in any order.
     accuracy
         The table ``accuracy`` of all released prompts.
     """
@@ -149,11 +149,11 @@ def of_aggregates(accuracies: Mapping[str, Any], accuracy: pd.DataFrame) -> Iter
     if not accuracies:
         return
     for (model, task, shots), group in accuracy.groupby(SETTING, observed=True, sort=False):
-        key = f"{model}_{task}_{shots}-shot"
-        values = np.asarray(accuracies.get(key, []), dtype=float)
+        key, setting = f"{model}_{task}_{shots}-shot", Setting(model, task, shots)
+        values = np.asarray(accuracies.get(setting, []), dtype=float)
         outside = np.flatnonzero(~((values >= 0) & (values <= 1)))
         own = np.sort(group["accuracy"].to_numpy())
-        if key not in accuracies:
+        if setting not in accuracies:
             evidence = f"{file} has no '{key}'"
         elif len(outside):
             at = int(outside[0])

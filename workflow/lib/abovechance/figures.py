@@ -17,10 +17,10 @@ from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
 from numpy.typing import ArrayLike
 
 from abovechance import style
-from abovechance.accuracy import SETTING, baselines
+from abovechance.accuracy import SETTING
 from abovechance.baseline import RandomBaseline
 from abovechance.heldout import curves
-from abovechance.verdicts import Verdict, expected_maximum_curve
+from abovechance.verdicts import Verdict, baselines, expected_maximum_curve
 
 COLUMNS = 4
 

@@ -11,6 +11,7 @@ What Yauney and Mimno (2024) took for a setting's numbers, read off their releas
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -20,6 +21,7 @@ import pandas as pd
 from abovechance.accuracy import SETTING
 from abovechance.baseline import RandomBaseline
 from abovechance.heldout import PREDICTORS, decision_scores, most_prompts
+from abovechance.release import Setting
 
 SAMPLED = 200
 SUITE = "BIG-bench Lite"
@@ -72,29 +74,37 @@ class Convention:
         return "between" if best <= self.maximum else "above"
 
 
-def published_verdicts(accuracy: pd.DataFrame) -> pd.DataFrame:
+def published_verdicts(
+    accuracy: pd.DataFrame, aggregated: Mapping[Setting, Sequence[float]] | None = None
+) -> pd.DataFrame:
     """One row a setting: the paper's n, p and t, the best accuracy, and the verdict.
 
     Parameters
     ----------
     accuracy
         The table ``accuracy`` of all released prompts, repeated ones included.
+    aggregated
+        The accuracies as the release aggregates them, which the paper's table is made from. They
+        count where they are accuracies, and for settings whose predictions cannot be used too.
     """
+    best = accuracy.groupby(SETTING, observed=True, sort=False)["accuracy"].max().to_dict()
+    for setting, values in (aggregated or {}).items():
+        if len(values) and all(0 <= value <= 1 for value in values):
+            best[tuple(setting)] = max(values)
     rows = []
-    for setting, group in accuracy.groupby(SETTING, observed=True, sort=False):
+    for setting, value in sorted(best.items()):
         convention = Convention.of(setting[1], setting[2])
         if convention is None:
             continue
-        best = group["accuracy"].max()
         rows.append(
             {
                 **dict(zip(SETTING, setting, strict=True)),
                 "examples": convention.examples,
                 "prompts": convention.prompts,
-                "best_accuracy": best,
+                "best_accuracy": value,
                 "standard_baseline": convention.chance,
                 "maximum_baseline": convention.maximum,
-                "verdict": convention.verdict(best),
+                "verdict": convention.verdict(value),
             }
         )
     return pd.DataFrame(rows)
@@ -200,6 +210,7 @@ def heldout_difference(released: pd.DataFrame, own: pd.DataFrame) -> pd.DataFram
 
 def tables(
     released: pd.DataFrame,
+    aggregated: Mapping[Setting, Sequence[float]],
     released_outcomes: pd.DataFrame,
     own_outcomes: pd.DataFrame,
     mended: pd.DataFrame,
@@ -211,6 +222,8 @@ def tables(
     ----------
     released
         The table ``accuracy`` of all released prompts.
+    aggregated
+        From ``Release.accuracies``.
     released_outcomes
         From ``Release.outcomes``; may be empty.
     own_outcomes
@@ -220,7 +233,7 @@ def tables(
     findings
         From ``audit.table``.
     """
-    published = published_verdicts(released)
+    published = published_verdicts(released, aggregated)
     own = most_prompts(own_outcomes)
     own = own.assign(model=own["model"].map(displayed))
     theirs = most_prompts(released_outcomes) if len(released_outcomes) else own

@@ -163,10 +163,31 @@ class Release:
         _check(predictions)
         return predictions.assign(correct=predictions["correct"].astype(bool))
 
-    def accuracies(self) -> dict[str, Any]:
-        """{setting: accuracies of its prompts}, as the release aggregates them; empty where it does not."""
+    def accuracies(self) -> dict[Setting, list[float]]:
+        """The accuracies of each setting's prompts, as the release aggregates them; empty where it does not.
+
+        Raises
+        ------
+        InputError
+            If the file is not JSON, or an entry is no list of numbers.
+        """
         name = "results/aggregated-results.json"
-        return self._json(name) if name in self.names else {}
+        found = {}
+        for key, values in (self._json(name) if name in self.names else {}).items():
+            setting = _setting(f"results/{key}.csv")
+            if not isinstance(values, list) or not all(isinstance(value, int | float) for value in values):
+                raise InputError(f"{self.path}: {name}: '{key}' is no list of numbers")
+            if setting is not None:
+                found[setting] = values
+        return found
+
+    @property
+    def usable_accuracies(self) -> dict[Setting, list[float]]:
+        """The aggregated accuracies; none where they cannot be read, which the audit tells."""
+        try:
+            return self.accuracies()
+        except InputError:
+            return {}
 
     def sample(self, task: str) -> list[int] | None:
         """Which examples of a large task were evaluated, by their place; None where all were."""

@@ -220,10 +220,12 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
             "examples": f"at most {config['max_examples']} of a task",
             "compared by": f"log-likelihood per {config['normalization']}",
         }
+    versions: dict[str, str] = {}
     for made in made_from:
         if "model" in made:
             told[made["name"]] = f"{made['model']} ({made['revision'][:12]}), {made['precision']}"
-        told["versions"] = ", ".join(f"{package} {number}" for package, number in made["versions"].items())
+        versions |= made["versions"]
+    told["versions"] = ", ".join(f"{package} {number}" for package, number in versions.items())
     return told
 
 

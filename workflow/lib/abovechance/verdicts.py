@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.accuracy import SETTING, baselines
+from abovechance.accuracy import SETTING
 from abovechance.baseline import BestOf, RandomBaseline, as_html, whole
 
 VERDICTS = ("below", "between", "above")
@@ -85,6 +86,19 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         return as_html(asdict(self))
+
+
+def baselines(accuracy: pd.DataFrame) -> list[RandomBaseline]:
+    """(prompts,) the random baseline of each row of the table ``accuracy``."""
+    return [
+        _baseline(tuple(chances), tuple(counts))
+        for chances, counts in zip(accuracy["chances"], accuracy["counts"], strict=True)
+    ]
+
+
+@lru_cache(maxsize=4096)
+def _baseline(chances: tuple[float, ...], counts: tuple[int, ...]) -> RandomBaseline:
+    return RandomBaseline.from_counts(dict(zip(chances, counts, strict=True)))
 
 
 def verdict(accuracy: pd.DataFrame, tried: int | None = None) -> dict[str, object]:
