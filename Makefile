@@ -43,6 +43,7 @@ bench: $(VENV)/.installed-bench
 
 bench-baselines: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.baselines
+	@$(VENV)/bin/python -m tests.bench.randomization
 
 # Other tools need other versions of packages than the pinned ones: each is set up in a folder of its own
 # that sees the packages of $(VENV), and scores a few sums with the default study's model.
