@@ -128,8 +128,9 @@ def examples_for_power(
 ) -> int:
     """The least number of examples from which on the power is at least ``wanted``.
 
-    Power rises with the number of examples, but in steps: from the number given, it stays at
-    least ``wanted`` for the next tenth more examples.
+    Power rises with the number of examples, but in steps. From the number given, it is checked to
+    stay at least ``wanted`` for a tenth more examples, at most 400, and for 20 where there are
+    very many, and the steps are tiny.
 
     Raises
     ------
@@ -145,7 +146,8 @@ def examples_for_power(
 
     high = _least(enough, MOST_EXAMPLES, f"more than {MOST_EXAMPLES:,} examples were needed")
     # Power falls where the threshold moves up by one example, so look behind every such step.
-    while short := [n for n in range(high, high + max(20, min(high // 10, 400))) if not enough(n)]:
+    ahead = max(20, min(high // 10, 400, 2_000_000 // high))
+    while short := [n for n in range(high, high + ahead) if not enough(n)]:
         high = short[-1] + 1
     return high
 
