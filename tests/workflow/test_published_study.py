@@ -54,8 +54,9 @@ def test_verdicts_are_by_the_data_and_beside_them_as_published(finished):
     published = pd.read_csv(results / "tables" / "published_verdicts.csv").set_index(
         ["model", "task", "shots"]
     )
-    assert set(mended.index) == set(published.index)
-    assert len(mended) == 6
+    # of the two whose predictions cannot be used, the release has aggregated accuracies
+    assert set(mended.index) < set(published.index)
+    assert (len(mended), len(published)) == (6, 8)
     setting = ("OLMo-7B", "conceptual_combinations", 1)
     assert (published.loc[setting, "examples"], published.loc[setting, "prompts"]) == (102, 103)
     assert mended.loc[setting, "examples"] in (39, 40)
