@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import auc
 
-from abovechance import RandomBaseline
+from abovechance import RandomBaseline, heldout
 from abovechance.heldout import Grid, agreement, all_outcomes, curves, outcomes
 
 
@@ -118,3 +118,37 @@ def test_outcomes_that_all_agree_have_no_curve_and_no_area(guesses):
     found = study(predictions(np.ones((2, 40), bool)))
     assert curves(found).empty
     assert agreement(found, [])["auroc"].isna().all()
+
+
+@pytest.mark.parametrize("share", [1.0, 0.9, 0.3])
+def test_parts_are_counted_as_one_would_count_them_by_hand(share):
+    generator = np.random.default_rng(7)
+    evaluated = generator.random((6, 25)) < share
+    correct = (generator.random((6, 25)) < 0.5) & evaluated
+    chance = generator.choice([0.2, 0.25, 0.5], 25)
+    chosen = generator.random((4, 25)) < 0.6
+    grid = Grid(np.arange(6), correct, evaluated, chance)
+    for part, inside in zip(grid.parts(chosen), (chosen, ~chosen), strict=True):
+        baselines, which = part.baselines
+        for prompt in range(6):
+            for split in range(4):
+                mine = evaluated[prompt] & inside[split]
+                assert part.size[prompt, split] == mine.sum()
+                assert part.right[prompt, split] == (correct[prompt] & inside[split]).sum()
+                if mine.any():
+                    assert baselines[which[prompt, split]] == RandomBaseline(chance[mine])
+                    assert part.standard[prompt, split] == pytest.approx(chance[mine].mean())
+
+
+def test_more_splits_leave_the_earlier_ones_as_they_are(guesses):
+    few, many = study(guesses, splits=5), study(guesses, splits=20)
+    pd.testing.assert_frame_equal(few, many[many["split"] < 5].reset_index(drop=True))
+
+
+def test_many_different_baselines_are_taken_in_smaller_groups_with_the_same_result(guesses, monkeypatch):
+    own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
+    chances = {f"e{i}": 1 / (2 + i % 7) for i in range(40)}
+    own = own.assign(chance=own["example"].map(chances))
+    whole = study(own)
+    monkeypatch.setattr(heldout, "FEW_BASELINES", 2)
+    pd.testing.assert_frame_equal(study(own), whole)

@@ -257,6 +257,21 @@ def test_lighteval(tmp_path, texts):
     assert found[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "community|sums", 3]
 
 
+def test_lighteval_generation_goes_by_its_metric_and_asks_for_the_chance(tmp_path):
+    row = lighteval_row(0, [-1.0], 0)
+    row["doc"]["choices"], row["metric"] = ["4"], {"exact_match": 1.0}
+    path = write_lighteval(tmp_path, [row])
+    with pytest.raises(InputError, match="does not say how many choices"):
+        imported(path, prompts=1)
+    assert imported(path, prompts=1, chance=0.1)["correct"].tolist() == [True]
+    with pytest.raises(InputError, match=r"has no metric 'f1'; right would be --metric \['exact_match'\]"):
+        imported(path, prompts=1, chance=0.1, metric="f1")
+    # choices that were not scored one by one, but generated
+    several = lighteval_row(1, [-1.0, -2.0], 1)
+    several["metric"], several["model_response"] = {"exact_match": 0.0}, {"logprobs": [-5.0]}
+    assert not imported(write_lighteval(tmp_path / "b", [several]), prompts=1, chance=0.1)["correct"].any()
+
+
 def test_lighteval_files_that_are_something_else(tmp_path):
     path = tmp_path / "details_x.parquet"
     pq.write_table(pa.table({"a": [1]}), path)
