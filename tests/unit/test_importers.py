@@ -268,8 +268,8 @@ def test_lighteval_generation_goes_by_its_metric_and_asks_for_the_chance(tmp_pat
         imported(path, prompts=1, chance=0.1, metric="f1")
     # choices that were not scored one by one, but generated
     several = lighteval_row(1, [-1.0, -2.0], 1)
-    several["metric"], several["model_response"] = {"exact_match": 0.0}, {"logprobs": [-5.0]}
-    assert not imported(write_lighteval(tmp_path / "b", [several]), prompts=1, chance=0.1)["correct"].any()
+    several["metric"], several["model_response"] = {"exact_match": 1.0}, {"logprobs": [-5.0]}
+    assert imported(write_lighteval(tmp_path / "b", [several]), prompts=1, chance=0.1)["correct"].all()
 
 
 def test_lighteval_files_that_are_something_else(tmp_path):
