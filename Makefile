@@ -48,7 +48,7 @@ bench-baselines: $(VENV)/.installed-dev
 # Other tools need other versions of packages than the pinned ones: each is set up in a folder of its own
 # that sees the packages of $(VENV), and scores a few sums with the default study's model.
 logs: $(VENV)/.installed-dev results/logs/lm_eval/accuracy.json results/logs/inspect_ai/accuracy.json \
-		results/logs/lighteval/accuracy.json
+		results/logs/lighteval/accuracy.json results/logs/crfm_helm/accuracy.json
 	@$(VENV)/bin/python -m pytest tests/logs
 
 results/logs/%/accuracy.json: envs/requirements-logs.txt tests/logs/make.py | $(VENV)/.installed

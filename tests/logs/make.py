@@ -1,4 +1,4 @@
-"""Real logs of other tools, on the default study's model: python tests/logs/make.py TOOL FOLDER
+"""Real logs of other tools, most on the default study's model: python tests/logs/make.py TOOL FOLDER
 
 Run by `make logs` in an environment that has the tool. Beside the log, ``accuracy.json`` has the
 accuracy that the tool itself reports.
@@ -7,6 +7,7 @@ accuracy that the tool itself reports.
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -129,8 +130,21 @@ def lighteval(folder: Path) -> float:
     return sum(right) / len(right)
 
 
+def crfm_helm(folder: Path) -> float:
+    """HELM's own command, on its own toy task and toy model: hubs and other models are not at hand."""
+    command = [sys.executable, "-m", "helm.benchmark.run", "--run-entries", "simple_mcqa:model=simple/model1"]
+    limits = ["--suite", "sums", "--max-eval-instances", "12", "--num-train-trials", "3", "--disable-cache"]
+    subprocess.run([*command, *limits], cwd=folder, check=True)
+    (stats,) = folder.rglob("stats.json")
+    for stat in json.loads(stats.read_text()):
+        if stat["name"] == {"name": "exact_match", "split": "test"}:
+            return stat["mean"]
+    raise LookupError(f"{stats} has no exact_match")
+
+
 if __name__ == "__main__":
     name, target = sys.argv[1], Path(sys.argv[2]).resolve()
     target.mkdir(parents=True, exist_ok=True)
-    reported = {"lm_eval": lm_eval, "inspect_ai": inspect_ai, "lighteval": lighteval}[name](target)
+    tools = {"lm_eval": lm_eval, "inspect_ai": inspect_ai, "lighteval": lighteval, "crfm_helm": crfm_helm}
+    reported = tools[name](target)
     (target / "accuracy.json").write_text(json.dumps(reported))

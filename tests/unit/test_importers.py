@@ -181,6 +181,13 @@ def test_helm_has_a_prompt_for_each_train_trial(tmp_path):
     assert found[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "mmlu:subject=anatomy", 5]
 
 
+def test_helm_runs_of_scenarios_without_arguments_are_called_by_the_scenario(tmp_path):
+    folder = write_helm(tmp_path, [helm_result("a", 0, 1.0)])
+    spec = json.loads((folder / "run_spec.json").read_text()) | {"name": "simple_mcqa:model=org_model"}
+    (folder / "run_spec.json").write_text(json.dumps(spec))
+    assert imported(folder)["task"].unique().tolist() == ["simple_mcqa"]
+
+
 def test_helm_scores_a_tie_as_a_fraction_which_is_not_correct(tmp_path):
     (run,) = read_runs(
         [write_helm(tmp_path, [helm_result("a", 0, 0.5), helm_result("b", 0, 1.0)])], Options()
@@ -206,9 +213,14 @@ def test_helm_runs_without_the_metric_or_the_spec_are_told(tmp_path):
     folder = write_helm(tmp_path, [helm_result("a", 0, 1.0)])
     with pytest.raises(InputError, match="has no metric 'f1'; its metrics: exact_match, predicted_index"):
         imported(folder, metric="f1")
+    instances = json.loads((folder / "instances.json").read_text())
     (folder / "instances.json").unlink()
     with pytest.raises(InputError, match="does not say how many choices"):
         imported(folder)
+    # a suite that was not summarized has them elsewhere
+    states = {"request_states": [{"instance": instance} for instance in instances]}
+    (folder / "scenario_state.json").write_text(json.dumps(states))
+    assert set(imported(folder)["chance"]) == {0.25}
     (folder / "run_spec.json").unlink()
     with pytest.raises(InputError, match="but no run_spec.json"):
         imported(folder)

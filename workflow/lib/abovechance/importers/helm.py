@@ -42,13 +42,14 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     table["chance"] = table["example"].map(chances) if chances else float("nan")
     if ties := int(table["tie"].sum()):
         notes.append(f"{folder.name}: {ties} ties are counted as wrong; HELM gives each a fraction")
-    name = str(spec.get("name", folder.name))
-    task = ",".join(part for part in name.split(",") if not part.startswith("model=")).replace(":model=", ":")
+    scenario, _, arguments = str(spec.get("name", folder.name)).partition(":")
+    arguments = ",".join(part for part in arguments.split(",") if not part.startswith("model="))
+    task = f"{scenario}:{arguments}" if arguments else scenario
     model = str(adapter.get("model") or adapter.get("model_deployment") or "model")
     yield Run(
         str(folder),
         model,
-        task.split(":model=")[0],
+        task,
         int(adapter.get("max_train_instances", 0)),
         table.drop(columns="split").reset_index(drop=True),
         notes,
@@ -91,15 +92,21 @@ def _predicted(instance: dict[str, Any], value: float) -> int:
 
 
 def _chances(folder: Path) -> dict[str, float]:
-    """{example: correct choices / choices}, from the run's instances where they are there."""
-    path = folder / "instances.json"
-    if not path.is_file():
+    """{example: correct choices / choices}, where the run tells its instances.
+
+    They stand in ``instances.json`` once a suite was summarized, before in ``scenario_state.json``.
+    """
+    if (folder / "instances.json").is_file():
+        instances = read_json(folder / "instances.json")
+    elif (folder / "scenario_state.json").is_file():
+        states = read_json(folder / "scenario_state.json").get("request_states", [])
+        instances = [state["instance"] for state in states]
+    else:
         return {}
-    return {
-        str(instance["id"]): sum("correct" in reference["tags"] for reference in instance["references"])
-        / len(instance["references"])
-        for instance in read_json(path)
+    found = {}
+    for instance in instances:
+        right = ["correct" in reference.get("tags", []) for reference in instance.get("references", [])]
         # generation tasks list right answers only
-        if len(instance["references"]) > 1
-        and not all("correct" in reference["tags"] for reference in instance["references"])
-    }
+        if len(right) > 1 and not all(right):
+            found[str(instance["id"])] = sum(right) / len(right)
+    return found
