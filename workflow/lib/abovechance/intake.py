@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -65,7 +66,7 @@ def take_in(
         for task, rows in examples.groupby("task", observed=True, sort=False)
     }
     problems, findings = list(release.problems), []
-    accuracies: dict[str, list[pd.DataFrame]] = {"released": [], "mended": []}
+    released, mended = [], []  # accuracies
     losses: dict[Setting, pd.DataFrame] = {}
     facts = {"release": release.path.name}
     with (
@@ -74,37 +75,51 @@ def take_in(
     ):
         for done, setting in enumerate(release.settings, start=1):
             try:
-                predictions = release.predictions(setting)
-                chance, known = pools[setting.task].chance(predictions)
+                taken = _take_in(release, setting, pools[setting.task])
             except InputError as error:
                 problems.append(Problem(setting.file, str(error), "left out"))
                 continue
-            predictions = predictions.assign(**setting._asdict(), tie=False)
-            convention = Convention.of(setting.task, setting.shots)
-            released = predictions.assign(chance=convention.chance if convention else chance)
-            write_released(released)
-            accuracies["released"].append(accuracy_by_prompt(released))
-            predictions["chance"] = chance
-            findings += audit.of_setting(
-                setting, predictions, accuracy_by_prompt(predictions), known, pools[setting.task]
-            )
-            mended = distinct_prompts(predictions)
-            losses[setting] = mended[["demonstrations", "example", "loss"]]
-            mended = mended.drop(columns=["demonstrations", "loss"])
-            write_mended(mended.assign(example=mended["example"].astype(str), predicted=-1))
-            accuracies["mended"].append(accuracy_by_prompt(mended))
+            write_released(taken.released)
+            write_mended(taken.mended)
+            released.append(accuracy_by_prompt(taken.released))
+            mended.append(accuracy_by_prompt(taken.mended))
+            findings += taken.findings
+            losses[setting] = taken.losses
             report(f"{done} of {len(release.settings)} settings read")
-        if not accuracies["released"]:
+        if not released:
             first = next(problem for problem in problems if problem.done == "left out")
             raise InputError(f"release {release.path}: no setting can be used; {first.file}: {first.what}")
-    tables = {name: pd.concat(parts, ignore_index=True) for name, parts in accuracies.items()}
-    write_table(tables["released"], "accuracy", files.released_accuracy, facts)
-    write_table(tables["mended"], "accuracy", files.accuracy, facts)
+    accuracy = pd.concat(released, ignore_index=True)
+    write_table(accuracy, "accuracy", files.released_accuracy, facts)
+    write_table(pd.concat(mended, ignore_index=True), "accuracy", files.accuracy, facts)
     try:
-        findings += audit.of_aggregates(release.accuracies(), tables["released"])
+        findings += audit.of_aggregates(release.accuracies(), accuracy)
     except InputError as error:
         problems.append(Problem("results/aggregated-results.json", str(error), "not used"))
     findings += audit.of_problems(problems)
     findings += audit.of_pairs(losses)
     write_csv(audit.table(findings), files.audit)
     return problems
+
+
+class _Taken(NamedTuple):
+    """One setting: its predictions as they are and mended, what does not hold, and its losses."""
+
+    released: pd.DataFrame
+    mended: pd.DataFrame
+    findings: list[audit.Finding]
+    losses: pd.DataFrame
+
+
+def _take_in(release: Release, setting: Setting, pools: Pools) -> _Taken:
+    predictions = release.predictions(setting)
+    chance, known = pools.chance(predictions)
+    predictions = predictions.assign(**setting._asdict(), tie=False, chance=chance)
+    convention = Convention.of(setting.task, setting.shots)
+    released = predictions.assign(chance=convention.chance) if convention else predictions
+    accuracy = accuracy_by_prompt(predictions)
+    findings = list(audit.of_setting(setting, predictions, accuracy, known, pools))
+    distinct = distinct_prompts(predictions)
+    mended = distinct.drop(columns=["demonstrations", "loss"])
+    mended = mended.assign(example=mended["example"].astype(str), predicted=-1)
+    return _Taken(released, mended, findings, distinct[["demonstrations", "example", "loss"]])
