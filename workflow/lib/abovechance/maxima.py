@@ -8,6 +8,7 @@ that the verdicts need:
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +16,7 @@ import pandas as pd
 from abovechance.baseline import RandomBaseline
 from abovechance.errors import InputError, nearest
 from abovechance.sources import read_csv_texts
-from abovechance.verdicts import judge
+from abovechance.verdicts import Verdict
 
 NAMES = ("source", "task", "model")
 NUMBERS = ("best_accuracy", "examples", "prompts")
@@ -53,7 +54,8 @@ def is_maxima(path: Path) -> bool:
         return False
     with path.open(encoding="utf-8", errors="replace") as file:
         heading = [column.strip() for column in file.readline().split(",")]
-    return bool({"best_accuracy"} & set(heading)) or ("example" not in heading and "accuracy" in heading)
+    # `accuracy` in its place is a slip that its own message explains
+    return "best_accuracy" in heading or ("example" not in heading and "accuracy" in heading)
 
 
 def _check_columns(table: pd.DataFrame, path: Path) -> None:
@@ -131,21 +133,12 @@ def judge_maxima(table: pd.DataFrame) -> pd.DataFrame:
     judged = []
     for row in table.to_dict("records"):
         baseline = RandomBaseline.of(row["chance"], row["examples"])
-        maximum = baseline.maximum(row["prompts"])
+        found = asdict(Verdict.of(row["correct"] / row["examples"], baseline, row["prompts"]))
+        del found["accuracy"]  # best_accuracy has it as it was written
         note = row.pop("note")
-        judged.append(
-            {
-                **row,
-                "standard_baseline": baseline.standard,
-                "maximum_baseline": maximum,
-                "standard_tail": baseline.tail(row["correct"]),
-                "maximum_tail": baseline.tail(row["correct"], row["prompts"]),
-                "verdict": judge(row["correct"] / row["examples"], baseline.standard, maximum),
-                "note": note,
-            }
-        )
-    found = pd.DataFrame(judged).drop(columns=["chance", "correct"])
-    return found if found["note"].any() else found.drop(columns="note")
+        judged.append(row | found | {"note": note})
+    shown = pd.DataFrame(judged).drop(columns=["chance", "correct"])
+    return shown if shown["note"].any() else shown.drop(columns="note")
 
 
 def count(judged: pd.DataFrame) -> str:
