@@ -1,8 +1,12 @@
 """Tree scores against a plain forward pass over each whole string."""
 
+from collections.abc import Callable
+
+import bitsandbytes
 import numpy as np
 import pytest
 import torch
+from bitsandbytes.nn.modules import has_avx512bf16
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import (
@@ -84,21 +88,47 @@ def test_a_model_that_ignores_the_mask_is_found_out(monkeypatch, dtype):
     assert choose_path(model)[0] == "batched"
 
 
-def test_nf4_weights_dequantized_once_give_the_same_numbers(llama, tmp_path):
-    llama.save_pretrained(tmp_path / "whole")
-    in_products = AutoModelForCausalLM.from_pretrained(
-        tmp_path / "whole", dtype=torch.bfloat16, quantization_config=models.nf4_config(), device_map="cpu"
-    ).eval()
-    once = in_products.dequantize()
+@pytest.fixture
+def load_nf4(tmp_path) -> Callable[[], PreTrainedModel]:
+    """Load the same NF4 weights anew; their sizes are such as every kernel of bitsandbytes takes."""
+    torch.manual_seed(0)
+    LlamaForCausalLM(LlamaConfig(**SMALL | {"intermediate_size": 128})).save_pretrained(tmp_path)
+
+    def load_one() -> PreTrainedModel:
+        return AutoModelForCausalLM.from_pretrained(
+            tmp_path, dtype=torch.bfloat16, quantization_config=models.nf4_config(), device_map="cpu"
+        ).eval()
+
+    return load_one
+
+
+def quantized_layers(model: PreTrainedModel) -> list[bitsandbytes.nn.Linear4bit]:
+    return [module for module in model.modules() if isinstance(module, bitsandbytes.nn.Linear4bit)]
+
+
+def test_nf4_weights_dequantized_once_give_the_numbers_of_dequantizing_in_every_product(load_nf4):
+    in_products, once = load_nf4(), models.dequantized(load_nf4())
+    for layer in quantized_layers(in_products):
+        layer.support_avx512bf16_for_cpu = False  # else a kernel that never dequantizes is taken
     tokens = torch.arange(40)[None]
     with torch.inference_mode():
-        expected = AutoModelForCausalLM.from_pretrained(
-            tmp_path / "whole",
-            dtype=torch.bfloat16,
-            quantization_config=models.nf4_config(),
-            device_map="cpu",
-        )(tokens).logits
-        assert torch.equal(once(tokens).logits, expected)
+        assert torch.equal(once(tokens).logits, in_products(tokens).logits)
+
+
+@pytest.mark.skipif(not has_avx512bf16(), reason="this processor has no AVX512-BF16")
+def test_a_kernel_that_never_dequantizes_rounds_otherwise_and_no_more(load_nf4):
+    fused, once = load_nf4(), models.dequantized(load_nf4())
+    tokens = torch.arange(40)[None]
+    with torch.inference_mode():
+        found, expected = (model(tokens).logits.float() for model in (fused, once))
+    assert 0 < (found - expected).abs().mean() < 0.05 * expected.std()
+
+
+def test_weights_that_were_repacked_for_a_kernel_are_not_dequantized(load_nf4):
+    model = load_nf4()
+    quantized_layers(model)[-1].weight.quant_state.packing_format_for_cpu = True
+    with pytest.raises(ValueError, match="down_proj: its weights are repacked"):
+        models.dequantized(model)
 
 
 def test_a_wide_product_is_the_exact_product_rounded_once():

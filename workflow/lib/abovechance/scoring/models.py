@@ -8,6 +8,7 @@ are. Scoring jobs load from there. No pickle is ever loaded.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import shutil
@@ -37,6 +38,8 @@ from abovechance.sources import check_model_path
 # Bars of many jobs at once would overwrite each other and hide the jobs' own progress.
 transformers_logging.disable_progress_bar()
 transformers_logging.set_verbosity_error()
+# It advises to install a kernel from a hub, which nothing here uses.
+logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
 
 DTYPES = {
     "float32": torch.float32,
@@ -226,8 +229,9 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
     """The model, ready to score, on the accelerator where there is one.
 
     On a processor, NF4 weights are dequantized once where memory allows, which gives the
-    same numbers as dequantizing them in every product; and where the processor has no
-    bfloat16 products, they are taken in float32 and rounded (``WideLinear``).
+    same numbers as dequantizing them in every product (bitsandbytes' kernel for processors
+    with AVX512-BF16 rounds otherwise); and where the processor has no bfloat16 products, they
+    are taken in float32 and rounded (``WideLinear``).
     """
     dtype, device = DTYPES[precision], default_device()
     model = AutoModelForCausalLM.from_pretrained(
@@ -240,10 +244,28 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
     if device == "cpu":
         parameters = model.num_parameters()
         if weights.quantized and 2 * parameters < _free_memory() / 2:
-            model = model.dequantize()
+            model = dequantized(model)
         if not _multiplies_natively(dtype) and 4 * parameters < _free_memory() / 2:
             _widen_products(model)
     return model.eval().requires_grad_(False)
+
+
+def dequantized(model: PreTrainedModel) -> PreTrainedModel:
+    """The model with its NF4 weights as bfloat16 ones.
+
+    Raises
+    ------
+    ValueError
+        If the model has run already where bitsandbytes then repacks weights for a kernel of the
+        processor: what it would unpack them to is garbage.
+    """
+    for name, module in model.named_modules():
+        state = getattr(getattr(module, "weight", None), "quant_state", None)
+        if getattr(state, "packing_format_for_cpu", False):
+            raise ValueError(
+                f"layer {name}: its weights are repacked since the model ran; dequantize it before that"
+            )
+    return model.dequantize()
 
 
 def _device_map(device: str, weights: Weights) -> str | dict[str, int] | None:
