@@ -1,0 +1,59 @@
+"""Are the results of two versions of the code the same? For changes that must not change a number.
+
+    python -m tests.same_results BEFORE AFTER
+
+BEFORE and AFTER are the folders of one study's results, each made by one version. Every table
+(CSV, Markdown, LaTeX), and the numbers of every figure, must be equal byte for byte; every Parquet
+table in its columns, types, order and values. What a Parquet file says it was made from (library
+versions, digests of code) is not compared, nor are logs, benchmarks, pictures and the report.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+COMPARED = (".csv", ".md", ".tex", ".parquet")
+
+
+def differences(before: Path, after: Path) -> list[str]:
+    """What differs, one line a file; files that are only in ``after`` are no difference."""
+    names = sorted(
+        path.relative_to(before)
+        for path in before.rglob("*")
+        if path.suffix in COMPARED and path.relative_to(before).parts[0] not in ("logs", "benchmarks")
+    )
+    if not names:
+        return [f"{before} has no tables"]
+    found = ((name, _difference(before / name, after / name)) for name in names)
+    return [f"{name}: {what}" for name, what in found if what]
+
+
+def _difference(before: Path, after: Path) -> str:
+    if not after.is_file():
+        return "is not there"
+    if before.suffix != ".parquet":
+        return "" if before.read_bytes() == after.read_bytes() else "differs"
+    first, second = pq.read_table(before), pq.read_table(after)
+    if not first.schema.equals(second.schema):
+        return f"has columns {second.schema.names} or types that differ from {first.schema.names}"
+    if first.equals(second):
+        return ""
+    unequal = [name for name in first.column_names if not first[name].equals(second[name])]
+    return f"differs in {', '.join(unequal)}"
+
+
+def main() -> None:
+    """Compare two folders; exit status 1 where they differ."""
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    found = differences(*map(Path, sys.argv[1:]))
+    if found:
+        sys.exit("\n".join(found))
+    print(f"{sys.argv[2]}: the same")
+
+
+if __name__ == "__main__":
+    main()
