@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from abovechance import provenance
 from abovechance.archive import SCHEMAS, read_made_from, read_table, replacing, write_table, writing_parts
 from abovechance.errors import InputError
-from abovechance.provenance import code_digest, digest, file_sha256
+from abovechance.provenance import digest, file_sha256
 from abovechance.sources import check_sha256
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -63,25 +62,6 @@ def test_a_download_that_is_corrupted_or_missing_is_told(tmp_path):
     with pytest.raises(InputError, match=f"is {file_sha256(path)}, right would be 0000"):
         check_sha256(path, pinned)
     check_sha256(path, pinned | {"sha256": file_sha256(path)})
-
-
-def test_the_digest_of_code_sees_changes_of_meaning_in_all_that_is_imported(tmp_path, monkeypatch):
-    monkeypatch.setattr(provenance, "LIBRARY", tmp_path)
-    (tmp_path / "one.py").write_text('"""Doc."""\nfrom abovechance.two import f\n\nx = f()\n')
-    (tmp_path / "two.py").write_text("def f():\n    return 1\n")
-
-    def now() -> str:
-        for cached in (provenance._parsed, provenance._code_of, provenance._imports):
-            cached.cache_clear()
-        return code_digest("one")
-
-    first = now()
-    (tmp_path / "one.py").write_text('"""Other."""\n# why\nfrom abovechance.two import f\n\n\nx = f()\n')
-    (tmp_path / "two.py").write_text('def f():\n    """What it does."""\n    return 1\n')
-    assert now() == first
-    (tmp_path / "two.py").write_text("def f():\n    return 2\n")
-    assert now() != first
-    now()  # leaves no digest of these files behind
 
 
 def test_texts_that_join_alike_have_different_digests():

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from abovechance.archive import read_made_from, read_table
+from abovechance.scoring import identity
 from abovechance.scoring.store import ScoreStore
 
 IDENTITY = {"revision": "r", "precision": "float32", "code": "c"}
@@ -84,6 +85,28 @@ def test_scores_of_another_model_precision_or_code_are_not_used(path, key):
     store.finish(["one"], {})
     assert "one" in ScoreStore(path, IDENTITY)
     assert "one" not in ScoreStore(path, other)
+
+
+@pytest.mark.parametrize("finish", [True, False], ids=["file", "journal"])
+def test_scores_of_an_earlier_identity_that_counts_as_the_same_are_used(path, finish):
+    store = ScoreStore(path, IDENTITY)
+    store.add("one", rows(-1.0), {})
+    if finish:
+        store.finish(["one"], {})
+    now = IDENTITY | {"code": "moved"}
+    assert "one" in ScoreStore(path, now, [IDENTITY])
+    store = ScoreStore(path, now, [IDENTITY])
+    store.add("two", rows(-2.0), {})
+    store.finish(["one", "two"], {})
+    assert read_made_from(path)["identity"] == now
+    assert "one" not in ScoreStore(path, IDENTITY)
+
+
+def test_an_edit_that_changes_digits_makes_old_scores_void(monkeypatch):
+    code = [entry["code"] for entry in identity.identities("r", "float32")]
+    assert code[1:] == ["ad170f767471805f"]  # what the first release's scores have
+    monkeypatch.setattr(identity, "module_digest", lambda *_: "edited")
+    assert [entry["code"] for entry in identity.identities("r", "float32")] == ["edited"]
 
 
 def test_a_finished_file_is_extended_without_its_prompts_being_scored_again(path):

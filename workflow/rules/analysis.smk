@@ -41,7 +41,7 @@ rule verdicts:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code_digest("verdicts", "randomization", "archive"),
+        code=code_of("verdicts.py"),
     script:
         "../scripts/verdicts.py"
 
@@ -61,7 +61,7 @@ rule heldout:
     params:
         seed=STUDY["seed"],
         heldout=STUDY["heldout"],
-        code=code_digest("heldout", "archive"),
+        code=code_of("heldout.py"),
     script:
         "../scripts/heldout.py"
 
@@ -82,7 +82,7 @@ rule tables:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code_digest("tables"),
+        code=code_of("tables.py"),
     script:
         "../scripts/tables.py"
 
@@ -104,6 +104,6 @@ rule precision_tables:
         "../../envs/analysis.yaml"
     params:
         pairs=PRECISION_PAIRS,
-        code=code_digest("tables"),
+        code=code_of("precision_tables.py"),
     script:
         "../scripts/precision_tables.py"

@@ -11,9 +11,10 @@ WORKFLOW = Path(workflow.current_basedir).parent
 sys.path.insert(0, str(WORKFLOW / "lib"))
 
 from abovechance.archive import settings_of
+from abovechance.code import code_digest
 from abovechance.config import precision_pairs, resolve
 from abovechance.errors import InputError
-from abovechance.provenance import code_digest, digest
+from abovechance.provenance import digest
 from abovechance.release import Release
 from abovechance.scoring.accelerators import visible_accelerators
 
@@ -56,6 +57,11 @@ wildcard_constraints:
     shots=r"\d+",
     download="|".join(map(re.escape, DOWNLOADS)),
     weights=r"[A-Za-z0-9_.-]+",
+
+
+def code_of(script):
+    """A digest of what a script does, worked out for the jobs that are there and not before."""
+    return lambda wildcards: code_digest(WORKFLOW / "scripts" / script)
 
 
 def download_path(name):

@@ -15,6 +15,7 @@ rule download:
     conda:
         "../../envs/analysis.yaml"
     params:
+        # no digest of code: the file's own hash is checked, and it is not fetched again for an edit
         download=lambda wildcards: next(
             entry for entry in DOWNLOADS.values() if entry["file"] == wildcards.file
         ),

@@ -17,6 +17,6 @@ rule imported:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code_digest("accuracy", "archive"),
+        code=code_of("imported.py"),
     script:
         "../scripts/imported.py"

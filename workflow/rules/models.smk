@@ -24,7 +24,7 @@ rule weights:
         pinned=lambda wildcards: DOWNLOADS.get(
             source_of_weights(wildcards).get("download")
         ),
-        code=code_digest("scoring.models"),
+        code=code_of("weights.py"),
     script:
         "../scripts/weights.py"
 
@@ -43,6 +43,6 @@ rule quantize:
     resources:
         mem_mb=16000,
     params:
-        code=code_digest("scoring.models"),
+        code=code_of("quantize.py"),
     script:
         "../scripts/quantize.py"

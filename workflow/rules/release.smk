@@ -19,7 +19,7 @@ rule released_examples:
     params:
         tasks=TASKS,
         pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
-        code=code_digest("mend", "tasks", "archive"),
+        code=code_of("released_examples.py"),
     script:
         "../scripts/released_examples.py"
 
@@ -42,7 +42,7 @@ rule release:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code_digest("intake"),
+        code=code_of("release.py"),
     script:
         "../scripts/release.py"
 
@@ -62,7 +62,7 @@ rule released_heldout:
     params:
         seed=STUDY["seed"],
         heldout=STUDY["heldout"] | {"whole_split": True},
-        code=code_digest("heldout", "archive"),
+        code=code_of("heldout.py"),
     script:
         "../scripts/heldout.py"
 
@@ -101,7 +101,7 @@ rule published_tables:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code_digest("published", "audit", "tables", "release"),
+        code=code_of("published_tables.py"),
     script:
         "../scripts/published_tables.py"
 
@@ -131,7 +131,7 @@ rule figure_landscape:
         "../../envs/analysis.yaml"
     params:
         names=LANDSCAPES,
-        code=code_digest("landscapes"),
+        code=code_of("figure_landscape.py"),
     script:
         "../scripts/figure_landscape.py"
 
@@ -155,7 +155,7 @@ rule published_figures:
     params:
         illustrated=STUDY["illustrated"],
         pairs=PAIRS,
-        code=code_digest("showcase", "release"),
+        code=code_of("published_figures.py"),
     script:
         "../scripts/published_figures.py"
 
@@ -172,6 +172,6 @@ rule figure_pair:
         "../../envs/analysis.yaml"
     params:
         tuned=lambda wildcards: PAIRS[wildcards.model],
-        code=code_digest("showcase"),
+        code=code_of("figure_pair.py"),
     script:
         "../scripts/figure_pair.py"

@@ -34,7 +34,7 @@ rule figure_spread:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code_digest("figures"),
+        code=code_of("figure_spread.py"),
     script:
         "../scripts/figure_spread.py"
 
@@ -55,7 +55,7 @@ rule figure_expected_maximum:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code_digest("figures"),
+        code=code_of("figure_expected_maximum.py"),
     script:
         "../scripts/figure_expected_maximum.py"
 
@@ -76,7 +76,7 @@ rule figure_agreement:
     conda:
         "../../envs/analysis.yaml"
     params:
-        code=code_digest("figures", "heldout"),
+        code=code_of("figure_agreement.py"),
     script:
         "../scripts/figure_agreement.py"
 
@@ -91,6 +91,7 @@ rule resolved_config:
         "../../envs/analysis.yaml"
     params:
         config=STUDY,
+        code=code_of("resolved_config.py"),
     script:
         "../scripts/resolved_config.py"
 
@@ -114,7 +115,6 @@ rule report:
         study=STUDY["study"],
         figures=FIGURE_NAMES,
         tables=ALL_TABLES,
-        template=digest((WORKFLOW / "lib/abovechance/report.html.jinja").read_text()),
-        code=code_digest("report", "heldout", "tables"),
+        code=code_of("report.py"),
     script:
         "../scripts/report.py"

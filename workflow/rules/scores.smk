@@ -45,7 +45,7 @@ rule score:
         shots=SHOTS,
         precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
         too_long=STUDY["too_long"],
-        code=code_digest("scoring.job"),
+        code=code_of("score.py"),
     script:
         "../scripts/score.py"
 
@@ -71,7 +71,7 @@ rule accuracy:
         ],
         tasks=TASKS,
         normalization=STUDY["normalization"],
-        code=code_digest("accuracy", "archive"),
+        code=code_of("accuracy.py"),
     script:
         "../scripts/accuracy.py"
 
@@ -91,7 +91,7 @@ rule randomization:
         tasks=TASKS,
         seed=STUDY["seed"],
         draws=STUDY["randomization"]["draws"],
-        code=code_digest("randomization", "archive"),
+        code=code_of("randomization.py"),
     script:
         "../scripts/randomization.py"
 

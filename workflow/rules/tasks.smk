@@ -21,7 +21,7 @@ rule task:
     params:
         bigbench=lambda wildcards: STUDY["tasks"][wildcards.task] == "bigbench",
         pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
-        code=code_digest("tasks", "archive"),
+        code=code_of("task.py"),
     script:
         "../scripts/task.py"
 
@@ -40,7 +40,7 @@ rule evaluation_set:
     params:
         seed=STUDY["seed"],
         max_examples=STUDY["max_examples"],
-        code=code_digest("prompts", "archive"),
+        code=code_of("evaluation_set.py"),
     script:
         "../scripts/evaluation_set.py"
 
@@ -60,6 +60,6 @@ rule prompts:
     params:
         seed=STUDY["seed"],
         prompts=STUDY["prompts"],
-        code=code_digest("prompts", "archive"),
+        code=code_of("prompts.py"),
     script:
         "../scripts/prompts.py"

@@ -14,15 +14,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from abovechance.errors import InputError
 from abovechance.prompts import evaluated_on
-from abovechance.provenance import digest, module_digest
+from abovechance.provenance import digest
 from abovechance.scoring import models
 from abovechance.scoring.engine import pack_tokens
+from abovechance.scoring.identity import identities
 from abovechance.scoring.paths import choose_path, score
 from abovechance.scoring.store import ScoreStore
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
-
-# Scores made by another version of these modules are not mixed with new ones.
-NUMERICS = ("scoring.trie", "scoring.tokens", "scoring.engine", "scoring.paths", "scoring.models")
 
 
 @dataclass(frozen=True)
@@ -93,8 +91,8 @@ def score_cells(
     InputError
         If a string is longer than the model's context, before the model is loaded.
     """
-    identity = {"revision": weights.revision, "precision": precision, "code": module_digest(*NUMERICS)}
-    stores = {path: ScoreStore(path, identity) for path in cells}
+    identity, *earlier = identities(weights.revision, precision)
+    stores = {path: ScoreStore(path, identity, earlier) for path in cells}
     missing = {
         path: [prompt for prompt, key in enumerate(cell.keys) if key not in stores[path]]
         for path, cell in cells.items()

@@ -8,7 +8,7 @@ is dropped when the next job goes on from there.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,19 @@ class ScoreStore:
     path
         The final Parquet file. The journal lies beside it.
     identity
-        What the scores depend on besides the prompt: model, precision, examples, code.
-        Scores of another identity are not used.
+        What the scores depend on besides the prompt: model, precision, code. Scores of another
+        identity are not used.
+    earlier
+        Identities that count as the same: their scores are used.
     """
 
-    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path, identity: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         self.path = path
         self.journal = path.with_suffix(".journal")
         self.identity = dict(identity)
+        self._same = [self.identity, *map(dict, earlier)]
         self._lines: dict[str, dict[str, Any]] = {}
         self._recover_file()
         self._recover_journal()
@@ -77,7 +82,7 @@ class ScoreStore:
         if not self.path.exists():
             return
         made_from = read_made_from(self.path)
-        if made_from.get("identity") != self.identity:
+        if made_from.get("identity") not in self._same:
             return
         table = read_table(self.path)
         by_prompt = dict(tuple(table.groupby("prompt", sort=False)))
@@ -92,7 +97,7 @@ class ScoreStore:
             return
         head, *lines = self.journal.read_bytes().split(b"\n")
         torn = lines.pop() if lines else head  # what follows the last line break was cut off
-        if (not lines and torn is head) or json.loads(head) != self.identity:
+        if (not lines and torn is head) or json.loads(head) not in self._same:
             self.journal.unlink()
             return
         for line in lines:

@@ -1,0 +1,190 @@
+"""Digests of code see all that a script reaches, and nothing that does not matter."""
+
+import ast
+import re
+import shutil
+from modulefinder import ModuleFinder
+from pathlib import Path
+
+import pytest
+
+from abovechance import code
+from abovechance.code import code_digest, module_digest, reached
+from tests.conftest import REPOSITORY
+
+SCRIPTS = sorted((REPOSITORY / "workflow" / "scripts").glob("*.py"))
+LIBRARY = REPOSITORY / "workflow" / "lib" / "abovechance"
+
+
+def forget() -> None:
+    for cached in (code.code_digest, code._named_by, code._content):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """A library of three modules and a data file, and a script that reaches two of them."""
+    root = tmp_path / "abovechance"
+    (root / "sub").mkdir(parents=True)
+    files = {
+        "script.py": '"""Doc."""\nfrom abovechance.one import g\n\nprint(g())\n',
+        "abovechance/__init__.py": "X = 1\n",
+        "abovechance/one.py": "def g():\n    from abovechance.sub import two\n    return two.f()\n",
+        "abovechance/sub/__init__.py": "",
+        "abovechance/sub/two.py": "def f():\n    return read('names.txt')\n",
+        "abovechance/sub/names.txt": "a b\n",
+        "abovechance/other.py": "Y = 1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(code, "LIBRARY", root)
+    forget()
+    yield tmp_path
+    forget()
+
+
+def digest_after(library: Path, name: str, text: str) -> str:
+    (library / name).write_text(text)
+    forget()
+    return code_digest(library / "script.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("script.py", '"""Other."""\n# why\nfrom abovechance.one import g\n\n\nprint(\n    g()\n)\n'),
+        ("abovechance/sub/two.py", "def f():\n    'What it does.'\n    return read('names.txt')  # so\n"),
+        ("abovechance/other.py", "Y = 2\n"),
+        ("abovechance/__init__.py", "X = 2\n"),
+    ],
+    ids=["layout", "docstring", "a module that is not reached", "the face"],
+)
+def test_what_is_not_computed_does_not_count(library, name, text):
+    before = code_digest(library / "script.py")
+    assert digest_after(library, name, text) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("script.py", "from abovechance.one import g\n\nprint(g() + 1)\n"),
+        ("abovechance/one.py", "def g():\n    from abovechance.sub import two\n    return -two.f()\n"),
+        ("abovechance/sub/two.py", "def f():\n    return read('names.txt') + '.'\n"),
+        ("abovechance/sub/names.txt", "a b c\n"),
+        ("abovechance/sub/__init__.py", "Z = 1\n"),
+    ],
+)
+def test_what_is_computed_counts_however_deep_it_lies(library, name, text):
+    before = code_digest(library / "script.py")
+    assert digest_after(library, name, text) != before
+
+
+def test_moving_a_module_changes_no_digest(library):
+    before = code_digest(library / "script.py")
+    for name in ("two.py", "names.txt"):
+        (library / "abovechance" / "sub" / name).rename(library / "abovechance" / name)
+    (library / "abovechance" / "sub" / "__init__.py").rename(library / "abovechance" / "empty.py")
+    moved = "def g():\n    from abovechance import two\n    return two.f()\n"
+    (library / "abovechance" / "two.py").write_text(
+        "import abovechance.empty\n\n" + "def f():\n    return read('names.txt')\n"
+    )
+    assert digest_after(library, "abovechance/one.py", moved) == before
+
+
+def test_what_only_type_checkers_import_does_not_count(library):
+    before = code_digest(library / "script.py")
+    typed = "if TYPE_CHECKING:\n    from abovechance import other\n"
+    now = digest_after(library, "script.py", (library / "script.py").read_text() + typed)
+    assert now != before  # the lines themselves
+    assert library / "abovechance" / "other.py" not in reached(library / "script.py")
+
+
+@pytest.mark.parametrize("line", ["from abovechance import RandomBaseline", "from . import job"])
+def test_an_import_that_hides_where_a_thing_lies_is_an_error(library, line):
+    with pytest.raises(ValueError, match="imports"):
+        digest_after(library, "script.py", line + "\n")
+
+
+def test_a_module_that_is_not_there_has_no_digest():
+    with pytest.raises(ValueError, match="no module nowhere"):
+        module_digest("nowhere")
+
+
+@pytest.fixture(scope="module")
+def faceless(tmp_path_factory) -> Path:
+    """A copy of the library whose face imports nothing, not even for type checkers."""
+    folder = tmp_path_factory.mktemp("faceless")
+    shutil.copytree(LIBRARY, folder / "abovechance")
+    (folder / "abovechance" / "__init__.py").write_text("")
+    return folder
+
+
+def modules_found(script: Path, library: Path) -> set[Path]:
+    """The files of the library that the standard library's own finder reaches from a script."""
+    finder = ModuleFinder(path=[str(script.parent), str(library)])
+    finder.run_script(str(script))
+    files = (Path(module.__file__) for module in finder.modules.values() if module.__file__)
+    inside = (file.relative_to(library) for file in files if library in file.parents)
+    return {LIBRARY.parent / file for file in inside} - {LIBRARY / "__init__.py"}
+
+
+def checked_only(path: Path) -> set[str]:
+    """The modules that a file imports for type checkers."""
+    blocks = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.If)]
+    return {
+        str(node.module)
+        for block in blocks
+        if ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+    }
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_reaches_what_the_standard_librarys_finder_finds(script, faceless):
+    found = modules_found(script, faceless)
+    for_checkers = {name for path in found for name in checked_only(path)}
+    more = (path.relative_to(LIBRARY.parent).with_suffix("") for path in found - reached(script))
+    assert {".".join(path.parts).removesuffix(".__init__") for path in more} <= for_checkers
+
+
+@pytest.mark.parametrize(
+    "script", [path for path in SCRIPTS if path.stem in ("score", "report")], ids=lambda path: path.stem
+)
+def test_an_edit_of_anything_that_a_script_reaches_changes_its_digest(script, tmp_path, monkeypatch):
+    shutil.copytree(LIBRARY, tmp_path / "lib" / "abovechance")
+    shutil.copytree(script.parent, tmp_path / "scripts")
+    monkeypatch.setattr(code, "LIBRARY", tmp_path / "lib" / "abovechance")
+    forget()
+    copy = tmp_path / "scripts" / script.name
+    before = code_digest(copy)
+    for path in reached(copy):
+        text = path.read_text()
+        path.write_text(text + ("\n_UNUSED = 1\n" if path.suffix == ".py" else " "))
+        forget()
+        assert code_digest(copy) != before, path
+        path.write_text(text)
+    forget()
+    assert code_digest(copy) == before
+
+
+def test_every_data_file_of_the_library_is_reached_by_some_script():
+    data = {path for path in LIBRARY.rglob("*.*") if path.suffix not in (".py", ".pyc", ".typed")}
+    assert data
+    assert data <= {path for script in SCRIPTS for path in reached(script)}
+
+
+def test_every_rule_has_the_digest_of_its_own_script():
+    rules = {
+        name: (
+            re.search(r'"\.\./(?:\.\./)?scripts/([\w.]+)"', body),
+            re.search(r'code=code_of\("([\w.]+)"\)', body),
+        )
+        for path in sorted((REPOSITORY / "workflow").rglob("*.smk"))
+        for name, body in re.findall(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", path.read_text(), re.M | re.S)
+    }
+    with_script = {name: found for name, found in rules.items() if found[0]}
+    assert len(with_script) > 20
+    # what the rule `download` makes is known by its hash
+    assert [name for name, (_, code) in with_script.items() if code is None] == ["download"]
+    assert all(code is None or code[1] == script[1] for script, code in with_script.values())
