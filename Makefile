@@ -5,9 +5,8 @@ CONFIG ?= config.yaml
 VENV := .venv
 PYTHON ?= python3
 # What the API reference is about: the library that people import.
-API := abovechance.baseline abovechance.verdicts abovechance.planning \
-	abovechance.randomization abovechance.compat abovechance.importers abovechance.maxima \
-	abovechance.accuracy abovechance.heldout abovechance.tasks abovechance.release abovechance.figures
+API := abovechance abovechance.compat abovechance.chance abovechance.results abovechance.study \
+	abovechance.importers abovechance.published abovechance.shown
 GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
 # One scoring job for each GPU at a time, where there are any.
 SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default \

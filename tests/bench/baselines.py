@@ -8,10 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 from max_random_baseline import max_random_baseline
-from tests.exact import Exact
 
-from abovechance import RandomBaseline, baseline
-from abovechance.archive import write_text
+from abovechance import RandomBaseline
+from abovechance.chance import baseline
+from abovechance.core.files import write_text
+from tests.exact import Exact
 
 
 def accuracy() -> pd.DataFrame:

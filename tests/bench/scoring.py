@@ -23,12 +23,13 @@ import pandas as pd
 import torch
 from transformers import PreTrainedModel
 
-from abovechance.archive import read_table, write_json, write_text
-from abovechance.prompts import draw_prompts, evaluated_on, evaluation_set
+from abovechance.core.files import write_json, write_text
+from abovechance.core.tables import read_table
 from abovechance.scoring import models
+from abovechance.scoring.algorithms import choose_path, score
 from abovechance.scoring.engine import pack_tokens
-from abovechance.scoring.paths import choose_path, score
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
+from abovechance.study.prompts import draw_prompts, evaluated_on, evaluation_set
 
 
 def timed(run: Callable[[], Any]) -> tuple[float, Any]:

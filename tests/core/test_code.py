@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from abovechance import code
-from abovechance.code import code_digest, module_digest, reached
+from abovechance.core import code
+from abovechance.core.code import code_digest, module_digest, reached
 from tests.conftest import REPOSITORY
 
 SCRIPTS = sorted((REPOSITORY / "workflow" / "scripts").glob("*.py"))

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from tests.conftest import REPOSITORY
 
-from abovechance.accuracy import accuracy_by_prompt
 from abovechance.importers import Options, combine, read_runs
+from abovechance.results.accuracy import accuracy_by_prompt
+from tests.conftest import REPOSITORY
 
 LOGS = REPOSITORY / "results" / "logs"
 

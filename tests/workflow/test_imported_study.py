@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.conftest import snakemake
 
 from abovechance import RandomBaseline
+from tests.conftest import snakemake
 
 pytestmark = pytest.mark.workflow
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
+from abovechance.core.tables import read_table
 from tests.conftest import REPOSITORY, snakemake
 from tests.releases import write_release
-
-from abovechance.archive import read_table
 
 pytestmark = pytest.mark.workflow
 STUDY = REPOSITORY / "workflow" / "studies" / "published.yaml"

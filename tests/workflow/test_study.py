@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from tests.conftest import REPOSITORY, snakemake, snakemake_command
 
 from abovechance import RandomBaseline
-from abovechance.archive import SCHEMAS, read_made_from, read_table
+from abovechance.core.tables import SCHEMAS, read_made_from, read_table
+from tests.conftest import REPOSITORY, snakemake, snakemake_command
 
 pytestmark = pytest.mark.workflow
 
@@ -180,10 +180,10 @@ def test_a_change_runs_only_what_depends_on_it(finished, run, change, expected):
 @pytest.mark.parametrize(
     ("module", "runs", "stays"),
     [
-        ("style.py", {"figure_spread", "figure_agreement", "report"}, {"score", "accuracy", "verdicts"}),
-        ("heldout.py", {"heldout"}, {"score", "accuracy", "verdicts"}),
+        ("shown/style.py", {"figure_spread", "figure_agreement", "report"}, {"score", "accuracy", "verdicts"}),
+        ("chance/heldout.py", {"heldout"}, {"score", "accuracy", "verdicts"}),
         ("scoring/engine.py", {"score"}, {"task", "prompts"}),
-        ("baseline.py", {"verdicts", "heldout"}, {"score", "task", "prompts", "accuracy"}),
+        ("chance/baseline.py", {"verdicts", "heldout"}, {"score", "task", "prompts", "accuracy"}),
     ],
 )
 def test_a_changed_module_runs_the_rules_that_use_it(finished, run, place, module, runs, stays):

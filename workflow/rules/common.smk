@@ -10,12 +10,12 @@ from snakemake.exceptions import WorkflowError
 WORKFLOW = Path(workflow.current_basedir).parent
 sys.path.insert(0, str(WORKFLOW / "lib"))
 
-from abovechance.archive import settings_of
-from abovechance.code import code_digest
-from abovechance.config import precision_pairs, resolve
-from abovechance.errors import InputError
-from abovechance.provenance import digest
-from abovechance.release import Release
+from abovechance.core.tables import settings_of
+from abovechance.core.code import code_digest
+from abovechance.study.config import precision_pairs, resolve
+from abovechance.core.errors import InputError
+from abovechance.core.provenance import digest
+from abovechance.published.release import Release
 from abovechance.scoring.accelerators import visible_accelerators
 
 DOWNLOADS = yaml.safe_load((WORKFLOW / "downloads.yaml").read_text())

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pandas as pd
-from job import logged
 
-from abovechance.accuracy import accuracy_by_prompt, predict
-from abovechance.archive import read_table, write_table, writing_parts
+from abovechance.core.tables import read_table, write_table, writing_parts
+from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.results.predictions import predict
+from logs import logged
 
 with logged(snakemake):
     facts = {"normalization": snakemake.params.normalization}

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance.archive import read_table, write_table
-from abovechance.prompts import evaluation_set
+from abovechance.core.tables import read_table, write_table
+from abovechance.study.prompts import evaluation_set
+from logs import logged
 
 with logged(snakemake):
     facts = {"seed": snakemake.params.seed, "max_examples": snakemake.params.max_examples}

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance import figures, style
-from abovechance.archive import read_table
-from abovechance.heldout import agreement, curves, most_prompts
+from abovechance.chance.agreement import agreement, curves, most_prompts
+from abovechance.core.tables import read_table
+from abovechance.shown import style
+from logs import logged
 
 with logged(snakemake):
     outcomes = most_prompts(read_table(Path(snakemake.input.outcomes[0])))
     numbers = curves(outcomes)
-    figure = figures.agreement_curves(numbers, agreement(outcomes, []))
+    figure = agreement_curves(numbers, agreement(outcomes, []))
     style.save(figure, numbers, Path(snakemake.output.png).with_suffix(""))

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance import figures, style
-from abovechance.archive import read_table
+from abovechance.core.tables import read_table
+from abovechance.shown import style
+from logs import logged
 
 with logged(snakemake):
     accuracy = read_table(Path(snakemake.input.accuracy))
-    numbers = figures.expected_maximum_numbers(accuracy[accuracy["model"] == snakemake.wildcards.model])
-    style.save(figures.expected_maximum(numbers), numbers, Path(snakemake.output.png).with_suffix(""))
+    numbers = expected_maximum_numbers(accuracy[accuracy["model"] == snakemake.wildcards.model])
+    style.save(expected_maximum(numbers), numbers, Path(snakemake.output.png).with_suffix(""))

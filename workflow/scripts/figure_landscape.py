@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance import style
-from abovechance.landscapes import LANDSCAPES
+from abovechance.shown import style
+from abovechance.shown.baselines import LANDSCAPES
+from logs import logged
 
 with logged(snakemake):
     for name in snakemake.params.names:

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance import showcase, style
-from abovechance.archive import read_table
+from abovechance.core.tables import read_table
+from abovechance.published import figures
+from abovechance.shown import style
+from logs import logged
 
 with logged(snakemake):
     accuracy = read_table(Path(snakemake.input.accuracy))
-    for name, figure, numbers in showcase.draw_pair(
+    for name, figure, numbers in figures.draw_pair(
         accuracy, snakemake.wildcards.model, snakemake.params.tuned
     ):
         style.save(figure, numbers, Path(snakemake.output[0]).parent / name)

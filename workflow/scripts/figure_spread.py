@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pandas as pd
-from job import logged
 
-from abovechance import figures, style
-from abovechance.archive import read_table
+from abovechance.core.tables import read_table
+from abovechance.shown import style
+from logs import logged
 
 with logged(snakemake):
     verdicts = pd.read_csv(snakemake.input.verdicts[0])
-    numbers = figures.spread_numbers(read_table(Path(snakemake.input.accuracy)), verdicts)
-    style.save(figures.spread(numbers), numbers, Path(snakemake.output.png).with_suffix(""))
+    numbers = spread_numbers(read_table(Path(snakemake.input.accuracy)), verdicts)
+    style.save(spread(numbers), numbers, Path(snakemake.output.png).with_suffix(""))

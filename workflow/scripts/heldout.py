@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance.archive import read_parts, write_table
-from abovechance.heldout import all_outcomes
+from abovechance.chance.heldout import all_outcomes
+from abovechance.core.tables import read_parts, write_table
+from logs import logged
 
 with logged(snakemake):
     facts = {"seed": snakemake.params.seed, **snakemake.params.heldout}

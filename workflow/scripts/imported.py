@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance.accuracy import accuracy_by_prompt
-from abovechance.archive import read_parts, write_table, writing_parts
+from abovechance.core.tables import read_parts, write_table, writing_parts
+from abovechance.results.accuracy import accuracy_by_prompt
+from logs import logged
 
 with logged(snakemake):
     import pandas as pd

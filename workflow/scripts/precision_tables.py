@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pandas as pd
-from job import logged
 
-from abovechance.archive import read_table
-from abovechance.tables import precision_settings, precision_summary, write
+from abovechance.core.tables import read_table
+from abovechance.shown.tables import precision_settings, precision_summary, write
+from logs import logged
 
 with logged(snakemake):
     settings = precision_settings(

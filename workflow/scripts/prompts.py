@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance.archive import read_table, write_table
-from abovechance.prompts import draw_prompts
+from abovechance.core.tables import read_table, write_table
+from abovechance.study.prompts import draw_prompts
+from logs import logged
 
 with logged(snakemake) as log:
     facts = {"seed": snakemake.params.seed, "prompts": snakemake.params.prompts}

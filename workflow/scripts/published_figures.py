@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance import showcase, style
-from abovechance.archive import read_table
-from abovechance.release import Release
+from abovechance.core.tables import read_table
+from abovechance.published import figures
+from abovechance.published.release import Release
+from abovechance.shown import style
+from logs import logged
 
 with logged(snakemake):
     accuracy = read_table(Path(snakemake.input.accuracy))
@@ -14,5 +14,5 @@ with logged(snakemake):
     if outcomes.empty:
         outcomes = read_table(Path(snakemake.input.outcomes[0]))
     params = snakemake.params
-    for name, figure, numbers in showcase.draw(accuracy, outcomes, params.illustrated, params.pairs):
+    for name, figure, numbers in figures.draw(accuracy, outcomes, params.illustrated, params.pairs):
         style.save(figure, numbers, Path(snakemake.output[0]).parent / name)

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pandas as pd
-from job import logged
 
-from abovechance.archive import read_table
-from abovechance.published import tables
-from abovechance.release import Release
-from abovechance.tables import write
+from abovechance.core.tables import read_table
+from abovechance.published.release import Release
+from abovechance.published.tables import tables
+from abovechance.shown.tables import write
+from logs import logged
 
 with logged(snakemake):
     files, release = snakemake.input, Release(Path(snakemake.input.release))

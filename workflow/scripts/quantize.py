@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from job import logged
-
 from abovechance.scoring.models import Weights, quantize
+from logs import logged
 
 with logged(snakemake):
     output = Path(snakemake.output[0])

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance.archive import read_parts, read_table, write_table
-from abovechance.randomization import of_setting
+from abovechance.chance.randomization import of_setting
+from abovechance.core.tables import read_parts, read_table, write_table
+from logs import logged
 
 with logged(snakemake):
     import pandas as pd

@@ -3,11 +3,10 @@
 import sys
 from pathlib import Path
 
-from job import logged, progress
-
-from abovechance.archive import read_table
-from abovechance.intake import Files, take_in
-from abovechance.release import Release
+from abovechance.core.tables import read_table
+from abovechance.published.predictions import Files, take_in
+from abovechance.published.release import Release
+from logs import logged, progress
 
 with logged(snakemake) as log:
     files = Files(**{name: Path(path) for name, path in snakemake.output.items()})

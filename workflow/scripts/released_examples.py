@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance.archive import write_table
-from abovechance.mend import released_examples
-from abovechance.sources import check_sha256
-from abovechance.tasks import read_bigbench_tasks
+from abovechance.core.tables import write_table
+from abovechance.published.pools import released_examples
+from abovechance.study.downloads import check_sha256
+from abovechance.study.tasks import read_bigbench_tasks
+from logs import logged
 
 with logged(snakemake):
     source = Path(snakemake.input.source)

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 import yaml
-from job import logged
 
-from abovechance import report
-from abovechance.archive import read_table, write_text
+from abovechance.core.files import write_text
+from abovechance.core.tables import read_table
+from abovechance.shown import report
+from logs import logged
 
 with logged(snakemake):
     text = report.render(

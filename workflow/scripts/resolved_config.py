@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import yaml
-from job import logged
 
-from abovechance.archive import write_text
+from abovechance.core.files import write_text
+from logs import logged
 
 with logged(snakemake):
     text = yaml.safe_dump(snakemake.params.config, sort_keys=False, allow_unicode=True)

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from job import logged, progress
+from logs import logged, progress
 
 with logged(snakemake) as log:
     import torch
 
-    from abovechance.archive import read_table
+    from abovechance.core.tables import read_table
     from abovechance.scoring.accelerators import reserved
-    from abovechance.scoring.job import Cell, score_cells
+    from abovechance.scoring.cells import Cell, score_cells
     from abovechance.scoring.models import Weights, memory_needed
 
     torch.set_num_threads(snakemake.threads)

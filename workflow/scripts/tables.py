@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pandas as pd
-from job import logged
 
-from abovechance.archive import read_table
-from abovechance.tables import heldout_tables, verdict_counts, write
+from abovechance.core.tables import read_table
+from abovechance.shown.tables import heldout_tables, verdict_counts, write
+from logs import logged
 
 with logged(snakemake):
     verdicts = pd.read_csv(snakemake.input.verdicts[0])

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from job import logged
-
-from abovechance.archive import write_table
-from abovechance.sources import check_sha256
-from abovechance.tasks import read_bigbench, read_own
+from abovechance.core.tables import write_table
+from abovechance.study.downloads import check_sha256
+from abovechance.study.tasks import read_bigbench, read_own
+from logs import logged
 
 with logged(snakemake):
     source = Path(snakemake.input.source)

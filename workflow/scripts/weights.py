@@ -3,10 +3,9 @@
 import sys
 from pathlib import Path
 
-from job import logged
-
 from abovechance.scoring.models import fetch
-from abovechance.sources import check_sha256
+from abovechance.study.downloads import check_sha256
+from logs import logged
 
 with logged(snakemake):
     print(f"  preparing the weights {snakemake.wildcards.weights}", file=sys.stderr, flush=True)

@@ -8,21 +8,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abovechance.baseline import BestOf, RandomBaseline
-    from abovechance.figures import draw
-    from abovechance.randomization import Answers, randomization_test
-    from abovechance.verdicts import Verdict
+    from abovechance.chance.baseline import BestOf, RandomBaseline
+    from abovechance.chance.randomization import Answers, randomization_test
+    from abovechance.chance.verdicts import Verdict
+    from abovechance.shown.guessers import draw
 
 __version__ = "0.1.0"
 __all__ = ["Answers", "BestOf", "RandomBaseline", "Verdict", "draw", "randomization_test"]
 
 _HOMES = {
-    "Answers": "randomization",
-    "BestOf": "baseline",
-    "RandomBaseline": "baseline",
-    "Verdict": "verdicts",
-    "draw": "figures",
-    "randomization_test": "randomization",
+    "Answers": "chance.randomization",
+    "BestOf": "chance.baseline",
+    "RandomBaseline": "chance.baseline",
+    "Verdict": "chance.verdicts",
+    "draw": "shown.guessers",
+    "randomization_test": "chance.randomization",
 }
 
 

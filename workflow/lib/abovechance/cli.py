@@ -15,13 +15,16 @@ import numpy as np
 import pandas as pd
 import typer
 
-from abovechance import __version__, maxima, planning
-from abovechance.accuracy import SETTING, accuracy_by_prompt
-from abovechance.archive import replacing, write_csv, writing_parts
-from abovechance.baseline import RandomBaseline
-from abovechance.errors import InputError
-from abovechance.tables import readable
-from abovechance.verdicts import Verdict, verdicts
+from abovechance import __version__
+from abovechance.chance import planning, published_scores
+from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.verdicts import Verdict, verdicts
+from abovechance.core.errors import InputError
+from abovechance.core.files import replacing, write_csv
+from abovechance.core.settings import SETTING
+from abovechance.core.tables import writing_parts
+from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.shown.tables import readable
 
 if TYPE_CHECKING:
     from abovechance.importers import Options
@@ -130,8 +133,8 @@ def check(
     choices or chance, prompts).
     """
     results = [_from_pipe() if str(path) == "-" else path for path in results]
-    if len(results) == 1 and maxima.is_maxima(results[0]):
-        judged = maxima.judge_maxima(maxima.read_maxima(results[0]))
+    if len(results) == 1 and published_scores.is_maxima(results[0]):
+        judged = published_scores.judge_maxima(published_scores.read_maxima(results[0]))
     else:
         options = _options(prompts, each_file, chance, choices, metric, filter_, epoch)
         predictions = _imported(results, options)
@@ -140,7 +143,7 @@ def check(
         judged = verdicts(accuracy, prompts)
     show(judged, as_json)
     if not as_json:
-        typer.echo(f"\n{maxima.count(judged)}")
+        typer.echo(f"\n{published_scores.count(judged)}")
 
 
 @app.command(
@@ -262,10 +265,10 @@ def plan(
         )
     show(pd.DataFrame([found], dtype=object), as_json, upright=True)
     if figure is not None:
-        from abovechance import landscapes
+        from abovechance.shown import baselines
 
         tried = sorted({1, 10, 100, 1000, prompts or 1})
-        _draw(landscapes.plan, landscapes.plan_numbers(_one_chance(chance, choices), tried), figure)
+        _draw(baselines.plan, baselines.plan_numbers(_one_chance(chance, choices), tried), figure)
 
 
 @app.command(
@@ -300,14 +303,14 @@ def power(
         found["power"] = planning.power(guesser, accuracy, prompts, better, level)
     show(pd.DataFrame([found], dtype=object), as_json, upright=True)
     if figure is not None:
-        from abovechance import landscapes
+        from abovechance.shown import baselines
 
         one = _one_chance(chance, choices)
         accuracies = np.linspace(one, min(1.0, one + 0.4), 41).tolist()
         numbers = planning.power_curve(
             one, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, level
         )
-        _draw(landscapes.power_lines, numbers, figure)
+        _draw(baselines.power_lines, numbers, figure)
 
 
 def _one_chance(chance: float | None, choices: str | None) -> float:

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from abovechance.errors import InputError
+from abovechance.core.errors import InputError
 from abovechance.importers import csv, helm, inspect_ai, lighteval, lm_eval, published
-from abovechance.importers.runs import Options, Run, combine
+from abovechance.importers.contract import Options, Run
+from abovechance.importers.table import combine
 
 __all__ = ["FORMATS", "Options", "Run", "combine", "read_runs"]
 

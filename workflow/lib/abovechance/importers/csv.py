@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from abovechance.errors import InputError, nearest
-from abovechance.importers.runs import Options, Run, files_below
-from abovechance.sources import read_csv_texts
+from abovechance.core.errors import InputError, nearest
+from abovechance.core.reading import read_csv_texts
+from abovechance.importers.contract import Options, Run, files_below
 
 LOOKS_LIKE = "a CSV with the columns example and correct, and prompt, model, task, shots, choices or chance"
 NEEDED = ("example", "correct")

@@ -13,8 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from abovechance.errors import InputError
-from abovechance.importers.runs import Options, Run, files_below, read_json
+from abovechance.core.errors import InputError
+from abovechance.core.reading import read_json
+from abovechance.importers.contract import Options, Run, files_below
 
 LOOKS_LIKE = "a HELM run's folder with per_instance_stats.json and run_spec.json"
 

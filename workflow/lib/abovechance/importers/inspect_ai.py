@@ -18,8 +18,9 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from abovechance.errors import InputError
-from abovechance.importers.runs import Options, Run, files_below, read_json
+from abovechance.core.errors import InputError
+from abovechance.core.reading import read_json
+from abovechance.importers.contract import Options, Run, files_below
 
 LOOKS_LIKE = "inspect's .eval log"
 ZSTANDARD = 93

@@ -18,8 +18,8 @@ import pandas as pd
 import pyarrow.lib
 import pyarrow.parquet as pq
 
-from abovechance.errors import InputError
-from abovechance.importers.runs import Options, Run, files_below, pick
+from abovechance.core.errors import InputError
+from abovechance.importers.contract import Options, Run, files_below, pick
 
 LOOKS_LIKE = "lighteval's details_<task>_<date>.parquet (made with --save-details)"
 METRICS = ("acc", "exact_match", "em", "quasi_exact_match")

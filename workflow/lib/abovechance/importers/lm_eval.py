@@ -16,8 +16,9 @@ from typing import Any
 
 import pandas as pd
 
-from abovechance.errors import InputError
-from abovechance.importers.runs import Options, Run, files_below, pick, read_json
+from abovechance.core.errors import InputError
+from abovechance.core.reading import read_json
+from abovechance.importers.contract import Options, Run, files_below, pick
 
 LOOKS_LIKE = "lm-evaluation-harness's samples_<task>_<date>.jsonl (made with --log_samples)"
 METRICS = ("acc", "exact_match", "acc_norm")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from abovechance.errors import InputError
-from abovechance.importers.runs import Options, Run
-from abovechance.published import Convention
-from abovechance.release import Release
+from abovechance.core.errors import InputError
+from abovechance.importers.contract import Options, Run
+from abovechance.published.conventions import Convention
+from abovechance.published.release import Release
 
 LOOKS_LIKE = "a release with results/<model>_<task>_<shots>-shot.csv"
 

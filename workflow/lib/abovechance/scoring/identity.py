@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from abovechance.code import module_digest
+from abovechance.core.code import module_digest
 
 # The modules that decide a score's digits.
-NUMERICS = ("scoring.trie", "scoring.tokens", "scoring.engine", "scoring.paths", "scoring.models")
+NUMERICS = ("scoring.trie", "scoring.tokens", "scoring.engine", "scoring.algorithms", "scoring.models")
 
 # {digest of these modules: earlier ones whose scores have the same digits}. Whoever edits them without
 # changing a digit puts the new digest here, and the old one behind it; any other edit makes this

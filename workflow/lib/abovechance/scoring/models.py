@@ -30,10 +30,10 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from abovechance.archive import replacing, write_json
-from abovechance.errors import InputError
-from abovechance.provenance import digest, file_sha256
-from abovechance.sources import check_model_path
+from abovechance.core.errors import InputError
+from abovechance.core.files import replacing, write_json
+from abovechance.core.provenance import digest, file_sha256
+from abovechance.study.model_folders import check_model_path
 
 # Bars of many jobs at once would overwrite each other and hide the jobs' own progress.
 transformers_logging.disable_progress_bar()

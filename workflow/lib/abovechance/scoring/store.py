@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from abovechance.archive import read_made_from, read_table, write_table
+from abovechance.core.tables import read_made_from, read_table, write_table
 
 
 class ScoreStore:

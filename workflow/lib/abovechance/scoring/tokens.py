@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from transformers import PreTrainedTokenizerFast
 
-from abovechance.errors import InputError
+from abovechance.core.errors import InputError
 from abovechance.scoring.trie import TokenTrie, build_trie
 
 

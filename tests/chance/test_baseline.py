@@ -1,0 +1,216 @@
+"""The random baselines against the paper, another package, exact arithmetic and simulation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from max_random_baseline import max_random_baseline
+from mpmath import mp, mpf
+
+from abovechance import BestOf, RandomBaseline
+from abovechance.chance.baseline import whole
+from tests.exact import Exact
+
+chance_lists = st.lists(st.sampled_from([0.2, 0.25, 1 / 3, 0.5, 1.0]), min_size=1, max_size=30)
+
+
+def exact_maximum(examples: int, chance: float, prompts: int) -> float:
+    """The paper's sum, term by term, in 60 digits."""
+    with mp.workdps(60):
+        p, below, total = mpf(chance), mpf(0), mpf(0)
+        for k in range(examples + 1):
+            at_most = below + mp.binomial(examples, k) * p**k * (1 - p) ** (examples - k)
+            total += k * (at_most**prompts - below**prompts)
+            below = at_most
+        return float(total / examples)
+
+
+@pytest.mark.parametrize("examples", [1, 16, 100, 200])
+@pytest.mark.parametrize("chance", [0.1, 0.2, 0.5])
+@pytest.mark.parametrize("prompts", [1, 2, 200, 10**6])
+def test_maximum_baseline_is_the_papers_sum(examples, chance, prompts):
+    found = RandomBaseline.of(chance, examples).maximum(prompts)
+    assert found == pytest.approx(exact_maximum(examples, chance, prompts), rel=1e-12)
+
+
+@pytest.mark.parametrize(("examples", "chance", "prompts"), [(100, 0.5, 1), (100, 0.5, 10), (200, 0.2, 200)])
+def test_maximum_baseline_agrees_with_the_reference_package(examples, chance, prompts):
+    expected = max_random_baseline(examples, chance, prompts)
+    assert RandomBaseline.of(chance, examples).maximum(prompts) == pytest.approx(expected, rel=1e-8)
+
+
+@given(chance_lists)
+def test_the_maximum_baseline_of_one_prompt_is_the_standard_baseline(chances):
+    baseline = RandomBaseline(chances)
+    assert baseline.maximum(1) == pytest.approx(baseline.standard, rel=1e-12)
+    assert baseline.standard == pytest.approx(np.mean(chances), rel=1e-12)
+
+
+@given(chance_lists, st.integers(1, 1000))
+def test_more_prompts_raise_the_maximum_baseline_and_never_above_one(chances, prompts):
+    baseline = RandomBaseline(chances)
+    assert baseline.standard <= baseline.maximum(prompts) + 1e-12
+    assert baseline.maximum(prompts) <= baseline.maximum(prompts + 1) + 1e-12 <= 1 + 2e-12
+
+
+@given(chance_lists, st.randoms())
+def test_the_order_of_examples_does_not_matter(chances, random):
+    shuffled = random.sample(chances, len(chances))
+    assert RandomBaseline(shuffled) == RandomBaseline(chances)
+
+
+def test_the_poisson_binomial_is_that_of_enumerated_outcomes():
+    chances = [0.2, 0.5, 0.5, 1 / 3]
+    outcomes = np.array(np.meshgrid(*[[0, 1]] * 4)).reshape(4, -1).T
+    weights = np.prod(np.where(outcomes == 1, chances, 1 - np.array(chances)), axis=1)
+    expected = np.bincount(outcomes.sum(axis=1), weights)
+    assert RandomBaseline(chances).pmf(range(5)) == pytest.approx(expected, rel=1e-13)
+
+
+def test_unequal_chances_agree_with_simulated_guessers():
+    chances = np.repeat([0.5, 0.2], [40, 60])
+    generator = np.random.default_rng(0)
+    best = (generator.random((4000, 20, 100)) < chances).sum(axis=2).max(axis=1)
+    assert RandomBaseline(chances).maximum(20) == pytest.approx(best.mean() / 100, abs=4 * 0.03 / 4000**0.5)
+    assert RandomBaseline(chances).tail(45, 20) == pytest.approx((best >= 45).mean(), abs=0.03)
+
+
+def test_a_tail_probability_counts_the_score_itself():
+    baseline = RandomBaseline.of(0.5, 2)
+    assert baseline.tail(2) == pytest.approx(0.25)
+    assert baseline.tail(0) == 1
+    assert baseline.tail(3) == 0
+    assert baseline.tail(2, prompts=2) == pytest.approx(1 - 0.75**2)
+
+
+def test_tiny_tails_keep_their_digits():
+    found = RandomBaseline.of(0.5, 200).tail(200, prompts=10)
+    assert found == pytest.approx(10 * 0.5**200, rel=1e-10)
+
+
+@pytest.mark.parametrize("chance", [0.3, 1 / 3])
+def test_100_000_examples_and_a_billion_prompts_keep_12_digits_in_the_tails_too(chance):
+    exact, own = Exact(100_000, chance), RandomBaseline.of(chance, 100_000)
+    places = [k for k in range(0, 100_001, 97) if exact.pmf[k] > 1e-290]
+    assert min(exact.pmf[k] for k in places) < 1e-270
+    for k in places:
+        assert own.pmf(k) == pytest.approx(float(exact.pmf[k]), rel=3e-13)
+    for prompts in (1, 200, 10**9):
+        for k in places[::5]:
+            assert own.tail(k, prompts) == pytest.approx(float(exact.tail(k, prompts)), rel=3e-13)
+    assert own.maximum(10**9) == pytest.approx(float(exact.maximum(10**9)), rel=1e-13)
+
+
+@given(chance_lists, st.integers(1, 10**6))
+def test_pmf_cdf_tail_and_quantile_of_the_maximum_belong_together(chances, prompts):
+    baseline = RandomBaseline(chances)
+    correct = np.arange(baseline.examples + 1)
+    pmf, cdf = baseline.pmf(correct, prompts), baseline.cdf(correct, prompts)
+    assert np.cumsum(pmf) == pytest.approx(cdf, abs=1e-9)
+    assert cdf[:-1] == pytest.approx(1 - baseline.tail(correct[1:], prompts), abs=1e-9)
+    assert cdf[-1] == 1
+    assert (correct * pmf).sum() / baseline.examples == pytest.approx(baseline.maximum(prompts), rel=1e-9)
+    for probability in (0.0, 0.1, 0.5, 0.999, 1.0):
+        found = baseline.quantile(probability, prompts)
+        assert baseline.cdf(found, prompts) >= probability - 1e-12
+        assert found == 0 or baseline.cdf(found - 1, prompts) < probability + 1e-12
+
+
+@given(st.lists(chance_lists, min_size=1, max_size=4))
+def test_pmf_cdf_tail_and_quantile_of_different_prompts_belong_together(prompts):
+    several = BestOf([RandomBaseline(chances) for chances in prompts])
+    pmf, cdf = several.pmf(several.accuracies), several.cdf(several.accuracies)
+    assert np.cumsum(pmf) == pytest.approx(cdf, abs=1e-9)
+    assert cdf[:-1] == pytest.approx(1 - several.tail(several.accuracies[1:]), abs=1e-9)
+    assert (several.accuracies * pmf).sum() == pytest.approx(several.maximum, rel=1e-9)
+    for probability in (0.1, 0.5, 0.999):
+        found = several.quantile(probability)
+        assert several.cdf(found) >= probability - 1e-9
+        below = several.accuracies[several.accuracies < found]
+        assert not len(below) or several.cdf(below[-1]) < probability
+
+
+def test_many_bests_at_once_are_each_by_itself():
+    kinds = [RandomBaseline.of(0.5, 7), RandomBaseline.of(0.2, 10), RandomBaseline.of(0.25, 8)]
+    counts = np.array([[1, 0, 0], [2, 3, 0], [0, 1, 5]])
+    together = BestOf(kinds, counts)
+    for row, own in enumerate(counts):
+        alone = BestOf([kind for kind, times in zip(kinds, own, strict=True) for _ in range(times)])
+        assert together.maximum[row] == pytest.approx(alone.maximum, rel=1e-12)
+        assert together.standard[row] == pytest.approx(alone.standard, rel=1e-12)
+        assert together.tail([0.3, 0.4, 0.5])[row] == pytest.approx(
+            alone.tail([0.3, 0.4, 0.5][row]), rel=1e-12
+        )
+        assert together.quantile(0.9)[row] == alone.quantile(0.9)
+
+
+def test_maxima_and_tails_are_vectorized_over_prompts_and_accuracies():
+    baseline = RandomBaseline.of(0.2, 50)
+    prompts = np.array([1, 10, 1000])
+    assert baseline.maximum(prompts) == pytest.approx([baseline.maximum(int(t)) for t in prompts])
+    found = baseline.tail(np.arange(51)[:, None], prompts)
+    assert found.shape == (51, 3)
+    assert found[17, 1] == baseline.tail(17, 10)
+
+
+def test_many_different_chances_are_one_poisson_binomial():
+    chances = np.linspace(0.01, 0.99, 2001)
+    baseline = RandomBaseline(chances)
+    correct = np.arange(2002)
+    assert baseline.pmf(correct).sum() == pytest.approx(1, rel=1e-12)
+    assert (correct * baseline.pmf(correct)).sum() == pytest.approx(chances.sum(), rel=1e-12)
+    variance = (correct**2 * baseline.pmf(correct)).sum() - chances.sum() ** 2
+    assert variance == pytest.approx((chances * (1 - chances)).sum(), rel=1e-8)
+
+
+def test_a_task_file_gives_the_baseline_of_its_choices(tmp_path):
+    path = tmp_path / "task.jsonl"
+    path.write_text(
+        '{"text": "a", "choices": ["x", "y"], "answer": 0}\n'
+        '{"text": "b", "choices": ["x", "y", "z", "w"], "answer": ["x", "y"]}\n'
+    )
+    assert RandomBaseline.from_task(path).counts == {0.5: 2}
+
+
+def test_prompts_on_equal_examples_are_the_simple_case():
+    baseline = RandomBaseline.from_choices({2: 30, 5: 10})
+    several = BestOf([baseline] * 12)
+    assert several.maximum == pytest.approx(baseline.maximum(12), rel=1e-12)
+    assert several.tail(25 / 40) == pytest.approx(baseline.tail(25, 12), rel=1e-12)
+
+
+def test_prompts_on_different_examples_agree_with_simulation():
+    first, second = RandomBaseline.of(0.5, 7), RandomBaseline.of(0.2, 10)
+    generator = np.random.default_rng(1)
+    best = np.maximum(generator.binomial(7, 0.5, 200_000) / 7, generator.binomial(10, 0.2, 200_000) / 10)
+    assert BestOf([first, second]).maximum == pytest.approx(best.mean(), abs=0.002)
+    assert BestOf([first, second]).tail(0.5) == pytest.approx((best >= 0.5).mean(), abs=0.005)
+
+
+@given(st.integers(1, 2000), st.data())
+def test_an_accuracy_turns_back_into_its_number_of_correct_examples(examples, data):
+    correct = data.draw(st.integers(0, examples))
+    assert whole(correct / examples * examples) == correct
+
+
+@pytest.mark.parametrize("chances", [[], [1.5], [-0.1], [float("nan")]])
+def test_chances_that_are_none_are_refused(chances):
+    with pytest.raises(ValueError, match="chances"):
+        RandomBaseline(chances)
+
+
+def test_no_prompt_and_half_an_example_are_refused():
+    with pytest.raises(ValueError, match="at least one prompt"):
+        RandomBaseline.of(0.5, 10).maximum(0)
+    with pytest.raises(ValueError, match="whole"):
+        RandomBaseline.of(0.5, 10).tail(2.5)
+
+
+def test_the_examples_in_docstrings_are_true():
+    from doctest import testmod
+
+    from abovechance.chance import baseline, verdicts
+
+    assert testmod(baseline).attempted > 3
+    assert testmod(verdicts).attempted > 0
+    assert testmod(baseline).failed == testmod(verdicts).failed == 0

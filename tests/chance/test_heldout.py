@@ -1,0 +1,156 @@
+"""The held-out study."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import auc
+
+from abovechance import RandomBaseline
+from abovechance.chance import heldout
+from abovechance.chance.agreement import agreement, curves
+from abovechance.chance.heldout import Grid, all_outcomes, outcomes
+
+
+def predictions(correct: np.ndarray, chance: float = 0.5) -> pd.DataFrame:
+    prompts, examples = correct.shape
+    return pd.DataFrame(
+        {
+            "model": "m",
+            "task": "t",
+            "shots": 1,
+            "prompt": np.repeat(range(prompts), examples),
+            "example": np.tile([f"e{i}" for i in range(examples)], prompts),
+            "correct": correct.ravel(),
+            "chance": chance,
+        }
+    )
+
+
+@pytest.fixture
+def guesses() -> pd.DataFrame:
+    return predictions(np.random.default_rng(0).random((12, 40)) < 0.55)
+
+
+def study(table: pd.DataFrame, tried=(1, 5, 12), splits=20, seed=0) -> pd.DataFrame:
+    return all_outcomes([table], seed=seed, splits=splits, validation=0.75, tried=tried)
+
+
+def test_splits_are_seeded_three_quarters_and_a_quarter(guesses):
+    found = study(guesses)
+    assert set(found["validation_examples"]) == {30}
+    assert set(found["test_examples"]) == {10}
+    pd.testing.assert_frame_equal(found, study(guesses))
+    assert not found["validation_accuracy"].equals(study(guesses, seed=1)["validation_accuracy"])
+
+
+def test_the_validation_part_is_rounded_down():
+    found = study(predictions(np.ones((2, 31), bool)), splits=1)
+    assert (found["validation_examples"].iloc[0], found["test_examples"].iloc[0]) == (23, 8)
+
+
+def test_the_best_prompt_on_validation_is_chosen_and_the_first_on_ties(guesses):
+    correct = np.zeros((3, 40), bool)
+    correct[1:] = True
+    found = study(predictions(correct), tried=[3])
+    assert set(found["prompt"]) == {1}
+    grid = Grid.from_predictions(guesses)
+    for row in outcomes(grid, "m/t/1", seed=0, splits=5, validation=0.75, tried=[12]).itertuples():
+        total = grid.correct[row.prompt].sum()
+        assert row.validation_accuracy * 30 + row.test_accuracy * 10 == pytest.approx(total)
+
+
+def test_fewer_prompts_are_drawn_anew_for_each_split_and_more_than_exist_are_all(guesses):
+    found = study(guesses, tried=[1, 12, 200])
+    assert found[found["prompts"] == 1]["prompt"].nunique() > 5
+    most = found[found["prompts"] == 200].reset_index(drop=True)
+    assert set(most["tried"]) == {12}
+    all_of_them = found[found["prompts"] == 12].reset_index(drop=True)
+    pd.testing.assert_frame_equal(most.drop(columns="prompts"), all_of_them.drop(columns="prompts"))
+
+
+def test_baselines_and_tails_are_those_of_the_validation_part(guesses):
+    row = study(guesses).query("prompts == 5").iloc[0]
+    baseline = RandomBaseline.of(0.5, 30)
+    assert row["maximum_baseline"] == pytest.approx(baseline.maximum(5))
+    assert row["maximum_tail"] == pytest.approx(baseline.tail(round(row["validation_accuracy"] * 30), 5))
+    assert row["above_maximum"] == (row["validation_accuracy"] > row["maximum_baseline"])
+    assert row["above_on_test"] == (row["test_accuracy"] > 0.5)
+
+
+def test_a_prompt_counts_only_the_examples_it_was_evaluated_on(guesses):
+    own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
+    found = study(own, tried=[12])
+    assert set(found["validation_examples"] + found["test_examples"]) == {39}
+
+
+def test_a_prompt_whose_demonstrations_use_up_a_part_is_not_tried_there():
+    table = predictions(np.ones((3, 4), bool))
+    table = table[table["example"] != "e" + table["prompt"].astype(str)]
+    found = study(table, tried=[3])
+    assert (found["test_examples"] == 1).all()
+    assert (found["tried"] < 3).any()
+
+
+def test_agreement_is_precision_recall_and_areas():
+    table = pd.DataFrame(
+        {
+            "above_on_test": [True, True, False, False],
+            "above_standard": [True, True, True, True],
+            "above_maximum": [True, False, True, False],
+            "standard_tail": [0.1, 0.2, 0.3, 0.4],
+            "maximum_tail": [0.1, 0.4, 0.3, 0.2],
+        }
+    )
+    found = agreement(table, []).set_index("predictor")
+    assert found.loc["standard", ["accuracy", "precision", "recall"]].tolist() == [0.5, 0.5, 1.0]
+    assert found.loc["maximum", ["accuracy", "precision", "recall"]].tolist() == [0.5, 0.5, 0.5]
+    assert found["auroc"].tolist() == [0.5, 0.5]
+    assert found.loc["standard", "tail_auroc"] == 1
+    assert found.loc["maximum", "tail_auroc"] == 0.5
+    lines = curves(table)
+    for predictor in ("standard", "maximum"):
+        own = lines[lines["predictor"] == predictor]
+        roc = own.query("curve == 'roc' and score == 'tail'")
+        assert auc(roc["x"], roc["y"]) == pytest.approx(found.loc[predictor, "tail_auroc"])
+        (point,) = own.query("curve == 'pr' and score == 'decision'").itertuples()
+        assert (point.x, point.y) == tuple(found.loc[predictor, ["recall", "precision"]])
+
+
+def test_outcomes_that_all_agree_have_no_curve_and_no_area(guesses):
+    found = study(predictions(np.ones((2, 40), bool)))
+    assert curves(found).empty
+    assert agreement(found, [])["auroc"].isna().all()
+
+
+@pytest.mark.parametrize("share", [1.0, 0.9, 0.3])
+def test_parts_are_counted_as_one_would_count_them_by_hand(share):
+    generator = np.random.default_rng(7)
+    evaluated = generator.random((6, 25)) < share
+    correct = (generator.random((6, 25)) < 0.5) & evaluated
+    chance = generator.choice([0.2, 0.25, 0.5], 25)
+    chosen = generator.random((4, 25)) < 0.6
+    grid = Grid(np.arange(6), correct, evaluated, chance)
+    for part, inside in zip(grid.parts(chosen), (chosen, ~chosen), strict=True):
+        baselines, which = part.baselines
+        for prompt in range(6):
+            for split in range(4):
+                mine = evaluated[prompt] & inside[split]
+                assert part.size[prompt, split] == mine.sum()
+                assert part.right[prompt, split] == (correct[prompt] & inside[split]).sum()
+                if mine.any():
+                    assert baselines[which[prompt, split]] == RandomBaseline(chance[mine])
+                    assert part.standard[prompt, split] == pytest.approx(chance[mine].mean())
+
+
+def test_more_splits_leave_the_earlier_ones_as_they_are(guesses):
+    few, many = study(guesses, splits=5), study(guesses, splits=20)
+    pd.testing.assert_frame_equal(few, many[many["split"] < 5].reset_index(drop=True))
+
+
+def test_many_different_baselines_are_taken_in_smaller_groups_with_the_same_result(guesses, monkeypatch):
+    own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
+    chances = {f"e{i}": 1 / (2 + i % 7) for i in range(40)}
+    own = own.assign(chance=own["example"].map(chances))
+    whole = study(own)
+    monkeypatch.setattr(heldout, "FEW_BASELINES", 2)
+    pd.testing.assert_frame_equal(study(own), whole)

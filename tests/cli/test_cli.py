@@ -1,0 +1,105 @@
+"""The command line as people and programs use it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from abovechance import RandomBaseline
+from abovechance.core.tables import read_table
+from tests.conftest import REPOSITORY
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "abovechance.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
+
+
+def test_a_baseline_is_told_in_words_and_as_json():
+    arguments = ["baseline", "-n", "100", "-c", "2", "-t", "200", "--accuracy", "0.62"]
+    said = run(*arguments).stdout
+    assert "maximum baseline   0.636" in said
+    assert "verdict            between" in said
+    found = json.loads(run(*arguments, "--json").stdout)
+    baseline = RandomBaseline.of(0.5, 100)
+    assert found["maximum_baseline"] == baseline.maximum(200)
+    assert found["maximum_tail"] == baseline.tail(62, 200)
+
+
+def test_some_choices_each():
+    found = json.loads(run("baseline", "-c", "2:50,5:50", "-t", "20", "--json").stdout)
+    assert found["examples"] == 100
+    assert found["maximum_baseline"] == RandomBaseline.from_choices({2: 50, 5: 50}).maximum(20)
+
+
+def test_published_maxima_are_checked():
+    done = run("check", "docs/published_maxima.csv")
+    assert done.returncode == 0
+    assert "are not above the maximum baseline" in done.stdout
+    assert len(json.loads(run("check", "docs/published_maxima.csv", "--json").stdout)) == 12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["baseline", "-n", "100"], 1, "one of --chance and --choices is needed"),
+        (["baseline", "-c", "2"], 1, "--examples is needed"),
+        (["baseline", "-c", "2:x"], 1, "--choices has 'x'; right would be a number such as 4, or 2:50,5:50"),
+        (["baseline", "-n", "9", "-c", "2:4,5:4"], 1, "--examples is 9, but --choices has 8 examples"),
+        (["check", "nowhere.csv"], 1, "nowhere.csv: there is no such file or folder"),
+        (["baseline", "-n", "many"], 2, "Invalid value for '--examples'"),
+        (["bassline"], 2, "No such command"),
+    ],
+)
+def test_a_mistake_is_one_line_and_an_exit_status(arguments, status, message):
+    done = run(*arguments)
+    assert done.returncode == status
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    if status == 1:
+        assert done.stderr.startswith("abovechance: error: ")
+        assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_csv_comes_through_a_pipe():
+    command = f"cat docs/published_maxima.csv | {sys.executable} -m abovechance.cli check - --json"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=REPOSITORY)
+    assert len(json.loads(done.stdout)) == 12
+
+
+def test_a_task_file_gives_the_baseline(tmp_path):
+    path = tmp_path / "task.jsonl"
+    path.write_text('{"text": "a", "choices": ["x", "y"], "answer": 0}\n' * 1)
+    found = json.loads(run("baseline", "--task", str(path), "-t", "3", "--json").stdout)
+    assert found["maximum_baseline"] == pytest.approx(1 - 0.5**3)
+    assert run("baseline", "--task", str(path), "-n", "3").returncode == 1
+
+
+def test_logs_are_checked_and_imported(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "prompt,example,correct,choices\n"
+        + "".join(f"{p},{e},{int(e < 5 + p)},2\n" for p in range(3) for e in range(10))
+    )
+    (found,) = json.loads(run("check", str(path), "--json").stdout)
+    assert (found["prompts"], found["examples"], found["best_accuracy"]) == (3, 10, 0.7)
+    assert found["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.5, 10).maximum(3))
+    output = tmp_path / "mine.parquet"
+    assert "3 prompts in 1 settings" in run("import", str(path), "-o", str(output)).stdout
+    assert len(read_table(output)) == 30
+
+
+def test_the_best_of_many_is_judged_as_such(tmp_path):
+    path = tmp_path / "best.csv"
+    path.write_text("example,correct,choices\n" + "".join(f"{e},{int(e < 14)},2\n" for e in range(20)))
+    assert "--prompts 20" in run("check", str(path)).stderr
+    (found,) = json.loads(run("check", str(path), "--prompts", "20", "--json").stdout)
+    assert found["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.5, 20).maximum(20))
+    assert found["maximum_tail"] == pytest.approx(RandomBaseline.of(0.5, 20).tail(14, 20))
+
+
+def test_a_closed_pipe_is_no_error():
+    command = f"{sys.executable} -m abovechance.cli check docs/published_maxima.csv | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=REPOSITORY)
+    assert done.stderr == ""

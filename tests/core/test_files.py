@@ -1,0 +1,92 @@
+"""Files that say what they were made from, pins that agree, digests that see what matters."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+import yaml
+
+from abovechance.core.errors import InputError
+from abovechance.core.files import replacing
+from abovechance.core.provenance import digest, file_sha256
+from abovechance.core.tables import SCHEMAS, read_made_from, read_table, write_table, writing_parts
+from abovechance.study.downloads import check_sha256
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROMPTS = pd.DataFrame({"prompt": [0, 1], "demonstrations": [["a"], ["b", "c"]], "text": ["x", "y"]})
+
+
+def test_a_table_comes_back_as_it_went_with_what_it_was_made_from(tmp_path):
+    write_table(PROMPTS, "prompts", tmp_path / "p.parquet", {"seed": 3})
+    pd.testing.assert_frame_equal(read_table(tmp_path / "p.parquet"), PROMPTS, check_dtype=False)
+    made_from = read_made_from(tmp_path / "p.parquet")
+    assert made_from["seed"] == 3
+    assert made_from["versions"]["pyarrow"] == pa.__version__
+
+
+def test_a_table_with_another_column_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="prompts has columns"):
+        write_table(PROMPTS.assign(more=1), "prompts", tmp_path / "p.parquet", {})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_written_in_parts_is_one_table(tmp_path):
+    with writing_parts("prompts", tmp_path / "p.parquet", {"seed": 1}) as write:
+        write(PROMPTS)
+        write(PROMPTS)
+    assert len(read_table(tmp_path / "p.parquet")) == 4
+    assert read_made_from(tmp_path / "p.parquet")["seed"] == 1
+
+
+def test_a_file_is_whole_or_not_there(tmp_path):
+    path = tmp_path / "a.txt"
+    with pytest.raises(RuntimeError), replacing(path) as beside:
+        beside.write_text("half")
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_column_is_explained_in_the_results_readme():
+    text = (REPOSITORY / "results" / "README.md").read_text()
+    for kind, schema in SCHEMAS.items():
+        assert all(f"`{name}`" in text for name in schema.names), kind
+
+
+def test_a_download_that_is_corrupted_or_missing_is_told(tmp_path):
+    path = tmp_path / "file"
+    pinned = {"requirement": "package==1", "file": "file", "sha256": "0" * 64}
+    with pytest.raises(InputError, match=r"package==1 gave no file \(no such host\)"):
+        check_sha256(path, pinned, "warning\nno such host\n")
+    path.write_text("abc")
+    with pytest.raises(InputError, match=f"is {file_sha256(path)}, right would be 0000"):
+        check_sha256(path, pinned)
+    check_sha256(path, pinned | {"sha256": file_sha256(path)})
+
+
+def test_texts_that_join_alike_have_different_digests():
+    assert digest("ab", "c") != digest("a", "bc") != digest("abc")
+
+
+def pins(path: Path) -> dict[str, str]:
+    lines = [line.strip(" -\n") for line in path.read_text().splitlines()]
+    found = [re.match(r"^([A-Za-z0-9_.-]+?)={1,2}([0-9][^ ]*)$", line) for line in lines]
+    return {re.sub(r"[-_.]+", "-", m[1]).lower(): m[2] for m in found if m}
+
+
+@pytest.mark.parametrize("name", ["analysis", "scoring"])
+def test_conda_files_and_pip_pins_name_the_same_versions(name):
+    pinned = pins(REPOSITORY / "envs" / "requirements.txt")
+    conda = pins(REPOSITORY / "envs" / f"{name}.yaml")
+    assert yaml.safe_load((REPOSITORY / "envs" / f"{name}.yaml").read_text())["dependencies"]
+    assert conda.pop("python") == "3.11"
+    for package, version in conda.items():
+        assert pinned[package.removesuffix("-base")] == version
+
+
+def test_all_that_pyproject_asks_for_is_pinned():
+    text = (REPOSITORY / "pyproject.toml").read_text()
+    asked = re.findall(r'^  "([a-z0-9-]+)>=', text, re.MULTILINE)
+    assert set(asked) <= set(pins(REPOSITORY / "envs" / "requirements.txt"))
+    assert "torch" in asked

@@ -1,0 +1,444 @@
+"""Other tools' logs, in the forms that the tools themselves were seen to write."""
+
+import json
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from abovechance.core.errors import InputError
+from abovechance.core.tables import SCHEMAS
+from abovechance.importers import Options, combine, read_runs
+from tests.releases import write_release
+
+
+def imported(path: Path, **options: Any) -> pd.DataFrame:
+    chosen = Options(**options)
+    found = combine(read_runs([path], chosen), chosen)
+    assert found.columns.tolist() == SCHEMAS["predictions"].names
+    return found
+
+
+# --- lm-evaluation-harness -------------------------------------------------------------------
+
+
+def lm_sample(doc: int, scores: list[float], target: object, **more: Any) -> dict[str, Any]:
+    """A multiple-choice sample as lm-evaluation-harness 0.4.13 writes it: numbers are texts."""
+    answers = [[str(score), "False"] for score in scores]
+    return {
+        "doc_id": doc,
+        "doc": {"text": f"{doc} ="},
+        "target": str(target),
+        "arguments": {
+            f"gen_args_{i}": {"arg_0": f"{doc} =", "arg_1": f" {'abcdef'[i]}"} for i in range(len(scores))
+        },
+        "resps": [[answer] for answer in answers],
+        "filtered_resps": answers,
+        "filter": "none",
+        "metrics": ["acc"],
+        "acc": float(int(np.argmax(scores)) == target),
+    } | more
+
+
+def write_lm(folder: Path, samples: list[dict[str, Any]], date: str = "2026-11-21T07-31-28.323857") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"samples_sums_{date}.jsonl"
+    path.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    results = {"model_name": "org/model", "n-shot": {"sums": 4}, "configs": {"sums": {}}}
+    (folder / f"results_{date}.json").write_text(json.dumps(results))
+    return path
+
+
+def test_lm_evaluation_harness(tmp_path):
+    path = write_lm(
+        tmp_path,
+        [lm_sample(0, [-1.5, -2.5], 0), lm_sample(1, [-12.0, -9.0, -10.0], 2), lm_sample(2, [-3, -1], 1)],
+    )
+    found = imported(path, prompts=20)
+    assert found["correct"].tolist() == [True, False, True]
+    assert found["predicted"].tolist() == [0, 1, 1]
+    assert found["chance"].tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 2])
+    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "sums", 4]
+
+
+def test_lm_eval_numbers_are_compared_as_numbers(tmp_path):
+    # as texts, "-9.5" is the greatest; as numbers, -10.25 is not
+    assert imported(write_lm(tmp_path, [lm_sample(0, [-10.25, -9.5], 1)]), prompts=1)["correct"].all()
+
+
+def test_lm_eval_ties_go_to_no_choice_and_are_told(tmp_path):
+    path = write_lm(tmp_path, [lm_sample(0, [-1.0, -1.0], 0), lm_sample(1, [-1.0, -2.0], 0)])
+    (run,) = read_runs([path], Options())
+    assert run.rows["correct"].tolist() == [False, True]
+    assert run.rows["tie"].tolist() == [True, False]
+    assert "1 ties of a correct and a wrong choice" in run.notes[0]
+
+
+def test_lm_eval_rows_of_one_filter_are_taken_and_which_is_asked_for(tmp_path):
+    rows = [
+        {"doc_id": doc, "target": "4", "filtered_resps": ["4"], "filter": name, "metrics": ["exact_match"],
+         "exact_match": float(name == "loose"), "resps": [["4"]], "arguments": {}}
+        for doc in (0, 1)
+        for name in ("strict", "loose")
+    ]  # fmt: skip
+    path = write_lm(tmp_path, rows)
+    with pytest.raises(InputError, match="each of the filters strict, loose; right would be --filter strict"):
+        imported(path, prompts=1, chance=0.1)
+    assert imported(path, prompts=1, chance=0.1, filter="loose")["correct"].tolist() == [True, True]
+    with pytest.raises(InputError, match="has no filter 'none'; it has strict, loose"):
+        imported(path, prompts=1, chance=0.1, filter="none")
+    with pytest.raises(InputError, match="does not say how many choices.*--choices 4"):
+        imported(path, prompts=1, filter="loose")
+
+
+def test_lm_eval_targets_are_numbers_lists_or_texts(tmp_path):
+    samples = [lm_sample(0, [-2, -1, -3], [1, 2]), lm_sample(1, [-2, -1], "b")]
+    found = imported(write_lm(tmp_path, samples), prompts=1)
+    assert found["correct"].tolist() == [True, True]
+    assert found["chance"].tolist() == pytest.approx([2 / 3, 1 / 2])
+    with pytest.raises(InputError, match="row 1: target 'z' is none of its 2 choices"):
+        imported(write_lm(tmp_path, [lm_sample(0, [-2, -1], "z")]), prompts=1)
+
+
+def test_the_half_of_mutual_information_requests_without_context_is_no_choice(tmp_path):
+    sample = lm_sample(0, [-2.0, -1.0, 0.0, 0.0], 1, acc_mutual_info=1.0)
+    assert imported(write_lm(tmp_path, [sample]), prompts=1)["chance"].tolist() == [0.5]
+
+
+def test_a_run_that_does_not_say_how_many_prompts_were_tried_is_asked_about(tmp_path):
+    first = write_lm(tmp_path / "a", [lm_sample(0, [-1, -2], 0)])
+    with pytest.raises(
+        InputError,
+        match="how many prompts.*`abovechance check .*.jsonl --prompts 20`.*--prompts 1 .*--each-file",
+    ):
+        imported(first)
+    write_lm(tmp_path / "b", [lm_sample(0, [-2, -1], 0)], date="2026-11-22T07-31-28.323857")
+    with pytest.raises(
+        InputError, match="2 runs of org--model on sums, 4-shot.*`abovechance check .* --each-file`"
+    ):
+        imported(tmp_path, prompts=5)
+    found = imported(tmp_path, each_file=True)
+    assert found["prompt"].tolist() == [0, 1]
+    assert found["correct"].tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"doc_id": 0, "targ', "row 1: is not JSON.*was the file cut off"),
+        ('{"id": 0}', "row 1: has no 'doc_id'"),
+        ("", "has no samples"),
+    ],
+)
+def test_lm_eval_files_that_are_torn_or_something_else(tmp_path, text, message):
+    path = tmp_path / "samples_sums_2026-11-21T07-31-28.323857.jsonl"
+    path.write_text(text + "\n")
+    with pytest.raises(InputError, match=message):
+        imported(path, prompts=1)
+
+
+# --- HELM ------------------------------------------------------------------------------------
+
+
+def helm_stat(name: str, value: float, split: str = "test") -> dict[str, Any]:
+    return {"name": {"name": name, "split": split}, "count": 1, "sum": value, "mean": value}
+
+
+def write_helm(folder: Path, results: list[dict[str, Any]], choices: int = 4) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    adapter = {"model": "org/model", "max_train_instances": 5, "num_train_trials": 3}
+    spec = {"name": "mmlu:subject=anatomy,model=org_model", "adapter_spec": adapter}
+    (folder / "run_spec.json").write_text(json.dumps(spec))
+    (folder / "per_instance_stats.json").write_text(json.dumps(results))
+    instances = [
+        {"id": name, "split": "test", "references": [
+            {"output": {"text": str(i)}, "tags": ["correct"] if i == 0 else []} for i in range(choices)
+        ]}
+        for name in sorted({result["instance_id"] for result in results})
+    ]  # fmt: skip
+    (folder / "instances.json").write_text(json.dumps(instances))
+    return folder
+
+
+def helm_result(example: str, trial: int, value: float, **more: Any) -> dict[str, Any]:
+    stats = [helm_stat("exact_match", value), helm_stat("predicted_index", 2.0)]
+    return {"instance_id": example, "train_trial_index": trial, "stats": stats} | more
+
+
+def test_helm_has_a_prompt_for_each_train_trial(tmp_path):
+    results = [helm_result(f"id{e}", trial, float((e + trial) % 2)) for trial in range(3) for e in range(4)]
+    found = imported(write_helm(tmp_path / "run", results))
+    assert found.groupby("prompt").size().tolist() == [4, 4, 4]
+    assert found["correct"].tolist() == [bool((e + trial) % 2) for trial in range(3) for e in range(4)]
+    assert set(found["chance"]) == {0.25}
+    assert set(found["predicted"]) == {2}
+    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "mmlu:subject=anatomy", 5]
+
+
+def test_helm_runs_of_scenarios_without_arguments_are_called_by_the_scenario(tmp_path):
+    folder = write_helm(tmp_path, [helm_result("a", 0, 1.0)])
+    spec = json.loads((folder / "run_spec.json").read_text()) | {"name": "simple_mcqa:model=org_model"}
+    (folder / "run_spec.json").write_text(json.dumps(spec))
+    assert imported(folder)["task"].unique().tolist() == ["simple_mcqa"]
+
+
+def test_helm_scores_a_tie_as_a_fraction_which_is_not_correct(tmp_path):
+    (run,) = read_runs(
+        [write_helm(tmp_path, [helm_result("a", 0, 0.5), helm_result("b", 0, 1.0)])], Options()
+    )
+    assert run.rows["correct"].tolist() == [False, True]
+    assert run.rows["tie"].tolist() == [True, False]
+    assert "1 ties are counted as wrong" in run.notes[0]
+
+
+def test_helm_perturbed_instances_and_other_splits_are_left_out(tmp_path):
+    other = helm_result("c", 0, 1.0)
+    other["stats"] = [helm_stat("exact_match", 1.0, split="valid")]
+    perturbed = helm_result("a", 0, 0.0, perturbation={"name": "typos"})
+    runs = read_runs(
+        [write_helm(tmp_path, [helm_result("a", 0, 1.0), helm_result("b", 0, 0.0), perturbed, other])],
+        Options(),
+    )
+    assert runs[0].rows["example"].tolist() == ["a", "b"]
+    assert "1 results of other splits than 'test' are left out" in runs[0].notes[0]
+
+
+def test_helm_runs_without_the_metric_or_the_spec_are_told(tmp_path):
+    folder = write_helm(tmp_path, [helm_result("a", 0, 1.0)])
+    with pytest.raises(InputError, match="has no metric 'f1'; its metrics: exact_match, predicted_index"):
+        imported(folder, metric="f1")
+    instances = json.loads((folder / "instances.json").read_text())
+    (folder / "instances.json").unlink()
+    with pytest.raises(InputError, match="does not say how many choices"):
+        imported(folder)
+    # a suite that was not summarized has them elsewhere
+    states = {"request_states": [{"instance": instance} for instance in instances]}
+    (folder / "scenario_state.json").write_text(json.dumps(states))
+    assert set(imported(folder)["chance"]) == {0.25}
+    (folder / "run_spec.json").unlink()
+    with pytest.raises(InputError, match="but no run_spec.json"):
+        imported(folder)
+
+
+# --- lighteval -------------------------------------------------------------------------------
+
+
+def write_lighteval(folder: Path, rows: list[dict[str, Any]], texts: bool = False) -> Path:
+    place = folder / "details" / "org" / "model" / "2026-11-21T07-37-03.488596"
+    place.mkdir(parents=True)
+    path = place / "details_community|sums|3_2026-11-21T07-37-03.488596.parquet"
+    if texts:
+        rows = [{name: repr(value) for name, value in row.items()} for row in rows]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+def lighteval_row(example: int, scores: list[float], gold: int | list[int]) -> dict[str, Any]:
+    choices = [f"{i}" for i in range(len(scores))]
+    return {
+        "doc": {
+            "query": "Q",
+            "choices": choices,
+            "gold_index": gold,
+            "id": str(example),
+            "fewshot_samples": [],
+        },
+        "metric": {"acc": float(int(np.argmax(scores)) == gold)},
+        # the tool pads lists of tokens with -1
+        "model_response": {"logprobs": scores, "output_tokens": [[7, -1, -1]] * len(scores), "text": []},
+    }
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_lighteval(tmp_path, texts):
+    rows = [
+        lighteval_row(0, [-2.0, -1.0, -3.0], 1),
+        lighteval_row(1, [-1.0, -1.0], 0),
+        lighteval_row(2, [-2.0, -1.0], 0),
+    ]
+    found = imported(write_lighteval(tmp_path, rows, texts), prompts=3)
+    assert found["correct"].tolist() == [True, False, False]
+    assert found["tie"].tolist() == [False, True, False]
+    assert found["chance"].tolist() == pytest.approx([1 / 3, 1 / 2, 1 / 2])
+    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "community|sums", 3]
+
+
+def test_lighteval_generation_goes_by_its_metric_and_asks_for_the_chance(tmp_path):
+    row = lighteval_row(0, [-1.0], 0)
+    row["doc"]["choices"], row["metric"] = ["4"], {"exact_match": 1.0}
+    path = write_lighteval(tmp_path, [row])
+    with pytest.raises(InputError, match="does not say how many choices"):
+        imported(path, prompts=1)
+    assert imported(path, prompts=1, chance=0.1)["correct"].tolist() == [True]
+    with pytest.raises(InputError, match=r"has no metric 'f1'; right would be --metric \['exact_match'\]"):
+        imported(path, prompts=1, chance=0.1, metric="f1")
+    # choices that were not scored one by one, but generated
+    several = lighteval_row(1, [-1.0, -2.0], 1)
+    several["metric"], several["model_response"] = {"exact_match": 1.0}, {"logprobs": [-5.0]}
+    assert imported(write_lighteval(tmp_path / "b", [several]), prompts=1, chance=0.1)["correct"].all()
+
+
+def test_lighteval_files_that_are_something_else(tmp_path):
+    path = tmp_path / "details_x.parquet"
+    pq.write_table(pa.table({"a": [1]}), path)
+    with pytest.raises(InputError, match=r"lacks the columns \['doc', 'metric'\]"):
+        imported(path, prompts=1)
+    path.write_text("torn")
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        imported(path, prompts=1)
+
+
+# --- inspect ---------------------------------------------------------------------------------
+
+
+def write_zstandard_zip(path: Path, files: dict[str, Any]) -> Path:
+    """A zip file whose members are compressed with Zstandard (method 93), as inspect writes them."""
+    body, directory = b"", b""
+    for name, value in files.items():
+        raw = json.dumps(value).encode()
+        packed = pa.compress(raw, "zstd", asbytes=True)
+        sizes = struct.pack("<III", 0, len(packed), len(raw))
+        fields = struct.pack("<HHHHH", 63, 0, 93, 0, 0) + sizes + struct.pack("<HH", len(name), 0)
+        at = len(body)
+        body += b"PK\3\4" + fields + name.encode() + packed
+        directory += b"PK\1\2\x3f\0" + fields + struct.pack("<HHHII", 0, 0, 0, 0, at) + name.encode()
+    end = struct.pack("<HHHHIIH", 0, 0, len(files), len(files), len(directory), len(body), 0)
+    path.write_bytes(body + directory + b"PK\5\6" + end)
+    return path
+
+
+def inspect_sample(example: int, value: Any, epoch: int = 1, answer: str | None = None) -> dict[str, Any]:
+    scores = None if value == "none" else {"choice": {"value": value, "answer": answer}}
+    return {"id": example, "epoch": epoch, "choices": ["a", "b", "c"], "target": "B", "scores": scores}
+
+
+def inspect_files(samples: list[dict[str, Any]], status: str = "success") -> dict[str, Any]:
+    header = {
+        "status": status,
+        "eval": {"task": "org/sums", "model": "hf/model", "task_args": {"fewshot": 2}},
+    }
+    return {"header.json": header} | {f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in samples}
+
+
+def test_inspect_logs_in_zstandard_zip_and_json(tmp_path):
+    samples = [inspect_sample(0, "C", answer="B"), inspect_sample(1, "I", answer="A"), inspect_sample(2, 1)]
+    files = inspect_files(samples)
+    path = write_zstandard_zip(tmp_path / "log.eval", files)
+    found = imported(path, prompts=1)
+    assert found["correct"].tolist() == [True, False, True]
+    assert found["predicted"].tolist() == [1, 0, -1]
+    assert found["chance"].tolist() == pytest.approx([1 / 3] * 3)
+    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["hf--model", "sums", 2]
+    whole = tmp_path / "log.json"
+    whole.write_text(json.dumps(files["header.json"] | {"samples": samples}))
+    pd.testing.assert_frame_equal(imported(whole, prompts=1), found)
+    with zipfile.ZipFile(tmp_path / "other.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in files.items():
+            archive.writestr(name, json.dumps(value))
+    pd.testing.assert_frame_equal(imported(tmp_path / "other.eval", prompts=1), found)
+
+
+def test_inspect_samples_without_a_score_are_not_wrong_ones(tmp_path):
+    samples = [
+        inspect_sample(0, "C"),
+        inspect_sample(1, float("nan")),
+        inspect_sample(2, "none"),
+        inspect_sample(3, "I"),
+    ]
+    (run,) = read_runs([write_zstandard_zip(tmp_path / "log.eval", inspect_files(samples))], Options())
+    assert run.rows["example"].tolist() == ["0", "3"]
+    assert run.rows["correct"].tolist() == [True, False]
+    assert "2 samples without a score are left out" in run.notes[0]
+
+
+def test_inspect_epochs_are_not_prompts(tmp_path):
+    samples = [inspect_sample(0, "C"), inspect_sample(0, "I", epoch=2), inspect_sample(1, "P")]
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files(samples))
+    (run,) = read_runs([path], Options())
+    assert run.rows["correct"].tolist() == [True, False]
+    assert run.rows["tie"].tolist() == [False, True]
+    assert "of 2 epochs, epoch 1 is used" in run.notes[0]
+    assert imported(path, prompts=1, epoch=2)["correct"].tolist() == [False]
+
+
+def test_inspect_logs_that_did_not_end_are_torn_or_have_another_scorer(tmp_path):
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files([inspect_sample(0, "C")], status="error"))
+    with pytest.raises(InputError, match="its status is 'error'"):
+        imported(path, prompts=1)
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files([inspect_sample(0, "C")]))
+    with pytest.raises(InputError, match="has no scorer 'match'; right would be --metric choice"):
+        imported(path, prompts=1, metric="match")
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(InputError, match="is not an archive"):
+        imported(path, prompts=1)
+    path = write_zstandard_zip(tmp_path / "log.eval", {"samples/0_epoch_1.json": {}})
+    with pytest.raises(InputError, match="has no header.json"):
+        imported(path, prompts=1)
+
+
+# --- CSV and the release ---------------------------------------------------------------------
+
+
+def test_a_plain_csv(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("prompt,example,correct,choices\n2,a,1,4\n2,b,0,4\n10,a,true,4\n10,b,False,4\n")
+    found = imported(path)
+    assert found["prompt"].tolist() == [0, 0, 1, 1]
+    assert found["correct"].tolist() == [True, False, True, False]
+    assert found["task"].unique().tolist() == ["mine"]
+    assert set(found["chance"]) == {0.25}
+
+
+def test_prompts_with_numbers_come_in_their_order(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("prompt,example,correct,chance\n10,a,1,0.5\n9,a,0,0.5\n")
+    assert imported(path)["correct"].tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("example,correct,chance\na,2,0.5\n", "row 2: correct is '2'; right would be 0 or 1"),
+        (
+            "example,correct,chance\na,1,0.5\nb,1,1.5\n",
+            "row 3: chance is '1.5'; right would be a number between 0 and 1",
+        ),
+        (
+            "example,correct,choices\na,1,none\n",
+            "row 2: choices is 'none'; right would be a number at least 1",
+        ),
+        ("example,corect\na,1\n", "column 'corect' is unknown; did you mean 'correct'"),
+        ("example,chance\na,1\n", "lacks the column 'correct'"),
+        (
+            "prompt,example,correct,chance\n1,a,1,0.5\n1,a,0,0.5\n",
+            "example 'a' stands twice under one prompt",
+        ),
+        ("example,correct\na,1\n", "does not say how many choices"),
+    ],
+)
+def test_a_csv_that_is_wrong_is_told_with_its_row(tmp_path, text, message):
+    path = tmp_path / "mine.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        imported(path, prompts=1)
+
+
+def test_the_published_release(tmp_path):
+    release = write_release(tmp_path, models=["m"], tasks=["known_unknowns"], shots=[1], prompts=5)
+    found = imported(release)
+    assert found["prompt"].nunique() == 5
+    assert set(found["chance"]) == {0.5}
+    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["m", "known_unknowns", 1]
+
+
+def test_what_is_not_there_or_not_known_is_told(tmp_path):
+    with pytest.raises(InputError, match="there is no such file or folder"):
+        imported(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="holds no results that are known; right would be .*HELM.*inspect"):
+        imported(tmp_path)

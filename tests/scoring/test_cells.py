@@ -1,0 +1,240 @@
+"""A scoring job on a tiny model with its own tokenizer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tokenizers import ByteLevelBPETokenizer
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from abovechance.core.errors import InputError
+from abovechance.core.tables import read_made_from, read_table
+from abovechance.scoring import models
+from abovechance.scoring.algorithms import score
+from abovechance.scoring.cells import Cell, Scorer, score_cells
+from abovechance.scoring.tokens import PromptStrings, tokenize
+from abovechance.study.prompts import draw_prompts, evaluation_set
+from abovechance.study.tasks import as_table
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory) -> models.Weights:
+    """A model with random weights and a byte-level tokenizer, saved as transformers saves them."""
+    folder = tmp_path_factory.mktemp("model")
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator(["Q: is it so?\nA: yes no maybe"] * 3, vocab_size=300, min_frequency=2)
+    PreTrainedTokenizerFast(tokenizer_object=trained._tokenizer).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=300,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=120,
+        initializer_range=0.3,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return models.Weights(str(folder), "tiny", "revision")
+
+
+@pytest.fixture(scope="module")
+def task() -> pd.DataFrame:
+    return as_table(
+        {
+            "example": f"e{i}",
+            "text": f"Q: is it {word}?\nA:",
+            "choices": ["yes", "no", "maybe so"],
+            "correct": [i % 3 == 0, i % 3 == 1, i % 3 == 2],
+        }
+        for i, word in enumerate(["so", "not so", "ünlike 🐟", "really", "x"])
+    )
+
+
+def cell(task: pd.DataFrame, prompts: int = 3, shots: int = 1) -> Cell:
+    evaluation = evaluation_set(task, "t", 0, 200)
+    drawn = draw_prompts(task, evaluation, "t", 0, shots, prompts)
+    return Cell(f"m, t, {shots}-shot", task, evaluation, drawn)
+
+
+def silent(_: str) -> None:
+    """Report nothing."""
+
+
+def test_scores_are_the_log_likelihoods_of_whole_strings(task, weights, tmp_path):
+    chosen = cell(task)
+    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
+    table = read_table(tmp_path / "s.parquet")
+    assert len(table) == 3 * 4 * 3  # prompts x other examples x choices
+    model = models.load(weights, "float32")
+    tokenizer = models.load_tokenizer(weights)
+    texts, choices = task.set_index("example")["text"], task.set_index("example")["choices"]
+    for row in table.sample(12, random_state=0).itertuples():
+        context = chosen.prompts["text"][row.prompt] + texts[row.example]
+        choice = " " + choices[row.example][row.choice]
+        encoded = tokenizer(context + choice, return_offsets_mapping=True, return_tensors="pt")
+        own = [i for i, (_, end) in enumerate(encoded["offset_mapping"][0].tolist()) if end > len(context)]
+        logits = model(encoded["input_ids"]).logits[0].double().log_softmax(-1)
+        expected = sum(float(logits[i - 1, encoded["input_ids"][0, i]]) for i in own)
+        assert row.logprob == pytest.approx(expected, abs=1e-4)
+        assert (row.tokens, row.characters, row.bytes) == (len(own), len(choice), len(choice.encode()))
+
+
+def test_a_prompt_is_not_scored_on_its_own_demonstrations(task, weights, tmp_path):
+    chosen = cell(task, prompts=5)
+    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
+    table = read_table(tmp_path / "s.parquet")
+    for prompt, demonstrations in enumerate(chosen.prompts["demonstrations"]):
+        assert set(table["example"][table["prompt"] == prompt]) == set(task["example"]) - set(demonstrations)
+
+
+def test_asking_for_more_prompts_scores_only_the_new_ones(task, weights, tmp_path, monkeypatch):
+    path = tmp_path / "s.parquet"
+    score_cells({path: cell(task, prompts=2)}, weights, "float32", silent)
+    before = read_table(path)
+    told: list[str] = []
+    score_cells({path: cell(task, prompts=4)}, weights, "float32", told.append)
+    assert told[0] == "m, t, 1-shot: 2 of 4 prompts to score"
+    after = read_table(path)
+    pd.testing.assert_frame_equal(after[after["prompt"] < 2].reset_index(drop=True), before)
+    monkeypatch.setattr(models, "load", lambda *_: pytest.fail("nothing is missing, so no model is needed"))
+    score_cells({path: cell(task, prompts=4)}, weights, "float32", told.append)
+    pd.testing.assert_frame_equal(read_table(path), after)
+
+
+def test_a_changed_example_is_scored_again(task, weights, tmp_path):
+    path = tmp_path / "s.parquet"
+    score_cells({path: cell(task)}, weights, "float32", silent)
+    told: list[str] = []
+    other = task.assign(text=task["text"].str.replace("x", "y"))
+    score_cells({path: cell(other)}, weights, "float32", told.append)
+    assert told[0].endswith("3 of 3 prompts to score")
+
+
+def test_an_error_in_the_middle_keeps_the_prompts_before_it(task, weights, tmp_path, monkeypatch):
+    path = tmp_path / "s.parquet"
+    whole, calls = Scorer.score, []
+
+    def fails_at_the_third(self, strings):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return whole(self, strings)
+
+    monkeypatch.setattr(Scorer, "score", fails_at_the_third)
+    with pytest.raises(KeyboardInterrupt):
+        score_cells({path: cell(task, prompts=4)}, weights, "float32", silent)
+    assert not path.exists()
+    told: list[str] = []
+    score_cells({path: cell(task, prompts=4)}, weights, "float32", told.append)
+    assert told[0].endswith("2 of 4 prompts to score")
+
+
+def test_running_out_of_memory_halves_the_pack_and_goes_on(task, weights, tmp_path, monkeypatch):
+    path = tmp_path / "s.parquet"
+    whole = score
+
+    def little_memory(model, tokens, path, limit):
+        if limit > 100:
+            raise torch.OutOfMemoryError
+        return whole(model, tokens, path, limit)
+
+    monkeypatch.setattr("abovechance.scoring.cells.score", little_memory)
+    score_cells({path: cell(task)}, weights, "float32", silent)
+    assert {entry["pack"] for entry in read_made_from(path)["prompts"]} == {64}
+
+
+def test_prompts_too_long_are_an_error_before_the_model_is_loaded(task, weights, tmp_path, monkeypatch):
+    longer = task.assign(text=["Q" * 150 + "\nA:", *task["text"][1:]])
+    monkeypatch.setattr(models, "load", lambda *_: pytest.fail("the model was loaded"))
+    with pytest.raises(InputError, match="longer than the model's context of 120 tokens"):
+        score_cells({tmp_path / "s.parquet": cell(longer, prompts=5)}, weights, "float32", silent)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_prompt_that_just_fits_the_context_is_scored(task, weights, tmp_path):
+    tokenizer = models.load_tokenizer(weights)
+    for length in range(40, 120):
+        longer = task.assign(text=["Q" * length + "\nA:", *task["text"][1:]])
+        chosen = cell(longer, prompts=5)
+        lengths = [
+            max(map(len, tokenize(tokenizer, chosen.strings(prompt)).sequences)) for prompt in range(5)
+        ]
+        if max(lengths) == 120:
+            break
+    assert max(lengths) == 120
+    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
+    assert np.isfinite(read_table(tmp_path / "s.parquet")["logprob"]).all()
+
+
+def test_prompts_beyond_the_context_are_left_out_where_that_is_asked_for(task, weights, tmp_path):
+    # Only the prompt whose demonstration is the long example is never evaluated on it, but reads it.
+    longer = task.assign(text=["Q" * 150 + "\nA:", *task["text"][1:]])
+    chosen = cell(longer, prompts=5)
+    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent, leave_out_too_long=True)
+    facts = read_made_from(tmp_path / "s.parquet")["prompts"]
+    assert all(entry["too_long"] > 120 for entry in facts)
+    assert len(read_table(tmp_path / "s.parquet")) == 0
+
+
+def test_a_models_cells_are_scored_with_one_loading_and_written_together(
+    task, weights, tmp_path, monkeypatch
+):
+    cells = {tmp_path / f"{shots}.parquet": cell(task, prompts=2, shots=shots) for shots in (1, 2)}
+    load, loaded = models.load, []
+    monkeypatch.setattr(models, "load", lambda *args: loaded.append(args) or load(*args))
+    whole, calls = Scorer.score, []
+
+    def fails_at_the_fourth(self, strings):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return whole(self, strings)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Scorer, "score", fails_at_the_fourth)
+        with pytest.raises(KeyboardInterrupt):
+            score_cells(cells, weights, "float32", silent)
+    assert {path.name for path in tmp_path.iterdir()} == {"1.journal", "2.journal"}
+    told: list[str] = []
+    score_cells(cells, weights, "float32", told.append)
+    assert told[:2] == ["m, t, 1-shot: 0 of 2 prompts to score", "m, t, 2-shot: 1 of 2 prompts to score"]
+    assert len(loaded) == 2
+    assert {path.name for path in tmp_path.iterdir()} == {"1.parquet", "2.parquet"}
+    for path, one in cells.items():
+        alone = tmp_path / "alone" / path.name
+        score_cells({alone: one}, weights, "float32", silent)
+        pd.testing.assert_frame_equal(read_table(path), read_table(alone))
+
+
+class Encoded:
+    """A tokenizer that gives what it is told."""
+
+    def __init__(self, tokens: list[int], spans: list[tuple[int, int]]) -> None:
+        self.answer = {"input_ids": [tokens], "offset_mapping": [spans]}
+
+    def __call__(self, *_: object, **__: object) -> dict[str, list]:
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("spans", "start", "length"),
+    [
+        ([(0, 2), (2, 4), (4, 7)], 2, 3),  # a border between tokens
+        ([(0, 2), (2, 5), (5, 7)], 1, 3),  # a token across the border is the choice's
+        ([(0, 0), (0, 4), (4, 7), (0, 0)], 2, 3),  # special tokens: the first is read, the last is not
+    ],
+)
+def test_a_choices_tokens_are_those_that_end_after_its_start(spans, start, length):
+    strings = PromptStrings(("e",), (0,), ("Q:A:",), (" no",))
+    found = tokenize(Encoded(list(range(len(spans))), spans), strings)
+    assert found.starts == [start]
+    assert found.sequences == [list(range(length))]
+
+
+def test_tokens_of_a_beginning_of_sequence_are_not_counted_as_the_choices(task, weights, tmp_path):
+    score_cells({tmp_path / "s.parquet": cell(task)}, weights, "float32", silent)
+    table = read_table(tmp_path / "s.parquet")
+    tokenizer = models.load_tokenizer(weights)
+    alone = np.array([len(tokenizer(choice)["input_ids"]) for choice in (" yes", " no", " maybe so")])
+    assert (table["tokens"].to_numpy() == alone[table["choice"]]).all()

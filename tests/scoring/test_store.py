@@ -1,0 +1,144 @@
+"""The score store: nothing whole is lost, nothing torn or foreign is used."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from abovechance.core.tables import read_made_from, read_table
+from abovechance.scoring import identity
+from abovechance.scoring.store import ScoreStore
+
+IDENTITY = {"revision": "r", "precision": "float32", "code": "c"}
+
+
+def rows(value: float) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "example": ["a", "a"],
+            "choice": [0, 1],
+            "logprob": [value, -0.1],
+            "tokens": [1, 2],
+            "characters": [3, 4],
+            "bytes": [3, 4],
+        }
+    )
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "1-shot.parquet"
+
+
+def test_a_finished_file_has_the_prompts_in_order_and_no_journal_beside_it(path):
+    store = ScoreStore(path, IDENTITY)
+    store.add("second", rows(-2.0), {"trie": 5})
+    store.add("first", rows(-1 / 3), {"trie": 4})
+    store.finish(["first", "second"], {"model": "m"})
+    table = read_table(path)
+    assert table["prompt"].tolist() == [0, 0, 1, 1]
+    assert table["logprob"].tolist() == [-1 / 3, -0.1, -2.0, -0.1]
+    assert [prompt["trie"] for prompt in read_made_from(path)["prompts"]] == [4, 5]
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_whole_lines_of_a_killed_job_are_kept_and_a_torn_one_is_not(path):
+    store = ScoreStore(path, IDENTITY)
+    store.add("one", rows(-1.0), {})
+    with store.journal.open("ab") as journal:
+        journal.write(b'{"key": "two", "rows": {"exam')
+    again = ScoreStore(path, IDENTITY)
+    assert "one" in again
+    assert "two" not in again
+    again.add("two", rows(-2.0), {})
+    assert "two" in ScoreStore(path, IDENTITY)
+
+
+@pytest.mark.parametrize("cut", range(0, 400, 7))
+def test_a_journal_cut_anywhere_is_read(path, cut):
+    store = ScoreStore(path, IDENTITY)
+    store.add("one", rows(-1.0), {})
+    store.add("two", rows(-2.0), {})
+    content = store.journal.read_bytes()
+    store.journal.write_bytes(content[:cut])
+    again = ScoreStore(path, IDENTITY)
+    complete = content[:cut].count(b"\n") - 1
+    assert ("one" in again, "two" in again) == (complete >= 1, complete >= 2)
+    for key in ("one", "two"):
+        again.add(key, rows(-1.0), {})
+    again.finish(["one", "two"], {})
+    assert len(read_table(path)) == 4
+
+
+@pytest.mark.parametrize("key", IDENTITY)
+def test_scores_of_another_model_precision_or_code_are_not_used(path, key):
+    store = ScoreStore(path, IDENTITY)
+    store.add("one", rows(-1.0), {})
+    other = IDENTITY | {key: "other"}
+    assert "one" not in ScoreStore(path, other)
+    store = ScoreStore(path, IDENTITY)
+    store.add("one", rows(-1.0), {})
+    store.finish(["one"], {})
+    assert "one" in ScoreStore(path, IDENTITY)
+    assert "one" not in ScoreStore(path, other)
+
+
+@pytest.mark.parametrize("finish", [True, False], ids=["file", "journal"])
+def test_scores_of_an_earlier_identity_that_counts_as_the_same_are_used(path, finish):
+    store = ScoreStore(path, IDENTITY)
+    store.add("one", rows(-1.0), {})
+    if finish:
+        store.finish(["one"], {})
+    now = IDENTITY | {"code": "moved"}
+    assert "one" in ScoreStore(path, now, [IDENTITY])
+    store = ScoreStore(path, now, [IDENTITY])
+    store.add("two", rows(-2.0), {})
+    store.finish(["one", "two"], {})
+    assert read_made_from(path)["identity"] == now
+    assert "one" not in ScoreStore(path, IDENTITY)
+
+
+def test_an_edit_that_changes_digits_makes_old_scores_void(monkeypatch):
+    code = [entry["code"] for entry in identity.identities("r", "float32")]
+    assert code[1:] == ["ad170f767471805f"]  # what the first release's scores have
+    monkeypatch.setattr(identity, "module_digest", lambda *_: "edited")
+    assert [entry["code"] for entry in identity.identities("r", "float32")] == ["edited"]
+
+
+def test_a_finished_file_is_extended_without_its_prompts_being_scored_again(path):
+    store = ScoreStore(path, IDENTITY)
+    store.add("one", rows(-1.0), {"trie": 1})
+    store.add("long", None, {"too_long": 9000})
+    store.finish(["one", "long"], {})
+    more = ScoreStore(path, IDENTITY)
+    assert "one" in more
+    assert "long" in more
+    more.add("two", rows(-2.0), {"trie": 2})
+    more.finish(["one", "long", "two"], {})
+    assert read_table(path)["prompt"].tolist() == [0, 0, 2, 2]
+    assert read_made_from(path)["prompts"][1]["too_long"] == 9000
+
+
+def test_kill_minus_nine_loses_no_prompt_that_was_added(path):
+    program = (
+        "import sys, pandas as pd, itertools; from pathlib import Path;"
+        "from abovechance.scoring.store import ScoreStore;"
+        "rows = pd.DataFrame({'example': ['a'] * 500, 'choice': range(500), 'logprob': 0.5, 'tokens': 1,"
+        " 'characters': 1, 'bytes': 1});"
+        "store = ScoreStore(Path(sys.argv[1]), {'revision': 'r'});"
+        "[(store.add(str(i), rows, {}), print(i, flush=True)) for i in itertools.count()]"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, text=True)
+    for _ in range(5):
+        process.stdout.readline()
+    time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    told = [line for line in process.stdout.read().split("\n") if line]
+    process.wait()
+    again = ScoreStore(path, {"revision": "r"})
+    assert all(str(i) in again for i in range(5))
+    assert all(line in again for line in told)

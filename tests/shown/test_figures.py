@@ -1,0 +1,121 @@
+"""Figures show what their numbers say: numbers of known cases, and drawings that come out."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance import RandomBaseline
+from abovechance.chance.heldout import all_outcomes
+from abovechance.chance.verdicts import verdicts
+from abovechance.published import figures
+from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.shown import baselines, guessers, style
+
+
+@pytest.fixture(scope="module")
+def settings() -> list[pd.DataFrame]:
+    """The predictions of a base model and the one tuned from it."""
+    generator = np.random.default_rng(0)
+    return [
+        pd.DataFrame(
+            {
+                "model": model,
+                "task": task,
+                "shots": shots,
+                "prompt": np.repeat(range(12), 40),
+                "example": np.tile([f"e{i}" for i in range(40)], 12),
+                "correct": generator.random(480) < 0.55,
+                "tie": False,
+                "chance": 0.5,
+            }
+        )
+        for model in ("base", "tuned")
+        for task in ("one", "two")
+        for shots in (1, 4)
+    ]
+
+
+@pytest.fixture(scope="module")
+def accuracy(settings) -> pd.DataFrame:
+    return pd.concat([accuracy_by_prompt(table) for table in settings], ignore_index=True)
+
+
+@pytest.mark.parametrize("name", baselines.LANDSCAPES)
+def test_landscapes_are_written_with_their_numbers(name, tmp_path):
+    numbers, draw = baselines.LANDSCAPES[name]
+    plotted = numbers()
+    style.save(draw(plotted), plotted, tmp_path / name)
+    assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".pdf", ".csv"}
+    assert not plt.get_fignums()
+
+
+def test_contours_of_the_maximum_are_the_baselines():
+    numbers = baselines.maximum_numbers(choices=[4], greatest=3)
+    row = numbers[(numbers["examples"] == 100) & (numbers["prompts"] == 10)].iloc[0]
+    assert row["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.25, 100).maximum(10))
+
+
+def test_a_critical_accuracy_is_the_least_that_is_improbable_enough():
+    numbers = baselines.critical_numbers(choices=[2], tried=[10], tails=[0.1])
+    for row in numbers.sample(10, random_state=0).itertuples():
+        baseline, correct = RandomBaseline.of(0.5, row.examples), round(row.accuracy * row.examples)
+        assert baseline.tail(correct, 10) <= 0.1 < baseline.tail(correct - 1, 10)
+
+
+def test_rises_are_nothing_for_one_prompt_and_grow():
+    numbers = baselines.rise_numbers().pivot_table("rise", ["suite", "task"], "prompts")
+    assert numbers[1].abs().max() < 1e-12
+    assert (numbers.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
+    assert len(numbers) == 32
+
+
+def test_a_normalized_score_of_nothing_is_the_standard_baseline():
+    numbers = baselines.normalized_numbers(tried=[1])
+    row = numbers[(numbers["task"] == "hyperbaton") & (numbers["score"] == 0)].iloc[0]
+    assert row["tail"] == pytest.approx(RandomBaseline.of(0.5, 50_000).tail(25_000))
+
+
+def test_the_papers_figures_are_drawn_from_what_there_is(settings, accuracy):
+    outcomes = all_outcomes(settings, seed=0, splits=5, validation=0.75, tried=[1, 5])
+    asked = {"model": "none such", "task": "two", "tasks": ["two", "none such"]}
+    drawn = {}
+    for name, figure, numbers in figures.draw(accuracy, outcomes, asked, {"base": "tuned"}):
+        figure.canvas.draw()
+        plt.close(figure)
+        drawn[name] = numbers
+    assert list(drawn) == [
+        "guessers",
+        "chosen_tasks",
+        "base_and_tuned",
+        "published_agreement",
+        "roc_by_prompts",
+    ]
+    assert drawn["chosen_tasks"]["task"].unique().tolist() == ["two"]
+    assert drawn["base_and_tuned"]["pair"].unique().tolist() == ["base / tuned"]
+    assert drawn["base_and_tuned"]["tuned"].unique().tolist() == [False, True]
+    shares = drawn["guessers"].groupby("of")["share"].sum()
+    assert shares.tolist() == pytest.approx([1, 1, 1])
+
+
+def test_a_pair_of_which_one_is_missing_is_drawn_alone(accuracy):
+    ((name, figure, numbers),) = figures.draw_pair(accuracy[accuracy["model"] == "base"], "base", "tuned")
+    plt.close(figure)
+    assert name == "pair_base"
+    assert not numbers["tuned"].any()
+
+
+def test_guessers_are_as_many_as_prompts(accuracy):
+    one = accuracy[(accuracy["model"] == "base") & (accuracy["task"] == "one") & (accuracy["shots"] == 1)]
+    numbers = guessers.guessers_numbers(one)
+    best = numbers[numbers["of"] == "best"]
+    mean = (best["accuracy"] * best["share"]).sum()
+    assert mean == pytest.approx(verdicts(one).iloc[0]["maximum_baseline"])
+
+
+def test_one_function_draws_a_result_against_its_baselines():
+    figure = guessers.draw([0.5, 0.7, 0.62], RandomBaseline.of(0.5, 50), "mine")
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles[0] == "3 prompts: best 70.0%"
+    assert titles[2].startswith("the best of 3 guessers: mean 5")
+    assert not plt.get_fignums()

@@ -1,0 +1,54 @@
+"""Tables that people read."""
+
+import pandas as pd
+import pytest
+
+from abovechance.shown.tables import precision_settings, precision_summary
+from abovechance.study.config import precision_pairs
+
+
+def test_precisions_of_the_same_model_are_paired_the_higher_first():
+    models = {
+        "small": {"hub": "a/b", "precision": "nf4"},
+        "wide": {"hub": "a/b", "precision": "float32"},
+        "half": {"hub": "a/b", "precision": "bfloat16"},
+        "other": {"hub": "a/c", "precision": "bfloat16"},
+        "again": {"hub": "a/b", "precision": "nf4"},
+    }
+    assert precision_pairs(models) == [
+        ("wide", "half"),
+        ("wide", "small"),
+        ("wide", "again"),
+        ("half", "small"),
+        ("half", "again"),
+    ]
+
+
+def test_two_precisions_are_compared_setting_by_setting_and_prompt_by_prompt():
+    accuracy = pd.DataFrame(
+        {
+            "model": ["a"] * 3 + ["b"] * 3,
+            "task": "t",
+            "shots": 1,
+            "prompt": [0, 1, 2] * 2,
+            "accuracy": [0.5, 0.6, 0.7, 0.4, 0.5, 0.6],
+        }
+    )
+    verdicts = pd.DataFrame(
+        {
+            "model": ["a", "b"],
+            "task": "t",
+            "shots": 1,
+            "best_accuracy": [0.7, 0.6],
+            "verdict": ["above", "between"],
+        }
+    )
+    settings = precision_settings(verdicts, accuracy, [("a", "b")])
+    row = settings.iloc[0]
+    assert (row["best_accuracy_first"], row["verdict_second"]) == (0.7, "between")
+    assert row["mean_change"] == pytest.approx(-0.1)
+    assert row["correlation"] == pytest.approx(1)
+    summary = precision_summary(settings).iloc[0]
+    assert summary["above_standard_first"] == summary["above_standard_second"] == 1
+    assert (summary["between_first"], summary["between_second"], summary["same_verdict"]) == (0, 1, 0)
+    assert summary["mean_change_of_best"] == pytest.approx(-0.1)

@@ -1,0 +1,169 @@
+"""Tasks: BIG-bench's own formatting to the letter, and the user's own files."""
+
+import ast
+import copy
+import json
+import tarfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance.core.errors import InputError
+from abovechance.study.tasks import bigbench_names, chances, read_bigbench, read_own
+
+SIZES = {
+    "bbq_lite_json": 16076,
+    "code_line_description": 60,
+    "conceptual_combinations": 103,
+    "emoji_movie": 100,
+    "formal_fallacies_syllogisms_negation": 14200,
+    "hindu_knowledge": 175,
+    "known_unknowns": 46,
+    "language_identification": 10000,
+    "logical_deduction": 1500,
+    "novel_concepts": 32,
+    "play_dialog_same_or_different": 3264,
+    "strange_stories": 174,
+    "strategyqa": 2289,
+    "symbol_interpretation": 990,
+    "vitaminc_fact_verification": 54668,
+    "winowhy": 2862,
+}
+
+
+@pytest.fixture(scope="module")
+def checkout(downloads: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The 16 tasks and BIG-bench's formatting code, as a checkout has them."""
+    folder = tmp_path_factory.mktemp("bigbench")
+    with tarfile.open(downloads / "bigbench-1.0.0.tar.gz") as archive:
+        for member in archive:
+            parts = member.name.split("/")
+            is_task = parts[-1] == "task.json" and len(parts) > 3 and parts[3] in SIZES
+            if is_task or member.name.endswith("bigbench/api/json_task.py"):
+                archive.extract(member, folder, filter="data")
+    return next(folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def bigbench_format(checkout: Path):
+    """BIG-bench's ``default_format_fn`` itself, taken out of its module, which needs TensorFlow."""
+    tree = ast.parse((checkout / "bigbench" / "api" / "json_task.py").read_text())
+    function = next(node for node in tree.body if getattr(node, "name", "") == "default_format_fn")
+    names: dict[str, Any] = {"np": np, "Any": Any, "Dict": dict}
+    exec(compile(ast.Module([function], []), "json_task.py", "exec"), names)
+    return names["default_format_fn"]
+
+
+@pytest.mark.parametrize("task", SIZES)
+def test_texts_choices_and_answers_are_bigbenchs_own(task, checkout, bigbench_format):
+    table = read_bigbench(checkout, task)
+    assert len(table) == SIZES[task]
+    assert table["example"].is_unique
+    folder = checkout / "bigbench" / "benchmark_tasks" / task
+    root = json.loads((folder / "task.json").read_text())
+    files = [folder / "task.json"] if "examples" in root else sorted(folder.glob("*/task.json"))
+    row = iter(table.itertuples())
+    for path in files:
+        data = json.loads(path.read_text(), object_pairs_hook=OrderedDict)
+        for example in {json.dumps(e): e for e in data["examples"]}.values():
+            sample = bigbench_format(
+                copy.deepcopy({key: example[key] for key in ("input", "target_scores")}),
+                input_prefix=data.get("example_input_prefix", "\nQ: "),
+                output_prefix=data.get("example_output_prefix", "\nA: "),
+                choice_prefix=data.get("choice_prefix", "\n  choice: "),
+                append_choices_to_input=data.get("append_choices_to_input", True),
+                random_seed=42,
+            )
+            found = next(row)
+            assert found.text == str(data.get("task_prefix", "")) + sample["input"]
+            assert list(found.choices) == sample["choice"]
+            assert found.choices[list(found.correct).index(True)] == sample["target"][0]
+    assert next(row, None) is None
+
+
+def test_ids_name_the_subtask_where_there_is_one(checkout):
+    assert read_bigbench(checkout, "logical_deduction")["example"].iloc[0] == "five_objects/0"
+    assert read_bigbench(checkout, "known_unknowns")["example"].iloc[0] == "0"
+
+
+def test_chance_comes_from_the_choices_and_not_from_a_table(checkout):
+    assert set(chances(read_bigbench(checkout, "winowhy")["correct"])) == {0.5}
+    novel = chances(read_bigbench(checkout, "novel_concepts")["correct"])
+    assert novel.mean() == pytest.approx(0.2)
+    assert sorted(set(novel)) == [0.2]  # 2 correct of 10 choices, or 1 of 5
+    assert len(set(chances(read_bigbench(checkout, "hindu_knowledge")["correct"]))) > 1
+
+
+def test_the_sdist_gives_what_a_checkout_gives(downloads, checkout):
+    from_archive = read_bigbench(downloads / "bigbench-1.0.0.tar.gz", "strange_stories")
+    pd.testing.assert_frame_equal(from_archive, read_bigbench(checkout, "strange_stories"))
+
+
+def test_an_unknown_bigbench_task_is_told_with_the_nearest_name():
+    with pytest.raises(InputError, match="did you mean 'emoji_movie'"):
+        read_bigbench(Path("bigbench"), "emoji_movies")
+    assert set(SIZES) <= set(bigbench_names())
+
+
+GOOD = {"text": "Q: 1 + 1?\nA:", "choices": ["2", "3"], "answer": "2"}
+
+
+def write_lines(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("answer", ["3", 1, ["3"], [1]])
+def test_an_own_task_names_its_answer_by_text_or_index(tmp_path, answer):
+    table = read_own(write_lines(tmp_path / "own.jsonl", GOOD, GOOD | {"answer": answer}))
+    assert table["example"].tolist() == ["0", "1"]
+    assert table["correct"].tolist() == [[True, False], [False, True]]
+
+
+def test_json_lines_csv_and_parquet_give_the_same_table(tmp_path):
+    rows = [GOOD | {"example": "a"}, GOOD | {"example": "b", "answer": ["2", "3"]}]
+    expected = read_own(write_lines(tmp_path / "own.jsonl", *rows))
+    table = pd.DataFrame(rows)
+    table.assign(answer=[["2"], ["2", "3"]]).to_parquet(tmp_path / "own.parquet")
+    table.assign(choices=table["choices"].map(json.dumps), answer=table["answer"].map(json.dumps)).replace(
+        '"2"', "2"
+    ).to_csv(tmp_path / "own.csv", index=False)
+    pd.testing.assert_frame_equal(read_own(tmp_path / "own.parquet"), expected)
+    pd.testing.assert_frame_equal(read_own(tmp_path / "own.csv"), expected)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"text": "x", "choices": ["a", "b"]}, "row 2: field 'answer' is missing"),
+        (GOOD | {"answer": []}, "row 2: has no correct choice"),
+        (GOOD | {"answer": "4"}, "row 2: field 'answer' is '4'; right would be one of"),
+        (GOOD | {"answer": 2}, "an index from 0 to 1"),
+        (GOOD | {"answer": True}, "field 'answer' is True"),
+        (GOOD | {"choices": ["2"]}, "row 2: field 'choices' must list at least two"),
+        (GOOD | {"choices": ["2", "2", "3"]}, "lists the same choice twice"),
+        (GOOD | {"text": 3}, "field 'text' must be a text"),
+        (GOOD | {"example": "0"}, "the id '0' in field 'example' stands in an earlier row"),
+        ([1, 2], "row 2: must be an object"),
+    ],
+)
+def test_a_wrong_row_is_told_with_file_row_and_field(tmp_path, row, message):
+    path = write_lines(tmp_path / "own.jsonl", GOOD, row)
+    with pytest.raises(InputError) as error:
+        read_own(path)
+    assert message in str(error.value)
+    assert "own.jsonl" in str(error.value)
+
+
+def test_a_torn_line_and_an_empty_file_are_told(tmp_path):
+    path = tmp_path / "own.jsonl"
+    path.write_text(json.dumps(GOOD) + '\n{"text": ')
+    with pytest.raises(InputError, match="row 2: is not JSON"):
+        read_own(path)
+    path.write_text("")
+    with pytest.raises(InputError, match="has no examples"):
+        read_own(path)

@@ -1,0 +1,1 @@
+"""Is it better than chance? The baselines, verdicts, tests and plans."""

@@ -1,0 +1,117 @@
+"""How well being above a baseline on validation foresees being above chance on held-out data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+PREDICTORS = ("standard", "maximum")
+
+
+def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
+    """The outcomes where the best was chosen from the most prompts."""
+    return table[table["prompts"] == table["prompts"].max()]
+
+
+def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """How well being above each baseline on validation foresees being above chance on test.
+
+    Parameters
+    ----------
+    table
+        Rows of the table ``outcomes``.
+    by
+        Columns to group by; none for the total.
+
+    Returns
+    -------
+    DataFrame
+        One row a group and predictor (``standard`` or ``maximum`` baseline): ``outcomes``,
+        ``held_up`` (share above chance on test), ``accuracy``, ``precision``, ``recall`` in
+        [0, 1]; ``auroc`` and ``aupr`` of the decision itself, as in the paper's tables; and
+        ``tail_auroc``, ``tail_aupr`` of the tail probability as a score. A quotient without
+        cases is missing.
+    """
+    groups = table.groupby(by, observed=True, sort=False) if by else [((), table)]
+    rows = [
+        dict(zip(by, key, strict=True)) | {"predictor": predictor} | _agreement(group, predictor)
+        for key, group in groups
+        for predictor in PREDICTORS
+    ]
+    return pd.DataFrame(rows)
+
+
+def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
+    from sklearn import metrics  # slow to import, and needed here and below only
+
+    truth = group["above_on_test"].to_numpy(dtype=bool)
+    both = bool(truth.any()) and not bool(truth.all())
+    score = -group[f"{predictor}_tail"].to_numpy()
+    return {
+        "outcomes": len(group),
+        "held_up": float(truth.mean()),
+        **decision_scores(group, predictor),
+        "tail_auroc": float(metrics.roc_auc_score(truth, score)) if both else np.nan,
+        "tail_aupr": float(metrics.average_precision_score(truth, score)) if truth.any() else np.nan,
+    }
+
+
+def decision_scores(group: pd.DataFrame, predictor: str) -> dict[str, float]:
+    """How well the decision to be above a baseline foresees being above chance on test.
+
+    Returns
+    -------
+    dict
+        ``accuracy``, ``precision``, ``recall``, ``auroc`` and ``aupr`` in [0, 1], nan without
+        cases. The areas are those under the two straight lines through the one decision:
+        (recall + specificity) / 2, and average precision.
+    """
+    truth = group["above_on_test"].to_numpy(dtype=bool)
+    guess = group[f"above_{predictor}"].to_numpy(dtype=bool)
+    hits, alarms = int((truth & guess).sum()), int((~truth & guess).sum())
+    right, wrong = int(truth.sum()), int((~truth).sum())
+    nan = float("nan")
+    recall = hits / right if right else nan
+    precision = hits / (hits + alarms) if hits + alarms else nan
+    return {
+        "accuracy": (hits + wrong - alarms) / len(truth),
+        "precision": precision,
+        "recall": recall,
+        "auroc": (recall + 1 - alarms / wrong) / 2 if right and wrong else nan,
+        # the decision's threshold first, then that of guessing all to be above
+        "aupr": (recall * precision if hits else 0.0) + (1 - recall) * right / len(truth) if right else nan,
+    }
+
+
+def curves(table: pd.DataFrame) -> pd.DataFrame:
+    """ROC and precision-recall curves of both predictors.
+
+    Returns
+    -------
+    DataFrame
+        ``curve`` (``roc`` or ``pr``), ``predictor``, ``score`` (``tail`` probability, or the
+        ``decision`` to be above, which is one point), ``x``, ``y`` in [0, 1]: false positive and
+        true positive rate, or recall and precision. Empty where all outcomes agree.
+    """
+    from sklearn import metrics
+
+    truth = table["above_on_test"].to_numpy(dtype=bool)
+    parts = []
+    if truth.any() and not truth.all():
+        for predictor in PREDICTORS:
+            score = -table[f"{predictor}_tail"].to_numpy()
+            false, true, _ = metrics.roc_curve(truth, score)
+            precision, recall, _ = metrics.precision_recall_curve(truth, score)
+            guess = table[f"above_{predictor}"].to_numpy(dtype=bool)
+            found = metrics.precision_score(truth, guess, zero_division=np.nan)
+            hits, alarms = [guess[truth].mean()], [guess[~truth].mean()]
+            for curve, kind, x, y in (
+                ("roc", "tail", false, true),
+                ("pr", "tail", recall, precision),
+                ("roc", "decision", alarms, hits),
+                ("pr", "decision", hits, [found]),
+            ):
+                part = {"curve": curve, "predictor": predictor, "score": kind, "x": x, "y": y}
+                parts.append(pd.DataFrame(part))
+    columns = ["curve", "predictor", "score", "x", "y"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)

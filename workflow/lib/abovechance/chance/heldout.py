@@ -1,0 +1,281 @@
+"""Does the best prompt hold up on held-out data, and which baseline foresees it?
+
+For each of many seeded splits of a setting's examples, the prompt with the best
+validation accuracy among t is chosen (the first on ties). Being above a baseline
+on the validation split predicts being above the standard baseline on the
+held-out test split (Yauney and Mimno, 2024, Section 5.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from abovechance.chance.baseline import BestOf, RandomBaseline
+from abovechance.chance.verdicts import judge
+from abovechance.core.provenance import digest
+from abovechance.core.settings import SETTING
+
+# Where more different baselines than this come together, splits are taken in smaller groups.
+FEW_BASELINES = 64
+
+
+Bools = NDArray[np.bool_]
+
+
+Floats = NDArray[np.float64]
+
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The predictions of one setting as arrays.
+
+    Attributes
+    ----------
+    prompts
+        (prompts,) prompt numbers.
+    correct
+        (prompts, examples) whether a prompt gets an example right; False where not evaluated.
+    evaluated
+        (prompts, examples) whether a prompt is evaluated on an example.
+    chance
+        (examples,) chance of a lucky guess.
+    """
+
+    prompts: Ints
+    correct: Bools
+    evaluated: Bools
+    chance: Floats
+
+    @classmethod
+    def from_predictions(cls, predictions: pd.DataFrame) -> Grid:
+        """Arrange the predictions of one setting; examples in the order of their first row."""
+        prompt, prompts = pd.factorize(predictions["prompt"], sort=True)
+        example, examples = pd.factorize(predictions["example"])
+        correct = np.zeros((len(prompts), len(examples)), dtype=bool)
+        evaluated = np.zeros_like(correct)
+        chance = np.empty(len(examples))
+        correct[prompt, example] = predictions["correct"]
+        evaluated[prompt, example] = True
+        chance[example] = predictions["chance"]
+        return cls(np.asarray(prompts), correct, evaluated, chance)
+
+    def parts(self, chosen: Bools) -> tuple[Part, Part]:
+        """What each prompt has and gets right of the examples chosen in each split, and of the others.
+
+        Parameters
+        ----------
+        chosen
+            (splits, examples) whether an example is chosen.
+        """
+        columns = chosen.T.astype(np.float32)  # counts below 2^24 are exact
+        right = (self.correct.astype(np.float32) @ columns).astype(np.int64)
+        chances, kinds = np.unique(self.chance, return_inverse=True)
+        of_kind = kinds[:, None] == np.arange(len(chances))
+        counts = np.broadcast_to(chosen.astype(np.int64) @ of_kind, (*right.shape, len(chances)))
+        total = self.evaluated.astype(np.int64) @ of_kind
+        # most prompts are evaluated on most examples, or on all
+        if len(missing := np.flatnonzero(~self.evaluated.all(axis=0))):
+            lacks = ~self.evaluated[:, missing, None] & of_kind[missing]
+            counts = counts - np.einsum("pek,es->psk", lacks, columns[missing], optimize=True).astype(
+                np.int64
+            )
+        others = self.correct.sum(axis=1)[:, None] - right
+        return Part(right, counts, chances), Part(others, total[:, None] - counts, chances)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part, validation or test, of every split.
+
+    Attributes
+    ----------
+    right
+        (prompts, splits) examples that a prompt gets right.
+    counts
+        (prompts, splits, chances) examples that it is evaluated on, by their chance.
+    chances
+        (chances,) the different chances of a lucky guess.
+    taken_for
+        The baseline that all prompts are taken to have, if not their own.
+    """
+
+    right: Ints
+    counts: Ints
+    chances: Floats
+    taken_for: RandomBaseline | None = None
+
+    @cached_property
+    def size(self) -> Ints:
+        """(prompts, splits) examples that a prompt is evaluated on."""
+        return self.counts.sum(axis=-1)
+
+    @cached_property
+    def accuracy(self) -> Floats:
+        """(prompts, splits) accuracy; 0 where a prompt has no example."""
+        return np.divide(self.right, self.size, out=np.zeros(self.right.shape), where=self.size > 0)
+
+    @cached_property
+    def standard(self) -> Floats:
+        """(prompts, splits) the standard random baseline; 0 where a prompt has no example."""
+        lucky = self.counts @ self.chances
+        return np.divide(lucky, self.size, out=np.zeros(lucky.shape), where=self.size > 0)
+
+    @cached_property
+    def baselines(self) -> tuple[list[RandomBaseline], Ints]:
+        """The different random baselines, and (prompts, splits) which of them is a prompt's."""
+        if self.taken_for is not None:
+            return [self.taken_for], np.zeros(self.right.shape, dtype=np.int64)
+        rows = self.counts.reshape(-1, len(self.chances))
+        # one number for each row of counts: far faster to sort than rows
+        weights = np.cumprod([1, *(rows.max(axis=0)[:-1] + 1)]).astype(np.int64)
+        _, first, which = np.unique(rows @ weights, return_index=True, return_inverse=True)
+        found = [
+            RandomBaseline.from_counts(dict(zip(self.chances.tolist(), counts.tolist(), strict=True)))
+            if counts.any()
+            else RandomBaseline.of(0.0, 1)  # no example: never chosen from
+            for counts in rows[first]
+        ]
+        return found, which.reshape(self.right.shape)
+
+    def of_splits(self, some: slice) -> Part:
+        """The part of some of the splits."""
+        return Part(self.right[:, some], self.counts[:, some], self.chances, self.taken_for)
+
+
+def outcomes(
+    grid: Grid,
+    setting: str,
+    seed: int,
+    splits: int,
+    validation: float,
+    tried: Sequence[int],
+    whole_split: bool = False,
+) -> pd.DataFrame:
+    """One row for every split and number of prompts tried: the columns of ``outcomes``.
+
+    Parameters
+    ----------
+    setting
+        The setting's name; with the seed it decides the splits. More splits leave the
+        earlier ones as they are.
+    validation
+        Share of the examples in the validation split, rounded down to whole examples.
+    tried
+        Numbers of prompts to choose from. Above the number that exist, all are tried. Below
+        it, the prompts are drawn anew for each split.
+    whole_split
+        Whether the validation baselines are those of the whole split, also for prompts that
+        are evaluated on less of it, and the mean chance is that of every example (the paper's
+        way), and not those of each prompt's own examples.
+    """
+    prompts, examples = grid.correct.shape
+    chosen = np.zeros((splits, examples), dtype=bool)
+    places = _shuffled(f"{seed}/{setting}/examples", splits, examples)
+    np.put_along_axis(chosen, places[:, : int(validation * examples)], True, axis=1)
+    order = _shuffled(f"{seed}/{setting}/prompts", splits, prompts)
+    on_validation, on_test = grid.parts(chosen)
+    if whole_split:
+        taken_for = RandomBaseline.of(float(grid.chance.mean()), int(validation * examples))
+        on_validation = replace(on_validation, taken_for=taken_for)
+    table = _outcomes(on_validation, on_test, order, np.array(tried))
+    return table.assign(prompt=grid.prompts[table["prompt"]])
+
+
+def _shuffled(name: str, rows: int, length: int) -> Ints:
+    """(rows, length) a shuffle of 0, 1, ... in each row, decided by the name."""
+    generator = np.random.default_rng(int(digest(name), 16))
+    return np.argsort(generator.random((rows, length)), axis=1)
+
+
+def _outcomes(on_validation: Part, on_test: Part, order: Ints, tried: Ints) -> pd.DataFrame:
+    """The outcomes of all splits where (splits, prompts) ``order`` is that of trying prompts."""
+    baselines, which = on_validation.baselines
+    splits = len(order)
+    if len(baselines) > FEW_BASELINES and splits > 1:
+        halves = [slice(0, splits // 2), slice(splits // 2, splits)]
+        parts = [
+            _outcomes(on_validation.of_splits(half), on_test.of_splits(half), order[half], tried).assign(
+                split=lambda table, half=half: table["split"] + half.start
+            )
+            for half in halves
+        ]
+        return pd.concat(parts, ignore_index=True)
+    # In a tiny task, a prompt's own demonstrations can use up a part: such prompts come last.
+    usable = ((on_validation.size > 0) & (on_test.size > 0)).T
+    order = np.take_along_axis(order, np.argsort(~np.take_along_axis(usable, order, 1), 1, "stable"), 1)
+    exist = usable.sum(axis=1)
+    split, asked = (index.ravel() for index in np.indices((splits, len(tried))))
+    many = np.minimum(tried[asked], exist[split])
+    split, asked, many = split[many > 0], asked[many > 0], many[many > 0]
+    best = _first_best(on_validation.accuracy.T, order)[split, many - 1]
+    among = np.take_along_axis(which.T, order, 1)[:, :, None] == np.arange(len(baselines))
+    several = BestOf(baselines, np.cumsum(among, axis=1)[split, many - 1])
+    own = BestOf(baselines, which.T[split, best][:, None] == np.arange(len(baselines)))
+    accuracy, test_accuracy = on_validation.accuracy[best, split], on_test.accuracy[best, split]
+    verdict = judge(accuracy, several.standard, several.maximum)
+    return pd.DataFrame(
+        {
+            "split": split,
+            "prompts": tried[asked],
+            "tried": many,
+            "prompt": best,
+            "validation_examples": on_validation.size[best, split],
+            "validation_accuracy": accuracy,
+            "standard_baseline": several.standard,
+            "maximum_baseline": several.maximum,
+            "standard_tail": own.tail(accuracy),
+            "maximum_tail": several.tail(accuracy),
+            "above_standard": verdict != "below",
+            "above_maximum": verdict == "above",
+            "test_examples": on_test.size[best, split],
+            "test_accuracy": test_accuracy,
+            "test_baseline": on_test.standard[best, split],
+            "above_on_test": judge(test_accuracy, on_test.standard[best, split], 1.0) != "below",
+        }
+    )
+
+
+def _first_best(accuracy: Floats, order: Ints) -> Ints:
+    """(splits, prompts) the best of the first t + 1 prompts in order; the lowest number on ties."""
+    ranking = np.argsort(-accuracy, axis=1, kind="stable")
+    rank = np.empty_like(ranking)
+    np.put_along_axis(rank, ranking, np.arange(ranking.shape[1])[None], axis=1)
+    best_rank = np.minimum.accumulate(np.take_along_axis(rank, order, axis=1), axis=1)
+    return np.take_along_axis(ranking, best_rank, axis=1)
+
+
+def all_outcomes(
+    settings: Iterable[pd.DataFrame],
+    seed: int,
+    splits: int,
+    validation: float,
+    tried: Iterable[int],
+    whole_split: bool = False,
+) -> pd.DataFrame:
+    """The table ``outcomes`` of all settings.
+
+    Parameters
+    ----------
+    settings
+        The predictions of one setting after another.
+    seed, splits, validation, tried, whole_split
+        See ``outcomes``.
+    """
+    tried = sorted(set(tried))
+    parts = []
+    for predictions in settings:
+        setting = dict(predictions.iloc[0][SETTING])
+        name = "/".join(map(str, setting.values()))
+        grid = Grid.from_predictions(predictions)
+        table = outcomes(grid, name, seed, splits, validation, tried, whole_split)
+        parts.append(table.assign(**setting))
+    return pd.concat(parts, ignore_index=True)

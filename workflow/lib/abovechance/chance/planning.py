@@ -1,0 +1,196 @@
+"""Before an evaluation: how many examples, how many prompts, and what could be found.
+
+All answers are exact, from the distribution of the best of t random guessers
+(``baseline``). For a first idea, the expected maximum of t standard normal variables
+is about sqrt(2 log t) (David and Nagaraja, Order Statistics, 2003, Section 10.5), so that
+the maximum baseline is about p + sqrt(2 log t) sqrt(p (1 - p) / n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from abovechance.chance.baseline import BestOf, RandomBaseline, check_prompts
+
+MOST_EXAMPLES = 10_000_000
+MOST_PROMPTS = 10**15
+
+
+def examples_needed(chance: float, prompts: int, margin: float) -> int:
+    """The least number of examples for which the maximum baseline stays within a margin.
+
+    Of n examples it is at most ``chance + margin``, and so it is for every greater number:
+    the expected maximum of means falls with n, since a mean over n + 1 examples is the mean
+    of means over n of them.
+
+    Parameters
+    ----------
+    chance
+        Chance of a lucky guess on every example, in (0, 1).
+    prompts
+        Prompts to be tried, at least 1.
+    margin
+        How far the maximum baseline may be above the chance, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or more than ten million examples were needed.
+    """
+    _check(chance=chance, margin=margin)
+    check_prompts(prompts)
+    return _least(
+        lambda examples: RandomBaseline.of(chance, examples).maximum(prompts) <= chance + margin + 1e-12,
+        MOST_EXAMPLES,
+        f"more than {MOST_EXAMPLES:,} examples were needed for a margin of {margin}",
+    )
+
+
+def prompts_allowed(baseline: RandomBaseline, accuracy: float) -> int | None:
+    """The most prompts whose maximum baseline stays below an accuracy.
+
+    With more prompts than these, chance alone is expected to reach it.
+
+    Returns
+    -------
+    int or None
+        0 where one guesser is expected to reach it; None where more than 10^15 prompts may be
+        tried.
+    """
+    if not 0 <= accuracy <= 1:
+        raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
+    if baseline.maximum(MOST_PROMPTS) < accuracy - 1e-12:
+        return None
+    reached = _least(lambda prompts: baseline.maximum(prompts) >= accuracy - 1e-12, MOST_PROMPTS, "")
+    return reached - 1
+
+
+def least_above(baseline: RandomBaseline, prompts: int) -> float | None:
+    """The least accuracy that is above the maximum baseline; None where not even 1 is."""
+    correct = int(np.floor(baseline.maximum(prompts) * baseline.examples + 1e-9)) + 1
+    return correct / baseline.examples if correct <= baseline.examples else None
+
+
+def least_significant(baseline: RandomBaseline, prompts: int, level: float = 0.05) -> float | None:
+    """The least accuracy that the best of ``prompts`` guessers reaches with at most this probability.
+
+    None where even answering all correctly is more probable.
+    """
+    _check(level=level)
+    tails = baseline.tail(np.arange(baseline.examples + 1), prompts)
+    reached = np.flatnonzero(tails <= level)
+    return int(reached[0]) / baseline.examples if len(reached) else None
+
+
+def power(
+    baseline: RandomBaseline,
+    accuracy: float,
+    prompts: int = 1,
+    better: int = 1,
+    level: float | None = 0.05,
+) -> float:
+    """The probability that the best prompt is found to be better than chance.
+
+    Parameters
+    ----------
+    baseline
+        That of one random guesser on the examples.
+    accuracy
+        The true accuracy of the prompts that are better than chance: that with which they
+        answer each example.
+    prompts, better
+        How many prompts are tried, and how many of them have that accuracy; the others guess.
+    level
+        The best accuracy counts as better than chance where guessing reaches it with at most
+        this probability; None: where it is above the maximum baseline.
+    """
+    if not 0 <= accuracy <= 1:
+        raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
+    if not 1 <= better <= prompts:
+        raise ValueError(f"better is {better}: it must be between 1 and prompts, {prompts}")
+    least = least_above(baseline, prompts) if level is None else least_significant(baseline, prompts, level)
+    if least is None:
+        return 0.0
+    skilled = RandomBaseline.of(accuracy, baseline.examples)
+    return float(BestOf([skilled, baseline], [better, prompts - better]).tail(least))
+
+
+def examples_for_power(
+    chance: float,
+    accuracy: float,
+    prompts: int = 1,
+    better: int = 1,
+    level: float | None = 0.05,
+    wanted: float = 0.8,
+) -> int:
+    """The least number of examples from which on the power is at least ``wanted``.
+
+    Power rises with the number of examples, but in steps. From the number given, it is checked to
+    stay at least ``wanted`` for a tenth more examples, at most 400, and for 20 where there are
+    very many, and the steps are tiny.
+
+    Raises
+    ------
+    ValueError
+        If the accuracy is not above the chance, or more than ten million examples were needed.
+    """
+    _check(chance=chance, wanted=wanted)
+    if not accuracy > chance:
+        raise ValueError(f"accuracy is {accuracy}: it must be above the chance, {chance}")
+
+    def enough(examples: int) -> bool:
+        return power(RandomBaseline.of(chance, examples), accuracy, prompts, better, level) >= wanted
+
+    high = _least(enough, MOST_EXAMPLES, f"more than {MOST_EXAMPLES:,} examples were needed")
+    # Power falls where the threshold moves up by one example, so look behind every such step.
+    ahead = max(20, min(high // 10, 400, 2_000_000 // high))
+    while short := [n for n in range(high, high + ahead) if not enough(n)]:
+        high = short[-1] + 1
+    return high
+
+
+def power_curve(
+    chance: float,
+    examples: list[int],
+    prompts: list[int],
+    accuracies: list[float],
+    level: float | None = 0.05,
+) -> pd.DataFrame:
+    """Power over numbers of examples and prompts and true accuracies of one better prompt.
+
+    Returns
+    -------
+    DataFrame
+        ``examples``, ``prompts``, ``accuracy``, ``power``.
+    """
+    rows = [
+        (size, tried, accuracy, power(RandomBaseline.of(chance, size), accuracy, tried, level=level))
+        for size in examples
+        for tried in prompts
+        for accuracy in accuracies
+    ]
+    return pd.DataFrame(rows, columns=["examples", "prompts", "accuracy", "power"])
+
+
+def _least(reached: Callable[[int], bool], most: int, message: str) -> int:
+    """The least whole number from 1 for which a condition holds that holds for all greater ones."""
+    high = 1
+    while not reached(high):
+        if high >= most:
+            raise ValueError(message)
+        high = min(2 * high, most)
+    low = high // 2  # does not reach it, or is 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
+
+
+def _check(**shares: float) -> None:
+    """Raise ValueError unless every share is inside (0, 1)."""
+    for name, value in shares.items():
+        if not 0 < value < 1:
+            raise ValueError(f"{name} is {value}: it must be between 0 and 1, and neither")

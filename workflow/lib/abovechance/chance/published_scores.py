@@ -1,0 +1,151 @@
+"""Published best scores, judged again (Yauney and Mimno, 2024, Section 5.3).
+
+A table of best accuracies, with how many prompts were tried on how many examples, is all
+that the verdicts need:
+
+    source, task, model, best_accuracy, examples, chance or choices, prompts
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+
+from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.verdicts import Verdict
+from abovechance.core.errors import InputError, nearest
+from abovechance.core.reading import read_csv_texts
+
+NAMES = ("source", "task", "model")
+NUMBERS = ("best_accuracy", "examples", "prompts")
+CHANCES = ("chance", "choices")
+
+
+def read_maxima(path: Path) -> pd.DataFrame:
+    """A table of best accuracies from a CSV file.
+
+    Returns
+    -------
+    DataFrame
+        The names that the file has of ``source``, ``task`` and ``model``; ``best_accuracy`` in
+        [0, 1]; ``examples``; ``chance`` in [0, 1]; ``prompts``; ``correct``, the number of
+        examples that the accuracy stands for; ``note``, where no number gives it.
+
+    Raises
+    ------
+    InputError
+        With row, column and value of the first that is wrong, and what would be right.
+    """
+    table = read_csv_texts(path)
+    _check_columns(table, path)
+    return pd.DataFrame(
+        [
+            _maximum(row, f"{path}, row {number}")
+            for number, row in enumerate(table.to_dict("records"), start=2)
+        ]
+    )
+
+
+def is_maxima(path: Path) -> bool:
+    """Whether a file is a CSV whose heading has ``best_accuracy``."""
+    if path.suffix != ".csv" or not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        heading = [column.strip() for column in file.readline().split(",")]
+    # `accuracy` in its place is a slip that its own message explains
+    return "best_accuracy" in heading or ("example" not in heading and "accuracy" in heading)
+
+
+def _check_columns(table: pd.DataFrame, path: Path) -> None:
+    known = [*NAMES, *NUMBERS, *CHANCES]
+    for column in table.columns:
+        if column not in known:
+            raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, known)}")
+    for column in NUMBERS:
+        if column not in table:
+            raise InputError(f"{path}: lacks the column '{column}'; right are {', '.join(known)}")
+    if not set(CHANCES) & set(table.columns):
+        raise InputError(f"{path}: lacks the column 'chance' or 'choices'")
+    if table.empty:
+        raise InputError(f"{path}: has no rows")
+
+
+def _maximum(row: dict[str, str], where: str) -> dict[str, object]:
+    accuracy = _number(row, "best_accuracy", where, 0, 1)
+    examples = int(_number(row, "examples", where, 1, whole=True))
+    prompts = int(_number(row, "prompts", where, 1, whole=True))
+    given = [name for name in CHANCES if row.get(name, "").strip()]
+    if len(given) != 1:
+        raise InputError(f"{where}: has {' and '.join(given) or 'neither chance nor choices'}; right is one")
+    chance = (
+        _number(row, "chance", where, 0, 1)
+        if given == ["chance"]
+        else 1 / _number(row, "choices", where, 1, whole=True)
+    )
+    correct = round(accuracy * examples)
+    # what was rounded away when the accuracy was written
+    digits = len(row["best_accuracy"].strip().partition(".")[2])
+    exact = abs(correct - accuracy * examples) <= examples * 0.5 * 10.0**-digits + 1e-9
+    note = "" if exact else f"no number of {examples} examples gives it; {correct} is nearest"
+    return {
+        **{name: row[name] for name in NAMES if name in row},
+        "best_accuracy": accuracy,
+        "examples": examples,
+        "chance": chance,
+        "prompts": prompts,
+        "correct": correct,
+        "note": note,
+    }
+
+
+def _number(
+    row: dict[str, str], column: str, where: str, low: float, high: float = float("inf"), whole: bool = False
+) -> float:
+    """The number in a column; InputError where it is none, or outside of [low, high]."""
+    text = row.get(column, "").strip()
+    bound = f"between {low} and {high}" if high < float("inf") else f"at least {low}"
+    right = f"right would be a {'whole ' if whole else ''}number {bound}"
+    try:
+        value = float(text.replace(",", "") if whole else text)
+    except ValueError:
+        raise InputError(f"{where}: {column} is '{text}'; {right}") from None
+    if not low <= value <= high or (whole and value != int(value)):
+        hint = " (per cent?)" if high == 1 and 1 < value <= 100 else ""
+        raise InputError(f"{where}: {column} is {text}{hint}; {right}")
+    return value
+
+
+def judge_maxima(table: pd.DataFrame) -> pd.DataFrame:
+    """The verdict on each best accuracy.
+
+    Parameters
+    ----------
+    table
+        From ``read_maxima``.
+
+    Returns
+    -------
+    DataFrame
+        The table with both baselines, both tail probabilities and the ``verdict``.
+    """
+    judged = []
+    for row in table.to_dict("records"):
+        baseline = RandomBaseline.of(row["chance"], row["examples"])
+        found = asdict(Verdict.of(row["correct"] / row["examples"], baseline, row["prompts"]))
+        del found["accuracy"]  # best_accuracy has it as it was written
+        note = row.pop("note")
+        judged.append(row | found | {"note": note})
+    shown = pd.DataFrame(judged).drop(columns=["chance", "correct"])
+    return shown if shown["note"].any() else shown.drop(columns="note")
+
+
+def count(judged: pd.DataFrame) -> str:
+    """What changes when the yardstick is the maximum baseline, in words."""
+    above = int((judged["verdict"] != "below").sum())
+    between = int((judged["verdict"] == "between").sum())
+    return (
+        f"{above} of {len(judged)} best scores are above the standard baseline; "
+        f"{between} of these {'is' if between == 1 else 'are'} not above the maximum baseline."
+    )

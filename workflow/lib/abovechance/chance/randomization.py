@@ -1,0 +1,271 @@
+"""A randomization test of the best prompt that keeps the dependence between prompts.
+
+The maximum random baseline takes the guessers as independent. Prompts are not: they
+share a model, and often its favourite answer; and labels are not balanced. Here
+the prompts' predictions stay as they are, and the gold answers are drawn anew, the
+same draw for all prompts:
+
+- where all examples share one set of choices, gold answers are permuted among examples,
+  so their balance stays too;
+- where choices are each example's own, the correct choice is redrawn uniformly among the
+  example's choices. (Their order in the file may give the answer away, so it says nothing.)
+
+In each draw the maximum over prompts is taken. Of B draws, b of which reach the
+observed maximum, the p-value is (b + 1) / (B + 1) (Phipson and Smyth, 2010), which is
+valid whatever the dependence. The prompts' adjusted p-values are the step-down maxT ones of
+Westfall and Young (1993, Section 2.8), in which the family-wise error rate holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from abovechance.core.html import as_html
+from abovechance.core.provenance import digest
+from abovechance.core.settings import SETTING
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CHUNK = 500  # draws at a time
+NONE = -1  # predicted where there is no prediction, or a tie
+STATISTICS = ("accuracy", "macro_f1")
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What prompts predict, and what is correct.
+
+    Attributes
+    ----------
+    predicted
+        (prompts, examples) label of the predicted choice; ``NONE`` where none is.
+    evaluated
+        (prompts, examples) whether a prompt is evaluated on an example.
+    correct
+        (examples, labels) whether a label is correct.
+    available
+        (examples, labels) whether a label is one of the example's choices.
+    shared
+        Whether all examples have the same choices. A label is then a choice's text, wherever it
+        stands; else it is the choice's number.
+    """
+
+    predicted: Ints
+    evaluated: Bools
+    correct: Bools
+    available: Bools
+    shared: bool
+
+    @classmethod
+    def of(cls, predictions: pd.DataFrame, task: pd.DataFrame) -> Answers:
+        """From the tables ``predictions`` of one setting and ``tasks`` of its task."""
+        prompt, prompts = pd.factorize(predictions["prompt"], sort=True)
+        example, examples = pd.factorize(predictions["example"].astype(str))
+        rows = task.set_index("example").loc[list(examples)]
+        sets = {frozenset(choices) for choices in rows["choices"]}
+        shared = len(sets) == 1 and all(len(set(choices)) == len(choices) for choices in rows["choices"])
+        texts = sorted(next(iter(sets))) if shared else []
+        # (examples, choices) the label of each choice
+        labels = [
+            [texts.index(text) for text in choices] if shared else list(range(len(choices)))
+            for choices in rows["choices"]
+        ]
+        width = max(map(len, labels))
+        correct, available = np.zeros((2, len(examples), width), dtype=bool)
+        label_of = np.full((len(examples), width + 1), NONE)  # the last place is that of NONE
+        for place, (own, right) in enumerate(zip(labels, rows["correct"], strict=True)):
+            available[place, own] = True
+            correct[place, own] = list(right)
+            label_of[place, : len(own)] = own
+        predicted = np.full((len(prompts), len(examples)), NONE)
+        evaluated = np.zeros(predicted.shape, dtype=bool)
+        predicted[prompt, example] = label_of[example, predictions["predicted"].to_numpy()]
+        evaluated[prompt, example] = True
+        return cls(predicted, evaluated, correct, available, shared)
+
+    @property
+    def single(self) -> bool:
+        """Whether every example has one correct choice."""
+        return bool((self.correct.sum(axis=1) == 1).all())
+
+    def draws(self, generator: np.random.Generator, number: int) -> Bools:
+        """(number, examples, labels) correct labels drawn under the null hypothesis."""
+        examples, labels = self.correct.shape
+        if self.shared:
+            order = generator.permuted(np.tile(np.arange(examples), (number, 1)), axis=1)
+            return self.correct[order]
+        if self.single:
+            choices = self.available.sum(axis=1)
+            drawn = (generator.random((number, examples)) * choices).astype(np.int64)
+            return drawn[:, :, None] == np.arange(labels)
+        noise = np.where(self.available, generator.random((number, examples, labels)), np.inf)
+        places = noise.argsort(axis=2).argsort(axis=2)
+        return places < self.correct.sum(axis=1)[None, :, None]
+
+    def statistics(self, correct: Bools, statistic: str) -> Floats:
+        """(prompts, draws) the statistic of each prompt in each draw of (draws, examples, labels)."""
+        sizes = self.evaluated.sum(axis=1)[:, None].astype(np.float64)
+        labels = np.flatnonzero(self.correct.any(axis=0))
+        if not self.shared:
+            labels = np.arange(self.correct.shape[1])
+        total: Floats = np.zeros((len(self.predicted), len(correct)))
+        for label in labels:
+            guessed = ((self.predicted == label) & self.evaluated).astype(np.float32)
+            drawn = correct[:, :, label].T.astype(np.float32)
+            hits = (guessed @ drawn).astype(np.float64)
+            if statistic == "accuracy":
+                total += hits / np.maximum(sizes, 1)
+            else:
+                there = self.evaluated.astype(np.float32) @ drawn + guessed.sum(axis=1, keepdims=True)
+                total += np.divide(2 * hits, there, out=np.zeros_like(hits), where=there > 0) / len(labels)
+        return total
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a randomization test found.
+
+    Attributes
+    ----------
+    statistic
+        ``accuracy`` or ``macro_f1``.
+    observed
+        (prompts,) its value for each prompt.
+    p_value
+        Probability, under the null hypothesis, that the best prompt is at least as good.
+    adjusted
+        (prompts,) adjusted p-values, for which the family-wise error rate holds.
+    draws
+        How many times the gold answers were drawn.
+    shared
+        Whether they were permuted among examples (else redrawn among each example's choices).
+    """
+
+    statistic: str
+    observed: Floats
+    p_value: float
+    adjusted: Floats
+    draws: int
+    shared: bool
+
+    def _repr_html_(self) -> str:
+        return as_html(
+            {
+                "statistic": self.statistic,
+                "best": float(self.observed.max()),
+                "prompts": len(self.observed),
+                "p-value": self.p_value,
+                "gold answers": "permuted among examples" if self.shared else "redrawn among choices",
+                "draws": self.draws,
+            }
+        )
+
+
+def randomization_test(
+    answers: Answers, seed: int | list[int] = 0, draws: int = 10_000, statistic: str = "accuracy"
+) -> Result:
+    """Test whether the best prompt is better than the gold answers' being drawn anew allows.
+
+    Parameters
+    ----------
+    answers
+        Predictions and correct choices of all prompts that were tried.
+    seed
+        Decides the draws.
+    draws
+        How many; the least p-value is 1 / (draws + 1).
+    statistic
+        ``accuracy``; or ``macro_f1``, the mean F1 of the labels that are correct somewhere, for a
+        shared set of choices with one correct choice each.
+
+    Raises
+    ------
+    ValueError
+        If there is no such statistic, or it is not defined for these answers.
+    """
+    if statistic not in STATISTICS:
+        raise ValueError(f"statistic is '{statistic}'; right would be one of {', '.join(STATISTICS)}")
+    if statistic == "macro_f1" and not (answers.shared and answers.single):
+        raise ValueError("macro_f1 needs one set of choices for all examples, and one correct choice in each")
+    if draws < 1:
+        raise ValueError(f"draws is {draws}: at least one is needed")
+    observed = answers.statistics(answers.correct[None], statistic)[:, 0]
+    order = np.argsort(-observed, kind="stable")
+    reached = np.zeros(len(observed), dtype=np.int64)
+    for correct in _chunks(answers, np.random.default_rng(seed), draws):
+        values = answers.statistics(correct, statistic)[order]
+        # the maximum over a prompt and all that are not better than it
+        maxima = np.maximum.accumulate(values[::-1], axis=0)[::-1]
+        reached += (maxima >= observed[order][:, None] - 1e-9).sum(axis=1)
+    step_down = np.maximum.accumulate((reached + 1) / (draws + 1))
+    adjusted = np.empty(len(observed))
+    adjusted[order] = step_down
+    return Result(statistic, observed, float(step_down[0]), adjusted, draws, answers.shared)
+
+
+def _chunks(answers: Answers, generator: np.random.Generator, draws: int) -> Iterator[Bools]:
+    for begin in range(0, draws, CHUNK):
+        yield answers.draws(generator, min(CHUNK, draws - begin))
+
+
+def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: int = 10_000) -> pd.DataFrame:
+    """The table ``randomization`` of one setting: one row a prompt and statistic.
+
+    Parameters
+    ----------
+    predictions
+        The setting's rows of the table ``predictions``.
+    task
+        The table ``tasks`` of its task.
+    seed, draws
+        See ``randomization_test``; the setting's name makes its draws its own.
+    """
+    setting = dict(predictions.iloc[0][SETTING])
+    answers = Answers.of(predictions, task)
+    name = "/".join(map(str, setting.values()))
+    statistics = STATISTICS if answers.shared and answers.single else STATISTICS[:1]
+    parts = []
+    for statistic in statistics:
+        found = randomization_test(answers, int(digest(f"{seed}/{name}"), 16), draws, statistic)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "prompt": np.unique(predictions["prompt"]),
+                    "statistic": statistic,
+                    "value": found.observed,
+                    "adjusted_tail": found.adjusted,
+                    "best_tail": found.p_value,
+                    "shared": found.shared,
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True).assign(**setting)
+
+
+def by_setting(table: pd.DataFrame) -> pd.DataFrame:
+    """What verdicts carry of the table ``randomization``: one row a setting.
+
+    Returns
+    -------
+    DataFrame
+        ``randomization_tail``: the p-value of the best accuracy; ``best_macro_f1`` and
+        ``macro_f1_tail``, missing where choices are not shared.
+    """
+    best = table.groupby([*SETTING, "statistic"], observed=True, sort=False).agg(
+        value=("value", "max"), tail=("best_tail", "first")
+    )
+    wide = best.unstack("statistic")
+    columns = {
+        "randomization_tail": ("tail", "accuracy"),
+        "best_macro_f1": ("value", "macro_f1"),
+        "macro_f1_tail": ("tail", "macro_f1"),
+    }
+    found = {name: wide.get(place, np.nan) for name, place in columns.items()}
+    return pd.DataFrame(found, index=wide.index).reset_index()

@@ -1,0 +1,1 @@
+"""What all rooms stand on: messages, files, tables, settings, digests."""

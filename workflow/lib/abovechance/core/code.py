@@ -1,0 +1,147 @@
+"""What code a result depends on: digests that see what is computed and nothing else.
+
+A rule runs again when the digest of its script changes. The digest is of the script, of every
+module of this library that it reaches by imports, and of the data files that these modules name.
+Comments, docstrings and layout do not count, nor does where a module lies, so that moving one
+computes nothing anew.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from abovechance.core.provenance import digest, file_sha256
+
+PACKAGE = "abovechance"
+LIBRARY = Path(__file__).resolve().parents[1]
+
+
+@cache
+def code_digest(script: Path) -> str:
+    """Digest of what a script does, with all that it reaches."""
+    return digest(*sorted(_content(path) for path in reached(script)))
+
+
+def module_digest(*modules: str) -> str:
+    """Digest of what modules do, without those they import.
+
+    Parameters
+    ----------
+    modules
+        Dotted names below the package, such as ``scoring.engine``.
+    """
+    paths = [_module(f"{PACKAGE}.{module}") for module in modules]
+    if missing := [module for module, path in zip(modules, paths, strict=True) if path is None]:
+        raise ValueError(f"the library has no module {', '.join(missing)}")
+    return digest(*(_content(path) for path in paths if path is not None))
+
+
+def reached(script: Path) -> frozenset[Path]:
+    """The script itself, and the modules and data files that it reaches."""
+    found: set[Path] = set()
+    waiting = [script.resolve()]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            if path.suffix == ".py":
+                waiting.extend(_named_by(path))
+    return frozenset(found)
+
+
+@cache
+def _named_by(path: Path) -> frozenset[Path]:
+    """The modules that a file imports, at its top or inside functions, and the data that it names.
+
+    A data file lies beside the module that reads it, which has its name as a text.
+    """
+    named: set[Path] = set()
+    data = {other.name: other for other in path.parent.iterdir() if other.suffix not in ("", ".py")}
+    for node in _run(ast.parse(path.read_text(encoding="utf-8"))):
+        for name in _imported(node):
+            named.update(_files_of(name, path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in data:
+            named.add(data[node.value])
+    return frozenset(named - {path})
+
+
+def _run(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those that are for type checkers only, which are never run."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        parts: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            parts = node.orelse
+        waiting.extend(parts)
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """The dotted names of the modules that an import may mean."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        if node.level:
+            raise ValueError(f"line {node.lineno}: imports are written out here, from {PACKAGE} on")
+        inside = [f"{node.module}.{alias.name}" for alias in node.names]
+        # `from abovechance import x` must mean a module: the face would hide where x lies
+        return inside if node.module == PACKAGE else [str(node.module), *inside]
+    return []
+
+
+def _files_of(name: str, importer: Path) -> Iterator[Path]:
+    """The files that importing a dotted name runs, if it is of this library or of a script's folder."""
+    parts = name.split(".")
+    if parts[0] == PACKAGE:
+        names = (".".join(parts[:length]) for length in range(2, len(parts) + 1))
+        if not (files := [path for path in map(_module, names) if path is not None]):
+            raise ValueError(f"{importer}: imports {name}, which is no module; import it from where it lies")
+        yield from files
+    elif (beside := importer.with_name(f"{name}.py")).is_file() and LIBRARY not in importer.parents:
+        yield beside
+
+
+def _module(name: str) -> Path | None:
+    """The file of a module or sub-package of this library; None where there is none."""
+    path = LIBRARY.joinpath(*name.split(".")[1:])
+    for file in (path / "__init__.py", path.with_suffix(".py")):
+        if file.is_file():
+            return file
+    return None
+
+
+@cache
+def _content(path: Path) -> str:
+    """What stands for a file in digests."""
+    if path.suffix != ".py":
+        return file_sha256(path)
+    return digest("\n".join(_meaning(ast.parse(path.read_text(encoding="utf-8")))))
+
+
+def _meaning(node: object) -> Iterator[str]:
+    """The parts of a syntax tree that decide what is computed, in their order."""
+    if isinstance(node, list):
+        yield from (part for item in node if not _own_import(item) for part in _meaning(item))
+    elif isinstance(node, ast.AST):
+        yield type(node).__name__
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        for field, value in ast.iter_fields(node):
+            if documented and field == "body" and ast.get_docstring(node, clean=False) is not None:
+                value = value[1:]
+            if value not in (None, []):
+                yield field
+                yield from _meaning(value)
+        yield "."
+    else:
+        yield repr(node)
+
+
+def _own_import(node: object) -> bool:
+    """Whether a statement imports from this library: what is imported has a digest of its own."""
+    return (isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == PACKAGE) or (
+        isinstance(node, ast.Import) and all(alias.name.split(".")[0] == PACKAGE for alias in node.names)
+    )

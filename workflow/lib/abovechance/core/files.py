@@ -1,0 +1,42 @@
+"""Files that are never left half-written: each is written beside its place and renamed into it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path to write to that takes the place of ``path`` when all went well, in one rename."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The suffix stays last, since writers choose their format by it.
+    beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        yield beside
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text file in one rename."""
+    with replacing(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+def write_json(value: Any, path: Path) -> None:
+    """Write a JSON file in one rename."""
+    write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", path)
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV in one rename; floats keep all their digits."""
+    with replacing(path) as beside:
+        table.to_csv(beside, index=False)

@@ -1,0 +1,95 @@
+"""What every importer takes and gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user says of results that do not say it themselves.
+
+    Attributes
+    ----------
+    chance
+        Chance of a lucky guess on every example, where the results do not have the choices.
+    metric
+        Which of a tool's metrics says whether an example is correct; the tool's own for
+        multiple choice unless given.
+    filter
+        Which of lm-evaluation-harness's filters.
+    epoch
+        Which of inspect's epochs.
+    each_file
+        Whether each run is another prompt of its model and task.
+    prompts
+        How many prompts were tried, where only the best one's results are there.
+    """
+
+    chance: float | None = None
+    metric: str | None = None
+    filter: str | None = None
+    epoch: int = 1
+    each_file: bool = False
+    prompts: int | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """The results of one model on one task.
+
+    Attributes
+    ----------
+    file
+        Where they come from, for messages.
+    rows
+        ``example`` str, ``predicted`` (number of the choice, -1 where not known), ``correct``
+        bool, ``tie`` bool, ``chance`` (nan where not known); and ``prompt``, a name, where the
+        results say which prompt a row is of. Without, all rows are of one prompt.
+    notes
+        What people should know: what was left out, and why.
+    """
+
+    file: str
+    model: str
+    task: str
+    shots: int
+    rows: pd.DataFrame
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # A model on this machine is called by its folder; names are parts of file names.
+        name = Path(self.model).name if self.model.startswith("/") else self.model
+        object.__setattr__(self, "model", name.replace("/", "--"))
+
+    @property
+    def setting(self) -> tuple[str, str, int]:
+        """Model, task and shots."""
+        return self.model, self.task, self.shots
+
+
+def pick(scores: list[float], right: set[int]) -> dict[str, object]:
+    """The columns of a row from the scores of its choices and the numbers of the correct ones.
+
+    A tie of a correct and a wrong choice is wrong, and recorded.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    best = set(np.flatnonzero(values == values.max()).tolist())
+    tie = bool(best & right) and bool(best - right)
+    return {
+        "predicted": -1 if tie else min(best),
+        "correct": bool(best & right) and not tie,
+        "tie": tie,
+        "chance": len(right) / len(values),
+    }
+
+
+def files_below(path: Path, pattern: str) -> list[Path]:
+    """The file itself where its name is of the pattern, or all such files in a folder, sorted."""
+    if path.is_file():
+        return [path] if path.match(pattern) else []
+    return sorted(path.rglob(pattern))

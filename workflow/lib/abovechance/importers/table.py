@@ -1,0 +1,88 @@
+"""Runs become the table of predictions."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from abovechance.core.errors import InputError
+from abovechance.core.settings import SETTING
+from abovechance.core.tables import SCHEMAS
+from abovechance.importers.contract import Options, Run
+
+
+def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
+    """The table ``predictions`` of all runs, one setting after another.
+
+    Raises
+    ------
+    InputError
+        If the number of prompts or the chance of a lucky guess is not known, with the option
+        that would tell it; or if an example stands twice in a run.
+    """
+    by_setting: dict[tuple[str, str, int], list[Run]] = {}
+    for run in runs:
+        by_setting.setdefault(run.setting, []).append(run)
+    return pd.concat([_one_setting(group, options) for group in by_setting.values()], ignore_index=True)
+
+
+def _one_setting(runs: list[Run], options: Options) -> pd.DataFrame:
+    tables = [_checked(run, runs, options) for run in runs]
+    homes: dict[str, str] = {}
+    for run, table in zip(runs, tables, strict=True):
+        for label in table["prompt"].unique():
+            if label in homes:
+                raise InputError(f"prompt '{label}' stands in two runs: {homes[label]} and {run.file}")
+            homes[label] = run.file
+    numbers = {label: number for number, label in enumerate(sorted(homes, key=_natural))}
+    table = pd.concat(tables, ignore_index=True)
+    table["prompt"] = table["prompt"].map(numbers)
+    table = table.sort_values("prompt", kind="stable", ignore_index=True)
+    return table.assign(**dict(zip(SETTING, runs[0].setting, strict=True)))[SCHEMAS["predictions"].names]
+
+
+def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
+    """A run's rows with names of prompts and known chances."""
+    rows = run.rows
+    if rows.empty:
+        raise InputError(f"{run.file}: has no results of {run.model} on {run.task} that can be used")
+    if "prompt" not in rows:
+        rows = rows.assign(prompt=_label(run, runs, options))
+    if (repeated := rows.duplicated(["prompt", "example"])).any():
+        example = rows["example"][repeated].iloc[0]
+        raise InputError(f"{run.file}: example '{example}' stands twice under one prompt")
+    unknown = rows["chance"].isna()
+    if unknown.any() and options.chance is None:
+        raise InputError(
+            f"{run.file}: does not say how many choices an example has; right would be --choices 4, or "
+            "--chance 0.25, with the number that is true"
+        )
+    if options.chance is not None:
+        rows = rows.assign(chance=rows["chance"].fillna(options.chance))
+    return rows
+
+
+def _label(run: Run, runs: list[Run], options: Options) -> str:
+    """What names a run's one prompt; InputError where the user has not said that it is one of several."""
+    if options.each_file or (options.prompts is not None and len(runs) == 1):
+        return run.file
+    what = f"{run.model} on {run.task}, {run.shots}-shot"
+    if len(runs) > 1:
+        command = f"abovechance check {shlex.quote(str(Path(run.file).parent))} --each-file"
+        raise InputError(
+            f"{run.file}: {len(runs)} runs of {what}, and nothing says whether they are different prompts; "
+            f"right would be `{command}` if each is another prompt, or the one run that counts"
+        )
+    command = f"abovechance check {shlex.quote(run.file)} --prompts 20"
+    raise InputError(
+        f"{run.file}: does not say how many prompts were tried for {what}; right would be `{command}` if "
+        "this is the best of 20 (--prompts 1 if it is the only one), or all their runs and --each-file"
+    )
+
+
+def _natural(label: str) -> tuple[float, str]:
+    """Numbers in their order, then texts in theirs."""
+    return (float(label), "") if label.lstrip("-").isdigit() else (float("inf"), label)

@@ -1,0 +1,1 @@
+"""A release of published predictions: its conventions, pools, audit, tables and figures."""

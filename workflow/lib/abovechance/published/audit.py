@@ -1,0 +1,203 @@
+"""What does not hold in a release, setting by setting, each with its evidence.
+
+A finding says what the data show and no more. Where several causes would show the
+same, none is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from abovechance.chance.verdicts import baselines
+from abovechance.core.settings import SETTING
+from abovechance.published.conventions import Convention
+from abovechance.published.pools import Pools
+from abovechance.published.release import Problem, Setting
+
+# A prompt's accuracy is called lower than guessing where a guesser would be so low with less
+# than this probability, shared out among the prompts.
+TOO_LOW = 0.001
+# Losses are called those of the same weights where they agree as closely as this on at least so
+# many pairs. Two of the released base models never correlate above 0.9, nor differ by less
+# than a third of a standard deviation in the median.
+SAME_CORRELATION, SAME_DIFFERENCE, SAME_PAIRS = 0.99, 0.05, 100
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that does not hold in one setting (empty fields: in more than one, or in none)."""
+
+    model: str
+    task: str
+    shots: int | str
+    finding: str
+    evidence: str
+
+
+def table(findings: Sequence[Finding]) -> pd.DataFrame:
+    """The findings, one a row."""
+    columns = list(Finding.__dataclass_fields__)
+    rows = pd.DataFrame([asdict(finding) for finding in findings], columns=columns)
+    return rows.sort_values(["finding", "task", "model", "shots"], kind="stable", key=lambda c: c.astype(str))
+
+
+def of_problems(problems: Sequence[Problem]) -> list[Finding]:
+    """What could not be used, as findings."""
+    return [Finding("", "", "", "not used", f"{p.file}: {p.what}; {p.done}") for p in problems]
+
+
+def of_setting(
+    setting: Setting,
+    predictions: pd.DataFrame,
+    accuracy: pd.DataFrame,
+    known: NDArray[np.bool_],
+    pools: Pools,
+) -> Iterator[Finding]:
+    """The findings in one setting.
+
+    Parameters
+    ----------
+    predictions
+        All that was released, repeated prompts included, with the data's ``chance``.
+    accuracy
+        The table ``accuracy`` of these.
+    known
+        (rows,) whether the example's id is one that the release says was evaluated.
+    """
+    convention = Convention.of(setting.task, setting.shots)
+    examples, ids = pools.merged
+    sizes = accuracy["examples"]
+    found = {"merged examples": f"{examples} examples have {ids} ids"} if ids < examples else {}
+    if convention is not None and set(sizes) != {convention.examples}:
+        spread = _range(sizes, "{}")
+        found["number of examples"] = f"taken as {convention.examples}; prompts are evaluated on {spread}"
+    chance = predictions["chance"].mean()
+    if convention is not None and abs(chance - convention.chance) > 1e-9:
+        found["chance"] = f"taken as {convention.chance:.4g}; the tasks' choices give {chance:.4g} on average"
+    if not known.all():
+        found["other examples"] = _unknown(predictions, known)
+    found |= _prompts(predictions, convention) | _too_low(accuracy)
+    for finding, evidence in found.items():
+        yield Finding(*setting, finding, evidence)
+
+
+def _unknown(predictions: pd.DataFrame, known: NDArray[np.bool_]) -> str:
+    others = predictions[~known]
+    prompts = sorted(others["prompt"].unique())
+    return (
+        f"{len(prompts)} prompts ({prompts[0]} to {prompts[-1]}) are evaluated on "
+        f"{others['example'].nunique()} ids that are not in the release's sample of the task"
+    )
+
+
+def _prompts(predictions: pd.DataFrame, convention: Convention | None) -> dict[str, str]:
+    """Prompts that repeat, and numbers that have no rows."""
+    found = {}
+    of_prompt = predictions.drop_duplicates("prompt").set_index("prompt")["demonstrations"]
+    distinct = of_prompt.nunique()
+    if distinct < len(of_prompt):
+        taken = f"; t is taken as {convention.prompts}" if convention else ""
+        found["repeated prompts"] = (
+            f"{len(of_prompt)} prompts have {distinct} different demonstrations{taken}"
+        )
+    missing = sorted(set(range(int(of_prompt.index.max()) + 1)) - set(of_prompt.index))
+    if missing:
+        listed = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
+        found["prompts without rows"] = f"{len(missing)}: {listed}"
+    return found
+
+
+def _too_low(accuracy: pd.DataFrame) -> dict[str, str]:
+    """Prompts that guessing would not let fall so low."""
+    tails = np.array(
+        [
+            np.exp(baseline.log_cdf(correct))
+            for baseline, correct in zip(baselines(accuracy), accuracy["correct"], strict=True)
+        ]
+    )
+    low = tails < TOO_LOW / len(accuracy)
+    if not low.any():
+        return {}
+    lowest = accuracy.iloc[int(np.argmin(tails))]
+    none = int((accuracy["correct"] == 0).sum())
+    return {
+        "below chance": (
+            f"{int(low.sum())} of {len(accuracy)} prompts are lower than guessing (each with probability "
+            f"below {TOO_LOW / len(accuracy):.0e}); prompt {lowest['prompt']} has {lowest['correct']} of "
+            f"{lowest['examples']} right; {none} prompts have none"
+        )
+    }
+
+
+def of_aggregates(accuracies: Mapping[Setting, list[float]], accuracy: pd.DataFrame) -> Iterator[Finding]:
+    """Where the aggregated accuracies are not those of the predictions.
+
+    Parameters
+    ----------
+    accuracies
+        From ``Release.accuracies``, in any order.
+    accuracy
+        The table ``accuracy`` of all released prompts.
+    """
+    file = "results/aggregated-results.json"
+    if not accuracies:
+        return
+    for (model, task, shots), group in accuracy.groupby(SETTING, observed=True, sort=False):
+        key, setting = f"{model}_{task}_{shots}-shot", Setting(model, task, shots)
+        values = np.asarray(accuracies.get(setting, []), dtype=float)
+        outside = np.flatnonzero(~((values >= 0) & (values <= 1)))
+        own = np.sort(group["accuracy"].to_numpy())
+        if setting not in accuracies:
+            evidence = f"{file} has no '{key}'"
+        elif len(outside):
+            at = int(outside[0])
+            evidence = (
+                f"{file}, '{key}', entry {at}: {values[at]:g} is no accuracy; the predictions' are used"
+            )
+        elif len(values) != len(own):
+            evidence = f"{file}, '{key}': {len(values)} accuracies for {len(own)} prompts"
+        elif not np.allclose(np.sort(values), own, atol=1e-9):
+            worst = float(np.abs(np.sort(values) - own).max())
+            evidence = f"{file}, '{key}': differs from the predictions by up to {worst:.3g}"
+        else:
+            continue
+        yield Finding(model, task, shots, "aggregated accuracies", evidence)
+
+
+def of_pairs(losses: Mapping[Setting, pd.DataFrame]) -> Iterator[Finding]:
+    """Pairs of models whose losses agree so closely that they are likely the same weights.
+
+    Parameters
+    ----------
+    losses
+        {setting: ``demonstrations``, ``example``, ``loss``}, one row each of distinct prompts.
+    """
+    for first, second in combinations(losses, 2):
+        if first[1:] != second[1:]:
+            continue
+        both = losses[first].merge(losses[second], on=["demonstrations", "example"])
+        spread = both["loss_x"].std()
+        if len(both) < SAME_PAIRS or not spread > 0:
+            continue
+        correlation = both["loss_x"].corr(both["loss_y"])
+        difference = (both["loss_x"] - both["loss_y"]).abs()
+        if correlation >= SAME_CORRELATION and difference.median() <= SAME_DIFFERENCE * spread:
+            yield Finding(
+                f"{first.model}, {second.model}",
+                *first[1:],
+                "same losses",
+                f"on {len(both)} pairs of demonstrations and example: correlation {correlation:.5f}, "
+                f"{(difference == 0).mean():.0%} equal, median difference {difference.median():.2g} nats "
+                f"where losses spread by {spread:.2g}",
+            )
+
+
+def _range(values: pd.Series, write: str) -> str:
+    low, high = write.format(values.min()), write.format(values.max())
+    return low if low == high else f"{low} to {high}"

@@ -1,0 +1,126 @@
+"""Taking in a release: its predictions as they are and mended, their accuracies, and the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from abovechance.core.errors import InputError
+from abovechance.core.files import write_csv
+from abovechance.core.tables import write_table, writing_parts
+from abovechance.published import audit
+from abovechance.published.conventions import Convention
+from abovechance.published.pools import Pools, distinct_prompts
+from abovechance.published.release import Problem, Release, Setting
+from abovechance.results.accuracy import accuracy_by_prompt
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where to write what a release holds.
+
+    Attributes
+    ----------
+    released, released_accuracy
+        All prompts, with chance as the paper takes it.
+    predictions, accuracy
+        Distinct prompts, with chance from the tasks.
+    audit
+        What does not hold.
+    """
+
+    released: Path
+    released_accuracy: Path
+    predictions: Path
+    accuracy: Path
+    audit: Path
+
+
+def take_in(
+    release: Release, examples: pd.DataFrame, files: Files, report: Callable[[str], None]
+) -> list[Problem]:
+    """Read every setting of a release once, and write all that later stages need of it.
+
+    A setting that cannot be used is left out, and the audit says why.
+
+    Parameters
+    ----------
+    examples
+        The table ``released_examples`` of the release's tasks.
+
+    Returns
+    -------
+    list
+        What was left out, and what is missing.
+
+    Raises
+    ------
+    InputError
+        If no setting can be used.
+    """
+    pools = {
+        task: Pools.of(rows, release.sample(task))
+        for task, rows in examples.groupby("task", observed=True, sort=False)
+    }
+    problems, findings = list(release.problems), []
+    released, mended = [], []  # accuracies
+    losses: dict[Setting, pd.DataFrame] = {}
+    facts = {"release": release.path.name}
+    with (
+        writing_parts("released", files.released, facts) as write_released,
+        writing_parts("predictions", files.predictions, facts) as write_mended,
+    ):
+        for done, setting in enumerate(release.settings, start=1):
+            try:
+                taken = _take_in(release, setting, pools[setting.task])
+            except InputError as error:
+                problems.append(Problem(setting.file, str(error), "left out"))
+                continue
+            write_released(taken.released)
+            write_mended(taken.mended)
+            released.append(accuracy_by_prompt(taken.released))
+            mended.append(accuracy_by_prompt(taken.mended))
+            findings += taken.findings
+            losses[setting] = taken.losses
+            report(f"{done} of {len(release.settings)} settings read")
+        if not released:
+            first = next(problem for problem in problems if problem.done == "left out")
+            raise InputError(f"release {release.path}: no setting can be used; {first.file}: {first.what}")
+    accuracy = pd.concat(released, ignore_index=True)
+    write_table(accuracy, "accuracy", files.released_accuracy, facts)
+    write_table(pd.concat(mended, ignore_index=True), "accuracy", files.accuracy, facts)
+    try:
+        findings += audit.of_aggregates(release.accuracies(), accuracy)
+    except InputError as error:
+        problems.append(Problem("results/aggregated-results.json", str(error), "not used"))
+    findings += audit.of_problems(problems)
+    findings += audit.of_pairs(losses)
+    write_csv(audit.table(findings), files.audit)
+    return problems
+
+
+class _Taken(NamedTuple):
+    """One setting: its predictions as they are and mended, what does not hold, and its losses."""
+
+    released: pd.DataFrame
+    mended: pd.DataFrame
+    findings: list[audit.Finding]
+    losses: pd.DataFrame
+
+
+def _take_in(release: Release, setting: Setting, pools: Pools) -> _Taken:
+    predictions = release.predictions(setting)
+    chance, known = pools.chance(predictions)
+    predictions = predictions.assign(**setting._asdict(), tie=False, chance=chance)
+    convention = Convention.of(setting.task, setting.shots)
+    released = predictions.assign(chance=convention.chance) if convention else predictions
+    accuracy = accuracy_by_prompt(predictions)
+    findings = list(audit.of_setting(setting, predictions, accuracy, known, pools))
+    distinct = distinct_prompts(predictions)
+    mended = distinct.drop(columns=["demonstrations", "loss"])
+    mended = mended.assign(example=mended["example"].astype(str), predicted=-1)
+    return _Taken(released, mended, findings, distinct[["demonstrations", "example", "loss"]])

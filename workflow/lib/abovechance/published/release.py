@@ -1,0 +1,264 @@
+"""Published predictions: the released results of Yauney and Mimno (2024), and what lies like them.
+
+A release is a folder, or a zip file of one, with
+
+    results/<model>_<task>_<shots>-shot.csv    one row a prompt and example
+    results/aggregated-results.json            accuracies by setting
+    held-out-split-results/*_t=<t>_*.csv       one row a split
+    subsampled-idxs/<task>_*.json              which examples of a large task were evaluated
+
+Nothing is taken for granted: numbers of prompts, examples and models are those of the
+files, and what cannot be used is left out and told (``Problem``).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from abovechance.core.errors import InputError
+from abovechance.study.tasks import bigbench_names
+
+_COLUMNS = {
+    "Prompt ID": ("prompt", pa.int64()),
+    "Demonstration IDs in prompt": ("demonstrations", pa.string()),
+    "Example ID": ("example", pa.int64()),
+    "Loss of correct answer": ("loss", pa.float64()),
+    "Correct prediction": ("correct", pa.float64()),
+}
+_OUTCOMES = {
+    "Dataset": "task",
+    "Model": "model",
+    "Number of shots": "shots",
+    "Split number": "split",
+    "Above max random on train": "above_maximum",
+    "Above standard random on train": "above_standard",
+    "Max random F": "maximum_cdf",
+    "Standard random F": "standard_cdf",
+    "Above standard random on test": "above_on_test",
+}
+
+
+class Setting(NamedTuple):
+    """A (model, task, shots) of the release."""
+
+    model: str
+    task: str
+    shots: int
+
+    @property
+    def file(self) -> str:
+        """The setting's file in the release."""
+        return f"results/{self.model}_{self.task}_{self.shots}-shot.csv"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something in the release that cannot be used as it is: where, what, and what was done."""
+
+    file: str
+    what: str
+    done: str
+
+
+class Release:
+    """The files of a release.
+
+    Parameters
+    ----------
+    path
+        A folder or a zip file. The results may lie in it or in its one folder.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or no results in it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if path.is_dir():
+            self._zip, names = None, (str(f.relative_to(path)) for f in path.rglob("*") if f.is_file())
+        elif zipfile.is_zipfile(path):
+            self._zip = zipfile.ZipFile(path)
+            names = iter(self._zip.namelist())
+        else:
+            problem = "is not a zip file" if path.is_file() else "does not exist"
+            raise InputError(f"release {path}: {problem}; right would be {_RIGHT}")
+        found = {name: name for name in names}
+        roots = {match[1] for name in found if (match := re.fullmatch(r"(.*?)results/[^/]+-shot\.csv", name))}
+        if len(roots) != 1:
+            raise InputError(f"release {path}: has {len(roots)} folders of results; right would be {_RIGHT}")
+        (self._root,) = roots
+        self.names = {name.removeprefix(self._root) for name in found if name.startswith(self._root)}
+
+    def read(self, name: str) -> bytes:
+        """The content of a file of ``names``."""
+        if self._zip is not None:
+            return self._zip.read(self._root + name)
+        return (self.path / (self._root + name)).read_bytes()
+
+    @cached_property
+    def settings(self) -> list[Setting]:
+        """What there are predictions of, models and tasks in the order of the alphabet."""
+        return sorted(setting for name in self.names if (setting := _setting(name)))
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        """Files whose names say nothing, and settings that are missing from the grid."""
+        strange = [
+            Problem(name, "its name has no BIG-bench task and number of shots", "left out")
+            for name in sorted(self.names)
+            if re.fullmatch(r"results/.*\.csv", name) and _setting(name) is None
+        ]
+        models, tasks, shots = ({setting[axis] for setting in self.settings} for axis in range(3))
+        grid = (Setting(*cell) for cell in product(sorted(models), sorted(tasks), sorted(shots)))
+        missing = [
+            Problem(setting.file, "there is no such file, as there is for other models", "left out")
+            for setting in grid
+            if setting.file not in self.names
+        ]
+        return strange + missing
+
+    def predictions(self, setting: Setting) -> pd.DataFrame:
+        """One setting's predictions.
+
+        Returns
+        -------
+        DataFrame
+            ``prompt``, ``demonstrations`` (text, as in the file), ``example``, ``loss`` (nats),
+            ``correct`` bool; one row a prompt and example.
+
+        Raises
+        ------
+        InputError
+            With row and value, if a row or column is not as it should be.
+        """
+        try:
+            table = pacsv.read_csv(
+                io.BytesIO(self.read(setting.file)),
+                # in one thread, since errors then name the row
+                pacsv.ReadOptions(use_threads=False),
+                convert_options=pacsv.ConvertOptions(
+                    column_types={name: kind for name, (_, kind) in _COLUMNS.items()}
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            raise InputError(str(error).splitlines()[0]) from None
+        if set(table.column_names) != set(_COLUMNS):
+            raise InputError(f"has columns {table.column_names}; right are {list(_COLUMNS)}")
+        predictions = table.rename_columns([_COLUMNS[name][0] for name in table.column_names]).to_pandas()
+        _check(predictions)
+        return predictions.assign(correct=predictions["correct"].astype(bool))
+
+    def accuracies(self) -> dict[Setting, list[float]]:
+        """The accuracies of each setting's prompts, as the release aggregates them; empty where it does not.
+
+        Raises
+        ------
+        InputError
+            If the file is not JSON, or an entry is no list of numbers.
+        """
+        name = "results/aggregated-results.json"
+        found = {}
+        for key, values in (self._json(name) if name in self.names else {}).items():
+            setting = _setting(f"results/{key}.csv")
+            if not isinstance(values, list) or not all(isinstance(value, int | float) for value in values):
+                raise InputError(f"{self.path}: {name}: '{key}' is no list of numbers")
+            if setting is not None:
+                found[setting] = values
+        return found
+
+    @property
+    def usable_accuracies(self) -> dict[Setting, list[float]]:
+        """The aggregated accuracies; none where they cannot be read, which the audit tells."""
+        try:
+            return self.accuracies()
+        except InputError:
+            return {}
+
+    def sample(self, task: str) -> list[int] | None:
+        """Which examples of a large task were evaluated, by their place; None where all were."""
+        names = [name for name in sorted(self.names) if name.startswith(f"subsampled-idxs/{task}_")]
+        return self._json(names[0]) if names else None
+
+    def _json(self, name: str) -> Any:
+        try:
+            return json.loads(self.read(name))
+        except json.JSONDecodeError as error:
+            raise InputError(f"{self.path}: {name}: is not JSON: {error}") from None
+
+    def outcomes(self) -> pd.DataFrame:
+        """The released outcomes on held-out data, all numbers of prompts tried; empty where none are.
+
+        Returns
+        -------
+        DataFrame
+            ``model`` (as displayed), ``task``, ``shots``, ``split``, ``prompts`` (t), the three
+            decisions as bool, ``standard_cdf`` and ``maximum_cdf``.
+        """
+        parts = []
+        for name in sorted(self.names):
+            if match := re.fullmatch(r"held-out-split-results/.*_t=(\d+)_.*\.csv", name):
+                part = pd.read_csv(io.BytesIO(self.read(name)))
+                if missing := set(_OUTCOMES) - set(part.columns):
+                    raise InputError(f"{self.path}: {name}: lacks the columns {sorted(missing)}")
+                parts.append(part.rename(columns=_OUTCOMES).assign(prompts=int(match[1])).dropna())
+        if not parts:
+            return pd.DataFrame(columns=[*_OUTCOMES.values(), "prompts"])
+        table = pd.concat(parts, ignore_index=True)
+        decisions = ["above_maximum", "above_standard", "above_on_test"]
+        return table.astype(dict.fromkeys(decisions, bool)).sort_values("prompts", kind="stable")
+
+
+_RIGHT = (
+    "a folder or zip file of the public repository gyauney/stronger-random-baselines, with "
+    "results/<model>_<task>_<shots>-shot.csv in it"
+)
+
+
+def _setting(name: str) -> Setting | None:
+    """What the file of this name has, if it is one of predictions."""
+    match = re.fullmatch(r"results/(.+)_(\d+)-shot\.csv", name)
+    if not match:
+        return None
+    tasks = [task for task in bigbench_names() if match[1].endswith(f"_{task}")]
+    if not tasks:
+        return None
+    task = max(tasks, key=len)
+    return Setting(match[1].removesuffix(f"_{task}"), task, int(match[2]))
+
+
+def _check(predictions: pd.DataFrame) -> None:
+    """Raise InputError with row (1 is the heading) and values of the first that cannot be."""
+    if predictions.empty:
+        raise InputError("has no rows")
+    ids = predictions[["prompt", "example"]]
+    lists = {text: bool(_LIST.fullmatch(str(text))) for text in predictions["demonstrations"].unique()}
+    wrong = {
+        "is empty": predictions.isna().any(axis=1),
+        "has a negative id": (ids < 0).any(axis=1),
+        "has demonstrations that are no list": ~predictions["demonstrations"].map(lists),
+        "has a prediction that is neither 0 nor 1": ~predictions["correct"].isin([0, 1]),
+        "repeats a prompt and example": ids.duplicated(),
+    }
+    for what, rows in wrong.items():
+        if rows.any():
+            row = int(np.flatnonzero(rows)[0])
+            values = ", ".join(map(str, predictions.iloc[row]))
+            raise InputError(f"row {row + 2}: {what}: {values}")
+
+
+_LIST = re.compile(r"\[\s*(\d+(,\s*\d+)*)?\s*\]")

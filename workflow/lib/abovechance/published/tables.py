@@ -1,0 +1,170 @@
+"""The tables of a study of published predictions: as published, and beside what is true of its data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from abovechance.chance.agreement import PREDICTORS, decision_scores, most_prompts
+from abovechance.core.settings import SETTING
+from abovechance.published.conventions import SAMPLED, published_verdicts
+from abovechance.published.release import Setting
+from abovechance.study.suites import nominal
+
+
+def conventions(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
+    """The paper's n, p and t of each task and number of shots, beside those of the data.
+
+    Where models differ, the data's columns have the least and the greatest.
+    """
+    keys = ["task", "shots"]
+    names = {"examples": "n", "standard_baseline": "p", "prompts": "t"}
+    left = published.groupby(keys)[list(names)].first().rename(columns=names)
+    right = mended.groupby(keys)[list(names)].agg(_range).rename(columns=names)
+    sides = ("_published", "_data")
+    return left.merge(right, left_index=True, right_index=True, suffixes=sides).reset_index()
+
+
+def _range(values: pd.Series) -> str:
+    low, high = (f"{value:.4g}" for value in (values.min(), values.max()))
+    return low if low == high else f"{low} to {high}"
+
+
+def grid(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Table 1: the verdict of every setting, a row a task and a column a model and shots.
+
+    Tasks are in the order of their nominal size, at most 200, and name. The last column and
+    the last two rows count the disagreements of the baselines, which are the verdicts between.
+    """
+    sizes = nominal()["examples"].clip(upper=SAMPLED)
+    cells = verdicts.pivot_table(
+        index="task", columns=["model", "shots"], values="verdict", aggfunc="first", sort=False, observed=True
+    )
+    ordered = sorted(cells.index, key=lambda task: (sizes.get(task, SAMPLED), task))
+    cells = cells.loc[ordered, sorted(cells.columns, key=lambda column: (column[1], column[0]))]
+    between = cells == "between"
+    table = cells.fillna("")
+    table.columns = [f"{model} {shots}-shot" for model, shots in cells.columns]
+    table.insert(0, "n", [str(sizes.get(task, "")) for task in ordered])
+    table["between"] = between.sum(axis=1).astype(str)
+    counts = [str(count) for count in between.sum()]
+    table.loc["between"] = ["", *counts, str(int(between.to_numpy().sum()))]
+    above = ((cells == "above") | between).sum()
+    table.loc["above standard"] = ["", *map(str, above), str(int(above.sum()))]
+    return table.reset_index(names="task")
+
+
+def changes(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
+    """The settings whose verdict is another once their numbers are those of the data."""
+    both = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
+    changed = both[both["verdict_published"] != both["verdict_data"]]
+    names = ("verdict", "best_accuracy", "examples", "prompts", "standard_baseline", "maximum_baseline")
+    columns = [f"{name}_{side}" for name in names for side in ("published", "data")]
+    return changed[[*SETTING, *columns]].reset_index(drop=True)
+
+
+def changes_count(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
+    """How many settings go from which published verdict (rows) to which by the data (columns)."""
+    both = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
+    order = ["below", "between", "above"]
+    table = pd.crosstab(both["verdict_published"], both["verdict_data"])
+    table = table.reindex(index=order, columns=order, fill_value=0)
+    table["all"] = table.sum(axis=1)
+    table.loc["all"] = table.sum()
+    return table.rename_axis(columns=None).reset_index(names="published, down; by the data, across")
+
+
+def heldout_agreement(outcomes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Tables 3 and 4: how well each baseline foresees held-out results, decision by decision.
+
+    Parameters
+    ----------
+    outcomes
+        With ``above_standard``, ``above_maximum``, ``above_on_test`` and the columns ``by``.
+
+    Returns
+    -------
+    DataFrame
+        One row a group, and one for the total: ``held_up``, then each metric for the standard
+        and for the maximum baseline.
+    """
+    groups = list(outcomes.groupby(by, observed=True, sort=False))
+    groups.append((("total", *[""] * (len(by) - 1)), outcomes))
+    rows = []
+    for key, group in groups:
+        scores = {predictor: decision_scores(group, predictor) for predictor in PREDICTORS}
+        row = dict(zip(by, key, strict=True)) | {"outcomes": len(group)}
+        row["held_up"] = group["above_on_test"].mean()
+        for metric in ("accuracy", "precision", "recall", "auroc", "aupr"):
+            row |= {f"{metric}_{predictor}": scores[predictor][metric] for predictor in PREDICTORS}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def heldout_difference(released: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """The metrics from the released splits beside those from own seeded ones, by model and in total."""
+    tables = (heldout_agreement(table, ["model"]).set_index("model") for table in (released, own))
+    first, second = (table.drop(columns="outcomes").stack().rename("value") for table in tables)
+    both = pd.concat({"released": first, "own": second}, axis=1).reset_index(names=["model", "metric"])
+    both["difference"] = both["own"] - both["released"]
+    return both
+
+
+def tables(
+    released: pd.DataFrame,
+    aggregated: Mapping[Setting, Sequence[float]],
+    released_outcomes: pd.DataFrame,
+    own_outcomes: pd.DataFrame,
+    mended: pd.DataFrame,
+    findings: pd.DataFrame,
+) -> dict[str, pd.DataFrame]:
+    """All tables of a study of published predictions, by name.
+
+    Parameters
+    ----------
+    released
+        The table ``accuracy`` of all released prompts.
+    aggregated
+        From ``Release.accuracies``.
+    released_outcomes
+        From ``Release.outcomes``; may be empty.
+    own_outcomes
+        The table ``outcomes`` of own splits, by the paper's conventions.
+    mended
+        The verdicts by the data.
+    findings
+        From ``audit.table``.
+    """
+    published = published_verdicts(released, aggregated)
+    own = most_prompts(own_outcomes)
+    own = own.assign(model=own["model"].map(displayed))
+    theirs = most_prompts(released_outcomes) if len(released_outcomes) else own
+    return {
+        "published_conventions": conventions(published, mended),
+        "published_verdicts": published,
+        "published_grid": grid(published),
+        "published_heldout_by_model": heldout_agreement(theirs, ["model"]),
+        "published_heldout_by_task": heldout_agreement(theirs, ["task"]),
+        "published_heldout_difference": heldout_difference(theirs, own),
+        "mended_grid": grid(mended),
+        "changes": changes(published, mended),
+        "changes_count": changes_count(published, mended),
+        "audit": findings,
+        "audit_summary": audit_summary(findings),
+    }
+
+
+def displayed(model: str) -> str:
+    """The name that the released outcomes have for a model: its base model, and which of the two it is."""
+    base = {"alpaca": "Llama-2-7b", "llama": "Llama-2-7b", "olmo": "OLMo-7B", "falcon": "Falcon-7b"}
+    name = next((base[word] for word in base if model.lower().startswith(word)), model)
+    tuned = "instruct" in model.lower() or "alpaca" in model.lower()
+    return f"{name}, {'Instruction-tuned' if tuned else 'Base model'}"
+
+
+def audit_summary(findings: pd.DataFrame) -> pd.DataFrame:
+    """How many rows of the audit each finding has, in how many tasks and models."""
+    grouped = findings.groupby("finding", sort=False)
+    counts = grouped.agg(rows=("evidence", "size"), tasks=("task", "nunique"), models=("model", "nunique"))
+    return counts.reset_index().sort_values("rows", ascending=False, kind="stable")

@@ -1,0 +1,1 @@
+"""What models answered: predictions, accuracies and the response matrix."""

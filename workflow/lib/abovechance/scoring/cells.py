@@ -1,0 +1,225 @@
+"""One scoring job: all prompts of a task under one model, for every number of shots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from abovechance.core.errors import InputError
+from abovechance.core.provenance import digest
+from abovechance.scoring import models
+from abovechance.scoring.algorithms import choose_path, score
+from abovechance.scoring.engine import pack_tokens
+from abovechance.scoring.identity import identities
+from abovechance.scoring.store import ScoreStore
+from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
+from abovechance.study.prompts import evaluated_on
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The prompts of one (model, task, shots).
+
+    Attributes
+    ----------
+    name
+        What people call it, for messages: model, task and shots.
+    task, evaluation, prompts
+        The tables ``tasks``, ``evaluation_sets`` and ``prompts``.
+    """
+
+    name: str
+    task: pd.DataFrame
+    evaluation: pd.DataFrame
+    prompts: pd.DataFrame
+
+    @cached_property
+    def evaluated(self) -> pd.DataFrame:
+        """The examples that are evaluated, by their ids."""
+        return self.task[self.evaluation["evaluated"].to_numpy()].set_index("example")
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """(prompts,) a digest of all that is read under each prompt."""
+        examples = self.evaluated
+        read = digest(*examples.index, *examples["text"], *map(repr, examples["choices"]))
+        return [
+            digest(read, text, *demonstrations)
+            for _, demonstrations, text in self.prompts.itertuples(index=False)
+        ]
+
+    def strings(self, prompt: int) -> PromptStrings:
+        """Every example that a prompt is evaluated on, with each of its choices."""
+        row = self.prompts.iloc[prompt]
+        chosen = self.evaluated.loc[evaluated_on(self.evaluation, row["demonstrations"])]
+        return PromptStrings.of(row["text"], chosen)
+
+
+def score_cells(
+    cells: Mapping[Path, Cell],
+    weights: models.Weights,
+    precision: str,
+    report: Callable[[str], None],
+    leave_out_too_long: bool = False,
+) -> None:
+    """Score every prompt of the cells that has no score yet, and write the scores files.
+
+    The model is loaded once for all, and only where something is missing. A job that is killed
+    loses the prompt it was in, no more. Prompts that an earlier file of the same model, examples
+    and code holds are taken from there.
+
+    Parameters
+    ----------
+    cells
+        {scores file: what is in it}. The files are written when all cells are scored.
+    weights
+        Where the model lies.
+    precision
+        A key of ``models.DTYPES``.
+    leave_out_too_long
+        Whether prompts longer than the model's context are left out; else they are an error.
+
+    Raises
+    ------
+    InputError
+        If a string is longer than the model's context, before the model is loaded.
+    """
+    identity, *earlier = identities(weights.revision, precision)
+    stores = {path: ScoreStore(path, identity, earlier) for path in cells}
+    missing = {
+        path: [prompt for prompt, key in enumerate(cell.keys) if key not in stores[path]]
+        for path, cell in cells.items()
+    }
+    for path, cell in cells.items():
+        report(f"{cell.name}: {len(missing[path])} of {len(cell.keys)} prompts to score")
+    facts: dict[str, Any] = {}
+    if any(missing.values()):
+        tokenizer = models.load_tokenizer(weights)
+        context = models.context_length(weights)
+        too_long = {
+            path: _too_long(cell, tokenizer, missing[path], context, leave_out_too_long)
+            for path, cell in cells.items()
+        }
+        scorer = Scorer(models.load(weights, precision), tokenizer)
+        for path, cell in cells.items():
+            _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
+        facts = scorer.facts
+    made_from = {"model": weights.source, "revision": weights.revision, **facts, "precision": precision}
+    for path, cell in cells.items():
+        stores[path].finish(cell.keys, made_from)
+
+
+def _score_missing(
+    cell: Cell,
+    store: ScoreStore,
+    missing: list[int],
+    too_long: Mapping[int, int],
+    scorer: Scorer,
+    report: Callable[[str], None],
+) -> None:
+    for done, prompt in enumerate(missing, start=1):
+        if prompt in too_long:
+            store.add(cell.keys[prompt], None, {"too_long": too_long[prompt]})
+        else:
+            store.add(cell.keys[prompt], *scorer.score(cell.strings(prompt)))
+        report(f"{cell.name}: {done} of {len(missing)} prompts scored")
+
+
+class Scorer:
+    """A model and its tokenizer, scoring one prompt after another on the path that suits it.
+
+    Attributes
+    ----------
+    limit
+        The most tokens that go through the model at once. It is halved when an accelerator
+        runs out of memory.
+    """
+
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.path, self.why = choose_path(model)
+        self.limit = pack_tokens(model)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """How scores were computed, for the record."""
+        return {**models.describe(self.model), "path": self.path, "why": self.why, "pack": self.limit}
+
+    def score(self, strings: PromptStrings) -> tuple[pd.DataFrame, Mapping[str, int]]:
+        """The scores of one prompt's strings, and how many tokens that took.
+
+        Returns
+        -------
+        rows
+            (strings,) the columns of the scores table but for ``prompt``.
+        counts
+            Tokens of all strings, of their trie, through the model, of these padding, and the
+            most at once.
+        """
+        tokens = tokenize(self.tokenizer, strings)
+        while True:
+            try:
+                computed = score(self.model, tokens, self.path, self.limit)
+                break
+            except torch.OutOfMemoryError:
+                if self.limit <= 16:
+                    raise
+                self.limit //= 2
+                torch.cuda.empty_cache()
+        counts = {
+            "tokens": sum(map(len, tokens.sequences)),
+            "trie": len(tokens.trie),
+            "computed": computed.tokens,
+            "padding": computed.padding,
+            "pack": self.limit,
+        }
+        return _rows(strings, tokens, computed.logprobs), counts
+
+
+def _rows(strings: PromptStrings, tokens: Tokens, logprobs: Iterable[float]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "example": strings.examples,
+            "choice": strings.numbers,
+            "logprob": logprobs,
+            "tokens": tokens.scored,
+            "characters": [len(choice) for choice in strings.choices],
+            "bytes": [len(choice.encode()) for choice in strings.choices],
+        }
+    )
+
+
+def _too_long(
+    cell: Cell,
+    tokenizer: PreTrainedTokenizerFast,
+    prompts: Iterable[int],
+    context: int | None,
+    leave_out: bool,
+) -> dict[int, int]:
+    """{prompt: its longest string in tokens} of those that do not fit the model's context."""
+    if context is None:
+        return {}
+    found = {}
+    for prompt in prompts:
+        strings = cell.strings(prompt)
+        # A token is at least a byte, but for a few special ones, so most prompts need no count.
+        if max(len(text.encode()) for text in strings.texts) + 8 <= context:
+            continue
+        longest = max(map(len, tokenize(tokenizer, strings).sequences))
+        if longest > context:
+            found[prompt] = longest
+    if found and not leave_out:
+        prompt, longest = max(found.items(), key=lambda item: item[1])
+        raise InputError(
+            f"{cell.name}: {len(found)} of {len(cell.prompts)} prompts are longer than the model's "
+            f"context of {context} tokens (prompt {prompt} has {longest}); right would be fewer "
+            "shots, another model, or the key `too_long: leave_out` in the config"
+        )
+    return found

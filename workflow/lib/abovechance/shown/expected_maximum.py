@@ -1,0 +1,100 @@
+"""The expected best accuracy of ever more prompts, with both baselines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
+
+from abovechance.chance.expected_maximum import expected_maximum_curve
+from abovechance.shown import style
+from abovechance.shown.panels import (
+    COLUMNS,
+    baseline_marks,
+    in_order,
+    legend_below,
+    panel_title,
+    percent_axis,
+)
+
+
+def expected_maximum_numbers(accuracy: pd.DataFrame, by: Sequence[str] = ("task", "shots")) -> pd.DataFrame:
+    """One row a group and number of prompts; see ``expected_maximum_curve``."""
+    parts = []
+    for key, group in accuracy.groupby(list(by), observed=True, sort=False):
+        curve = expected_maximum_curve(group)
+        for place, (name, value) in enumerate(zip(by, key, strict=True)):
+            curve.insert(place, name, value)
+        parts.append(curve)
+    return pd.concat(parts, ignore_index=True)
+
+
+def expected_maximum(numbers: pd.DataFrame, panel: str = "task") -> Figure:
+    """Expected best accuracy by prompts tried, with both baselines; tails below (Figures 3, 4 and 11).
+
+    Parameters
+    ----------
+    numbers
+        From ``expected_maximum_numbers``. With a column ``tuned``, the lines of
+        instruction-tuned models are dotted, and only the maximum tail is shown.
+    panel
+        The column that there is a panel for each value of.
+    """
+    style.apply()
+    titles, shots = in_order(numbers[panel]), sorted(numbers["shots"].unique())
+    colour = dict(zip(shots, style.colours([f"{shot}-shot" for shot in shots]).values(), strict=True))
+    columns = min(COLUMNS, len(titles))
+    bands = math.ceil(len(titles) / columns)
+    figure, grid = plt.subplots(
+        2 * bands, columns, figsize=(style.FULL_WIDTH, 3.3 * bands), squeeze=False, sharex=True
+    )
+    for place in range(bands * columns):
+        row, column = divmod(place, columns)
+        above, below = grid[2 * row, column], grid[2 * row + 1, column]
+        if place >= len(titles):
+            above.remove()
+            below.remove()
+            continue
+        _expected_maximum_pair(above, below, numbers[numbers[panel] == titles[place]], colour)
+        above.set_title(panel_title(titles[place]))
+        if column == 0:
+            above.set_ylabel("expected best\naccuracy")
+            below.set_ylabel("tail probability")
+    marks = [Line2D([], [], color=colour[shot], label=f"{shot}-shot") for shot in shots]
+    if "tuned" in numbers and numbers["tuned"].any():
+        marks.append(Line2D([], [], color=style.INK, label="instruction-tuned", **_TUNED))
+    legend_below(figure, [*marks, *baseline_marks()])
+    return figure
+
+
+_TUNED = {"linestyle": (0, (1, 1)), "linewidth": 1.6}
+
+
+def _expected_maximum_pair(above: Axes, below: Axes, here: pd.DataFrame, colour: dict[int, str]) -> None:
+    by = ["shots", "tuned"] if "tuned" in here else ["shots"]
+    for (shots, *tuned), group in here.groupby(by):
+        tried, own = group["prompts"], {"color": colour[shots], **(_TUNED if tuned == [True] else {})}
+        above.plot(tried, group["expected_accuracy"], zorder=3, **own)
+        for name in ("standard", "maximum"):
+            above.plot(tried, group[f"{name}_baseline"], zorder=2, **style.BASELINES[name])
+        below.plot(tried, group["maximum_tail"], **own)
+        if not tuned:
+            dashes = style.BASELINES["standard"]["linestyle"]
+            below.plot(tried, group["standard_tail"], color=colour[shots], linestyle=dashes)
+    percent_axis(above)
+    tails = here["maximum_tail"] if "tuned" in here else here[["standard_tail", "maximum_tail"]].min(axis=1)
+    below.set(xscale="log", yscale="log", xlabel="prompts tried")
+    below.axhline(0.05, color=style.FAINT, linewidth=0.5, zorder=1)
+    below.set_ylim(max(min(tails.min() / 2, 0.01), 1e-12), 1.3)
+    most = here["prompts"].max()
+    digits = (1, 2, 5) if most < 20 else (1,)
+    ticks = [digit * 10**power for power in range(7) for digit in digits]
+    below.set_xticks([tick for tick in ticks if tick <= most])
+    below.xaxis.set_major_formatter("{x:.0f}")
+    below.xaxis.set_minor_locator(NullLocator())

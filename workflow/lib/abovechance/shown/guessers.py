@@ -1,0 +1,117 @@
+"""One setting's prompts beside random guessers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+from numpy.typing import ArrayLike
+
+from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.verdicts import Verdict, baselines
+from abovechance.shown import style
+
+
+def guessers_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
+    """How accuracies are distributed: of one setting's prompts, of a guesser, and of the best guesser.
+
+    Parameters
+    ----------
+    accuracy
+        The setting's rows of the table ``accuracy``. The guessers are those of its first prompt.
+
+    Returns
+    -------
+    DataFrame
+        ``of`` (``prompts``, ``guesser``, ``best``), ``accuracy``, ``share``.
+    """
+    baseline, prompts = baselines(accuracy)[0], len(accuracy)
+    correct = np.arange(baseline.examples + 1)
+    found = accuracy["accuracy"].value_counts(normalize=True).sort_index()
+    parts = {
+        "prompts": (found.index, found.to_numpy()),
+        "guesser": (correct / baseline.examples, baseline.pmf(correct)),
+        "best": (correct / baseline.examples, baseline.pmf(correct, prompts)),
+    }
+    return pd.concat(
+        [pd.DataFrame({"of": of, "accuracy": x, "share": y}) for of, (x, y) in parts.items()],
+        ignore_index=True,
+    )
+
+
+def guessers(numbers: pd.DataFrame, verdict: pd.Series, title: str | None = None) -> Figure:
+    """One setting's prompts beside a random guesser and the best of many (Figure 1).
+
+    Parameters
+    ----------
+    numbers
+        From ``guessers_numbers``.
+    verdict
+        The setting's row of ``verdicts.csv``.
+    title
+        The setting's name unless given.
+    """
+    style.apply()
+    figure, panels = plt.subplots(3, 1, figsize=(style.COLUMN_WIDTH, 3.5), sharex=True)
+    if title is None:
+        title = f"{verdict['model']}, {style.words(verdict['task'])}, {verdict['shots']}-shot"
+    figure.suptitle(title, fontsize=8)
+    marks = {
+        "prompts": (style.COLOURS[1], verdict["best_accuracy"], f"{verdict['prompts']} prompts", "best"),
+        "guesser": (style.FAINT, verdict["standard_baseline"], "a random guesser", "mean"),
+        "best": (
+            style.INK,
+            verdict["maximum_baseline"],
+            f"the best of {verdict['prompts']} guessers",
+            "mean",
+        ),
+    }
+    seen = numbers[numbers["share"] > 1e-3]["accuracy"]
+    width = np.diff(numbers.loc[numbers["of"] == "guesser", "accuracy"]).mean()
+    for axes, (of, (colour, mark, label, word)) in zip(panels, marks.items(), strict=True):
+        here = numbers[numbers["of"] == of]
+        axes.bar(here["accuracy"], here["share"], width=width * 0.9, color=colour, alpha=0.55)
+        axes.axvline(mark, color=colour, linewidth=1.2)
+        axes.set_title(f"{label}: {word} {mark:.1%}", loc="left", color=colour, fontsize=7.5)
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+        for other, (other_colour, level, _, _) in marks.items():
+            if other != of:
+                axes.axvline(level, color=other_colour, linewidth=0.6, linestyle=(0, (1, 2)))
+    panels[-1].set(xlim=(seen.min() - 3 * width, max(seen.max(), verdict["best_accuracy"]) + 3 * width))
+    panels[-1].set_xlabel("accuracy")
+    panels[-1].xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return figure
+
+
+def draw(accuracies: ArrayLike, baseline: RandomBaseline, title: str = "") -> Figure:
+    """A result against its baselines: the prompts' accuracies, one guesser's, and the best guesser's.
+
+    Parameters
+    ----------
+    accuracies
+        (prompts,) the accuracy of each prompt that was tried, in [0, 1].
+    baseline
+        That of one random guesser on the examples.
+
+    Returns
+    -------
+    Figure
+        Which a notebook shows.
+    """
+    values = np.asarray(accuracies, dtype=float).ravel()
+    found = Verdict.of(float(values.max()), baseline, len(values))
+    table = pd.DataFrame({"accuracy": values})
+    table["chances"], table["counts"] = (
+        [[*baseline.counts]] * len(values),
+        [[*baseline.counts.values()]] * len(values),
+    )
+    figure = guessers(
+        guessers_numbers(table), pd.Series(asdict(found) | {"best_accuracy": found.accuracy}), title
+    )
+    plt.close(figure)  # else a notebook would show it twice
+    return figure

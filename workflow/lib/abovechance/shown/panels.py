@@ -1,0 +1,70 @@
+"""What several figures are made of: panels, axes and legends."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from abovechance.shown import style
+
+COLUMNS = 4
+
+
+def empty_figure(why: str) -> Figure:
+    """A figure that says why there is nothing to see."""
+    figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH, 1))
+    axes.axis("off")
+    axes.text(0.5, 0.5, why, ha="center", va="center", color=style.FAINT)
+    return figure
+
+
+def percent_axis(axes: Axes) -> None:
+    """Whole per cents, at round numbers."""
+    axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+def in_order(values: pd.Series) -> list[str]:
+    return list(dict.fromkeys(values.astype(str)))
+
+
+def dodge(index: int, count: int) -> float:
+    """Where the index-th of ``count`` groups stands beside the middle of its place."""
+    return (index - (count - 1) / 2) * 0.78 / count
+
+
+def panel_title(task: str) -> str:
+    return "\n".join(textwrap.wrap(style.words(task), 26))
+
+
+def panel_grid(count: int, height: float) -> tuple[Figure, list[Axes]]:
+    """A figure with ``count`` panels, at most ``COLUMNS`` in a row."""
+    columns = min(COLUMNS, count)
+    rows = math.ceil(count / columns)
+    size = (style.FULL_WIDTH, height * rows + 0.4)
+    figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False)
+    for axes in grid.flat[count:]:
+        axes.remove()
+    return figure, list(grid.flat[:count])
+
+
+def label_first_column(panels: Sequence[Axes], label: str) -> None:
+    for axes in panels:
+        if axes.get_subplotspec().is_first_col():
+            axes.set_ylabel(label)
+
+
+def baseline_marks() -> list[Line2D]:
+    return [Line2D([], [], label=f"{name} baseline", **line) for name, line in style.BASELINES.items()]
+
+
+def legend_below(figure: Figure, marks: list[Line2D]) -> None:
+    figure.legend(handles=marks, loc="outside lower center", ncols=min(len(marks), 5), handlelength=1.8)

@@ -1,0 +1,120 @@
+"""How well each baseline foresees held-out results: ROC and precision-recall curves."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from abovechance.chance.agreement import curves
+from abovechance.shown import style
+from abovechance.shown.panels import empty_figure, legend_below
+
+
+def roc_by_prompts_numbers(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """The curves of ``heldout.curves`` for each number of prompts tried, ROC only."""
+    parts = [
+        curves(group).query("curve == 'roc'").assign(prompts=prompts)
+        for prompts, group in outcomes.groupby("prompts")
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
+    """ROC of both baselines as predictors, for ever more prompts to choose from (Figure 10)."""
+    style.apply()
+    tried = numbers["prompts"].unique()
+    if not len(tried):
+        return empty_figure("all outcomes agree: no curve")
+    columns = min(3, len(tried))
+    rows = math.ceil(len(tried) / columns)
+    size = (style.FULL_WIDTH, 2.2 * rows + 0.3)
+    figure, grid = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False)
+    for axes in grid.flat[len(tried) :]:
+        axes.remove()
+    for axes, prompts in zip(grid.flat, tried, strict=False):
+        here = numbers[numbers["prompts"] == prompts]
+        for (predictor, score), group in here.groupby(["predictor", "score"], sort=False):
+            _roc_line(axes, group, predictor, score)
+        axes.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.6)
+        axes.set_title(f"best of {prompts}" if prompts > 1 else "one prompt")
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.04), aspect="equal")
+    for axes in grid[-1]:
+        axes.set_xlabel("false positive rate")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("true positive rate")
+    marks = [
+        Line2D([], [], color=_PREDICTORS[name], marker=mark, linewidth=1, label=f"above the {name} baseline")
+        for name, mark in (("standard", "o"), ("maximum", "X"))
+    ]
+    legend_below(figure, marks)
+    return figure
+
+
+_PREDICTORS = {"standard": style.COLOURS[1], "maximum": style.COLOURS[0]}
+
+
+def _roc_line(axes: Axes, group: pd.DataFrame, predictor: str, score: str) -> None:
+    colour = _PREDICTORS[predictor]
+    if score == "tail":
+        # The curves are often one on the other: the wide one shows under the narrow one.
+        axes.plot(group["x"], group["y"], color=colour, linewidth=1.0 if predictor == "maximum" else 2.6)
+        return
+    mark = {"marker": "X" if predictor == "maximum" else "o", "markersize": 7, "markeredgecolor": "white"}
+    axes.plot(group["x"], group["y"], color=colour, linestyle="", zorder=4, clip_on=False, **mark)
+
+
+def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
+    """ROC and precision-recall curves of both baselines as predictors (Figure 5).
+
+    Parameters
+    ----------
+    numbers
+        From ``heldout.curves``.
+    table
+        From ``heldout.agreement``, with ``predictor``, ``auroc``, ``aupr``, ``held_up``.
+
+    The marks are the decisions, the lines the tail probabilities as scores.
+    """
+    style.apply()
+    figure, (roc, pr) = plt.subplots(1, 2, figsize=(style.FULL_WIDTH, 3.6))
+    colour = _PREDICTORS
+    by_predictor = table.set_index("predictor")
+    for (curve, predictor, score), group in numbers.groupby(["curve", "predictor", "score"], sort=False):
+        axes, area = (roc, "auroc") if curve == "roc" else (pr, "aupr")
+        if score == "tail":
+            # The curves are often one on the other: the wide one shows under the narrow one.
+            width = 1.0 if predictor == "maximum" else 2.6
+            steps = "default" if curve == "roc" else "steps-post"
+            axes.plot(group["x"], group["y"], color=colour[predictor], linewidth=width, drawstyle=steps)
+        else:
+            label = f"above the {predictor} baseline, area {by_predictor.loc[predictor, area]:.2f}"
+            mark = "X" if predictor == "maximum" else "o"
+            axes.plot(
+                group["x"],
+                group["y"],
+                color=colour[predictor],
+                marker=mark,
+                markersize=8,
+                markeredgecolor="white",
+                linestyle="",
+                label=label,
+                zorder=4,
+                clip_on=False,
+            )
+    roc.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.6)
+    held_up = table["held_up"].iloc[0]
+    pr.axhline(held_up, color=style.FAINT, linewidth=0.6)
+    roc.set(xlabel="false positive rate", ylabel="true positive rate", title="ROC")
+    pr.set(xlabel="recall", ylabel="precision", title="precision and recall")
+    for axes in (roc, pr):
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.04), aspect="equal")
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17))
+        else:
+            axes.text(0.5, 0.5, "all outcomes agree:\nno curve", ha="center", color=style.FAINT)
+    return figure

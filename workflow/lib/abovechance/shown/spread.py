@@ -1,0 +1,69 @@
+"""The spread of prompts: all accuracies of a study with both baselines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from abovechance.core.settings import SETTING
+from abovechance.shown import style
+from abovechance.shown.panels import (
+    baseline_marks,
+    dodge,
+    in_order,
+    label_first_column,
+    legend_below,
+    panel_grid,
+    panel_title,
+    percent_axis,
+)
+
+
+def spread_numbers(accuracy: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
+    """One row a prompt: its accuracy, and its setting's baselines and verdict."""
+    beside = [*SETTING, "standard_baseline", "maximum_baseline", "verdict"]
+    return accuracy[[*SETTING, "prompt", "accuracy"]].merge(verdicts[beside], on=SETTING)
+
+
+def spread(numbers: pd.DataFrame) -> Figure:
+    """The accuracies of all prompts by task, shots and model, with both baselines (Figure 1)."""
+    style.apply()
+    tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
+    shots = sorted(numbers["shots"].unique())
+    colour = style.colours(models)
+    figure, panels = panel_grid(len(tasks), height=1.9)
+    for axes, task in zip(panels, tasks, strict=True):
+        here = numbers[numbers["task"] == task]
+        for (shot, model), group in here.groupby(["shots", "model"], observed=True):
+            centre = shots.index(shot) + dodge(models.index(model), len(models))
+            _strip(axes, centre, 0.7 / len(models), group, colour[model])
+        axes.set_title(panel_title(task))
+        axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
+        axes.set_xlim(-0.5, len(shots) - 0.5)
+        percent_axis(axes)
+    label_first_column(panels, "accuracy")
+    marks = [
+        Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=m) for m in models
+    ]
+    legend_below(figure, [*marks, *baseline_marks()])
+    return figure
+
+
+def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour: str) -> None:
+    """The prompts of one setting as dots around ``centre``, the best one filled and larger."""
+    values = group["accuracy"].to_numpy()
+    # Equal accuracies are spread evenly, so that no dot hides another and none is random.
+    offsets = np.zeros(len(values))
+    for value in np.unique(values):
+        same = np.flatnonzero(values == value)
+        offsets[same] = (np.arange(len(same)) - (len(same) - 1) / 2) / max(len(values) / 3, 4)
+    across = centre + np.clip(offsets, -0.45, 0.45) * width
+    axes.scatter(across, values, s=7, color=colour, alpha=0.55, linewidth=0, zorder=2)
+    best = int(values.argmax())
+    axes.scatter(centre, values[best], s=20, color=colour, edgecolor="white", linewidth=0.6, zorder=4)
+    for name in ("standard", "maximum"):
+        level = group[f"{name}_baseline"].iloc[0]
+        axes.plot([centre - width / 2, centre + width / 2], [level] * 2, zorder=3, **style.BASELINES[name])

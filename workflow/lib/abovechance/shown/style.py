@@ -1,0 +1,75 @@
+"""How every figure looks: one place for fonts, sizes, colours and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from abovechance.core.files import replacing, write_csv
+
+FULL_WIDTH = 6.9  # inches; a page's text width
+COLUMN_WIDTH = 3.3  # inches; one of two columns
+
+# Okabe and Ito's colours, ordered so that neighbours differ in lightness too.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+INK = "#222222"
+FAINT = "#8A8A8A"
+BASELINES = {
+    "standard": {"color": FAINT, "linestyle": (0, (3, 2)), "linewidth": 1.1},
+    "maximum": {"color": INK, "linestyle": "-", "linewidth": 1.3},
+}
+VERDICT_COLOURS = {"below": "#D9D9D9", "between": "#F6C65B", "above": "#5BA4CF"}
+
+_SETTINGS = {
+    "font.size": 8,
+    "font.family": "DejaVu Sans",
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.2,
+    "figure.constrained_layout.use": True,
+    "pdf.fonttype": 42,  # text stays text
+    "savefig.dpi": 200,
+    "svg.hashsalt": "abovechance",
+}
+
+
+def apply() -> None:
+    """Make the style that of all figures drawn from here on, with no need of a screen."""
+    mpl.use("Agg")
+    plt.rcParams.update(_SETTINGS)
+
+
+def colours(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each name, the same wherever the names come in the same order."""
+    return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
+
+
+def words(name: str) -> str:
+    """A task's or column's name as words."""
+    return name.replace("_", " ")
+
+
+def save(figure: Figure, plotted: pd.DataFrame, stem: Path) -> None:
+    """Write ``stem.pdf``, ``stem.png`` and the plotted numbers as ``stem.csv``."""
+    for suffix in (".pdf", ".png"):
+        # without a date, the same numbers give the same file
+        undated = {"CreationDate": None} if suffix == ".pdf" else None
+        with replacing(stem.with_name(stem.name + suffix)) as beside:
+            figure.savefig(beside, metadata=undated)
+    write_csv(plotted, stem.with_name(stem.name + ".csv"))
+    plt.close(figure)

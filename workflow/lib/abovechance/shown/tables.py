@@ -1,0 +1,139 @@
+"""Tables that people read, each as CSV, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from abovechance.chance.agreement import agreement, most_prompts
+from abovechance.chance.verdicts import VERDICTS
+from abovechance.core.files import write_csv, write_text
+
+
+def write(table: pd.DataFrame, stem: Path) -> None:
+    """Write ``stem.csv`` with all digits, ``stem.md`` and ``stem.tex`` rounded for reading."""
+    write_csv(table, stem.with_suffix(".csv"))
+    shown = readable(table)
+    write_text(shown.to_markdown(index=False) + "\n", stem.with_suffix(".md"))
+    latex = shown.to_latex(index=False, escape=True, column_format="l" * len(shown.columns))
+    write_text(latex, stem.with_suffix(".tex"))
+
+
+def readable(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as text: headings in words, probabilities with two digits, others with three."""
+    shown = pd.DataFrame(index=table.index)
+    for column in table.columns:
+        values = table[column]
+        if values.dtype == object:
+            values = values.infer_objects()
+        if pd.api.types.is_float_dtype(values):
+            write_one = probability if column.endswith("_tail") else "{:.3f}".format
+            values = values.map(lambda value, write_one=write_one: "" if pd.isna(value) else write_one(value))
+        shown[column.replace("_", " ")] = values.where(values.notna(), "none").astype(str)
+    return shown
+
+
+def probability(value: float) -> str:
+    """A probability with two significant digits, in powers of ten where it is small."""
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.1e}"
+
+
+def verdict_counts(verdicts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """How many settings are below, between and above the baselines, by group and in total.
+
+    Also how many are above the standard baseline, and the share of these that are not above
+    the maximum one: what the standard baseline alone would have misled about.
+    """
+    groups = [(key, group) for key, group in verdicts.groupby(by, observed=True, sort=False)]
+    groups.append((("total", *[""] * (len(by) - 1)), verdicts))
+    return pd.DataFrame(dict(zip(by, key, strict=True)) | _count(group) for key, group in groups)
+
+
+def _count(group: pd.DataFrame) -> dict[str, object]:
+    counts = {verdict: int((group["verdict"] == verdict).sum()) for verdict in VERDICTS}
+    above_standard = counts["between"] + counts["above"]
+    share = counts["between"] / above_standard if above_standard else float("nan")
+    return {
+        "settings": len(group),
+        **counts,
+        "above_standard": above_standard,
+        "share_between": share,
+    }
+
+
+def precision_settings(
+    verdicts: pd.DataFrame, accuracy: pd.DataFrame, pairs: Sequence[tuple[str, str]]
+) -> pd.DataFrame:
+    """Two precisions of the same model side by side, one row a pair, task and number of shots.
+
+    Parameters
+    ----------
+    verdicts, accuracy
+        The tables of these names.
+    pairs
+        Two names of each model: that of the higher precision, then that of the lower.
+
+    Returns
+    -------
+    DataFrame
+        The best accuracies and verdicts of both, the ``mean_change`` of the prompts' accuracies
+        from the first to the second, and their ``correlation`` over prompts.
+    """
+    by_model = dict(tuple(verdicts.groupby("model", sort=False)))
+    prompts = dict(tuple(accuracy.groupby("model", sort=False)))
+    keys = ["task", "shots"]
+    parts = []
+    for pair in pairs:
+        columns = [*keys, "best_accuracy", "verdict"]
+        first, second = (by_model[model][columns] for model in pair)
+        both = first.merge(second, on=keys, suffixes=("_first", "_second"))
+        same = [prompts[model][[*keys, "prompt", "accuracy"]] for model in pair]
+        each = same[0].merge(same[1], on=[*keys, "prompt"], suffixes=("_first", "_second"))
+        grouped = each.groupby(keys)
+        change = grouped["accuracy_second"].mean() - grouped["accuracy_first"].mean()
+        correlation = grouped[["accuracy_first", "accuracy_second"]].apply(_correlation)
+        moved = pd.DataFrame({"mean_change": change, "correlation": correlation}).reset_index()
+        part = both.merge(moved, on=keys)
+        part.insert(0, "second", pair[1])
+        part.insert(0, "first", pair[0])
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _correlation(both: pd.DataFrame) -> float:
+    """Pearson's correlation of two columns; nan where one does not vary."""
+    first, second = (both[column] for column in both)
+    return float(first.corr(second)) if first.std() > 0 and second.std() > 0 else float("nan")
+
+
+def precision_summary(settings: pd.DataFrame) -> pd.DataFrame:
+    """How verdicts differ between two precisions, one row a pair and one number of shots.
+
+    Parameters
+    ----------
+    settings
+        From ``precision_settings``.
+    """
+    rows = []
+    for key, group in settings.groupby(["first", "second", "shots"], sort=False):
+        row = dict(zip(("first", "second", "shots"), key, strict=True)) | {"settings": len(group)}
+        for side in ("first", "second"):
+            verdict = group[f"verdict_{side}"]
+            row[f"above_standard_{side}"] = int((verdict != "below").sum())
+            row[f"between_{side}"] = int((verdict == "between").sum())
+        row["same_verdict"] = int((group["verdict_first"] == group["verdict_second"]).sum())
+        row["mean_change_of_best"] = (group["best_accuracy_second"] - group["best_accuracy_first"]).mean()
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def heldout_tables(outcomes: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Agreement of validation with held-out test: by model, by task and in total."""
+    most = most_prompts(outcomes)
+    return {
+        "heldout_by_prompts": agreement(outcomes, ["prompts"]),
+        "heldout_by_model": agreement(most, ["model"]),
+        "heldout_by_task": agreement(most, ["task"]),
+    }

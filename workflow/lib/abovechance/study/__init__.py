@@ -1,0 +1,1 @@
+"""What a study is: its config, tasks, prompts and models' folders."""

@@ -1,0 +1,37 @@
+"""Pinned downloads, checked before they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from abovechance.core.errors import InputError
+from abovechance.core.provenance import file_sha256
+
+if TYPE_CHECKING:
+    pass
+
+
+def check_sha256(path: Path, pinned: Mapping[str, str], problem: str = "") -> None:
+    """Raise InputError unless the file is there and has the pinned hash.
+
+    Parameters
+    ----------
+    pinned
+        An entry of ``workflow/downloads.yaml``: ``requirement``, ``file``, ``sha256``.
+    problem
+        What the download said, to be told where the file is not there.
+    """
+    if not path.is_file():
+        told = problem.strip().splitlines()[-1:] or ["it said nothing"]
+        raise InputError(
+            f"downloading {pinned['requirement']} gave no {pinned['file']} ({told[0]}); "
+            f"right would be a file with SHA-256 {pinned['sha256']}"
+        )
+    found = file_sha256(path)
+    if found != pinned["sha256"]:
+        raise InputError(
+            f"{path}: is corrupted: its SHA-256 is {found}, right would be {pinned['sha256']}; "
+            "delete the file and run again"
+        )

@@ -1,0 +1,28 @@
+"""Model folders and files, checked before they are used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from abovechance.core.errors import InputError
+
+if TYPE_CHECKING:
+    pass
+
+
+def check_model_path(path: Path, key: str) -> None:
+    """Raise InputError unless there is a model whose weights can be loaded without pickle."""
+    if path.suffix == ".gguf":
+        if not path.is_file():
+            raise InputError(f"{key}: there is no file {path} (looked in {Path.cwd()})")
+        return
+    if not path.is_dir():
+        raise InputError(f"{key}: there is no folder {path} (looked in {Path.cwd()})")
+    if not (path / "config.json").is_file():
+        raise InputError(f"{key}: {path} has no config.json, so is no model that transformers saved")
+    if not any(path.glob("*.safetensors")):
+        raise InputError(
+            f"{key}: {path} has no weights (*.safetensors); pickled weights (*.bin, *.pt) are "
+            "never loaded: save them again with model.save_pretrained(folder)"
+        )

@@ -1,0 +1,261 @@
+"""Tasks: multiple-choice examples from BIG-bench or from the user's own file.
+
+Every source ends in the same table, one row an example:
+
+    example  str          unique in the task: ``subtask/index``, or ``index``
+    text     str          what the model reads before the choice
+    choices  list of str  at least two
+    correct  list of bool one a choice, at least one true
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from abovechance.core.errors import InputError, nearest
+
+OWN_TASK_SUFFIXES = (".jsonl", ".csv", ".parquet")
+
+
+def bigbench_names() -> list[str]:
+    """The multiple-choice JSON tasks of BIG-bench 1.0.0, sorted."""
+    return files("abovechance.study").joinpath("bigbench_tasks.txt").read_text().split()
+
+
+def check_bigbench_name(task: str, where: str) -> None:
+    """Raise InputError, with the nearest name, unless BIG-bench has ``task``."""
+    if task not in bigbench_names():
+        hint = nearest(task, bigbench_names())
+        raise InputError(f"{where}: BIG-bench has no multiple-choice task '{task}'; {hint}")
+
+
+def read_bigbench(source: Path, task: str) -> pd.DataFrame:
+    """A BIG-bench task as a table; see ``read_bigbench_tasks``."""
+    return read_bigbench_tasks(source, [task])[task]
+
+
+def read_bigbench_tasks(source: Path, tasks: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """BIG-bench tasks as tables, their texts formatted as BIG-bench formats them zero-shot.
+
+    Parameters
+    ----------
+    source
+        The sdist of the PyPI package ``bigbench``, which is read through once, or the folder of
+        a BIG-bench checkout. Only ``task.json`` files are read; nothing of the package is run.
+    tasks
+        The tasks' folder names.
+
+    Returns
+    -------
+    dict
+        {task: its table ``tasks``}, in the order given.
+    """
+    tasks = list(tasks)
+    for task in tasks:
+        check_bigbench_name(task, str(source))
+    found = dict(
+        _task_files_in_folder(source, tasks) if source.is_dir() else _task_files_in_sdist(source, tasks)
+    )
+    return {task: _bigbench_table(source, task, found) for task in tasks}
+
+
+def _bigbench_table(source: Path, task: str, texts: Mapping[tuple[str, str], bytes]) -> pd.DataFrame:
+    if (task, "") not in texts:
+        raise InputError(f"{source}: has no bigbench/benchmark_tasks/{task}/task.json")
+    root = json.loads(texts[task, ""])
+    if "examples" in root:
+        return as_table(_format_bigbench(root, prefix=""))
+    # BIG-bench sorts the subtasks by the paths of their files.
+    subtasks = sorted(
+        (subtask for name, subtask in texts if name == task and subtask), key="{}/task.json".format
+    )
+    return as_table(
+        row
+        for subtask in subtasks
+        for row in _format_bigbench(json.loads(texts[task, subtask]), prefix=f"{subtask}/")
+    )
+
+
+def _task_files_in_folder(folder: Path, tasks: list[str]) -> Iterator[tuple[tuple[str, str], bytes]]:
+    """((task, subtask or ""), text) of each ``task.json`` of these tasks in a checkout."""
+    for task in tasks:
+        home = folder / "bigbench" / "benchmark_tasks" / task
+        for path in [home / "task.json", *home.glob("*/task.json")]:
+            if path.is_file():
+                yield (task, "" if path.parent == home else path.parent.name), path.read_bytes()
+
+
+def _task_files_in_sdist(archive: Path, tasks: list[str]) -> Iterator[tuple[tuple[str, str], bytes]]:
+    """((task, subtask or ""), text) of each ``task.json`` of these tasks in a tar archive."""
+    with tarfile.open(archive) as members:
+        for member in members:
+            match member.name.split("/"):
+                case [_, "bigbench", "benchmark_tasks", task, *between, "task.json"] if (
+                    task in tasks and len(between) <= 1
+                ):
+                    content = members.extractfile(member)
+                    assert content is not None  # a task.json is a plain file
+                    yield (task, "".join(between)), content.read()
+
+
+def _format_bigbench(task: Mapping[str, Any], prefix: str) -> Iterator[dict[str, Any]]:
+    """The rows of one ``task.json`` without subtasks, as BIG-bench's JsonTask formats them.
+
+    The documented defaults of BIG-bench apply to keys that are left out. The correct
+    choices are those with the highest target score; partial credit is not correct.
+    """
+    task_prefix = str(task.get("task_prefix", ""))
+    input_prefix = task.get("example_input_prefix", "\nQ: ")
+    output_prefix = task.get("example_output_prefix", "\nA: ")
+    choice_prefix = task.get("choice_prefix", "\n  choice: ")
+    appends_choices = task.get("append_choices_to_input", True)
+    # A dictionary keeps its order: exact duplicates go, the first of each stays in place.
+    distinct = {json.dumps(example): example for example in task["examples"]}
+    for index, example in enumerate(distinct.values()):
+        scores = example["target_scores"]
+        listed = ""
+        if appends_choices:
+            order = np.random.RandomState(42).permutation(len(scores))
+            ordered = sorted(scores)
+            listed = choice_prefix + choice_prefix.join(ordered[i] for i in order)
+        yield {
+            "example": f"{prefix}{index}",
+            "text": task_prefix + input_prefix + example["input"] + listed + output_prefix,
+            "choices": list(scores),
+            "correct": [score == max(scores.values()) for score in scores.values()],
+        }
+
+
+def read_task(path: Path) -> pd.DataFrame:
+    """A task from a file of one's own, or from a study's ``tasks`` folder."""
+    if path.suffix == ".parquet":
+        table = pd.read_parquet(path)
+        if {"example", "text", "choices", "correct"} <= set(table.columns):
+            return table
+    return read_own(path)
+
+
+def read_own(path: Path) -> pd.DataFrame:
+    """The user's own task as a table, from JSON Lines, CSV or Parquet.
+
+    Every row has ``text`` (all that the model reads before the choice), ``choices`` (a list
+    of at least two different texts) and ``answer``: the correct choice's text, its index from
+    0, or a list of these where several are correct. ``example`` (a unique id) is optional and
+    otherwise the row's number from 0. In a CSV, ``choices`` is a JSON list and ``answer`` a
+    choice's text or a JSON list of texts.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or a row is wrong; the message names file, row and field.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    match path.suffix:
+        case ".jsonl":
+            rows = _read_json_lines(path)
+        case ".csv":
+            rows = _read_csv(path)
+        case ".parquet":
+            rows = enumerate(pd.read_parquet(path).to_dict("records"), start=1)
+        case suffix:
+            raise InputError(f"{path}: '{suffix}' is not one of {', '.join(OWN_TASK_SUFFIXES)}")
+    table = as_table(_own_example(row, f"{path}, row {number}", number) for number, row in rows)
+    if table.empty:
+        raise InputError(f"{path}: has no examples")
+    repeated = table["example"][table["example"].duplicated()]
+    if not repeated.empty:
+        raise InputError(
+            f"{path}, row {repeated.index[0] + 1}: the id '{repeated.iloc[0]}' in field 'example' "
+            "stands in an earlier row as well; ids must be unique"
+        )
+    return table
+
+
+def _read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield number, json.loads(line)
+            except json.JSONDecodeError as error:
+                raise InputError(f"{path}, row {number}: is not JSON ({error})") from None
+
+
+def _read_csv(path: Path) -> Iterator[tuple[int, Any]]:
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    for number, row in enumerate(table.to_dict("records"), start=1):
+        for field in ("choices", "answer"):
+            if str(row.get(field, "")).lstrip().startswith("["):
+                try:
+                    row[field] = json.loads(row[field])
+                except json.JSONDecodeError as error:
+                    raise InputError(
+                        f"{path}, row {number}: field '{field}' is not a JSON list ({error})"
+                    ) from None
+        yield number, row
+
+
+def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
+    """One checked row of the table from one row of the user's file."""
+    if not isinstance(row, dict):
+        raise InputError(f"{where}: must be an object with fields text, choices and answer")
+    missing = [field for field in ("text", "choices", "answer") if row.get(field) is None]
+    if missing:
+        raise InputError(f"{where}: field '{missing[0]}' is missing; needed are text, choices, answer")
+    text, choices = row["text"], _as_list(row["choices"])
+    if not isinstance(text, str):
+        raise InputError(f"{where}: field 'text' must be a text, not {text!r}")
+    if not all(isinstance(choice, str) for choice in choices) or len(set(choices)) < 2:
+        raise InputError(f"{where}: field 'choices' must list at least two texts, not {choices!r}")
+    if len(set(choices)) < len(choices):
+        raise InputError(f"{where}: field 'choices' lists the same choice twice: {choices!r}")
+    answers = _as_list(row["answer"])
+    if not answers:
+        raise InputError(f"{where}: has no correct choice; field 'answer' is empty")
+    right = {_index_of(answer, choices, where) for answer in answers}
+    return {
+        "example": str(row.get("example", number - 1)),
+        "text": text,
+        "choices": choices,
+        "correct": [index in right for index in range(len(choices))],
+    }
+
+
+def _as_list(value: Any) -> list[Any]:
+    """A list of plain Python values; a single value counts as a list of one."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _index_of(answer: Any, choices: list[str], where: str) -> int:
+    """The index of the choice that ``answer`` names by its text or its index."""
+    if isinstance(answer, str) and answer in choices:
+        return choices.index(answer)
+    is_index = isinstance(answer, int | np.integer) and not isinstance(answer, bool)
+    if is_index and 0 <= answer < len(choices):
+        return int(answer)
+    raise InputError(
+        f"{where}: field 'answer' is {answer!r}; right would be one of the choices {choices!r} "
+        f"or an index from 0 to {len(choices) - 1}"
+    )
+
+
+def as_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows of examples as a table with the columns example, text, choices, correct."""
+    return pd.DataFrame(list(rows), columns=["example", "text", "choices", "correct"])
+
+
+def chances(correct: Iterable[Iterable[bool]]) -> np.ndarray:
+    """(examples,) chance of a lucky guess: correct choices / choices, in (0, 1]."""
+    return np.array([np.mean(list(flags)) for flags in correct], dtype=np.float64)

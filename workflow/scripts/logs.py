@@ -1,0 +1,45 @@
+"""What every script does around its one library call: a log, and errors that people can read."""
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
+
+from abovechance.core.errors import InputError
+
+
+@contextmanager
+def logged(snakemake: Any) -> Iterator[logging.Logger]:
+    """Log to the rule's file; end with one clear line where the input is at fault."""
+    path = Path(snakemake.log[0])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(filename=path, filemode="w", level=logging.INFO, format="%(asctime)s %(message)s")
+    logger = logging.getLogger("abovechance")
+    try:
+        yield logger
+    except InputError as error:
+        logger.error(str(error))
+        print(f"\nabovechance: error: {error}\n", file=sys.stderr, flush=True)
+        sys.exit(1)
+    except Exception:
+        logger.exception("rule %s failed", snakemake.rule)
+        raise
+
+
+def progress(logger: logging.Logger, seconds: float = 5.0) -> Callable[[str], None]:
+    """A function that logs every message, and shows one on the screen every few seconds."""
+    shown = 0.0
+
+    def report(message: str) -> None:
+        nonlocal shown
+        logger.info(message)
+        if time.monotonic() - shown >= seconds:
+            shown = time.monotonic()
+            print(f"  {message}", file=sys.stderr, flush=True)
+
+    return report
