@@ -180,7 +180,11 @@ def test_a_change_runs_only_what_depends_on_it(finished, run, change, expected):
 @pytest.mark.parametrize(
     ("module", "runs", "stays"),
     [
-        ("shown/style.py", {"figure_spread", "figure_agreement", "report"}, {"score", "accuracy", "verdicts"}),
+        (
+            "shown/style.py",
+            {"figure_spread", "figure_agreement", "report"},
+            {"score", "accuracy", "verdicts"},
+        ),
         ("chance/heldout.py", {"heldout"}, {"score", "accuracy", "verdicts"}),
         ("scoring/engine.py", {"score"}, {"task", "prompts"}),
         ("chance/baseline.py", {"verdicts", "heldout"}, {"score", "task", "prompts", "accuracy"}),

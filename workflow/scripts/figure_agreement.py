@@ -5,6 +5,7 @@ from pathlib import Path
 from abovechance.chance.agreement import agreement, curves, most_prompts
 from abovechance.core.tables import read_table
 from abovechance.shown import style
+from abovechance.shown.roc import agreement_curves
 from logs import logged
 
 with logged(snakemake):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from abovechance.core.tables import read_table
 from abovechance.shown import style
+from abovechance.shown.expected_maximum import expected_maximum, expected_maximum_numbers
 from logs import logged
 
 with logged(snakemake):

@@ -6,6 +6,7 @@ import pandas as pd
 
 from abovechance.core.tables import read_table
 from abovechance.shown import style
+from abovechance.shown.spread import spread, spread_numbers
 from logs import logged
 
 with logged(snakemake):
