@@ -168,6 +168,14 @@ def test_an_edit_of_anything_that_a_script_reaches_changes_its_digest(script, tm
     assert code_digest(copy) == before
 
 
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_a_script_makes_the_library_importable_before_it_imports_it(script):
+    if script.stem == "script_log":
+        return
+    imports = re.findall(r"^ *from (abovechance|script_log)\b", script.read_text(), re.M)
+    assert imports[0] == "script_log"
+
+
 def test_every_data_file_of_the_library_is_reached_by_some_script():
     data = {path for path in LIBRARY.rglob("*.*") if path.suffix not in (".py", ".pyc", ".typed")}
     assert data

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 import pandas as pd
 
 from abovechance.core.tables import read_table, write_table, writing_parts
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.results.predictions import predict
-from logs import logged
 
 with logged(snakemake):
     facts = {"normalization": snakemake.params.normalization}

@@ -5,9 +5,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.core.files import replacing
 from abovechance.study.downloads import check_sha256
-from logs import logged
 
 with logged(snakemake) as log, tempfile.TemporaryDirectory(dir=Path(snakemake.output[0]).parent) as folder:
     wanted, output = snakemake.params.download, Path(snakemake.output[0])

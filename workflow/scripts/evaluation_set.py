@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.core.tables import read_table, write_table
 from abovechance.study.prompts import evaluation_set
-from logs import logged
 
 with logged(snakemake):
     facts = {"seed": snakemake.params.seed, "max_examples": snakemake.params.max_examples}

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.chance.agreement import agreement, curves, most_prompts
 from abovechance.core.tables import read_table
 from abovechance.shown import style
 from abovechance.shown.roc import agreement_curves
-from logs import logged
 
 with logged(snakemake):
     outcomes = most_prompts(read_table(Path(snakemake.input.outcomes[0])))

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.core.tables import read_table
 from abovechance.shown import style
 from abovechance.shown.expected_maximum import expected_maximum, expected_maximum_numbers
-from logs import logged
 
 with logged(snakemake):
     accuracy = read_table(Path(snakemake.input.accuracy))

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.shown import style
 from abovechance.shown.baselines import LANDSCAPES
-from logs import logged
 
 with logged(snakemake):
     for name in snakemake.params.names:

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 import pandas as pd
 
 from abovechance.core.tables import read_table
 from abovechance.shown import style
 from abovechance.shown.spread import spread, spread_numbers
-from logs import logged
 
 with logged(snakemake):
     verdicts = pd.read_csv(snakemake.input.verdicts[0])

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.chance.heldout import all_outcomes
 from abovechance.core.tables import read_parts, write_table
-from logs import logged
 
 with logged(snakemake):
     facts = {"seed": snakemake.params.seed, **snakemake.params.heldout}

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.core.tables import read_parts, write_table, writing_parts
 from abovechance.results.accuracy import accuracy_by_prompt
-from logs import logged
 
 with logged(snakemake):
     import pandas as pd

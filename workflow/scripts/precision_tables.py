@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 import pandas as pd
 
 from abovechance.core.tables import read_table
 from abovechance.shown.tables import precision_settings, precision_summary, write
-from logs import logged
 
 with logged(snakemake):
     settings = precision_settings(

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.core.tables import read_table, write_table
 from abovechance.study.prompts import draw_prompts
-from logs import logged
 
 with logged(snakemake) as log:
     facts = {"seed": snakemake.params.seed, "prompts": snakemake.params.prompts}

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.core.tables import read_table
 from abovechance.published import figures
 from abovechance.published.release import Release
 from abovechance.shown import style
-from logs import logged
 
 with logged(snakemake):
     accuracy = read_table(Path(snakemake.input.accuracy))

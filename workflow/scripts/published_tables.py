@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 import pandas as pd
 
 from abovechance.core.tables import read_table
 from abovechance.published.release import Release
 from abovechance.published.tables import tables
 from abovechance.shown.tables import write
-from logs import logged
 
 with logged(snakemake):
     files, release = snakemake.input, Release(Path(snakemake.input.release))

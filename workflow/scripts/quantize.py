@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.scoring.models import Weights, quantize
-from logs import logged
 
 with logged(snakemake):
     output = Path(snakemake.output[0])

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.chance.randomization import of_setting
 from abovechance.core.tables import read_parts, read_table, write_table
-from logs import logged
 
 with logged(snakemake):
     import pandas as pd

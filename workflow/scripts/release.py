@@ -3,10 +3,11 @@
 import sys
 from pathlib import Path
 
+from script_log import logged, progress
+
 from abovechance.core.tables import read_table
 from abovechance.published.predictions import Files, take_in
 from abovechance.published.release import Release
-from logs import logged, progress
 
 with logged(snakemake) as log:
     files = Files(**{name: Path(path) for name, path in snakemake.output.items()})

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.core.tables import write_table
 from abovechance.published.pools import released_examples
 from abovechance.study.downloads import check_sha256
 from abovechance.study.tasks import read_bigbench_tasks
-from logs import logged
 
 with logged(snakemake):
     source = Path(snakemake.input.source)

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 import pandas as pd
 import yaml
 
 from abovechance.core.files import write_text
 from abovechance.core.tables import read_table
 from abovechance.shown import report
-from logs import logged
 
 with logged(snakemake):
     text = report.render(

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 import yaml
 
 from abovechance.core.files import write_text
-from logs import logged
 
 with logged(snakemake):
     text = yaml.safe_dump(snakemake.params.config, sort_keys=False, allow_unicode=True)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from logs import logged, progress
+from script_log import logged, progress
 
 with logged(snakemake) as log:
     import torch

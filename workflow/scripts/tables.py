@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 import pandas as pd
 
 from abovechance.core.tables import read_table
 from abovechance.shown.tables import heldout_tables, verdict_counts, write
-from logs import logged
 
 with logged(snakemake):
     verdicts = pd.read_csv(snakemake.input.verdicts[0])

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.core.tables import write_table
 from abovechance.study.downloads import check_sha256
 from abovechance.study.tasks import read_bigbench, read_own
-from logs import logged
 
 with logged(snakemake):
     source = Path(snakemake.input.source)

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.chance.randomization import by_setting
 from abovechance.chance.verdicts import verdicts
 from abovechance.core.files import write_csv
 from abovechance.core.settings import SETTING
 from abovechance.core.tables import read_table
-from logs import logged
 
 with logged(snakemake):
     table = verdicts(read_table(Path(snakemake.input.accuracy)))

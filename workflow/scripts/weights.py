@@ -3,9 +3,10 @@
 import sys
 from pathlib import Path
 
+from script_log import logged
+
 from abovechance.scoring.models import fetch
 from abovechance.study.downloads import check_sha256
-from logs import logged
 
 with logged(snakemake):
     print(f"  preparing the weights {snakemake.wildcards.weights}", file=sys.stderr, flush=True)
