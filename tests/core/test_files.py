@@ -1,26 +1,31 @@
 """Files that say what they were made from, pins that agree, digests that see what matters."""
 
 import re
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
+from types import ModuleType
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 import yaml
 
+import abovechance
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing
 from abovechance.core.provenance import digest, file_sha256
-from abovechance.core.tables import SCHEMAS, read_made_from, read_table, write_table, writing_parts
+from abovechance.core.tables import TableSchema, read_made_from, read_table
 from abovechance.study.downloads import check_sha256
+from abovechance.study.prompts import PROMPTS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PROMPTS = pd.DataFrame({"prompt": [0, 1], "demonstrations": [["a"], ["b", "c"]], "text": ["x", "y"]})
+TABLE = pd.DataFrame({"prompt": [0, 1], "demonstrations": [["a"], ["b", "c"]], "text": ["x", "y"]})
 
 
 def test_a_table_comes_back_as_it_went_with_what_it_was_made_from(tmp_path):
-    write_table(PROMPTS, "prompts", tmp_path / "p.parquet", {"seed": 3})
-    pd.testing.assert_frame_equal(read_table(tmp_path / "p.parquet"), PROMPTS, check_dtype=False)
+    PROMPTS.write(TABLE, tmp_path / "p.parquet", {"seed": 3})
+    pd.testing.assert_frame_equal(read_table(tmp_path / "p.parquet"), TABLE, check_dtype=False)
     made_from = read_made_from(tmp_path / "p.parquet")
     assert made_from["seed"] == 3
     assert made_from["versions"]["pyarrow"] == pa.__version__
@@ -28,14 +33,14 @@ def test_a_table_comes_back_as_it_went_with_what_it_was_made_from(tmp_path):
 
 def test_a_table_with_another_column_is_refused(tmp_path):
     with pytest.raises(ValueError, match="prompts has columns"):
-        write_table(PROMPTS.assign(more=1), "prompts", tmp_path / "p.parquet", {})
+        PROMPTS.write(TABLE.assign(more=1), tmp_path / "p.parquet", {})
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_table_written_in_parts_is_one_table(tmp_path):
-    with writing_parts("prompts", tmp_path / "p.parquet", {"seed": 1}) as write:
-        write(PROMPTS)
-        write(PROMPTS)
+    with PROMPTS.writing_parts(tmp_path / "p.parquet", {"seed": 1}) as write:
+        write(TABLE)
+        write(TABLE)
     assert len(read_table(tmp_path / "p.parquet")) == 4
     assert read_made_from(tmp_path / "p.parquet")["seed"] == 1
 
@@ -48,10 +53,25 @@ def test_a_file_is_whole_or_not_there(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def modules() -> list[ModuleType]:
+    """All modules of the library."""
+    return [
+        import_module(name)
+        for _, name, is_package in walk_packages(abovechance.__path__, "abovechance.")
+        if not is_package and not name.endswith("__main__")
+    ]
+
+
 def test_every_column_is_explained_in_the_results_readme():
     text = (REPOSITORY / "results" / "README.md").read_text()
-    for kind, schema in SCHEMAS.items():
-        assert all(f"`{name}`" in text for name in schema.names), kind
+    schemas = [
+        value for module in modules() for value in vars(module).values() if isinstance(value, TableSchema)
+    ]
+    assert len({schema.name for schema in schemas}) >= 10
+    for schema in schemas:
+        explained = re.search(rf"^\*\*{schema.name}\*\*(.*?)(?=^\*\*|^#|\Z)", text, re.M | re.S)
+        assert explained, schema.name
+        assert all(f"`{name}`" in explained[1] for name in schema.columns), schema.name
 
 
 def test_a_download_that_is_corrupted_or_missing_is_told(tmp_path):

@@ -13,15 +13,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from abovechance.core.errors import InputError
-from abovechance.core.tables import SCHEMAS
 from abovechance.importers import Options, combine, read_runs
+from abovechance.results.predictions import PREDICTIONS
 from tests.releases import write_release
 
 
 def imported(path: Path, **options: Any) -> pd.DataFrame:
     chosen = Options(**options)
     found = combine(read_runs([path], chosen), chosen)
-    assert found.columns.tolist() == SCHEMAS["predictions"].names
+    assert found.columns.tolist() == list(PREDICTIONS.columns)
     return found
 
 

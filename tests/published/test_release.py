@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from abovechance.core.errors import InputError
-from abovechance.core.tables import SCHEMAS, read_table
+from abovechance.core.tables import read_table
 from abovechance.published import audit
-from abovechance.published.pools import Pools, distinct_prompts, released_examples
+from abovechance.published.pools import RELEASED_EXAMPLES, Pools, distinct_prompts, released_examples
 from abovechance.published.predictions import Files, take_in
 from abovechance.published.release import Release, Setting
 from abovechance.results.accuracy import accuracy_by_prompt
@@ -226,7 +226,7 @@ def test_ids_are_counted_from_the_start_of_each_subtask():
     assert found["id"].tolist() == [0, 1, 0]
     assert found["place"].tolist() == [0, 1, 2]
     assert found[["choices", "correct"]].drop_duplicates().values.tolist() == [[3, 2]]
-    assert set(found.columns) == set(SCHEMAS["released_examples"].names)
+    assert set(found.columns) == set(RELEASED_EXAMPLES.columns)
 
 
 def test_of_repeated_prompts_the_first_stays():

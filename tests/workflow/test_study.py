@@ -7,7 +7,8 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,10 @@ import pytest
 import yaml
 
 from abovechance import RandomBaseline
-from abovechance.core.tables import SCHEMAS, read_made_from, read_table
+from abovechance.core.tables import read_made_from, read_table
+from abovechance.scoring.store import SCORES
+from abovechance.study.prompts import EVALUATION_SETS, PROMPTS
+from abovechance.study.tasks import TASKS
 from tests.conftest import REPOSITORY, snakemake, snakemake_command
 
 pytestmark = pytest.mark.workflow
@@ -94,9 +98,9 @@ def test_every_file_of_the_design_is_there(finished):
     names += [f"tables/{name}.{suffix}" for name in tables for suffix in ("csv", "md", "tex")]
     names += [f"figures/{name}.{suffix}" for name in figures for suffix in ("pdf", "png", "csv")]
     assert [name for name in names if not (finished / name).stat().st_size] == []
-    for kind in ("tasks", "evaluation_sets", "prompts", "scores"):
-        path = next((finished / kind).rglob("*.parquet"))
-        assert read_table(path).columns.tolist() == SCHEMAS[kind].names
+    for schema in (TASKS, EVALUATION_SETS, PROMPTS, SCORES):
+        path = next((finished / schema.name).rglob("*.parquet"))
+        assert read_table(path).columns.tolist() == list(schema.columns)
     assert not list(finished.rglob("*.journal"))
 
 
@@ -177,6 +181,18 @@ def test_a_change_runs_only_what_depends_on_it(finished, run, change, expected):
     assert {rule: jobs.get(rule, 0) for rule in expected} == expected
 
 
+@contextmanager
+def appended(path: Path, text: str) -> Iterator[None]:
+    """A file with a text at its end, and as it was afterwards."""
+    before, stamp = path.read_text(), path.stat().st_mtime
+    path.write_text(before + text)
+    try:
+        yield
+    finally:
+        path.write_text(before)
+        os.utime(path, (stamp, stamp))
+
+
 @pytest.mark.parametrize(
     ("module", "runs", "stays"),
     [
@@ -191,17 +207,18 @@ def test_a_change_runs_only_what_depends_on_it(finished, run, change, expected):
     ],
 )
 def test_a_changed_module_runs_the_rules_that_use_it(finished, run, place, module, runs, stays):
-    path = place / "workflow" / "lib" / "abovechance" / module
-    text, stamp = path.read_text(), path.stat().st_mtime
-    try:
-        path.write_text(text + "\n\n_UNUSED = 1\n")
+    with appended(place / "workflow" / "lib" / "abovechance" / module, "\n\n_UNUSED = 1\n"):
         jobs = planned(run(STUDY, "--dry-run"))
-    finally:
-        path.write_text(text)
-        os.utime(path, (stamp, stamp))
     assert runs <= set(jobs)
     assert not stays & set(jobs)
     assert "Nothing to be done" in run(STUDY, "--dry-run")
+
+
+def test_a_new_table_of_one_stage_runs_that_stage_and_what_is_made_from_it(finished, run, place):
+    new = '\n\nMORE = TableSchema("more", {"a": pa.int64()})\n'
+    with appended(place / "workflow" / "lib" / "abovechance" / "chance" / "heldout.py", new):
+        jobs = planned(run(STUDY, "--dry-run"))
+    assert set(jobs) == {"heldout", "tables", "figure_agreement", "report"}
 
 
 def test_more_prompts_score_only_the_new_ones(finished, run, place):

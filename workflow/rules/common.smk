@@ -10,7 +10,7 @@ from snakemake.exceptions import WorkflowError
 WORKFLOW = Path(workflow.current_basedir).parent
 sys.path.insert(0, str(WORKFLOW / "lib"))
 
-from abovechance.core.tables import settings_of
+from abovechance.results.predictions import settings_in
 from abovechance.core.code import code_digest
 from abovechance.study.config import precision_pairs, resolve
 from abovechance.core.errors import InputError
@@ -41,7 +41,7 @@ if RELEASE:
         sorted({setting[axis] for setting in RELEASE.settings}) for axis in range(3)
     )
 elif IMPORTED:
-    MODELS, TASKS, SHOTS = settings_of(Path(IMPORTED).expanduser())
+    MODELS, TASKS, SHOTS = settings_in(Path(IMPORTED).expanduser())
 else:
     MODELS, TASKS, SHOTS = [*STUDY["models"]], [*STUDY["tasks"]], STUDY["shots"]
 SCORED = not (RELEASE or IMPORTED)

@@ -6,9 +6,9 @@ from script_log import logged
 
 import pandas as pd
 
-from abovechance.core.tables import read_table, write_table, writing_parts
-from abovechance.results.accuracy import accuracy_by_prompt
-from abovechance.results.predictions import predict
+from abovechance.core.tables import read_table
+from abovechance.results.accuracy import ACCURACY, accuracy_by_prompt
+from abovechance.results.predictions import PREDICTIONS, predict
 
 with logged(snakemake):
     facts = {"normalization": snakemake.params.normalization}
@@ -17,7 +17,7 @@ with logged(snakemake):
         for name, path in zip(snakemake.params.tasks, snakemake.input.tasks, strict=True)
     }
     output, accuracy = snakemake.output, []
-    with writing_parts("predictions", Path(output.predictions), facts) as write:
+    with PREDICTIONS.writing_parts(Path(output.predictions), facts) as write:
         for (model, task, shots), path in zip(snakemake.params.settings, snakemake.input.scores, strict=True):
             predictions = predict(read_table(Path(path)), tasks[task], **facts)
             if predictions.empty:
@@ -25,4 +25,4 @@ with logged(snakemake):
             predictions = predictions.assign(model=model, task=task, shots=shots)
             write(predictions)
             accuracy.append(accuracy_by_prompt(predictions))
-    write_table(pd.concat(accuracy, ignore_index=True), "accuracy", Path(output.accuracy), facts)
+    ACCURACY.write(pd.concat(accuracy, ignore_index=True), Path(output.accuracy), facts)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.core.tables import read_table, write_table
-from abovechance.study.prompts import evaluation_set
+from abovechance.core.tables import read_table
+from abovechance.study.prompts import EVALUATION_SETS, evaluation_set
 
 with logged(snakemake):
     facts = {"seed": snakemake.params.seed, "max_examples": snakemake.params.max_examples}
     table = evaluation_set(read_table(Path(snakemake.input.task)), snakemake.wildcards.task, **facts)
-    write_table(table, "evaluation_sets", Path(snakemake.output.table), facts)
+    EVALUATION_SETS.write(table, Path(snakemake.output.table), facts)

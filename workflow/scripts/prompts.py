@@ -4,8 +4,8 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.core.tables import read_table, write_table
-from abovechance.study.prompts import draw_prompts
+from abovechance.core.tables import read_table
+from abovechance.study.prompts import PROMPTS, draw_prompts
 
 with logged(snakemake) as log:
     facts = {"seed": snakemake.params.seed, "prompts": snakemake.params.prompts}
@@ -17,4 +17,4 @@ with logged(snakemake) as log:
         **facts,
     )
     log.info(f"{len(table)} of {facts['prompts']} prompts; fewer where no more exist")
-    write_table(table, "prompts", Path(snakemake.output.table), facts)
+    PROMPTS.write(table, Path(snakemake.output.table), facts)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.chance.randomization import of_setting
-from abovechance.core.tables import read_parts, read_table, write_table
+from abovechance.chance.randomization import RANDOMIZATION, of_setting
+from abovechance.core.tables import read_parts, read_table
 
 with logged(snakemake):
     import pandas as pd
@@ -17,4 +17,4 @@ with logged(snakemake):
         for predictions in read_parts(Path(snakemake.input.predictions))
     ]
     facts = {"seed": params.seed, "draws": params.draws}
-    write_table(pd.concat(found), "randomization", Path(snakemake.output[0]), facts)
+    RANDOMIZATION.write(pd.concat(found), Path(snakemake.output[0]), facts)

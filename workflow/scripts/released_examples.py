@@ -4,8 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.core.tables import write_table
-from abovechance.published.pools import released_examples
+from abovechance.published.pools import RELEASED_EXAMPLES, released_examples
 from abovechance.study.downloads import check_sha256
 from abovechance.study.tasks import read_bigbench_tasks
 
@@ -14,4 +13,4 @@ with logged(snakemake):
     if snakemake.params.pinned:
         check_sha256(source, snakemake.params.pinned)
     examples = released_examples(read_bigbench_tasks(source, snakemake.params.tasks))
-    write_table(examples, "released_examples", Path(snakemake.output[0]), {"source": source.name})
+    RELEASED_EXAMPLES.write(examples, Path(snakemake.output[0]), {"source": source.name})

@@ -22,8 +22,8 @@ from abovechance.chance.verdicts import Verdict, verdicts
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing, write_csv
 from abovechance.core.settings import SETTING
-from abovechance.core.tables import writing_parts
 from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.results.predictions import PREDICTIONS
 from abovechance.shown.tables import readable
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def import_(
     options = _options(None, each_file, chance, choices, metric, filter_, epoch)
     predictions = _imported(results, options)
     facts = {"imported": [str(path) for path in results]}
-    with writing_parts("predictions", output, facts) as write:
+    with PREDICTIONS.writing_parts(output, facts) as write:
         for _, rows in predictions.groupby(SETTING, observed=True, sort=False):
             write(rows)
     settings = predictions[[*SETTING, "prompt"]].drop_duplicates()

@@ -14,12 +14,37 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from abovechance.chance.baseline import BestOf, RandomBaseline
 from abovechance.chance.verdicts import judge
 from abovechance.core.provenance import digest
 from abovechance.core.settings import SETTING
+from abovechance.core.tables import TableSchema, setting_columns
+
+OUTCOMES = TableSchema(
+    "outcomes",
+    {
+        **setting_columns(),
+        "split": pa.int64(),
+        "prompts": pa.int64(),
+        "tried": pa.int64(),
+        "prompt": pa.int64(),
+        "validation_examples": pa.int64(),
+        "validation_accuracy": pa.float64(),
+        "standard_baseline": pa.float64(),
+        "maximum_baseline": pa.float64(),
+        "standard_tail": pa.float64(),
+        "maximum_tail": pa.float64(),
+        "above_standard": pa.bool_(),
+        "above_maximum": pa.bool_(),
+        "test_examples": pa.int64(),
+        "test_accuracy": pa.float64(),
+        "test_baseline": pa.float64(),
+        "above_on_test": pa.bool_(),
+    },
+)
 
 # Where more different baselines than this come together, splits are taken in smaller groups.
 FEW_BASELINES = 64

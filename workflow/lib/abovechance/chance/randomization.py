@@ -23,11 +23,26 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from abovechance.core.html import as_html
 from abovechance.core.provenance import digest
 from abovechance.core.settings import SETTING
+from abovechance.core.tables import TableSchema, setting_columns
+
+RANDOMIZATION = TableSchema(
+    "randomization",
+    {
+        **setting_columns(),
+        "prompt": pa.int64(),
+        "statistic": pa.string(),
+        "value": pa.float64(),
+        "adjusted_tail": pa.float64(),
+        "best_tail": pa.float64(),
+        "shared": pa.bool_(),
+    },
+)
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

@@ -1,5 +1,56 @@
-"""A setting: what one verdict is about."""
+"""A setting, what one verdict is about: its columns, name and seed, and going through tables by it.
+
+Another axis of settings is another field here: the tables' columns (``core.tables.setting_columns``),
+names and seeds follow from the fields.
+"""
 
 from __future__ import annotations
 
-SETTING = ["model", "task", "shots"]
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from abovechance.core.provenance import digest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Setting(NamedTuple):
+    """A model on a task with a number of shots."""
+
+    model: str
+    task: str
+    shots: int
+
+    @property
+    def name(self) -> str:
+        """The setting as one word, which seeds are made of."""
+        return "/".join(map(str, self))
+
+    @property
+    def words(self) -> str:
+        """The setting as people read it."""
+        return f"{self.model}, {self.task}, {self.shots}-shot"
+
+    def seed(self, seed: int, purpose: str = "") -> int:
+        """The study's seed made this setting's own, and that of one purpose in it."""
+        return int(digest("/".join([str(seed), self.name, *filter(None, [purpose])])), 16)
+
+    def label(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The table with the setting's columns."""
+        return table.assign(**self._asdict())
+
+
+SETTING = list(Setting._fields)
+
+
+def setting_of(rows: pd.DataFrame) -> Setting:
+    """The setting of the rows of one setting."""
+    first = rows.iloc[0]
+    return Setting(*(first[column] for column in SETTING))
+
+
+def by_setting(table: pd.DataFrame) -> Iterator[tuple[Setting, pd.DataFrame]]:
+    """Each setting of a table with its rows, in the order of their first rows."""
+    for key, rows in table.groupby(SETTING, observed=True, sort=False):
+        yield Setting(*key), rows

@@ -1,8 +1,7 @@
-"""Files that say what they were made from and are never left half-written.
+"""Parquet tables with declared columns, which say what they were made from.
 
-Every table of a study has its columns here, once. A Parquet file carries the
-facts it was made from in its metadata under the key ``made_from``; every file
-is written beside its place and renamed into it.
+A table's columns are declared beside what makes it, as a ``TableSchema``. The facts that a file was made
+from stand in its metadata under the key ``made_from``.
 """
 
 from __future__ import annotations
@@ -10,163 +9,85 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from abovechance.core.errors import InputError
 from abovechance.core.files import replacing
 from abovechance.core.provenance import versions
+from abovechance.core.settings import Setting
 
-SCHEMAS: dict[str, pa.Schema] = {
-    "tasks": pa.schema(
-        {
-            "example": pa.string(),
-            "text": pa.string(),
-            "choices": pa.list_(pa.string()),
-            "correct": pa.list_(pa.bool_()),
-        }
-    ),
-    "evaluation_sets": pa.schema(
-        {"example": pa.string(), "evaluated": pa.bool_(), "demonstration": pa.bool_()}
-    ),
-    "prompts": pa.schema(
-        {"prompt": pa.int64(), "demonstrations": pa.list_(pa.string()), "text": pa.string()}
-    ),
-    "scores": pa.schema(
-        {
-            "prompt": pa.int64(),
-            "example": pa.string(),
-            "choice": pa.int64(),
-            "logprob": pa.float64(),
-            "tokens": pa.int64(),
-            "characters": pa.int64(),
-            "bytes": pa.int64(),
-        }
-    ),
-    "predictions": pa.schema(
-        {
-            "model": pa.dictionary(pa.int32(), pa.string()),
-            "task": pa.dictionary(pa.int32(), pa.string()),
-            "shots": pa.int64(),
-            "prompt": pa.int64(),
-            "example": pa.dictionary(pa.int32(), pa.string()),
-            "predicted": pa.int64(),
-            "correct": pa.bool_(),
-            "tie": pa.bool_(),
-            "chance": pa.float64(),
-        }
-    ),
-    "randomization": pa.schema(
-        {
-            "model": pa.string(),
-            "task": pa.string(),
-            "shots": pa.int64(),
-            "prompt": pa.int64(),
-            "statistic": pa.string(),
-            "value": pa.float64(),
-            "adjusted_tail": pa.float64(),
-            "best_tail": pa.float64(),
-            "shared": pa.bool_(),
-        }
-    ),
-    "accuracy": pa.schema(
-        {
-            "model": pa.string(),
-            "task": pa.string(),
-            "shots": pa.int64(),
-            "prompt": pa.int64(),
-            "examples": pa.int64(),
-            "correct": pa.int64(),
-            "accuracy": pa.float64(),
-            "ties": pa.int64(),
-            "chances": pa.list_(pa.float64()),
-            "counts": pa.list_(pa.int64()),
-        }
-    ),
-    "released_examples": pa.schema(
-        {
-            "task": pa.string(),
-            "place": pa.int64(),
-            "id": pa.int64(),
-            "choices": pa.int64(),
-            "correct": pa.int64(),
-        }
-    ),
-    "released": pa.schema(
-        {
-            "model": pa.dictionary(pa.int32(), pa.string()),
-            "task": pa.dictionary(pa.int32(), pa.string()),
-            "shots": pa.int64(),
-            "prompt": pa.int64(),
-            "demonstrations": pa.dictionary(pa.int32(), pa.string()),
-            "example": pa.int64(),
-            "loss": pa.float64(),
-            "correct": pa.bool_(),
-            "tie": pa.bool_(),
-            "chance": pa.float64(),
-        }
-    ),
-    "outcomes": pa.schema(
-        {
-            "model": pa.string(),
-            "task": pa.string(),
-            "shots": pa.int64(),
-            "split": pa.int64(),
-            "prompts": pa.int64(),
-            "tried": pa.int64(),
-            "prompt": pa.int64(),
-            "validation_examples": pa.int64(),
-            "validation_accuracy": pa.float64(),
-            "standard_baseline": pa.float64(),
-            "maximum_baseline": pa.float64(),
-            "standard_tail": pa.float64(),
-            "maximum_tail": pa.float64(),
-            "above_standard": pa.bool_(),
-            "above_maximum": pa.bool_(),
-            "test_examples": pa.int64(),
-            "test_accuracy": pa.float64(),
-            "test_baseline": pa.float64(),
-            "above_on_test": pa.bool_(),
-        }
-    ),
-}
+_ARROW = {str: pa.string(), int: pa.int64()}
+# for texts that stand in many rows
+CATEGORY = pa.dictionary(pa.int32(), pa.string())
 
 
-def as_arrow(table: pd.DataFrame, kind: str) -> pa.Table:
-    """The table with exactly the columns and types of ``SCHEMAS[kind]``."""
-    schema = SCHEMAS[kind]
-    if set(table.columns) != set(schema.names):
-        raise ValueError(f"{kind} has columns {sorted(table.columns)}, not {sorted(schema.names)}")
-    return pa.Table.from_pandas(table[schema.names], schema, preserve_index=False)
+def setting_columns(category: bool = False) -> dict[str, pa.DataType]:
+    """The columns that name a setting; its texts as categories where each stands in many rows."""
+    hints = get_type_hints(Setting)
+    arrow = _ARROW | ({str: CATEGORY} if category else {})
+    return {name: arrow[hints[name]] for name in Setting._fields}
 
 
-def write_table(table: pd.DataFrame, kind: str, path: Path, made_from: Mapping[str, Any]) -> None:
-    """Write a table as Parquet, with what it was made from in its metadata."""
-    arrow = as_arrow(table, kind)
-    with replacing(path) as beside:
-        pq.write_table(arrow.replace_schema_metadata(metadata(made_from)), beside)
+@dataclass(frozen=True)
+class TableSchema:
+    """The columns of one kind of table.
+
+    Attributes
+    ----------
+    name
+        What the table is called, in messages and in results/README.md.
+    columns
+        {column: Arrow type}, in the order in which files have them.
+    """
+
+    name: str
+    columns: Mapping[str, pa.DataType]
+
+    @cached_property
+    def arrow(self) -> pa.Schema:
+        """The columns as Arrow has them."""
+        return pa.schema(dict(self.columns))
+
+    def to_arrow(self, table: pd.DataFrame) -> pa.Table:
+        """The table with exactly these columns and types.
+
+        Raises
+        ------
+        ValueError
+            If it has other columns.
+        """
+        if set(table.columns) != set(self.columns):
+            raise ValueError(f"{self.name} has columns {sorted(table.columns)}, not {sorted(self.columns)}")
+        return pa.Table.from_pandas(table[list(self.columns)], self.arrow, preserve_index=False)
+
+    def write(self, table: pd.DataFrame, path: Path, made_from: Mapping[str, Any]) -> None:
+        """Write a table as Parquet, with what it was made from in its metadata."""
+        arrow = self.to_arrow(table)
+        with replacing(path) as beside:
+            pq.write_table(arrow.replace_schema_metadata(_metadata(made_from)), beside)
+
+    @contextmanager
+    def writing_parts(
+        self, path: Path, made_from: Mapping[str, Any]
+    ) -> Iterator[Callable[[pd.DataFrame], None]]:
+        """A function that adds rows to a table too large to be held at once; see ``read_parts``."""
+        schema = self.arrow.with_metadata(_metadata(made_from))
+        with replacing(path) as beside, pq.ParquetWriter(beside, schema) as writer:
+
+            def write(part: pd.DataFrame) -> None:
+                arrow = self.to_arrow(part).replace_schema_metadata(schema.metadata)
+                writer.write_table(arrow, row_group_size=max(len(part), 1))
+
+            yield write
 
 
-@contextmanager
-def writing_parts(
-    kind: str, path: Path, made_from: Mapping[str, Any]
-) -> Iterator[Callable[[pd.DataFrame], None]]:
-    """A function that adds rows to a table too large to be held at once; see ``read_parts``."""
-    schema = SCHEMAS[kind].with_metadata(metadata(made_from))
-    with replacing(path) as beside, pq.ParquetWriter(beside, schema) as writer:
-
-        def write(part: pd.DataFrame) -> None:
-            arrow = as_arrow(part, kind).replace_schema_metadata(schema.metadata)
-            writer.write_table(arrow, row_group_size=max(len(part), 1))
-
-        yield write
-
-
-def metadata(made_from: Mapping[str, Any]) -> dict[str, str]:
+def _metadata(made_from: Mapping[str, Any]) -> dict[str, str]:
     """Parquet metadata: the facts given and the versions of the libraries at work."""
     return {"made_from": json.dumps({**made_from, "versions": versions()}, ensure_ascii=False)}
 
@@ -188,26 +109,8 @@ def read_parts(path: Path) -> Iterator[pd.DataFrame]:
             yield file.read_row_group(part).to_pandas()
 
 
-def settings_of(path: Path) -> tuple[list[str], list[str], list[int]]:
-    """The models, tasks and numbers of shots of a table of predictions, in the order of its rows.
-
-    Raises
-    ------
-    InputError
-        If the file is no such table.
-    """
-    try:
-        table = pq.read_table(path, columns=["model", "task", "shots"])
-        if pq.read_schema(path).names != SCHEMAS["predictions"].names:
-            raise InputError(
-                f"{path}: is no table of predictions; right would be one of `abovechance import`"
-            )
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    return tuple(table[name].unique().to_pylist() for name in ("model", "task", "shots"))  # type: ignore[return-value]
-
-
 def read_made_from(path: Path) -> dict[str, Any]:
     """What a Parquet file was made from; empty where it does not say."""
     stored = pq.read_schema(path).metadata or {}
-    return json.loads(stored.get(b"made_from", b"{}"))
+    found: dict[str, Any] = json.loads(stored.get(b"made_from", b"{}"))
+    return found

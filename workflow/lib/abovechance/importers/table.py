@@ -10,8 +10,8 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING
-from abovechance.core.tables import SCHEMAS
 from abovechance.importers.contract import Options, Run
+from abovechance.results.predictions import PREDICTIONS
 
 
 def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
@@ -41,7 +41,7 @@ def _one_setting(runs: list[Run], options: Options) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True)
     table["prompt"] = table["prompt"].map(numbers)
     table = table.sort_values("prompt", kind="stable", ignore_index=True)
-    return table.assign(**dict(zip(SETTING, runs[0].setting, strict=True)))[SCHEMAS["predictions"].names]
+    return table.assign(**dict(zip(SETTING, runs[0].setting, strict=True)))[list(PREDICTIONS.columns)]
 
 
 def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:

@@ -17,9 +17,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from abovechance.core.errors import InputError
+from abovechance.core.tables import TableSchema
+
+RELEASED_EXAMPLES = TableSchema(
+    "released_examples",
+    {
+        "task": pa.string(),
+        "place": pa.int64(),
+        "id": pa.int64(),
+        "choices": pa.int64(),
+        "correct": pa.int64(),
+    },
+)
 
 Ints = NDArray[np.int64]
 

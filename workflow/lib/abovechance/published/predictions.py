@@ -8,15 +8,31 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+import pyarrow as pa
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_csv
-from abovechance.core.tables import write_table, writing_parts
+from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
 from abovechance.published import audit
 from abovechance.published.conventions import Convention
 from abovechance.published.pools import Pools, distinct_prompts
 from abovechance.published.release import Problem, Release, Setting
-from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.results.accuracy import ACCURACY, accuracy_by_prompt
+from abovechance.results.predictions import PREDICTIONS
+
+RELEASED = TableSchema(
+    "released",
+    {
+        **setting_columns(category=True),
+        "prompt": pa.int64(),
+        "demonstrations": CATEGORY,
+        "example": pa.int64(),
+        "loss": pa.float64(),
+        "correct": pa.bool_(),
+        "tie": pa.bool_(),
+        "chance": pa.float64(),
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -71,8 +87,8 @@ def take_in(
     losses: dict[Setting, pd.DataFrame] = {}
     facts = {"release": release.path.name}
     with (
-        writing_parts("released", files.released, facts) as write_released,
-        writing_parts("predictions", files.predictions, facts) as write_mended,
+        RELEASED.writing_parts(files.released, facts) as write_released,
+        PREDICTIONS.writing_parts(files.predictions, facts) as write_mended,
     ):
         for done, setting in enumerate(release.settings, start=1):
             try:
@@ -91,8 +107,8 @@ def take_in(
             first = next(problem for problem in problems if problem.done == "left out")
             raise InputError(f"release {release.path}: no setting can be used; {first.file}: {first.what}")
     accuracy = pd.concat(released, ignore_index=True)
-    write_table(accuracy, "accuracy", files.released_accuracy, facts)
-    write_table(pd.concat(mended, ignore_index=True), "accuracy", files.accuracy, facts)
+    ACCURACY.write(accuracy, files.released_accuracy, facts)
+    ACCURACY.write(pd.concat(mended, ignore_index=True), files.accuracy, facts)
     try:
         findings += audit.of_aggregates(release.accuracies(), accuracy)
     except InputError as error:

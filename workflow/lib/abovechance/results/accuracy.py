@@ -4,8 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from abovechance.core.settings import SETTING
+from abovechance.core.tables import TableSchema, setting_columns
+
+ACCURACY = TableSchema(
+    "accuracy",
+    {
+        **setting_columns(),
+        "prompt": pa.int64(),
+        "examples": pa.int64(),
+        "correct": pa.int64(),
+        "accuracy": pa.float64(),
+        "ties": pa.int64(),
+        "chances": pa.list_(pa.float64()),
+        "counts": pa.list_(pa.int64()),
+    },
+)
 
 
 def accuracy_by_prompt(predictions: pd.DataFrame) -> pd.DataFrame:

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
+from abovechance.core.errors import InputError
+from abovechance.core.settings import SETTING
+from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
 from abovechance.study.tasks import chances
+
+PREDICTIONS = TableSchema(
+    "predictions",
+    {
+        **setting_columns(category=True),
+        "prompt": pa.int64(),
+        "example": CATEGORY,
+        "predicted": pa.int64(),
+        "correct": pa.bool_(),
+        "tie": pa.bool_(),
+        "chance": pa.float64(),
+    },
+)
 
 NORMALIZATIONS = {"token": "tokens", "character": "characters", "byte": "bytes", "none": None}
 
@@ -53,3 +74,40 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
     predictions["predicted"] = np.where(predictions["tie"], -1, best)
     predictions["chance"] = predictions["example"].map(chance)
     return predictions
+
+
+def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
+    """The models, tasks and numbers of shots of a table of predictions, in the order of its rows.
+
+    Only columns' statistics are read where each part of the file is of one setting.
+
+    Raises
+    ------
+    InputError
+        If the file is no such table.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            if missing := set(PREDICTIONS.columns) - set(file.schema_arrow.names):
+                raise InputError(
+                    f"{path}: is no table of predictions, it lacks {', '.join(sorted(missing))}; right "
+                    "would be a file of `abovechance import`"
+                )
+            found: list[dict[Any, None]] = [{} for _ in SETTING]
+            for part in range(file.num_row_groups):
+                for values, column in zip(found, SETTING, strict=True):
+                    values.update(dict.fromkeys(_values(file, part, column)))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    models, tasks, shots = map(list, found)
+    return models, tasks, shots
+
+
+def _values(file: pq.ParquetFile, part: int, column: str) -> list[Any]:
+    """The different values of a column in one part of a file."""
+    place = file.schema_arrow.names.index(column)
+    statistics = file.metadata.row_group(part).column(place).statistics
+    if statistics is not None and statistics.has_min_max and statistics.min == statistics.max:
+        return [statistics.min]
+    values: list[Any] = file.read_row_group(part, columns=[column])[column].unique().to_pylist()
+    return values

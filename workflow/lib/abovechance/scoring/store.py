@@ -13,8 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
-from abovechance.core.tables import read_made_from, read_table, write_table
+from abovechance.core.tables import TableSchema, read_made_from, read_table
+
+SCORES = TableSchema(
+    "scores",
+    {
+        "prompt": pa.int64(),
+        "example": pa.string(),
+        "choice": pa.int64(),
+        "logprob": pa.float64(),
+        "tokens": pa.int64(),
+        "characters": pa.int64(),
+        "bytes": pa.int64(),
+    },
+)
 
 
 class ScoreStore:
@@ -74,7 +88,7 @@ class ScoreStore:
         table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
         facts = {key: {k: v for k, v in self._lines[key].items() if k != "rows"} for key in keys}
         stored = {**made_from, "identity": self.identity, "prompts": list(facts.values())}
-        write_table(table, "scores", self.path, stored)
+        SCORES.write(table, self.path, stored)
         self.journal.unlink(missing_ok=True)
 
     def _recover_file(self) -> None:

@@ -7,8 +7,20 @@ import random
 from collections.abc import Iterator
 
 import pandas as pd
+import pyarrow as pa
 
 from abovechance.core.errors import InputError
+from abovechance.core.tables import TableSchema
+
+EVALUATION_SETS = TableSchema(
+    "evaluation_sets",
+    {"example": pa.string(), "evaluated": pa.bool_(), "demonstration": pa.bool_()},
+)
+
+PROMPTS = TableSchema(
+    "prompts",
+    {"prompt": pa.int64(), "demonstrations": pa.list_(pa.string()), "text": pa.string()},
+)
 
 
 def evaluation_set(task: pd.DataFrame, name: str, seed: int, max_examples: int) -> pd.DataFrame:

@@ -19,8 +19,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from abovechance.core.errors import InputError, nearest
+from abovechance.core.tables import TableSchema
+
+TASKS = TableSchema(
+    "tasks",
+    {
+        "example": pa.string(),
+        "text": pa.string(),
+        "choices": pa.list_(pa.string()),
+        "correct": pa.list_(pa.bool_()),
+    },
+)
 
 OWN_TASK_SUFFIXES = (".jsonl", ".csv", ".parquet")
 
