@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from max_random_baseline import max_random_baseline
 from mpmath import mp, mpf
 
-from abovechance import BestOf, RandomBaseline
+from abovechance import BestOf, RandomBaseline, task_chances
 from abovechance.chance.baseline import whole
 from tests.exact import Exact
 
@@ -169,7 +169,7 @@ def test_a_task_file_gives_the_baseline_of_its_choices(tmp_path):
         '{"text": "a", "choices": ["x", "y"], "answer": 0}\n'
         '{"text": "b", "choices": ["x", "y", "z", "w"], "answer": ["x", "y"]}\n'
     )
-    assert RandomBaseline.from_task(path).counts == {0.5: 2}
+    assert RandomBaseline(task_chances(path)).counts == {0.5: 2}
 
 
 def test_prompts_on_equal_examples_are_the_simple_case():

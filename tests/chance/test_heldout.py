@@ -8,7 +8,9 @@ from sklearn.metrics import auc
 from abovechance import RandomBaseline
 from abovechance.chance import heldout
 from abovechance.chance.agreement import agreement, curves
-from abovechance.chance.heldout import Grid, all_outcomes, outcomes
+from abovechance.chance.heldout import all_outcomes, outcomes, parts
+from abovechance.core.settings import Setting
+from abovechance.results.response_matrix import ResponseMatrix
 
 
 def predictions(correct: np.ndarray, chance: float = 0.5) -> pd.DataFrame:
@@ -53,9 +55,10 @@ def test_the_best_prompt_on_validation_is_chosen_and_the_first_on_ties(guesses):
     correct[1:] = True
     found = study(predictions(correct), tried=[3])
     assert set(found["prompt"]) == {1}
-    grid = Grid.from_predictions(guesses)
-    for row in outcomes(grid, "m/t/1", seed=0, splits=5, validation=0.75, tried=[12]).itertuples():
-        total = grid.correct[row.prompt].sum()
+    matrix = ResponseMatrix.of(guesses)
+    found = outcomes(matrix, Setting("m", "t", 1), seed=0, splits=5, validation=0.75, tried=[12])
+    for row in found.itertuples():
+        total = matrix.correct[row.prompt].sum()
         assert row.validation_accuracy * 30 + row.test_accuracy * 10 == pytest.approx(total)
 
 
@@ -129,8 +132,9 @@ def test_parts_are_counted_as_one_would_count_them_by_hand(share):
     correct = (generator.random((6, 25)) < 0.5) & evaluated
     chance = generator.choice([0.2, 0.25, 0.5], 25)
     chosen = generator.random((4, 25)) < 0.6
-    grid = Grid(np.arange(6), correct, evaluated, chance)
-    for part, inside in zip(grid.parts(chosen), (chosen, ~chosen), strict=True):
+    ids, unknown = np.arange(25).astype(str), np.full(correct.shape, -1)
+    matrix = ResponseMatrix(np.arange(6), ids, evaluated, correct, unknown, chance)
+    for part, inside in zip(parts(matrix, chosen), (chosen, ~chosen), strict=True):
         baselines, which = part.baselines
         for prompt in range(6):
             for split in range(4):

@@ -8,7 +8,8 @@ import pytest
 from sklearn.metrics import f1_score
 
 from abovechance import RandomBaseline
-from abovechance.chance.randomization import Answers, Result, by_setting, of_setting, randomization_test
+from abovechance.chance.randomization import Answers, Result, for_verdicts, of_setting, randomization_test
+from abovechance.core.settings import Setting
 from abovechance.study.tasks import as_table
 
 
@@ -140,12 +141,13 @@ def a_study(choices: list[list[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
         for i, own in enumerate(choices)
     )
     rows = [
-        {"model": "m", "task": "t", "shots": 1, "prompt": p, "example": str(e), "predicted": (p + e) % 2}
+        {"prompt": p, "example": str(e), "predicted": (p + e) % 2, "chance": 1 / len(choices[e])}
         for p in (0, 1)
         for e in range(len(choices))
         if not (p == 0 and e == 0)
     ]
-    return pd.DataFrame(rows), task
+    right = [task["correct"][int(row["example"])][row["predicted"]] for row in rows]
+    return Setting("m", "t", 1).label(pd.DataFrame(rows).assign(correct=right)), task
 
 
 def test_a_shared_label_set_is_one_of_texts_wherever_they_stand():
@@ -166,7 +168,7 @@ def test_choices_of_their_own_are_not_shared():
     assert not Answers.of(predictions, task).shared
     table = of_setting(predictions, task, seed=0, draws=99)
     assert table["statistic"].unique().tolist() == ["accuracy"]
-    row = by_setting(table).iloc[0]
+    row = for_verdicts(table).iloc[0]
     assert row["randomization_tail"] == table["best_tail"].iloc[0]
     assert np.isnan(row["macro_f1_tail"])
 

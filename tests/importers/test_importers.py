@@ -14,14 +14,14 @@ import pytest
 
 from abovechance.core.errors import InputError
 from abovechance.importers import Options, combine, read_runs
-from abovechance.results.predictions import PREDICTIONS
+from abovechance.results.imported import IMPORTED
 from tests.releases import write_release
 
 
 def imported(path: Path, **options: Any) -> pd.DataFrame:
     chosen = Options(**options)
     found = combine(read_runs([path], chosen), chosen)
-    assert found.columns.tolist() == list(PREDICTIONS.columns)
+    assert found.columns.tolist() == list(IMPORTED.columns)
     return found
 
 
@@ -120,7 +120,7 @@ def test_a_run_that_does_not_say_how_many_prompts_were_tried_is_asked_about(tmp_
         imported(first)
     write_lm(tmp_path / "b", [lm_sample(0, [-2, -1], 0)], date="2026-11-22T07-31-28.323857")
     with pytest.raises(
-        InputError, match="2 runs of org--model on sums, 4-shot.*`abovechance check .* --each-file`"
+        InputError, match="2 runs of org--model, sums, 4-shot.*`abovechance check .* --each-file`"
     ):
         imported(tmp_path, prompts=5)
     found = imported(tmp_path, each_file=True)

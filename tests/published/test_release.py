@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 
 from abovechance.core.errors import InputError
+from abovechance.core.settings import Setting
 from abovechance.core.tables import read_table
 from abovechance.published import audit
 from abovechance.published.pools import RELEASED_EXAMPLES, Pools, distinct_prompts, released_examples
 from abovechance.published.predictions import Files, take_in
-from abovechance.published.release import Release, Setting
+from abovechance.published.release import Release
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.study.tasks import as_table
 from tests.releases import IDS, write_release

@@ -8,8 +8,9 @@ from sklearn import metrics
 
 from abovechance.chance.agreement import decision_scores
 from abovechance.chance.heldout import all_outcomes
+from abovechance.core.settings import Setting
 from abovechance.published.conventions import Convention, published_verdicts
-from abovechance.published.release import Release, Setting
+from abovechance.published.release import Release
 from abovechance.published.tables import (
     changes,
     changes_count,

@@ -8,6 +8,7 @@ from tokenizers import ByteLevelBPETokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from abovechance.core.errors import InputError
+from abovechance.core.settings import Setting
 from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring import models
 from abovechance.scoring.algorithms import score
@@ -54,7 +55,7 @@ def task() -> pd.DataFrame:
 def cell(task: pd.DataFrame, prompts: int = 3, shots: int = 1) -> Cell:
     evaluation = evaluation_set(task, "t", 0, 200)
     drawn = draw_prompts(task, evaluation, "t", 0, shots, prompts)
-    return Cell(f"m, t, {shots}-shot", task, evaluation, drawn)
+    return Cell(Setting("m", "t", shots), task, evaluation, drawn)
 
 
 def silent(_: str) -> None:

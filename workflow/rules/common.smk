@@ -10,7 +10,7 @@ from snakemake.exceptions import WorkflowError
 WORKFLOW = Path(workflow.current_basedir).parent
 sys.path.insert(0, str(WORKFLOW / "lib"))
 
-from abovechance.results.predictions import settings_in
+from abovechance.results.imported import settings_in
 from abovechance.core.code import code_digest
 from abovechance.study.config import precision_pairs, resolve
 from abovechance.core.errors import InputError

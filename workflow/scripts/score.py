@@ -7,6 +7,7 @@ from script_log import logged, progress
 with logged(snakemake) as log:
     import torch
 
+    from abovechance.core.settings import Setting
     from abovechance.core.tables import read_table
     from abovechance.scoring.accelerators import reserved
     from abovechance.scoring.cells import Cell, score_cells
@@ -18,7 +19,7 @@ with logged(snakemake) as log:
     task, evaluation = read_table(Path(files.task)), read_table(Path(files.evaluation_set))
     cells = {
         Path(output): Cell(
-            f"{wildcards.model}, {wildcards.task}, {shots}-shot", task, evaluation, read_table(Path(prompts))
+            Setting(wildcards.model, wildcards.task, shots), task, evaluation, read_table(Path(prompts))
         )
         for shots, prompts, output in zip(params.shots, files.prompts, snakemake.output.scores, strict=True)
     }

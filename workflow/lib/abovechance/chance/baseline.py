@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,19 +82,6 @@ class RandomBaseline:
         if any(number < 0 or number != int(number) for number in counts.values()):
             raise ValueError(f"counts has {min(counts.values())}: a number of examples is whole, at least 0")
         return cls(np.repeat([*map(float, counts)], [*map(int, counts.values())]))
-
-    @classmethod
-    def from_task(cls, path: str | Path) -> RandomBaseline:
-        """The baseline of all examples of a task file: JSON Lines, CSV, Parquet, or a study's own table.
-
-        Raises
-        ------
-        InputError
-            With file, row and field, if the file is not as it should be.
-        """
-        from abovechance.study.tasks import chances, read_task
-
-        return cls(chances(read_task(Path(path))["correct"]))
 
     def __repr__(self) -> str:
         return f"RandomBaseline(examples={self.examples}, chance={self.standard:.4g})"

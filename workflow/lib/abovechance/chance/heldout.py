@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from abovechance.chance.baseline import BestOf, RandomBaseline
 from abovechance.chance.verdicts import judge
-from abovechance.core.provenance import digest
-from abovechance.core.settings import SETTING
+from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.results.response_matrix import ResponseMatrix
 
 OUTCOMES = TableSchema(
     "outcomes",
@@ -57,64 +57,6 @@ Floats = NDArray[np.float64]
 
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """The predictions of one setting as arrays.
-
-    Attributes
-    ----------
-    prompts
-        (prompts,) prompt numbers.
-    correct
-        (prompts, examples) whether a prompt gets an example right; False where not evaluated.
-    evaluated
-        (prompts, examples) whether a prompt is evaluated on an example.
-    chance
-        (examples,) chance of a lucky guess.
-    """
-
-    prompts: Ints
-    correct: Bools
-    evaluated: Bools
-    chance: Floats
-
-    @classmethod
-    def from_predictions(cls, predictions: pd.DataFrame) -> Grid:
-        """Arrange the predictions of one setting; examples in the order of their first row."""
-        prompt, prompts = pd.factorize(predictions["prompt"], sort=True)
-        example, examples = pd.factorize(predictions["example"])
-        correct = np.zeros((len(prompts), len(examples)), dtype=bool)
-        evaluated = np.zeros_like(correct)
-        chance = np.empty(len(examples))
-        correct[prompt, example] = predictions["correct"]
-        evaluated[prompt, example] = True
-        chance[example] = predictions["chance"]
-        return cls(np.asarray(prompts), correct, evaluated, chance)
-
-    def parts(self, chosen: Bools) -> tuple[Part, Part]:
-        """What each prompt has and gets right of the examples chosen in each split, and of the others.
-
-        Parameters
-        ----------
-        chosen
-            (splits, examples) whether an example is chosen.
-        """
-        columns = chosen.T.astype(np.float32)  # counts below 2^24 are exact
-        right = (self.correct.astype(np.float32) @ columns).astype(np.int64)
-        chances, kinds = np.unique(self.chance, return_inverse=True)
-        of_kind = kinds[:, None] == np.arange(len(chances))
-        counts = np.broadcast_to(chosen.astype(np.int64) @ of_kind, (*right.shape, len(chances)))
-        total = self.evaluated.astype(np.int64) @ of_kind
-        # most prompts are evaluated on most examples, or on all
-        if len(missing := np.flatnonzero(~self.evaluated.all(axis=0))):
-            lacks = ~self.evaluated[:, missing, None] & of_kind[missing]
-            counts = counts - np.einsum("pek,es->psk", lacks, columns[missing], optimize=True).astype(
-                np.int64
-            )
-        others = self.correct.sum(axis=1)[:, None] - right
-        return Part(right, counts, chances), Part(others, total[:, None] - counts, chances)
 
 
 @dataclass(frozen=True)
@@ -176,9 +118,31 @@ class Part:
         return Part(self.right[:, some], self.counts[:, some], self.chances, self.taken_for)
 
 
+def parts(matrix: ResponseMatrix, chosen: Bools) -> tuple[Part, Part]:
+    """What each prompt has and gets right of the examples chosen in each split, and of the others.
+
+    Parameters
+    ----------
+    chosen
+        (splits, examples) whether an example is chosen.
+    """
+    columns = chosen.T.astype(np.float32)  # counts below 2^24 are exact
+    right = (matrix.correct.astype(np.float32) @ columns).astype(np.int64)
+    chances, kinds = np.unique(matrix.chance, return_inverse=True)
+    of_kind = kinds[:, None] == np.arange(len(chances))
+    counts = np.broadcast_to(chosen.astype(np.int64) @ of_kind, (*right.shape, len(chances)))
+    total = matrix.evaluated.astype(np.int64) @ of_kind
+    # most prompts are evaluated on most examples, or on all
+    if len(missing := np.flatnonzero(~matrix.evaluated.all(axis=0))):
+        lacks = ~matrix.evaluated[:, missing, None] & of_kind[missing]
+        counts = counts - np.einsum("pek,es->psk", lacks, columns[missing], optimize=True).astype(np.int64)
+    others = matrix.correct.sum(axis=1)[:, None] - right
+    return Part(right, counts, chances), Part(others, total[:, None] - counts, chances)
+
+
 def outcomes(
-    grid: Grid,
-    setting: str,
+    matrix: ResponseMatrix,
+    setting: Setting,
     seed: int,
     splits: int,
     validation: float,
@@ -190,8 +154,7 @@ def outcomes(
     Parameters
     ----------
     setting
-        The setting's name; with the seed it decides the splits. More splits leave the
-        earlier ones as they are.
+        With the seed it decides the splits. More splits leave the earlier ones as they are.
     validation
         Share of the examples in the validation split, rounded down to whole examples.
     tried
@@ -202,22 +165,22 @@ def outcomes(
         are evaluated on less of it, and the mean chance is that of every example (the paper's
         way), and not those of each prompt's own examples.
     """
-    prompts, examples = grid.correct.shape
+    prompts, examples = matrix.correct.shape
     chosen = np.zeros((splits, examples), dtype=bool)
-    places = _shuffled(f"{seed}/{setting}/examples", splits, examples)
+    places = _shuffled(setting.seed(seed, "examples"), splits, examples)
     np.put_along_axis(chosen, places[:, : int(validation * examples)], True, axis=1)
-    order = _shuffled(f"{seed}/{setting}/prompts", splits, prompts)
-    on_validation, on_test = grid.parts(chosen)
+    order = _shuffled(setting.seed(seed, "prompts"), splits, prompts)
+    on_validation, on_test = parts(matrix, chosen)
     if whole_split:
-        taken_for = RandomBaseline.of(float(grid.chance.mean()), int(validation * examples))
+        taken_for = RandomBaseline.of(float(matrix.chance.mean()), int(validation * examples))
         on_validation = replace(on_validation, taken_for=taken_for)
     table = _outcomes(on_validation, on_test, order, np.array(tried))
-    return table.assign(prompt=grid.prompts[table["prompt"]])
+    return table.assign(prompt=matrix.prompts[table["prompt"]])
 
 
-def _shuffled(name: str, rows: int, length: int) -> Ints:
-    """(rows, length) a shuffle of 0, 1, ... in each row, decided by the name."""
-    generator = np.random.default_rng(int(digest(name), 16))
+def _shuffled(seed: int, rows: int, length: int) -> Ints:
+    """(rows, length) a shuffle of 0, 1, ... in each row, decided by the seed."""
+    generator = np.random.default_rng(seed)
     return np.argsort(generator.random((rows, length)), axis=1)
 
 
@@ -227,13 +190,13 @@ def _outcomes(on_validation: Part, on_test: Part, order: Ints, tried: Ints) -> p
     splits = len(order)
     if len(baselines) > FEW_BASELINES and splits > 1:
         halves = [slice(0, splits // 2), slice(splits // 2, splits)]
-        parts = [
+        tables = [
             _outcomes(on_validation.of_splits(half), on_test.of_splits(half), order[half], tried).assign(
                 split=lambda table, half=half: table["split"] + half.start
             )
             for half in halves
         ]
-        return pd.concat(parts, ignore_index=True)
+        return pd.concat(tables, ignore_index=True)
     # In a tiny task, a prompt's own demonstrations can use up a part: such prompts come last.
     usable = ((on_validation.size > 0) & (on_test.size > 0)).T
     order = np.take_along_axis(order, np.argsort(~np.take_along_axis(usable, order, 1), 1, "stable"), 1)
@@ -296,11 +259,10 @@ def all_outcomes(
         See ``outcomes``.
     """
     tried = sorted(set(tried))
-    parts = []
+    found = []
     for predictions in settings:
-        setting = dict(predictions.iloc[0][SETTING])
-        name = "/".join(map(str, setting.values()))
-        grid = Grid.from_predictions(predictions)
-        table = outcomes(grid, name, seed, splits, validation, tried, whole_split)
-        parts.append(table.assign(**setting))
-    return pd.concat(parts, ignore_index=True)
+        setting = setting_of(predictions)
+        matrix = ResponseMatrix.of(predictions)
+        table = outcomes(matrix, setting, seed, splits, validation, tried, whole_split)
+        found.append(setting.label(table))
+    return pd.concat(found, ignore_index=True)

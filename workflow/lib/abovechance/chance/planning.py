@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from abovechance.chance.baseline import BestOf, RandomBaseline, check_prompts
 
@@ -80,9 +81,16 @@ def least_significant(baseline: RandomBaseline, prompts: int, level: float = 0.0
     None where even answering all correctly is more probable.
     """
     _check(level=level)
-    tails = baseline.tail(np.arange(baseline.examples + 1), prompts)
-    reached = np.flatnonzero(tails <= level)
-    return int(reached[0]) / baseline.examples if len(reached) else None
+    accuracy = float(least_accuracies(baseline, prompts, level))
+    return None if np.isnan(accuracy) else accuracy
+
+
+def least_accuracies(baseline: RandomBaseline, prompts: ArrayLike, levels: ArrayLike) -> NDArray[np.float64]:
+    """See ``least_significant``; nan in place of None. Arrays of prompts and levels broadcast."""
+    correct = np.arange(baseline.examples + 1)
+    tails = np.asarray(baseline.tail(correct, np.asarray(prompts)[..., None]))
+    reached = tails <= np.asarray(levels)[..., None]
+    return np.where(reached.any(axis=-1), reached.argmax(axis=-1) / baseline.examples, np.nan)
 
 
 def power(

@@ -8,7 +8,6 @@ that the verdicts need:
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -133,10 +132,9 @@ def judge_maxima(table: pd.DataFrame) -> pd.DataFrame:
     judged = []
     for row in table.to_dict("records"):
         baseline = RandomBaseline.of(row["chance"], row["examples"])
-        found = asdict(Verdict.of(row["correct"] / row["examples"], baseline, row["prompts"]))
-        del found["accuracy"]  # best_accuracy has it as it was written
+        found = Verdict.of(row["correct"] / row["examples"], baseline, row["prompts"])
         note = row.pop("note")
-        judged.append(row | found | {"note": note})
+        judged.append(row | found.judgement | {"note": note})
     shown = pd.DataFrame(judged).drop(columns=["chance", "correct"])
     return shown if shown["note"].any() else shown.drop(columns="note")
 

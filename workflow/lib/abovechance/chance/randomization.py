@@ -27,9 +27,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from abovechance.core.html import as_html
-from abovechance.core.provenance import digest
-from abovechance.core.settings import SETTING
+from abovechance.core.settings import SETTING, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.results.predictions import UNKNOWN
+from abovechance.results.response_matrix import ResponseMatrix
 
 RANDOMIZATION = TableSchema(
     "randomization",
@@ -49,7 +50,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 CHUNK = 500  # draws at a time
-NONE = -1  # predicted where there is no prediction, or a tie
 STATISTICS = ("accuracy", "macro_f1")
 
 
@@ -60,7 +60,7 @@ class Answers:
     Attributes
     ----------
     predicted
-        (prompts, examples) label of the predicted choice; ``NONE`` where none is.
+        (prompts, examples) label of the predicted choice; ``UNKNOWN`` where none is.
     evaluated
         (prompts, examples) whether a prompt is evaluated on an example.
     correct
@@ -81,9 +81,8 @@ class Answers:
     @classmethod
     def of(cls, predictions: pd.DataFrame, task: pd.DataFrame) -> Answers:
         """From the tables ``predictions`` of one setting and ``tasks`` of its task."""
-        prompt, prompts = pd.factorize(predictions["prompt"], sort=True)
-        example, examples = pd.factorize(predictions["example"].astype(str))
-        rows = task.set_index("example").loc[list(examples)]
+        matrix = ResponseMatrix.of(predictions)
+        rows = task.set_index("example").loc[matrix.examples]
         sets = {frozenset(choices) for choices in rows["choices"]}
         shared = len(sets) == 1 and all(len(set(choices)) == len(choices) for choices in rows["choices"])
         texts = sorted(next(iter(sets))) if shared else []
@@ -93,17 +92,14 @@ class Answers:
             for choices in rows["choices"]
         ]
         width = max(map(len, labels))
-        correct, available = np.zeros((2, len(examples), width), dtype=bool)
-        label_of = np.full((len(examples), width + 1), NONE)  # the last place is that of NONE
+        correct, available = np.zeros((2, len(rows), width), dtype=bool)
+        label_of = np.full((len(rows), width + 1), UNKNOWN)  # the last place is that of UNKNOWN
         for place, (own, right) in enumerate(zip(labels, rows["correct"], strict=True)):
             available[place, own] = True
             correct[place, own] = list(right)
             label_of[place, : len(own)] = own
-        predicted = np.full((len(prompts), len(examples)), NONE)
-        evaluated = np.zeros(predicted.shape, dtype=bool)
-        predicted[prompt, example] = label_of[example, predictions["predicted"].to_numpy()]
-        evaluated[prompt, example] = True
-        return cls(predicted, evaluated, correct, available, shared)
+        predicted = label_of[np.arange(len(rows)), matrix.predicted]
+        return cls(predicted, matrix.evaluated, correct, available, shared)
 
     @property
     def single(self) -> bool:
@@ -242,13 +238,12 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
     seed, draws
         See ``randomization_test``; the setting's name makes its draws its own.
     """
-    setting = dict(predictions.iloc[0][SETTING])
+    setting = setting_of(predictions)
     answers = Answers.of(predictions, task)
-    name = "/".join(map(str, setting.values()))
     statistics = STATISTICS if answers.shared and answers.single else STATISTICS[:1]
     parts = []
     for statistic in statistics:
-        found = randomization_test(answers, int(digest(f"{seed}/{name}"), 16), draws, statistic)
+        found = randomization_test(answers, setting.seed(seed), draws, statistic)
         parts.append(
             pd.DataFrame(
                 {
@@ -261,10 +256,10 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
                 }
             )
         )
-    return pd.concat(parts, ignore_index=True).assign(**setting)
+    return setting.label(pd.concat(parts, ignore_index=True))
 
 
-def by_setting(table: pd.DataFrame) -> pd.DataFrame:
+def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """What verdicts carry of the table ``randomization``: one row a setting.
 
     Returns

@@ -1,4 +1,4 @@
-"""One verdict a setting: is its best prompt below, between or above the two baselines?"""
+"""One verdict per setting: is its best prompt below, between or above the two baselines?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from abovechance.chance.baseline import BestOf, RandomBaseline, whole
 from abovechance.core.html import as_html
-from abovechance.core.settings import SETTING
+from abovechance.core.settings import by_setting
 
 VERDICTS = ("below", "between", "above")
 
@@ -85,6 +85,47 @@ class Verdict:
             verdict=judge(correct / baseline.examples, baseline.standard, maximum),
         )
 
+    @classmethod
+    def of_prompts(cls, accuracy: pd.DataFrame, tried: int | None = None) -> Verdict:
+        """The verdict on the best prompt of one setting; see ``best_prompt``.
+
+        Parameters
+        ----------
+        accuracy
+            The setting's rows of the table ``accuracy``. Where prompts differ in how many examples
+            they are evaluated on, the verdict's ``examples`` are the best prompt's.
+        tried
+            How many prompts were tried, where the only row is the best one's.
+
+        Raises
+        ------
+        ValueError
+            If there are several rows, and a number of prompts besides.
+        """
+        if tried is not None and len(accuracy) > 1:
+            raise ValueError(
+                f"{len(accuracy)} prompts are there, so how many were tried is not asked for (--prompts)"
+            )
+        best = best_prompt(accuracy)
+        several = BestOf(baselines(accuracy), None if tried is None else [tried])
+        (own,) = baselines(best.to_frame().T)
+        return cls(
+            accuracy=best["accuracy"],
+            examples=int(best["examples"]),
+            prompts=several.prompts,
+            standard_baseline=several.standard,
+            maximum_baseline=several.maximum,
+            standard_tail=own.tail(best["correct"]),
+            maximum_tail=several.tail(best["accuracy"]),
+            verdict=judge(best["accuracy"], several.standard, several.maximum),
+        )
+
+    @property
+    def judgement(self) -> dict[str, Any]:
+        """Baselines, tails and verdict: the columns that every table of verdicts has, in their order."""
+        columns = ("standard_baseline", "maximum_baseline", "standard_tail", "maximum_tail", "verdict")
+        return {name: getattr(self, name) for name in columns}
+
     def _repr_html_(self) -> str:
         return as_html(asdict(self))
 
@@ -102,46 +143,24 @@ def _baseline(chances: tuple[float, ...], counts: tuple[int, ...]) -> RandomBase
     return RandomBaseline.from_counts(dict(zip(chances, counts, strict=True)))
 
 
-def verdict(accuracy: pd.DataFrame, tried: int | None = None) -> dict[str, object]:
-    """The verdict on one (model, task, shots).
-
-    Parameters
-    ----------
-    accuracy
-        The setting's rows of the table ``accuracy``.
-    tried
-        How many prompts were tried, where the only row is the best one's.
-
-    Returns
-    -------
-    dict
-        The columns of ``verdicts.csv`` after the setting's own. Where prompts differ in how
-        many examples they are evaluated on, ``examples`` is the best prompt's.
-    """
-    if tried is not None and len(accuracy) > 1:
-        raise ValueError(
-            f"{len(accuracy)} prompts are there, so how many were tried is not asked for (--prompts)"
-        )
+def best_prompt(accuracy: pd.DataFrame) -> pd.Series:
+    """The row of the prompt with the best accuracy, the first of these."""
     ordered = accuracy.sort_values(["accuracy", "prompt"], ascending=[False, True], kind="stable")
-    best = ordered.iloc[0]
-    several = BestOf(baselines(ordered), None if tried is None else [tried])
-    (own,) = baselines(ordered.iloc[:1])
-    return {
-        "examples": int(best["examples"]),
-        "prompts": several.prompts,
-        "best_prompt": int(best["prompt"]),
-        "best_accuracy": best["accuracy"],
-        "standard_baseline": several.standard,
-        "maximum_baseline": several.maximum,
-        "standard_tail": own.tail(best["correct"]),
-        "maximum_tail": several.tail(best["accuracy"]),
-        "verdict": judge(best["accuracy"], several.standard, several.maximum),
-    }
+    return ordered.iloc[0]
 
 
 def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
-    """One row a setting: the columns of ``verdicts.csv``, in the order of the table ``accuracy``."""
-    return pd.DataFrame(
-        dict(zip(SETTING, setting, strict=True)) | verdict(group, tried)
-        for setting, group in accuracy.groupby(SETTING, observed=True, sort=False)
-    )
+    """One row per setting: the columns of ``verdicts.csv``, in the order of the table ``accuracy``.
+
+    Parameters
+    ----------
+    accuracy, tried
+        See ``Verdict.of_prompts``.
+    """
+    rows = []
+    for setting, prompts in by_setting(accuracy):
+        found = Verdict.of_prompts(prompts, tried)
+        row = setting._asdict() | {"examples": found.examples, "prompts": found.prompts}
+        row |= {"best_prompt": int(best_prompt(prompts)["prompt"]), "best_accuracy": found.accuracy}
+        rows.append(row | found.judgement)
+    return pd.DataFrame(rows)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from abovechance.core.settings import Setting
+from abovechance.results.predictions import choose
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ class Run:
     rows
         ``example`` str, ``predicted`` (number of the choice, -1 where not known), ``correct``
         bool, ``tie`` bool, ``chance`` (nan where not known); and ``prompt``, a name, where the
-        results say which prompt a row is of. Without, all rows are of one prompt.
+        results say which prompt a row is of. Without, all rows are of one prompt. Where the
+        results have log-likelihoods, the columns ``likelihoods.OF_CHOICES``, which ``judged`` makes.
     notes
         What people should know: what was left out, and why.
     """
@@ -67,24 +72,34 @@ class Run:
         object.__setattr__(self, "model", name.replace("/", "--"))
 
     @property
-    def setting(self) -> tuple[str, str, int]:
-        """Model, task and shots."""
-        return self.model, self.task, self.shots
+    def setting(self) -> Setting:
+        """What the results are of."""
+        return Setting(self.model, self.task, self.shots)
 
 
-def pick(scores: list[float], right: set[int]) -> dict[str, object]:
-    """The columns of a row from the scores of its choices and the numbers of the correct ones.
+def judged(scores: Sequence[float], right: set[int], texts: Sequence[str] | None = None) -> dict[str, object]:
+    """The columns of a row from the log-likelihoods of its choices.
 
-    A tie of a correct and a wrong choice is wrong, and recorded.
+    Parameters
+    ----------
+    scores
+        (choices,) log-likelihoods in nats.
+    right
+        The numbers of the correct choices.
+    texts
+        (choices,) the choices as they were scored, where the log has them.
     """
-    values = np.asarray(scores, dtype=np.float64)
-    best = set(np.flatnonzero(values == values.max()).tolist())
-    tie = bool(best & right) and bool(best - right)
+    flags = np.isin(np.arange(len(scores)), list(right))
+    chosen = choose(np.asarray(scores, dtype=np.float64), flags, np.array([0]))
     return {
-        "predicted": -1 if tie else min(best),
-        "correct": bool(best & right) and not tie,
-        "tie": tie,
-        "chance": len(right) / len(values),
+        "predicted": int(chosen.predicted[0]),
+        "correct": bool(chosen.correct[0]),
+        "tie": bool(chosen.tie[0]),
+        "chance": len(right) / len(scores),
+        "logprobs": list(scores),
+        "characters": [None if texts is None else len(texts[i]) for i in range(len(scores))],
+        "bytes": [None if texts is None else len(texts[i].encode()) for i in range(len(scores))],
+        "right": flags.tolist(),
     }
 
 

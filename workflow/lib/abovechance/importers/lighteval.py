@@ -19,7 +19,7 @@ import pyarrow.lib
 import pyarrow.parquet as pq
 
 from abovechance.core.errors import InputError
-from abovechance.importers.contract import Options, Run, files_below, pick
+from abovechance.importers.contract import Options, Run, files_below, judged
 
 LOOKS_LIKE = "lighteval's details_<task>_<date>.parquet (made with --save-details)"
 METRICS = ("acc", "exact_match", "em", "quasi_exact_match")
@@ -77,7 +77,7 @@ def _row(row: dict[str, Any], number: int, where: str, options: Options) -> dict
     scores = response.get("logprobs") or []
     of_choices = len(choices) > 1 and len(scores) == len(choices)
     if of_choices and options.metric in (None, "acc"):
-        return {"example": example, **pick(scores, right)}
+        return {"example": example, **judged(scores, right, list(map(str, choices)))}
     name = options.metric or next((name for name in METRICS if name in metric), None)
     if name not in metric:
         raise InputError(

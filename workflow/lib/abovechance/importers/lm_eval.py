@@ -18,7 +18,7 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_json
-from abovechance.importers.contract import Options, Run, files_below, pick
+from abovechance.importers.contract import Options, Run, files_below, judged
 
 LOOKS_LIKE = "lm-evaluation-harness's samples_<task>_<date>.jsonl (made with --log_samples)"
 METRICS = ("acc", "exact_match", "acc_norm")
@@ -90,7 +90,7 @@ def _row(sample: dict[str, Any], where: str, options: Options) -> dict[str, obje
     scores = _choice_scores(sample)
     if scores is not None and options.metric in (None, "acc"):
         right = _targets(sample, len(scores), where)
-        return {"example": example, **pick(scores, right)}
+        return {"example": example, **judged(scores, right, _choice_texts(sample, len(scores)))}
     metric = options.metric or next((name for name in METRICS if name in sample), None)
     if metric is None or metric not in sample:
         has = [name for name in sample.get("metrics", []) if name in sample]
@@ -124,9 +124,14 @@ def _targets(sample: dict[str, Any], choices: int, where: str) -> set[int]:
     numbers = value if isinstance(value, list) else [value]
     if all(isinstance(number, int) and 0 <= number < choices for number in numbers):
         return set(numbers)
-    arguments = sample.get("arguments", {})
-    texts = [str(arguments.get(f"gen_args_{i}", {}).get("arg_1", "")).strip() for i in range(choices)]
-    found = {i for i, text in enumerate(texts) if text in {str(number).strip() for number in numbers}}
+    wanted = {str(number).strip() for number in numbers}
+    found = {i for i, text in enumerate(_choice_texts(sample, choices) or []) if text.strip() in wanted}
     if not found:
         raise InputError(f"{where}: target '{target}' is none of its {choices} choices")
     return found
+
+
+def _choice_texts(sample: dict[str, Any], choices: int) -> list[str] | None:
+    """The choices as they were scored, behind the context; None where the log lacks them."""
+    requests = [sample.get("arguments", {}).get(f"gen_args_{i}", {}) for i in range(choices)]
+    return [str(request["arg_1"]) for request in requests] if all("arg_1" in r for r in requests) else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from abovechance.core.errors import InputError
 from abovechance.importers.contract import Options, Run
 from abovechance.published.conventions import Convention
-from abovechance.published.release import Release
+from abovechance.published.release import Release, file_of
 
 LOOKS_LIKE = "a release with results/<model>_<task>_<shots>-shot.csv"
 
@@ -31,11 +31,11 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
         try:
             predictions = release.predictions(setting)
         except InputError as error:
-            raise InputError(f"{path}: {setting.file}: {error}") from None
+            raise InputError(f"{path}: {file_of(setting)}: {error}") from None
         convention = Convention.of(setting.task, setting.shots)
         rows = predictions[["prompt", "example", "correct"]].astype({"prompt": str, "example": str})
         yield Run(
-            f"{path}: {setting.file}",
+            f"{path}: {file_of(setting)}",
             *setting,
             rows.assign(predicted=-1, tie=False, chance=convention.chance if convention else float("nan")),
         )

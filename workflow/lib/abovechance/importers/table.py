@@ -1,4 +1,4 @@
-"""Runs become the table of predictions."""
+"""Runs become one table."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 import pandas as pd
 
 from abovechance.core.errors import InputError
-from abovechance.core.settings import SETTING
+from abovechance.core.settings import Setting
 from abovechance.importers.contract import Options, Run
-from abovechance.results.predictions import PREDICTIONS
+from abovechance.results.imported import as_imported
 
 
 def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
-    """The table ``predictions`` of all runs, one setting after another.
+    """The table ``imported`` of all runs, one setting after another.
 
     Raises
     ------
@@ -23,7 +23,7 @@ def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
         If the number of prompts or the chance of a lucky guess is not known, with the option
         that would tell it; or if an example stands twice in a run.
     """
-    by_setting: dict[tuple[str, str, int], list[Run]] = {}
+    by_setting: dict[Setting, list[Run]] = {}
     for run in runs:
         by_setting.setdefault(run.setting, []).append(run)
     return pd.concat([_one_setting(group, options) for group in by_setting.values()], ignore_index=True)
@@ -41,7 +41,7 @@ def _one_setting(runs: list[Run], options: Options) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True)
     table["prompt"] = table["prompt"].map(numbers)
     table = table.sort_values("prompt", kind="stable", ignore_index=True)
-    return table.assign(**dict(zip(SETTING, runs[0].setting, strict=True)))[list(PREDICTIONS.columns)]
+    return as_imported(runs[0].setting.label(table))
 
 
 def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
@@ -69,7 +69,7 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
     """What names a run's one prompt; InputError where the user has not said that it is one of several."""
     if options.each_file or (options.prompts is not None and len(runs) == 1):
         return run.file
-    what = f"{run.model} on {run.task}, {run.shots}-shot"
+    what = run.setting.words
     if len(runs) > 1:
         command = f"abovechance check {shlex.quote(str(Path(run.file).parent))} --each-file"
         raise InputError(

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from pathlib import PurePath
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from abovechance.chance.verdicts import baselines
-from abovechance.core.settings import SETTING
+from abovechance.core.settings import Setting, by_setting
 from abovechance.published.conventions import Convention
 from abovechance.published.pools import Pools
-from abovechance.published.release import Problem, Setting
+from abovechance.published.release import Problem, file_of
 
 # A prompt's accuracy is called lower than guessing where a guesser would be so low with less
 # than this probability, shared out among the prompts.
@@ -148,8 +149,8 @@ def of_aggregates(accuracies: Mapping[Setting, list[float]], accuracy: pd.DataFr
     file = "results/aggregated-results.json"
     if not accuracies:
         return
-    for (model, task, shots), group in accuracy.groupby(SETTING, observed=True, sort=False):
-        key, setting = f"{model}_{task}_{shots}-shot", Setting(model, task, shots)
+    for setting, group in by_setting(accuracy):
+        key = PurePath(file_of(setting)).stem
         values = np.asarray(accuracies.get(setting, []), dtype=float)
         outside = np.flatnonzero(~((values >= 0) & (values <= 1)))
         own = np.sort(group["accuracy"].to_numpy())
@@ -167,7 +168,7 @@ def of_aggregates(accuracies: Mapping[Setting, list[float]], accuracy: pd.DataFr
             evidence = f"{file}, '{key}': differs from the predictions by up to {worst:.3g}"
         else:
             continue
-        yield Finding(model, task, shots, "aggregated accuracies", evidence)
+        yield Finding(*setting, "aggregated accuracies", evidence)
 
 
 def of_pairs(losses: Mapping[Setting, pd.DataFrame]) -> Iterator[Finding]:

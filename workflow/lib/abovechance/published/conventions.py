@@ -18,8 +18,7 @@ from functools import cache, cached_property
 import pandas as pd
 
 from abovechance.chance.baseline import RandomBaseline
-from abovechance.core.settings import SETTING
-from abovechance.published.release import Setting
+from abovechance.core.settings import Setting, by_setting
 from abovechance.study.suites import nominal
 
 SAMPLED = 200
@@ -73,18 +72,18 @@ def published_verdicts(
         The accuracies as the release aggregates them, which the paper's table is made from. They
         count where they are accuracies, and for settings whose predictions cannot be used too.
     """
-    best = accuracy.groupby(SETTING, observed=True, sort=False)["accuracy"].max().to_dict()
+    best = {setting: rows["accuracy"].max() for setting, rows in by_setting(accuracy)}
     for setting, values in (aggregated or {}).items():
         if len(values) and all(0 <= value <= 1 for value in values):
-            best[tuple(setting)] = max(values)
+            best[setting] = max(values)
     rows = []
     for setting, value in sorted(best.items()):
-        convention = Convention.of(setting[1], setting[2])
+        convention = Convention.of(setting.task, setting.shots)
         if convention is None:
             continue
         rows.append(
             {
-                **dict(zip(SETTING, setting, strict=True)),
+                **setting._asdict(),
                 "examples": convention.examples,
                 "prompts": convention.prompts,
                 "best_accuracy": value,

@@ -12,13 +12,15 @@ import pyarrow as pa
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_csv
-from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
+from abovechance.core.settings import Setting
+from abovechance.core.tables import CATEGORY, TableSchema, read_table, setting_columns
 from abovechance.published import audit
 from abovechance.published.conventions import Convention
 from abovechance.published.pools import Pools, distinct_prompts
-from abovechance.published.release import Problem, Release, Setting
-from abovechance.results.accuracy import ACCURACY, accuracy_by_prompt
-from abovechance.results.predictions import PREDICTIONS
+from abovechance.published.release import Problem, Release, file_of
+from abovechance.results.accuracy import accuracy_by_prompt, writing_results
+from abovechance.results.likelihoods import of_losses
+from abovechance.results.predictions import UNKNOWN
 
 RELEASED = TableSchema(
     "released",
@@ -83,40 +85,46 @@ def take_in(
         for task, rows in examples.groupby("task", observed=True, sort=False)
     }
     problems, findings = list(release.problems), []
-    released, mended = [], []  # accuracies
     losses: dict[Setting, pd.DataFrame] = {}
     facts = {"release": release.path.name}
     with (
-        RELEASED.writing_parts(files.released, facts) as write_released,
-        PREDICTIONS.writing_parts(files.predictions, facts) as write_mended,
+        writing_results(files.released, files.released_accuracy, facts, RELEASED) as write_released,
+        writing_results(files.predictions, files.accuracy, facts) as write_mended,
     ):
         for done, setting in enumerate(release.settings, start=1):
             try:
                 taken = _take_in(release, setting, pools[setting.task])
             except InputError as error:
-                problems.append(Problem(setting.file, str(error), "left out"))
+                problems.append(Problem(file_of(setting), str(error), "left out"))
                 continue
             write_released(taken.released)
             write_mended(taken.mended)
-            released.append(accuracy_by_prompt(taken.released))
-            mended.append(accuracy_by_prompt(taken.mended))
             findings += taken.findings
             losses[setting] = taken.losses
             report(f"{done} of {len(release.settings)} settings read")
-        if not released:
+        if not losses:
             first = next(problem for problem in problems if problem.done == "left out")
             raise InputError(f"release {release.path}: no setting can be used; {first.file}: {first.what}")
-    accuracy = pd.concat(released, ignore_index=True)
-    ACCURACY.write(accuracy, files.released_accuracy, facts)
-    ACCURACY.write(pd.concat(mended, ignore_index=True), files.accuracy, facts)
     try:
-        findings += audit.of_aggregates(release.accuracies(), accuracy)
+        findings += audit.of_aggregates(release.accuracies(), read_table(files.released_accuracy))
     except InputError as error:
         problems.append(Problem("results/aggregated-results.json", str(error), "not used"))
     findings += audit.of_problems(problems)
     findings += audit.of_pairs(losses)
     write_csv(audit.table(findings), files.audit)
     return problems
+
+
+def released_likelihoods(released: pd.DataFrame) -> pd.DataFrame:
+    """The likelihoods of one setting's correct answers under its distinct prompts.
+
+    Parameters
+    ----------
+    released
+        The setting's rows of the table ``released``.
+    """
+    distinct = distinct_prompts(released)
+    return of_losses(distinct.assign(example=distinct["example"].astype(str)))
 
 
 class _Taken(NamedTuple):
@@ -131,12 +139,12 @@ class _Taken(NamedTuple):
 def _take_in(release: Release, setting: Setting, pools: Pools) -> _Taken:
     predictions = release.predictions(setting)
     chance, known = pools.chance(predictions)
-    predictions = predictions.assign(**setting._asdict(), tie=False, chance=chance)
+    predictions = setting.label(predictions).assign(tie=False, chance=chance)
     convention = Convention.of(setting.task, setting.shots)
     released = predictions.assign(chance=convention.chance) if convention else predictions
     accuracy = accuracy_by_prompt(predictions)
     findings = list(audit.of_setting(setting, predictions, accuracy, known, pools))
     distinct = distinct_prompts(predictions)
     mended = distinct.drop(columns=["demonstrations", "loss"])
-    mended = mended.assign(example=mended["example"].astype(str), predicted=-1)
+    mended = mended.assign(example=mended["example"].astype(str), predicted=UNKNOWN)
     return _Taken(released, mended, findings, distinct[["demonstrations", "example", "loss"]])

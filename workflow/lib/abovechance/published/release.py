@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from abovechance.core.errors import InputError
+from abovechance.core.settings import Setting
 from abovechance.study.tasks import bigbench_names
 
 _COLUMNS = {
@@ -51,17 +52,9 @@ _OUTCOMES = {
 }
 
 
-class Setting(NamedTuple):
-    """A (model, task, shots) of the release."""
-
-    model: str
-    task: str
-    shots: int
-
-    @property
-    def file(self) -> str:
-        """The setting's file in the release."""
-        return f"results/{self.model}_{self.task}_{self.shots}-shot.csv"
+def file_of(setting: Setting) -> str:
+    """A setting's file in a release."""
+    return f"results/{setting.model}_{setting.task}_{setting.shots}-shot.csv"
 
 
 @dataclass(frozen=True)
@@ -126,9 +119,9 @@ class Release:
         models, tasks, shots = ({setting[axis] for setting in self.settings} for axis in range(3))
         grid = (Setting(*cell) for cell in product(sorted(models), sorted(tasks), sorted(shots)))
         missing = [
-            Problem(setting.file, "there is no such file, as there is for other models", "left out")
+            Problem(file_of(setting), "there is no such file, as there is for other models", "left out")
             for setting in grid
-            if setting.file not in self.names
+            if file_of(setting) not in self.names
         ]
         return strange + missing
 
@@ -148,7 +141,7 @@ class Release:
         """
         try:
             table = pacsv.read_csv(
-                io.BytesIO(self.read(setting.file)),
+                io.BytesIO(self.read(file_of(setting))),
                 # in one thread, since errors then name the row
                 pacsv.ReadOptions(use_threads=False),
                 convert_options=pacsv.ConvertOptions(

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from abovechance.chance.agreement import PREDICTORS, decision_scores, most_prompts
-from abovechance.core.settings import SETTING
+from abovechance.core.settings import SETTING, Setting
 from abovechance.published.conventions import SAMPLED, published_verdicts
-from abovechance.published.release import Setting
 from abovechance.study.suites import nominal
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from abovechance.core.settings import SETTING
+from abovechance.core.errors import InputError
+from abovechance.core.settings import setting_of
 from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.results.predictions import PREDICTIONS
 
 ACCURACY = TableSchema(
     "accuracy",
@@ -25,7 +32,7 @@ ACCURACY = TableSchema(
 
 
 def accuracy_by_prompt(predictions: pd.DataFrame) -> pd.DataFrame:
-    """The table ``accuracy`` of one setting: one row a prompt.
+    """The table ``accuracy`` of one setting: one row per prompt.
 
     With the accuracy come the ``chances`` of a lucky guess and how many examples have each
     (``counts``), which is all that a prompt's random baseline depends on.
@@ -45,6 +52,35 @@ def accuracy_by_prompt(predictions: pd.DataFrame) -> pd.DataFrame:
     table["accuracy"] = table["correct"] / table["examples"]
     table["chances"] = [chances[row > 0].tolist() for row in counts]
     table["counts"] = [row[row > 0].tolist() for row in counts]
-    for column in SETTING:
-        table[column] = predictions[column].iloc[0]
-    return table
+    return setting_of(predictions).label(table)
+
+
+@contextmanager
+def writing_results(
+    predictions: Path, accuracy: Path, made_from: Mapping[str, Any], schema: TableSchema = PREDICTIONS
+) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """A function that adds the predictions of one setting: they and their accuracies are written.
+
+    Parameters
+    ----------
+    predictions, accuracy
+        The files. The second is written when all settings are there.
+    schema
+        The predictions' columns.
+
+    Raises
+    ------
+    InputError
+        If no setting has a prediction.
+    """
+    found: list[pd.DataFrame] = []
+    with schema.writing_parts(predictions, made_from) as write_part:
+
+        def write(part: pd.DataFrame) -> None:
+            write_part(part)
+            found.append(accuracy_by_prompt(part))
+
+        yield write
+        if not found:
+            raise InputError(f"{predictions}: no setting has a prediction")
+    ACCURACY.write(pd.concat(found, ignore_index=True), accuracy, made_from)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from abovechance.core.errors import InputError
-from abovechance.core.settings import SETTING
 from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
-from abovechance.study.tasks import chances
+from abovechance.study.chances import chances
 
 PREDICTIONS = TableSchema(
     "predictions",
@@ -30,17 +28,63 @@ PREDICTIONS = TableSchema(
 
 NORMALIZATIONS = {"token": "tokens", "character": "characters", "byte": "bytes", "none": None}
 
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
-def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "token") -> pd.DataFrame:
-    """Which examples each prompt gets right.
 
-    The prediction is the choice with the highest score. Where a correct and a wrong choice
-    share it, the example is wrong, and the tie is recorded.
+class Chosen(NamedTuple):
+    """What is predicted for each example.
+
+    Attributes
+    ----------
+    predicted
+        (examples,) the number of the choice with the highest score, the first where several
+        share it; ``UNKNOWN`` on a tie of a correct and a wrong one.
+    correct
+        (examples,) whether the choice with the highest score is a correct one, and no tie.
+    tie
+        (examples,) whether a correct and a wrong choice share the highest score.
+    """
+
+    predicted: Ints
+    correct: Bools
+    tie: Bools
+
+
+UNKNOWN = -1  # predicted where a correct and a wrong choice tie, or where results do not say
+
+
+def choose(scores: Floats, right: Bools, starts: Ints) -> Chosen:
+    """The choice with the highest score of each example: the one rule for ties.
 
     Parameters
     ----------
     scores
-        The table ``scores`` of one (model, task, shots).
+        (choices,) of all examples, one example's after another's.
+    right
+        (choices,) whether a choice is correct.
+    starts
+        (examples,) where each example's choices begin.
+    """
+    # an example whose choices are all correct has no wrong choice: any guess is right
+    best_right, best_wrong = (
+        np.maximum.reduceat(np.where(which, scores, -np.inf), starts) for which in (right, ~right)
+    )
+    tie = best_right == best_wrong
+    best = np.repeat(np.maximum(best_right, best_wrong), np.diff(starts, append=len(scores)))
+    places = np.where(scores == best, np.arange(len(scores)), len(scores))
+    first = np.minimum.reduceat(places, starts) - starts
+    return Chosen(np.where(tie, UNKNOWN, first), best_right > best_wrong, tie)
+
+
+def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "token") -> pd.DataFrame:
+    """Which examples each prompt gets right; see ``choose``.
+
+    Parameters
+    ----------
+    scores
+        The table ``scores`` of one setting.
     task
         The table ``tasks`` of the task.
     normalization
@@ -50,9 +94,28 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
     Returns
     -------
     DataFrame
-        (prompts x examples,) with ``prompt``, ``example``, ``predicted``: the choice's number, -1
-        on a tie of a correct and a wrong one; ``correct`` bool, ``tie`` bool and ``chance``: the
-        chance of a lucky guess, in (0, 1].
+        (prompts x examples,) with ``prompt``, ``example``, ``predicted``, ``correct``, ``tie`` and
+        ``chance``: the chance of a lucky guess, in (0, 1].
+    """
+    table = with_truth(scores, task)
+    group = table.groupby(["prompt", "example"], sort=False).ngroup().to_numpy()
+    table = table.iloc[np.lexsort((table["choice"], group))]
+    starts = np.flatnonzero(np.diff(np.sort(group), prepend=-1))
+    length = NORMALIZATIONS[normalization]
+    score = table["logprob"] / (table[length] if length else 1)
+    chosen = choose(score.to_numpy(), table["right"].to_numpy(dtype=bool), starts)
+    predictions = table[["prompt", "example"]].iloc[starts].reset_index(drop=True)
+    chance = pd.Series(chances(task["correct"]), index=task["example"])
+    return predictions.assign(**chosen._asdict(), chance=predictions["example"].map(chance))
+
+
+def with_truth(scores: pd.DataFrame, task: pd.DataFrame) -> pd.DataFrame:
+    """The table ``scores`` of one setting with ``right``: whether the choice is a correct one.
+
+    Raises
+    ------
+    InputError
+        If there are scores of what the task does not have.
     """
     flags = pd.DataFrame(
         {
@@ -61,53 +124,8 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
             "right": np.concatenate(task["correct"].map(np.asarray).to_list()),
         }
     )
-    length = NORMALIZATIONS[normalization]
     table = scores.merge(flags, on=["example", "choice"], how="left", validate="many_to_one")
-    score = table["logprob"] / (table[length] if length else 1)
-    keys = [table["prompt"], table["example"]]
-    right = score.where(table["right"]).groupby(keys, sort=False).max()
-    # An example whose choices are all correct has no wrong choice: any guess is right.
-    wrong = score.where(~table["right"]).groupby(keys, sort=False).max().fillna(-np.inf)
-    chance = pd.Series(chances(task["correct"]), index=task["example"])
-    best = table["choice"].loc[score.groupby(keys, sort=False).idxmax()].to_numpy()
-    predictions = pd.DataFrame({"correct": right > wrong, "tie": right == wrong}).reset_index()
-    predictions["predicted"] = np.where(predictions["tie"], -1, best)
-    predictions["chance"] = predictions["example"].map(chance)
-    return predictions
-
-
-def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
-    """The models, tasks and numbers of shots of a table of predictions, in the order of its rows.
-
-    Only columns' statistics are read where each part of the file is of one setting.
-
-    Raises
-    ------
-    InputError
-        If the file is no such table.
-    """
-    try:
-        with pq.ParquetFile(path) as file:
-            if missing := set(PREDICTIONS.columns) - set(file.schema_arrow.names):
-                raise InputError(
-                    f"{path}: is no table of predictions, it lacks {', '.join(sorted(missing))}; right "
-                    "would be a file of `abovechance import`"
-                )
-            found: list[dict[Any, None]] = [{} for _ in SETTING]
-            for part in range(file.num_row_groups):
-                for values, column in zip(found, SETTING, strict=True):
-                    values.update(dict.fromkeys(_values(file, part, column)))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    models, tasks, shots = map(list, found)
-    return models, tasks, shots
-
-
-def _values(file: pq.ParquetFile, part: int, column: str) -> list[Any]:
-    """The different values of a column in one part of a file."""
-    place = file.schema_arrow.names.index(column)
-    statistics = file.metadata.row_group(part).column(place).statistics
-    if statistics is not None and statistics.has_min_max and statistics.min == statistics.max:
-        return [statistics.min]
-    values: list[Any] = file.read_row_group(part, columns=[column])[column].unique().to_pylist()
-    return values
+    if (strange := table["right"].isna()).any():
+        example, choice = table.loc[strange, ["example", "choice"]].iloc[0]
+        raise InputError(f"scores have choice {choice} of example '{example}', which the task has not")
+    return table

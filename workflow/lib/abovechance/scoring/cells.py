@@ -14,6 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from abovechance.core.errors import InputError
 from abovechance.core.provenance import digest
+from abovechance.core.settings import Setting
 from abovechance.scoring import models
 from abovechance.scoring.algorithms import choose_path, score
 from abovechance.scoring.engine import pack_tokens
@@ -29,13 +30,13 @@ class Cell:
 
     Attributes
     ----------
-    name
-        What people call it, for messages: model, task and shots.
+    setting
+        What the prompts are of.
     task, evaluation, prompts
         The tables ``tasks``, ``evaluation_sets`` and ``prompts``.
     """
 
-    name: str
+    setting: Setting
     task: pd.DataFrame
     evaluation: pd.DataFrame
     prompts: pd.DataFrame
@@ -98,7 +99,7 @@ def score_cells(
         for path, cell in cells.items()
     }
     for path, cell in cells.items():
-        report(f"{cell.name}: {len(missing[path])} of {len(cell.keys)} prompts to score")
+        report(f"{cell.setting.words}: {len(missing[path])} of {len(cell.keys)} prompts to score")
     facts: dict[str, Any] = {}
     if any(missing.values()):
         tokenizer = models.load_tokenizer(weights)
@@ -129,7 +130,7 @@ def _score_missing(
             store.add(cell.keys[prompt], None, {"too_long": too_long[prompt]})
         else:
             store.add(cell.keys[prompt], *scorer.score(cell.strings(prompt)))
-        report(f"{cell.name}: {done} of {len(missing)} prompts scored")
+        report(f"{cell.setting.words}: {done} of {len(missing)} prompts scored")
 
 
 class Scorer:
@@ -218,7 +219,7 @@ def _too_long(
     if found and not leave_out:
         prompt, longest = max(found.items(), key=lambda item: item[1])
         raise InputError(
-            f"{cell.name}: {len(found)} of {len(cell.prompts)} prompts are longer than the model's "
+            f"{cell.setting.words}: {len(found)} of {len(cell.prompts)} prompts are longer than the model's "
             f"context of {context} tokens (prompt {prompt} has {longest}); right would be fewer "
             "shots, another model, or the key `too_long: leave_out` in the config"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
 
 from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.planning import least_accuracies
 from abovechance.shown import style
 from abovechance.study.suites import suites
 
@@ -81,14 +83,10 @@ def critical_numbers(
     rows = []
     for size in np.unique(np.logspace(1, 4, 46).astype(int)).tolist():
         for number in choices:
-            at_least = RandomBaseline.of(1 / number, size).tail(
-                np.arange(size + 1)[None, :], np.array(tried)[:, None]
-            )
-            for prompts, probabilities in zip(tried, at_least, strict=True):
-                for tail in tails:
-                    reached = np.flatnonzero(probabilities <= tail)
-                    accuracy = reached[0] / size if len(reached) else np.nan
-                    rows.append((number, prompts, tail, size, accuracy))
+            guesser = RandomBaseline.of(1 / number, size)
+            least = least_accuracies(guesser, np.array(tried)[:, None], np.array(tails))
+            for (prompts, tail), accuracy in zip(product(tried, tails), least.flat, strict=True):
+                rows.append((number, prompts, tail, size, accuracy))
     return pd.DataFrame(rows, columns=["choices", "prompts", "tail", "examples", "accuracy"])
 
 

@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.tables import TableSchema
+from abovechance.study.chances import chances
 
 TASKS = TableSchema(
     "tasks",
@@ -155,6 +156,14 @@ def read_task(path: Path) -> pd.DataFrame:
     return read_own(path)
 
 
+def task_chances(path: str | Path) -> np.ndarray:
+    """(examples,) chance of a lucky guess on each example of a task file; see ``read_own``.
+
+    >>> RandomBaseline(task_chances("sums.jsonl"))  # doctest: +SKIP
+    """
+    return chances(read_task(Path(path))["correct"])
+
+
 def read_own(path: Path) -> pd.DataFrame:
     """The user's own task as a table, from JSON Lines, CSV or Parquet.
 
@@ -266,8 +275,3 @@ def _index_of(answer: Any, choices: list[str], where: str) -> int:
 def as_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Rows of examples as a table with the columns example, text, choices, correct."""
     return pd.DataFrame(list(rows), columns=["example", "text", "choices", "correct"])
-
-
-def chances(correct: Iterable[Iterable[bool]]) -> np.ndarray:
-    """(examples,) chance of a lucky guess: correct choices / choices, in (0, 1]."""
-    return np.array([np.mean(list(flags)) for flags in correct], dtype=np.float64)

@@ -1,0 +1,5 @@
+"""``python -m abovechance``."""
+
+from abovechance.cli import main
+
+main()

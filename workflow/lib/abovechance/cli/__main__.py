@@ -1,0 +1,5 @@
+"""``python -m abovechance.cli``."""
+
+from abovechance.cli import main
+
+main()

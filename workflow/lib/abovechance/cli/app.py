@@ -1,0 +1,50 @@
+"""The command line as a whole: its name, its version, and how it ends."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from abovechance import __version__
+
+
+def example_lines(*commands: str) -> str:
+    """Commands to copy, each on its line of a command's help."""
+    return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
+
+app = typer.Typer(
+    help="Is a model's best score better than chance, given how many prompts were tried?",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"abovechance {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Is a model's best score better than chance, given how many prompts were tried?"""
+
+
+def main() -> None:
+    """Run a command; a mistake in what it was given is one line and exit status 1."""
+    try:
+        app()
+    except ValueError as error:  # InputError among them
+        typer.echo(f"abovechance: error: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

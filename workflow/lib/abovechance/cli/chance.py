@@ -1,0 +1,163 @@
+"""Commands about chance alone: baseline, plan and power."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from abovechance.chance import planning
+from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.verdicts import Verdict
+from abovechance.cli.app import app, example_lines
+from abovechance.cli.options import (
+    Chance,
+    Choices,
+    Examples,
+    FigureFile,
+    Json,
+    Level,
+    Prompts,
+    one_chance,
+    random_baseline,
+)
+from abovechance.cli.output import show, write_figure
+from abovechance.core.errors import InputError
+from abovechance.study.tasks import task_chances
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance baseline -n 100 -c 2 -t 200",
+        "abovechance baseline -c 2:50,5:50 -t 20 --accuracy 0.46",
+    )
+)
+def baseline(
+    examples: Examples = None,
+    chance: Chance = None,
+    choices: Choices = None,
+    task: Annotated[
+        Path | None, typer.Option("--task", help="A task file, in place of the options before.")
+    ] = None,
+    prompts: Prompts = 1,
+    accuracy: Annotated[
+        float | None, typer.Option("--accuracy", "-a", min=0, max=1, help="The best accuracy reached.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """The standard and the maximum random baseline; with an accuracy, the verdict on it."""
+    if task is None:
+        guesser = random_baseline(examples, chance, choices)
+    elif (examples, chance, choices) == (None, None, None):
+        guesser = RandomBaseline(task_chances(task))
+    else:
+        raise InputError("--task has the examples and choices itself; leave out the other options")
+    if accuracy is not None:
+        found = asdict(Verdict.of(accuracy, guesser, prompts))
+    else:
+        found = {
+            "examples": guesser.examples,
+            "prompts": prompts,
+            "standard_baseline": guesser.standard,
+            "maximum_baseline": guesser.maximum(prompts),
+        }
+    show(pd.DataFrame([found]), as_json, upright=True)
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance plan -c 2 -t 200 --margin 0.05",
+        "abovechance plan -c 2 -n 100 --accuracy 0.62",
+        "abovechance plan -c 2 -n 100 -t 200",
+    )
+)
+def plan(
+    chance: Chance = None,
+    choices: Choices = None,
+    examples: Examples = None,
+    prompts: Annotated[
+        int | None, typer.Option("--prompts", "-t", min=1, help="How many prompts are to be tried.")
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option("--margin", "-m", help="How far the maximum baseline may be above chance.")
+    ] = None,
+    accuracy: Annotated[
+        float | None,
+        typer.Option("--accuracy", "-a", min=0, max=1, help="A score that chance must not reach."),
+    ] = None,
+    level: Level = 0.05,
+    figure: FigureFile = None,
+    as_json: Json = False,
+) -> None:
+    """How many examples or prompts: with --prompts and --margin, --examples and --accuracy, or --examples
+    and --prompts."""
+    found: dict[str, Any] = {}
+    if prompts is not None and margin is not None:
+        found["examples_needed"] = planning.examples_needed(one_chance(chance, choices), prompts, margin)
+    if examples is not None or (choices and ":" in choices):
+        guesser = random_baseline(examples, chance, choices)
+        if accuracy is not None:
+            allowed = planning.prompts_allowed(guesser, accuracy)
+            found["prompts_allowed"] = "any number" if allowed is None and not as_json else allowed
+        if prompts is not None:
+            found["standard_baseline"] = guesser.standard
+            found["maximum_baseline"] = guesser.maximum(prompts)
+            found["least_accuracy_above_it"] = planning.least_above(guesser, prompts)
+            found[f"least_accuracy_at_level_{level:g}"] = planning.least_significant(guesser, prompts, level)
+    if not found:
+        raise InputError(
+            "nothing to plan: give --prompts and --margin, --examples and --accuracy, or --examples and "
+            "--prompts"
+        )
+    show(pd.DataFrame([found], dtype=object), as_json, upright=True)
+    if figure is not None:
+        from abovechance.shown import baselines
+
+        tried = sorted({1, 10, 100, 1000, prompts or 1})
+        write_figure(baselines.plan, baselines.plan_numbers(one_chance(chance, choices), tried), figure)
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance power -c 2 -n 100 -t 20 --accuracy 0.6",
+        "abovechance power -c 2 -t 20 --accuracy 0.6 --wanted 0.9",
+    )
+)
+def power(
+    accuracy: Annotated[
+        float, typer.Option("--accuracy", "-a", min=0, max=1, help="True accuracy of the better prompts.")
+    ],
+    chance: Chance = None,
+    choices: Choices = None,
+    examples: Examples = None,
+    prompts: Prompts = 1,
+    better: Annotated[int, typer.Option(min=1, help="How many of the prompts have that accuracy.")] = 1,
+    level: Level = 0.05,
+    wanted: Annotated[float, typer.Option(min=0.001, max=0.999, help="The power that is wanted.")] = 0.8,
+    figure: FigureFile = None,
+    as_json: Json = False,
+) -> None:
+    """How probably a prompt that is better than chance is found; without --examples, how many it takes."""
+    found: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "level": level}
+    if examples is None and not (choices and ":" in choices):
+        one = one_chance(chance, choices)
+        found["wanted"] = wanted
+        examples = planning.examples_for_power(one, accuracy, prompts, better, level, wanted)
+        found["examples_needed"] = examples
+    else:
+        guesser = random_baseline(examples, chance, choices)
+        found["power"] = planning.power(guesser, accuracy, prompts, better, level)
+    show(pd.DataFrame([found], dtype=object), as_json, upright=True)
+    if figure is not None:
+        from abovechance.shown import baselines
+
+        one = one_chance(chance, choices)
+        accuracies = np.linspace(one, min(1.0, one + 0.4), 41).tolist()
+        numbers = planning.power_curve(
+            one, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, level
+        )
+        write_figure(baselines.power_lines, numbers, figure)

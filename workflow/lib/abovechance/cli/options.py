@@ -1,0 +1,81 @@
+"""The options that several commands have, and what they mean together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abovechance.chance.baseline import RandomBaseline
+from abovechance.core.errors import InputError
+
+Json = Annotated[bool, typer.Option("--json", help="Write JSON, with all digits, for programs.")]
+Examples = Annotated[
+    int | None, typer.Option("--examples", "-n", min=1, help="How many examples prompts are evaluated on.")
+]
+Chance = Annotated[
+    float | None, typer.Option("--chance", "-p", min=0, max=1, help="Chance of a lucky guess on an example.")
+]
+Choices = Annotated[
+    str | None,
+    typer.Option("--choices", "-c", help="Choices of an example: 4, or for some each: 2:50,5:50."),
+]
+Results = Annotated[
+    list[Path], typer.Argument(help="Files or folders; - for a CSV from a pipe.", show_default=False)
+]
+BestOfPrompts = Annotated[
+    int | None,
+    typer.Option("--prompts", "-t", min=1, help="How many prompts were tried; these are the best's."),
+]
+EachFile = Annotated[bool, typer.Option("--each-file", help="Each run is another prompt that was tried.")]
+Metric = Annotated[
+    str | None, typer.Option("--metric", help="Which metric, or scorer, says what is correct.")
+]
+Filter = Annotated[str | None, typer.Option("--filter", help="Which of lm-evaluation-harness's filters.")]
+Epoch = Annotated[int, typer.Option("--epoch", min=1, help="Which of inspect's epochs.")]
+Prompts = Annotated[int, typer.Option("--prompts", "-t", min=1, help="How many prompts were tried.")]
+
+
+Level = Annotated[
+    float, typer.Option("--level", min=1e-12, max=0.999, help="How probable guessing may be to do as well.")
+]
+FigureFile = Annotated[
+    Path | None, typer.Option("--figure", help="Draw it too, to this .png or .pdf, with the numbers as .csv.")
+]
+
+
+def one_chance(chance: float | None, choices: str | None) -> float:
+    """The chance of every example; InputError where examples differ."""
+    if (chance is None) == (choices is None):
+        raise InputError("one of --chance and --choices is needed, and not both")
+    if chance is not None:
+        return chance
+    if ":" in choices:
+        raise InputError(
+            "how many examples are needed is asked for one number of choices, such as --choices 4"
+        )
+    return 1 / _whole(choices)
+
+
+def random_baseline(examples: int | None, chance: float | None, choices: str | None) -> RandomBaseline:
+    """The baseline that the options describe."""
+    if (chance is None) == (choices is None):
+        raise InputError("one of --chance and --choices is needed, and not both")
+    if chance is not None or ":" not in choices:
+        if examples is None:
+            raise InputError("--examples is needed: how many examples prompts are evaluated on")
+        return RandomBaseline.of(chance if chance is not None else 1 / _whole(choices), examples)
+    counts = {}
+    for part in choices.split(","):
+        number, _, some = part.partition(":")
+        counts[_whole(number)] = counts.get(_whole(number), 0) + _whole(some)
+    if examples is not None and examples != sum(counts.values()):
+        raise InputError(f"--examples is {examples}, but --choices has {sum(counts.values())} examples")
+    return RandomBaseline.from_choices(counts)
+
+
+def _whole(text: str) -> int:
+    if not text.strip().isdigit() or int(text) < 1:
+        raise InputError(f"--choices has '{text}'; right would be a number such as 4, or 2:50,5:50")
+    return int(text)

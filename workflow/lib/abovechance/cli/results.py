@@ -1,0 +1,138 @@
+"""Commands about other people's results: check and import."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import pandas as pd
+import typer
+
+from abovechance.chance import published_scores
+from abovechance.chance.verdicts import verdicts
+from abovechance.cli.app import app, example_lines
+from abovechance.cli.options import (
+    BestOfPrompts,
+    Chance,
+    Choices,
+    EachFile,
+    Epoch,
+    Filter,
+    Json,
+    Metric,
+    Results,
+    one_chance,
+)
+from abovechance.cli.output import show
+from abovechance.core.errors import InputError
+from abovechance.core.settings import SETTING, by_setting
+from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.results.imported import IMPORTED
+
+if TYPE_CHECKING:
+    from abovechance.importers import Options
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance check docs/published_maxima.csv",
+        "abovechance check samples_arc_2026-01-01T00-00-00.jsonl --prompts 20",
+        "abovechance check helm_runs/",
+        "abovechance check logs/ --each-file",
+    )
+)
+def check(
+    results: Results,
+    prompts: BestOfPrompts = None,
+    each_file: EachFile = False,
+    chance: Chance = None,
+    choices: Choices = None,
+    metric: Metric = None,
+    filter_: Filter = None,
+    epoch: Epoch = 1,
+    as_json: Json = False,
+) -> None:
+    """Verdicts for a table of best scores, or for other tools' logs.
+
+    Known are the logs of lm-evaluation-harness, HELM, lighteval and inspect, the published release,
+    a CSV with a row per prompt and example, and a CSV with a row per best score (best_accuracy, examples,
+    choices or chance, prompts).
+    """
+    results = [_from_pipe() if str(path) == "-" else path for path in results]
+    if len(results) == 1 and published_scores.is_maxima(results[0]):
+        judged = published_scores.judge_maxima(published_scores.read_maxima(results[0]))
+    else:
+        options = _options(prompts, each_file, chance, choices, metric, filter_, epoch)
+        settings = by_setting(_imported(results, options))
+        accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in settings], ignore_index=True)
+        judged = verdicts(accuracy, prompts)
+    show(judged, as_json)
+    if not as_json:
+        typer.echo(f"\n{published_scores.count(judged)}")
+
+
+@app.command(
+    "import",
+    epilog=example_lines(
+        "abovechance import helm_runs/ --output helm.parquet",
+        "abovechance import logs/ --each-file --output mine.parquet",
+    ),
+)
+def import_(
+    results: Results,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The .parquet file to write.")],
+    each_file: EachFile = False,
+    chance: Chance = None,
+    choices: Choices = None,
+    metric: Metric = None,
+    filter_: Filter = None,
+    epoch: Epoch = 1,
+) -> None:
+    """Write other tools' logs as a table that a study starts from: `predictions: FILE` in its config."""
+    if output.suffix != ".parquet":
+        raise InputError(f"--output {output}: right would be a name that ends in .parquet")
+    options = _options(None, each_file, chance, choices, metric, filter_, epoch)
+    imported = _imported(results, options)
+    facts = {"imported": [str(path) for path in results]}
+    with IMPORTED.writing_parts(output, facts) as write:
+        for _, rows in by_setting(imported):
+            write(rows)
+    settings = imported[[*SETTING, "prompt"]].drop_duplicates()
+    typer.echo(f"{output}: {len(settings)} prompts in {len(settings.drop_duplicates(SETTING))} settings")
+
+
+def _from_pipe() -> Path:
+    """A CSV from standard input, in a file that lasts as long as the process."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    path = Path(folder.name) / "stdin.csv"
+    path.write_text(sys.stdin.read(), encoding="utf-8")
+    return path
+
+
+def _options(
+    prompts: int | None,
+    each_file: bool,
+    chance: float | None,
+    choices: str | None,
+    metric: str | None,
+    filter_: str | None,
+    epoch: int,
+) -> Options:
+    from abovechance.importers import Options
+
+    known = None if chance is None and choices is None else one_chance(chance, choices)
+    return Options(known, metric, filter_, epoch, each_file, prompts)
+
+
+def _imported(paths: list[Path], options: Options) -> pd.DataFrame:
+    """The predictions of other tools' results; what people should know goes to the error stream."""
+    from abovechance.importers import combine, read_runs
+
+    runs = read_runs(paths, options)
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        typer.echo(f"note: {note}", err=True)
+    return combine(runs, options)

@@ -1,0 +1,71 @@
+"""How likely models found choices, wherever results come from: what continuous metrics start from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
+from abovechance.results.predictions import UNKNOWN, with_truth
+
+# Missing: what the results do not say.
+LIKELIHOODS = TableSchema(
+    "likelihoods",
+    {
+        **setting_columns(category=True),
+        "prompt": pa.int64(),
+        "example": CATEGORY,
+        "choice": pa.int64(),
+        "right": pa.bool_(),
+        "logprob": pa.float64(),
+        "mean_logprob": pa.float64(),
+        "tokens": pa.int64(),
+        "characters": pa.int64(),
+        "bytes": pa.int64(),
+    },
+)
+# Columns of lists, one entry per choice, in tables of predictions that come with log-likelihoods.
+OF_CHOICES = {
+    "logprobs": pa.list_(pa.float64()),
+    "characters": pa.list_(pa.int64()),
+    "bytes": pa.list_(pa.int64()),
+    "right": pa.list_(pa.bool_()),
+}
+
+
+def of_scores(scores: pd.DataFrame, task: pd.DataFrame) -> pd.DataFrame:
+    """The likelihoods of one scored setting, without the setting's columns.
+
+    Parameters
+    ----------
+    scores
+        The table ``scores`` of the setting.
+    task
+        The table ``tasks`` of its task.
+    """
+    table = with_truth(scores, task)
+    return table.assign(mean_logprob=table["logprob"] / table["tokens"])
+
+
+def of_imported(rows: pd.DataFrame) -> pd.DataFrame:
+    """The likelihoods of one imported setting, of the rows that have any.
+
+    Parameters
+    ----------
+    rows
+        Predictions with the columns ``OF_CHOICES``; a list is missing where the results lack it.
+    """
+    there = rows[rows["logprobs"].notna()]
+    table = there.drop(columns=["predicted", "correct", "tie", "chance"]).explode([*OF_CHOICES])
+    table["choice"] = table.groupby(["prompt", "example"], observed=True, sort=False).cumcount()
+    numbers = table[["logprobs", "characters", "bytes"]].astype("float64")
+    table = table.assign(**numbers, right=table["right"].astype(bool), mean_logprob=np.nan, tokens=np.nan)
+    return table.rename(columns={"logprobs": "logprob"}).reset_index(drop=True)
+
+
+def of_losses(rows: pd.DataFrame) -> pd.DataFrame:
+    """The likelihoods of correct answers of which the mean ``loss`` per token is known, and no more."""
+    table = rows[[*(column for column in LIKELIHOODS.columns if column in rows)]]
+    unknown = dict.fromkeys(("logprob", "tokens", "characters", "bytes"), np.nan)
+    return table.assign(**unknown, choice=UNKNOWN, right=True, mean_logprob=-rows["loss"])

@@ -1,0 +1,60 @@
+"""The response matrix of a setting: what each prompt answers to each example."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from abovechance.results.predictions import UNKNOWN
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ResponseMatrix:
+    """The predictions of one setting as arrays.
+
+    Attributes
+    ----------
+    prompts
+        (prompts,) prompt numbers, ascending.
+    examples
+        (examples,) the examples' ids as texts, in the order of their first rows.
+    evaluated
+        (prompts, examples) whether a prompt is evaluated on an example.
+    correct
+        (prompts, examples) whether a prompt gets an example right; False where not evaluated.
+    predicted
+        (prompts, examples) number of the predicted choice; ``UNKNOWN`` where none is known.
+    chance
+        (examples,) chance of a lucky guess.
+    """
+
+    prompts: Ints
+    examples: NDArray[np.str_]
+    evaluated: Bools
+    correct: Bools
+    predicted: Ints
+    chance: Floats
+
+    @classmethod
+    def of(cls, predictions: pd.DataFrame) -> ResponseMatrix:
+        """Arrange the predictions of one setting, which need not say what was predicted."""
+        prompt, prompts = pd.factorize(predictions["prompt"], sort=True)
+        example, examples = pd.factorize(predictions["example"])
+        correct, evaluated = np.zeros((2, len(prompts), len(examples)), dtype=bool)
+        predicted = np.full(correct.shape, UNKNOWN)
+        chance = np.empty(len(examples))
+        correct[prompt, example] = predictions["correct"]
+        evaluated[prompt, example] = True
+        chance[example] = predictions["chance"]
+        if "predicted" in predictions:
+            predicted[prompt, example] = predictions["predicted"]
+        return cls(
+            np.asarray(prompts), np.asarray(examples).astype(str), evaluated, correct, predicted, chance
+        )
