@@ -87,7 +87,7 @@ class Verdict:
 
     @classmethod
     def of_prompts(cls, accuracy: pd.DataFrame, tried: int | None = None) -> Verdict:
-        """The verdict on the best prompt of one setting; see ``best_prompt``.
+        """The verdict on the best prompt of one setting, the first of ``ranked``.
 
         Parameters
         ----------
@@ -106,9 +106,10 @@ class Verdict:
             raise ValueError(
                 f"{len(accuracy)} prompts are there, so how many were tried is not asked for (--prompts)"
             )
-        best = best_prompt(accuracy)
-        several = BestOf(baselines(accuracy), None if tried is None else [tried])
-        (own,) = baselines(best.to_frame().T)
+        ordered = ranked(accuracy)
+        best = ordered.iloc[0]
+        several = BestOf(baselines(ordered), None if tried is None else [tried])
+        (own,) = baselines(ordered.iloc[:1])
         return cls(
             accuracy=best["accuracy"],
             examples=int(best["examples"]),
@@ -143,10 +144,9 @@ def _baseline(chances: tuple[float, ...], counts: tuple[int, ...]) -> RandomBase
     return RandomBaseline.from_counts(dict(zip(chances, counts, strict=True)))
 
 
-def best_prompt(accuracy: pd.DataFrame) -> pd.Series:
-    """The row of the prompt with the best accuracy, the first of these."""
-    ordered = accuracy.sort_values(["accuracy", "prompt"], ascending=[False, True], kind="stable")
-    return ordered.iloc[0]
+def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the table ``accuracy`` of one setting, the best prompt first, the lowest number on ties."""
+    return accuracy.sort_values(["accuracy", "prompt"], ascending=[False, True], kind="stable")
 
 
 def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
@@ -161,6 +161,6 @@ def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
     for setting, prompts in by_setting(accuracy):
         found = Verdict.of_prompts(prompts, tried)
         row = setting._asdict() | {"examples": found.examples, "prompts": found.prompts}
-        row |= {"best_prompt": int(best_prompt(prompts)["prompt"]), "best_accuracy": found.accuracy}
+        row |= {"best_prompt": int(ranked(prompts)["prompt"].iloc[0]), "best_accuracy": found.accuracy}
         rows.append(row | found.judgement)
     return pd.DataFrame(rows)
