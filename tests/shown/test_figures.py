@@ -41,9 +41,9 @@ def accuracy(settings) -> pd.DataFrame:
     return pd.concat([accuracy_by_prompt(table) for table in settings], ignore_index=True)
 
 
-@pytest.mark.parametrize("name", baselines.LANDSCAPES)
-def test_landscapes_are_written_with_their_numbers(name, tmp_path):
-    numbers, draw = baselines.LANDSCAPES[name]
+@pytest.mark.parametrize("name", baselines.GENERAL)
+def test_figures_of_no_study_are_written_with_their_numbers(name, tmp_path):
+    numbers, draw = baselines.GENERAL[name]
     plotted = numbers()
     style.save(draw(plotted), plotted, tmp_path / name)
     assert {path.suffix for path in tmp_path.iterdir()} == {".png", ".pdf", ".csv"}

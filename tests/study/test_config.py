@@ -58,7 +58,10 @@ def test_the_studies_that_come_with_the_project_are_right(path, tmp_path):
 def test_a_study_starts_from_models_or_from_a_release_that_is_there(tmp_path):
     release = {"study": "p", "release": str(tmp_path)}
     assert resolve(release, SCHEMA, DOWNLOADS, "p.yaml")["heldout"]["splits"] == 100
-    with pytest.raises(InputError, match="p.yaml: key 'tasks' has no place beside 'release'"):
+    with pytest.raises(
+        InputError,
+        match="p.yaml: key 'tasks' means nothing in a study with 'release', .* a study that scores models",
+    ):
         resolve(release | {"tasks": GOOD["tasks"]}, SCHEMA, DOWNLOADS, "p.yaml")
     with pytest.raises(
         InputError, match=r"p.yaml: key 'release': there is no 'nowhere'.*--config release=PATH"

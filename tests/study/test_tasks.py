@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 from abovechance.core.errors import InputError
-from abovechance.study.tasks import bigbench_names, chances, read_bigbench, read_own
+from abovechance.study.task_sources import bigbench_names
+from abovechance.study.tasks import chances, read_bigbench, read_own
 
 SIZES = {
     "bbq_lite_json": 16076,

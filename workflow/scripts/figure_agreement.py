@@ -10,7 +10,7 @@ from abovechance.shown import style
 from abovechance.shown.roc import agreement_curves
 
 with logged(snakemake):
-    outcomes = most_prompts(read_table(Path(snakemake.input.outcomes[0])))
+    outcomes = most_prompts(read_table(Path(snakemake.input.outcomes)))
     numbers = curves(outcomes)
     figure = agreement_curves(numbers, agreement(outcomes, []))
     style.save(figure, numbers, Path(snakemake.output.png).with_suffix(""))

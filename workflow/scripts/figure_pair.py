@@ -10,7 +10,5 @@ from abovechance.shown import style
 
 with logged(snakemake):
     accuracy = read_table(Path(snakemake.input.accuracy))
-    for name, figure, numbers in figures.draw_pair(
-        accuracy, snakemake.wildcards.model, snakemake.params.tuned
-    ):
-        style.save(figure, numbers, Path(snakemake.output[0]).parent / name)
+    base, tuned = snakemake.wildcards.model, snakemake.params.tuned
+    style.save_all(figures.draw_pair(accuracy, base, tuned), snakemake.output)

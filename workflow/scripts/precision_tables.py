@@ -7,14 +7,11 @@ from script_log import logged
 import pandas as pd
 
 from abovechance.core.tables import read_table
-from abovechance.shown.tables import precision_settings, precision_summary, write
+from abovechance.shown.tables import precision_settings, precision_summary, write_all
 
 with logged(snakemake):
-    settings = precision_settings(
-        pd.read_csv(snakemake.input.verdicts[0]),
-        read_table(Path(snakemake.input.accuracy)),
-        snakemake.params.pairs,
-    )
-    folder = Path(snakemake.output[0]).parent
-    write(precision_summary(settings), folder / "precision_summary")
-    write(settings, folder / "precision_settings")
+    verdicts = pd.read_csv(snakemake.input.verdicts)
+    accuracy = read_table(Path(snakemake.input.accuracy))
+    settings = precision_settings(verdicts, accuracy, snakemake.params.pairs)
+    summary = precision_summary(settings)
+    write_all({"precision_summary": summary, "precision_settings": settings}, snakemake.output)

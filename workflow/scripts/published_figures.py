@@ -15,5 +15,4 @@ with logged(snakemake):
     if outcomes.empty:
         outcomes = read_table(Path(snakemake.input.outcomes[0]))
     params = snakemake.params
-    for name, figure, numbers in figures.draw(accuracy, outcomes, params.illustrated, params.pairs):
-        style.save(figure, numbers, Path(snakemake.output[0]).parent / name)
+    style.save_all(figures.draw(accuracy, outcomes, params.illustrated, params.pairs), snakemake.output)

@@ -9,7 +9,7 @@ import pandas as pd
 from abovechance.core.tables import read_table
 from abovechance.published.release import Release
 from abovechance.published.tables import tables
-from abovechance.shown.tables import write
+from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     files, release = snakemake.input, Release(Path(snakemake.input.release))
@@ -21,5 +21,4 @@ with logged(snakemake):
         mended=pd.read_csv(files.verdicts),
         findings=pd.read_csv(files.audit, keep_default_na=False),
     )
-    for name, table in found.items():
-        write(table, Path(snakemake.output[0]).parent / name)
+    write_all(found, snakemake.output)

@@ -14,8 +14,8 @@ from abovechance.shown import report
 with logged(snakemake):
     text = report.render(
         study=snakemake.params.study,
-        verdicts=pd.read_csv(snakemake.input.verdicts[0]),
-        outcomes=read_table(Path(snakemake.input.outcomes[0])),
+        verdicts=pd.read_csv(snakemake.input.verdicts),
+        outcomes=read_table(Path(snakemake.input.outcomes)),
         pictures=report.pictures(snakemake.params.figures, [Path(path) for path in snakemake.input.figures]),
         facts=report.facts(
             yaml.safe_load(Path(snakemake.input.config[0]).read_text()),

@@ -1,4 +1,4 @@
-"""Write one verdict a setting."""
+"""Write one verdict per setting, with what other analyses add to it."""
 
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from abovechance.core.tables import read_table
 
 with logged(snakemake):
     table = verdicts(read_table(Path(snakemake.input.accuracy)))
-    if snakemake.input.randomization:
-        tested = for_verdicts(read_table(Path(snakemake.input.randomization)))
-        table = table.merge(tested, on=SETTING, how="left")
+    for path in snakemake.input.beside:
+        table = table.merge(for_verdicts(read_table(Path(path))), on=SETTING, how="left")
     write_csv(table, Path(snakemake.output[0]))

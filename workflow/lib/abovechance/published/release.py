@@ -30,7 +30,7 @@ import pyarrow.csv as pacsv
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
-from abovechance.study.tasks import bigbench_names
+from abovechance.study.task_sources import bigbench_names
 
 _COLUMNS = {
     "Prompt ID": ("prompt", pa.int64()),

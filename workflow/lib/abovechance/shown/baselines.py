@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -278,12 +278,19 @@ def power_lines(numbers: pd.DataFrame) -> Figure:
     return figure
 
 
-LANDSCAPES = {
+GENERAL = {
     "maximum_contours": (maximum_numbers, maximum),
     "tail_contours": (critical_numbers, critical),
     "suite_rise": (rise_numbers, rise),
     "suite_tails": (normalized_numbers, normalized),
 }
+
+
+def drawn() -> Iterator[tuple[str, Figure, pd.DataFrame]]:
+    """The figures of no study in particular: name, figure and plotted numbers of each."""
+    for name, (numbers, draw) in GENERAL.items():
+        plotted = numbers()
+        yield name, draw(plotted), plotted
 
 
 def _decades(axes: Axes, x_only: bool = False) -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 from abovechance.chance.agreement import agreement
 from abovechance.core.tables import read_made_from
 from abovechance.shown import style
+from abovechance.shown.catalogue import ShownFigure, ShownTable
 from abovechance.shown.tables import probability, readable, verdict_counts
 
 
@@ -122,81 +123,9 @@ def _html(table: pd.DataFrame) -> str:
     return readable(table).to_html(index=False, border=0, classes="data")
 
 
-_PUBLISHED = "By the paper's conventions: all released prompts, its n, p and t. "
-_CAPTIONS = {
-    "spread": (
-        "The spread of prompts",
-        "Each small dot is a prompt; the large dot is the best one. Dashed: the standard random baseline. "
-        "Solid: the maximum random baseline. A best prompt under the solid line is what luck alone gives.",
-    ),
-    "expected_maximum": (
-        "The best of ever more prompts",
-        "Above: the expected accuracy of the best of as many prompts as the axis says (coloured), and "
-        "both baselines. Below: the probability that guessing reaches it, for one guesser (dashed) and "
-        "for the best of as many guessers (solid); the thin line marks 0.05.",
-    ),
-    "agreement": (
-        "Which baseline foresees held-out results",
-        "Does being above a baseline on the validation split foresee that the chosen prompt is above the "
-        "standard baseline on the held-out test split? Marks: the decision to be above. Coloured lines: "
-        "its tail probability as a score. Thin grey lines: a predictor that knows nothing.",
-    ),
-    "guessers": (
-        "One setting's prompts beside random guessers",
-        _PUBLISHED
-        + "How the prompts' accuracies are distributed, that of one guesser, and that of the best of "
-        "as many guessers as prompts.",
-    ),
-    "chosen_tasks": (
-        "The best of ever more prompts, on some tasks",
-        _PUBLISHED + "Above: the expected accuracy of the best of as many prompts as the axis says, and both "
-        "baselines. Below: how likely guessing reaches it, one guesser (dashed) or the best of them.",
-    ),
-    "base_and_tuned": (
-        "Base models and those tuned to instructions",
-        _PUBLISHED + "Solid: the base model. Dotted: the one that was tuned from it.",
-    ),
-    "published_agreement": (
-        "Which baseline foresees held-out results, as published",
-        "From the outcomes of the released splits. Marks: the decision to be above. Lines: its probability.",
-    ),
-    "roc_by_prompts": (
-        "The same for ever more prompts to choose from",
-        "From the outcomes of the released splits.",
-    ),
-    "pair": (
-        "All results of a base model and the one tuned from it",
-        _PUBLISHED + "Solid: the base model. Dotted: the one that was tuned from it.",
-    ),
-    "maximum_contours": (
-        "The maximum random baseline",
-        "The expected accuracy of the best of as many random guessers as prompts.",
-    ),
-    "tail_contours": (
-        "How likely guessing does as well",
-        "Probability that the best of as many guessers as prompts reaches an accuracy. Dashed: one guesser's "
-        "expected accuracy.",
-    ),
-    "suite_rise": (
-        "By how much the baseline rises",
-        "The maximum baseline less the standard one. A dot is a task, with its nominal size and choices.",
-    ),
-    "suite_tails": (
-        "What a normalized score is worth",
-        "How likely guessing reaches a normalized score (0: one guesser, 100: perfect). A line is a task.",
-    ),
-}
-
-
-def pictures(names: Sequence[str], paths: Sequence[Path]) -> list[Picture]:
-    """The figures of these names with their headings and captions."""
-    found = []
-    for name, path in zip(names, paths, strict=True):
-        kind = next(kind for kind in _CAPTIONS if name.startswith(kind))
-        title, caption = _CAPTIONS[kind]
-        model = name.removeprefix(kind).removeprefix("_")
-        found.append(Picture(f"{title}: {model}" if model else title, caption, path))
-    return found
+def pictures(figures: Sequence[ShownFigure], paths: Sequence[Path]) -> list[Picture]:
+    """The figures with their PNG files."""
+    return [Picture(figure.title, figure.caption, path) for figure, path in zip(figures, paths, strict=True)]
 
 
 def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -234,36 +163,10 @@ def made_from(paths: Sequence[Path]) -> list[dict[str, Any]]:
     return [{"name": path.parent.parent.name, **read_made_from(path)} for path in paths]
 
 
-def sections(folder: Path, names: Sequence[str]) -> list[Section]:
+def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:
     """Those of a study's tables that the report shows with a heading of their own."""
     return [
-        Section(title, text, pd.read_csv(folder / f"{name}.csv", keep_default_na=False))
-        for name, (title, text) in _SECTIONS.items()
-        if name in names
+        Section(table.title, table.text, pd.read_csv(folder / f"{table.name}.csv", keep_default_na=False))
+        for table in tables
+        if table.title
     ]
-
-
-_SECTIONS = {
-    "precision_summary": (
-        "The same model in two precisions",
-        "How many settings are above the standard baseline, and how many of these between the two "
-        "baselines, in the first and in the second precision, and how many verdicts are the same. Task by "
-        "task: tables/precision_settings.csv.",
-    ),
-    "changes_count": (
-        "As published, and by the data",
-        "The verdicts above are by the data: chance from the tasks' own choices, the examples that were "
-        "evaluated, the prompts that differ. How many settings go from which verdict, by the paper's n, p "
-        "and t, to which by the data:",
-    ),
-    "changes": ("Verdicts that change", "Each setting whose verdict is another by the data."),
-    "audit_summary": (
-        "What does not hold",
-        "The audit lists each with its evidence, setting by setting: tables/audit.csv.",
-    ),
-    "published_heldout_by_model": (
-        "Held-out results, as published",
-        "How well being above each baseline on validation foresees being above chance on the held-out "
-        "part, from the outcomes of the released splits where they are there.",
-    ),
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from abovechance.core.files import replacing, write_csv
+from abovechance.shown.catalogue import check_names
 
 FULL_WIDTH = 6.9  # inches; a page's text width
 COLUMN_WIDTH = 3.3  # inches; one of two columns
@@ -62,6 +63,23 @@ def colours(names: Sequence[str]) -> dict[str, str]:
 def words(name: str) -> str:
     """A task's or column's name as words."""
     return name.replace("_", " ")
+
+
+def save_all(figures: Iterable[tuple[str, Figure, pd.DataFrame]], outputs: Sequence[str]) -> None:
+    """Save the figures of a rule, which must be those that it lists.
+
+    Parameters
+    ----------
+    figures
+        Name, figure and plotted numbers of each.
+    outputs
+        The rule's output files.
+    """
+    paths, made = [Path(output) for output in outputs], []
+    for name, figure, plotted in figures:
+        save(figure, plotted, paths[0].parent / name)
+        made.append(name)
+    check_names(made, paths)
 
 
 def save(figure: Figure, plotted: pd.DataFrame, stem: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from abovechance.chance.agreement import agreement, most_prompts
 from abovechance.chance.verdicts import VERDICTS
 from abovechance.core.files import write_csv, write_text
+from abovechance.shown.catalogue import check_names
 
 
 def write(table: pd.DataFrame, stem: Path) -> None:
@@ -19,6 +20,22 @@ def write(table: pd.DataFrame, stem: Path) -> None:
     write_text(shown.to_markdown(index=False) + "\n", stem.with_suffix(".md"))
     latex = shown.to_latex(index=False, escape=True, column_format="l" * len(shown.columns))
     write_text(latex, stem.with_suffix(".tex"))
+
+
+def write_all(tables: Mapping[str, pd.DataFrame], outputs: Sequence[str]) -> None:
+    """Write the tables of a rule, which must be those that it lists.
+
+    Parameters
+    ----------
+    tables
+        {name: table}.
+    outputs
+        The rule's output files.
+    """
+    paths = [Path(output) for output in outputs]
+    check_names(tables, paths)
+    for name, table in tables.items():
+        write(table, paths[0].parent / name)
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:

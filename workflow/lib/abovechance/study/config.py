@@ -12,25 +12,34 @@ import jsonschema
 
 from abovechance.core.errors import InputError, nearest
 from abovechance.study.model_folders import check_model_path
-from abovechance.study.tasks import OWN_TASK_SUFFIXES, check_bigbench_name
+from abovechance.study.task_sources import BIGBENCH, check_task_source
 
 SOURCES = ("path", "hub", "download")
 PRECISIONS = ("float32", "bfloat16", "float16", "nf4")
-PUBLISHED = ("release", "predictions")
-SCORED = ("tasks", "models", "shots", "prompts")
+# {key: how a study with it starts}; a study with none of them scores models.
+STARTS = {"release": "release", "predictions": "imported"}
+MODELS = "models"
+# What keys must name.
+PATHS = {
+    "release": "the folder or zip file of a release, as in --config release=PATH",
+    "predictions": "a .parquet file that `abovechance import` wrote",
+    "bigbench": "a BIG-bench checkout, or the sdist of the package bigbench",
+}
+NEEDED = ("tasks", "models", "shots", "prompts")  # by those that score models
 
 
 def resolve(
     config: Mapping[str, Any], schema: Mapping[str, Any], downloads: Mapping[str, Any], where: str
 ) -> dict[str, Any]:
-    """The config with its defaults filled in, once all that can be checked at once is right.
+    """The config with its defaults filled in and its paths expanded, once all that can be checked is right.
 
     Parameters
     ----------
     config
         As read from YAML.
     schema
-        The JSON Schema of a study.
+        The JSON Schema of a study. A key with ``starts`` belongs to studies that start so, and to
+        no others.
     downloads
         The pinned downloads, by name.
     where
@@ -44,14 +53,22 @@ def resolve(
     errors = jsonschema.Draft202012Validator(schema).iter_errors(config)
     for error in sorted(errors, key=lambda error: (len(error.path), str(list(error.path)))):
         raise InputError(f"{where}: {_explain(error)}")
-    _check_kind(config, where)
+    start = start_of(config)
+    _check_keys(config, schema, start, where)
     resolved = copy.deepcopy(dict(config))
-    _fill_defaults(resolved, schema)
+    _fill_defaults(resolved, schema, start)
+    _expand_paths(resolved)
+    _check_start(resolved, start, where)
     for name, source in resolved.get("tasks", {}).items():
-        _check_task(name, source, where)
+        check_task_source(name, source, where)
     for name, model in resolved.get("models", {}).items():
         _check_model(name, model, downloads, where)
     return resolved
+
+
+def start_of(config: Mapping[str, Any]) -> str:
+    """How a study starts: from ``models`` that are scored, a ``release``, or ``imported`` results."""
+    return next((start for key, start in STARTS.items() if key in config), MODELS)
 
 
 def precision_pairs(models: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
@@ -70,29 +87,47 @@ def precision_pairs(models: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, 
     ]
 
 
-def _check_kind(config: Mapping[str, Any], where: str) -> None:
-    """A study scores models on tasks, or starts from others' predictions, and not both."""
-    given = [key for key in PUBLISHED if key in config]
-    if not given:
-        if missing := [key for key in SCORED if key not in config]:
-            raise InputError(f"{where}: the config lacks the key '{missing[0]}'")
-        return
-    if both := [key for key in (*SCORED, *given[1:]) if key in config]:
+def _check_keys(config: Mapping[str, Any], schema: Mapping[str, Any], start: str, where: str) -> None:
+    """Raise InputError unless all keys mean something in a study that starts so, and none lacks."""
+    for key in config:
+        starts = schema["properties"][key].get("starts", [start])
+        if start not in starts:
+            belongs = " or ".join(map(_which, starts))
+            raise InputError(
+                f"{where}: key '{key}' means nothing in {_which(start)}; it belongs into {belongs}"
+            )
+    if start == MODELS and (missing := [key for key in NEEDED if key not in config]):
+        raise InputError(f"{where}: the config lacks the key '{missing[0]}'")
+
+
+def _which(start: str) -> str:
+    """Studies that start so, in words."""
+    key = next((key for key, value in STARTS.items() if value == start), None)
+    return f"a study with '{key}', which says itself what was run" if key else "a study that scores models"
+
+
+def _expand_paths(config: dict[str, Any]) -> None:
+    """Put the home folder in place of ``~``, here and nowhere else."""
+    for key in PATHS:
+        if key in config:
+            config[key] = str(Path(config[key]).expanduser())
+    for name, source in config.get("tasks", {}).items():
+        config["tasks"][name] = source if source == BIGBENCH else str(Path(source).expanduser())
+    for model in config.get("models", {}).values():
+        if "path" in model:
+            model["path"] = str(Path(model["path"]).expanduser())
+
+
+def _check_start(config: Mapping[str, Any], start: str, where: str) -> None:
+    """Raise InputError unless what a study starts from is there."""
+    for key, right in PATHS.items():
+        if key in config and not Path(config[key]).exists():
+            looked = f"there is no '{config[key]}' (looked in {Path.cwd()})"
+            raise InputError(f"{where}: key '{key}': {looked}; right would be {right}")
+    if start == "imported" and Path(config["predictions"]).suffix != ".parquet":
         raise InputError(
-            f"{where}: key '{both[0]}' has no place beside '{given[0]}', which says itself what was run"
+            f"{where}: key 'predictions' is '{config['predictions']}'; right would be {PATHS['predictions']}"
         )
-    path = Path(config[given[0]]).expanduser()
-    right = {
-        "release": "the folder or zip file of a release, as in --config release=PATH",
-        "predictions": "a .parquet file that `abovechance import` wrote",
-    }
-    if not path.exists():
-        raise InputError(
-            f"{where}: key '{given[0]}': there is no '{path}' (looked in {Path.cwd()}); right would be "
-            + right[given[0]]
-        )
-    if given == ["predictions"] and path.suffix != ".parquet":
-        raise InputError(f"{where}: key 'predictions' is '{path}'; right would be {right['predictions']}")
 
 
 def _explain(error: jsonschema.ValidationError) -> str:
@@ -119,13 +154,13 @@ def _explain(error: jsonschema.ValidationError) -> str:
     return f"{at}: {error.message}"
 
 
-def _fill_defaults(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
+def _fill_defaults(config: dict[str, Any], schema: Mapping[str, Any], start: str) -> None:
     for key, part in schema.get("properties", {}).items():
-        if "default" in part:
+        if "default" in part and start in part.get("starts", [start]):
             config.setdefault(key, copy.deepcopy(part["default"]))
         if isinstance(config.get(key), dict):
             for inner in _objects_below(config[key], part):
-                _fill_defaults(*inner)
+                _fill_defaults(*inner, start)
 
 
 def _objects_below(
@@ -137,19 +172,6 @@ def _objects_below(
         yield from ((item, every) for item in value.values())
     else:
         yield value, schema
-
-
-def _check_task(name: str, source: str, where: str) -> None:
-    if source == "bigbench":
-        check_bigbench_name(name, f"{where}: key 'tasks'")
-        return
-    path = Path(source).expanduser()
-    key = f"{where}: key 'tasks.{name}'"
-    if path.suffix not in OWN_TASK_SUFFIXES:
-        right = f"'bigbench' or a file ending in {', '.join(OWN_TASK_SUFFIXES)}"
-        raise InputError(f"{key} is '{source}'; right would be {right}")
-    if not path.is_file():
-        raise InputError(f"{key}: there is no file '{source}' (looked in {Path.cwd()})")
 
 
 def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, Any], where: str) -> None:
@@ -164,6 +186,6 @@ def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, An
         if "file" not in model:
             raise InputError(f"{key} lacks 'file': the GGUF file inside the download")
     if "path" in model:
-        check_model_path(Path(model["path"]).expanduser(), f"{where}: key 'models.{name}.path'")
+        check_model_path(Path(model["path"]), f"{where}: key 'models.{name}.path'")
     if "revision" in model and "hub" not in model:
         raise InputError(f"{key} has 'revision', which belongs to 'hub' only")

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from abovechance.core.errors import InputError, nearest
+from abovechance.core.errors import InputError
 from abovechance.core.tables import TableSchema
 from abovechance.study.chances import chances
+from abovechance.study.task_sources import OWN_TASK_SUFFIXES, check_bigbench_name
 
 TASKS = TableSchema(
     "tasks",
@@ -34,20 +34,6 @@ TASKS = TableSchema(
         "correct": pa.list_(pa.bool_()),
     },
 )
-
-OWN_TASK_SUFFIXES = (".jsonl", ".csv", ".parquet")
-
-
-def bigbench_names() -> list[str]:
-    """The multiple-choice JSON tasks of BIG-bench 1.0.0, sorted."""
-    return files("abovechance.study").joinpath("bigbench_tasks.txt").read_text().split()
-
-
-def check_bigbench_name(task: str, where: str) -> None:
-    """Raise InputError, with the nearest name, unless BIG-bench has ``task``."""
-    if task not in bigbench_names():
-        hint = nearest(task, bigbench_names())
-        raise InputError(f"{where}: BIG-bench has no multiple-choice task '{task}'; {hint}")
 
 
 def read_bigbench(source: Path, task: str) -> pd.DataFrame:

@@ -2,10 +2,10 @@
 
 in:  tasks, evaluation sets, prompts and weights
 out: scores/<model>/<task>/<shots>-shot.parquet, predictions.parquet, accuracy.parquet,
-     randomization.parquet
+     where it is asked for likelihoods.parquet
 
-A job loads its model once for all numbers of shots. A job that is run again, for more prompts or after it was killed, scores only what is missing:
-its output is updated, not made anew.
+A job loads its model once for all numbers of shots. A job that is run again, for more prompts or after it
+was killed, scores only what is missing: its output is updated, not made anew.
 """
 
 SCORES = expand(
@@ -14,6 +14,13 @@ SCORES = expand(
     task=TASKS,
     shots=SHOTS,
 )
+
+
+def weights_file(wildcards):
+    """The weights file that a model is scored from."""
+    folder = f"results/weights/{weights_id(wildcards.model)}"
+    quantized = STUDY["models"][wildcards.model]["precision"] == "nf4"
+    return f"{folder}/nf4/weights.json" if quantized else f"{folder}/weights.json"
 
 
 rule score:
@@ -36,18 +43,17 @@ rule score:
     benchmark:
         f"{RESULTS}/benchmarks/score/{{model}}/{{task}}.tsv"
     conda:
-        "../../envs/scoring.yaml"
+        "../../../envs/scoring.yaml"
     threads: STUDY["scoring"]["threads"]
     resources:
         mem_mb=8000,
-        gpu=int(bool(GPUS)),
     params:
         shots=SHOTS,
         precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
         too_long=STUDY["too_long"],
         code=code_of("score.py"),
     script:
-        "../scripts/score.py"
+        "../../scripts/score.py"
 
 
 rule accuracy:
@@ -61,39 +67,33 @@ rule accuracy:
     log:
         f"{RESULTS}/logs/accuracy.log",
     conda:
-        "../../envs/analysis.yaml"
+        "../../../envs/analysis.yaml"
     params:
-        settings=[
-            (model, task, shots)
-            for model in MODELS
-            for task in TASKS
-            for shots in SHOTS
-        ],
+        settings=SETTINGS,
         tasks=TASKS,
         normalization=STUDY["normalization"],
         code=code_of("accuracy.py"),
     script:
-        "../scripts/accuracy.py"
+        "../../scripts/accuracy.py"
 
 
-rule randomization:
-    """How probable the prompts' accuracies are when gold answers are drawn anew."""
+rule likelihoods:
+    """The log-likelihoods of all choices as one table."""
     input:
-        predictions=rules.accuracy.output.predictions,
         tasks=expand(f"{RESULTS}/tasks/{{task}}.parquet", task=TASKS),
+        scores=SCORES,
     output:
-        f"{RESULTS}/randomization.parquet",
+        LIKELIHOODS,
     log:
-        f"{RESULTS}/logs/randomization.log",
+        f"{RESULTS}/logs/likelihoods.log",
     conda:
-        "../../envs/analysis.yaml"
+        "../../../envs/analysis.yaml"
     params:
+        settings=SETTINGS,
         tasks=TASKS,
-        seed=STUDY["seed"],
-        draws=STUDY["randomization"]["draws"],
-        code=code_of("randomization.py"),
+        code=code_of("likelihoods.py"),
     script:
-        "../scripts/randomization.py"
+        "../../scripts/likelihoods.py"
 
 
 rule scores:

@@ -7,6 +7,12 @@ These jobs are short and find mistakes in the user's files, so they come before 
 """
 
 
+def task_source(wildcards):
+    """The file (or folder) that a task is read from."""
+    source = STUDY["tasks"][wildcards.task]
+    return bigbench_source() if source == "bigbench" else source
+
+
 rule task:
     """One task as a table of examples."""
     input:
@@ -17,13 +23,13 @@ rule task:
         f"{RESULTS}/logs/task/{{task}}.log",
     priority: 100
     conda:
-        "../../envs/analysis.yaml"
+        "../../../envs/analysis.yaml"
     params:
         bigbench=lambda wildcards: STUDY["tasks"][wildcards.task] == "bigbench",
         pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
         code=code_of("task.py"),
     script:
-        "../scripts/task.py"
+        "../../scripts/task.py"
 
 
 rule evaluation_set:
@@ -36,13 +42,13 @@ rule evaluation_set:
         f"{RESULTS}/logs/evaluation_set/{{task}}.log",
     priority: 100
     conda:
-        "../../envs/analysis.yaml"
+        "../../../envs/analysis.yaml"
     params:
         seed=STUDY["seed"],
         max_examples=STUDY["max_examples"],
         code=code_of("evaluation_set.py"),
     script:
-        "../scripts/evaluation_set.py"
+        "../../scripts/evaluation_set.py"
 
 
 rule prompts:
@@ -56,10 +62,10 @@ rule prompts:
         f"{RESULTS}/logs/prompts/{{task}}/{{shots}}-shot.log",
     priority: 100
     conda:
-        "../../envs/analysis.yaml"
+        "../../../envs/analysis.yaml"
     params:
         seed=STUDY["seed"],
         prompts=STUDY["prompts"],
         code=code_of("prompts.py"),
     script:
-        "../scripts/prompts.py"
+        "../../scripts/prompts.py"

@@ -1,0 +1,76 @@
+"""What a study shows: every table and figure by name, with what the report says of it.
+
+The workflow's rules make what is listed, the report shows it in the order of the lists, and a job that
+writes other names than these is an error. Light, since each job of a study reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+TABLE_SUFFIXES = ("csv", "md", "tex")
+FIGURE_SUFFIXES = ("pdf", "png", "csv")
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """A table: its file's name, and where it is a section of the report, its heading and text."""
+
+    name: str
+    title: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class ShownFigure:
+    """A figure: its files' name, its heading and its caption."""
+
+    name: str
+    title: str
+    caption: str
+
+
+def check_names(made: Iterable[str], files: Sequence[Path]) -> None:
+    """Raise ValueError unless what a job has made is what its rule lists."""
+    if {*made} != {path.stem for path in files}:
+        raise ValueError(f"made {sorted(made)}, but {sorted({path.stem for path in files})} are listed")
+
+
+VERDICTS = [ShownTable("verdicts"), ShownTable("verdict_counts")]
+HELDOUT = [ShownTable(f"heldout_by_{by}") for by in ("prompts", "model", "task")]
+PRECISION = [
+    ShownTable(
+        "precision_summary",
+        "The same model in two precisions",
+        "How many settings are above the standard baseline, and how many of these between the two "
+        "baselines, in the first and in the second precision, and how many verdicts are the same. Task by "
+        "task: tables/precision_settings.csv.",
+    ),
+    ShownTable("precision_settings"),
+]
+SPREAD = ShownFigure(
+    "spread",
+    "The spread of prompts",
+    "Each small dot is a prompt; the large dot is the best one. Dashed: the standard random baseline. "
+    "Solid: the maximum random baseline. A best prompt under the solid line is what luck alone gives.",
+)
+AGREEMENT = ShownFigure(
+    "agreement",
+    "Which baseline foresees held-out results",
+    "Does being above a baseline on the validation split foresee that the chosen prompt is above the "
+    "standard baseline on the held-out test split? Marks: the decision to be above. Coloured lines: "
+    "its tail probability as a score. Thin grey lines: a predictor that knows nothing.",
+)
+
+
+def expected_maximum(model: str) -> ShownFigure:
+    """The figure of one model's expected best accuracies."""
+    return ShownFigure(
+        f"expected_maximum_{model}",
+        f"The best of ever more prompts: {model}",
+        "Above: the expected accuracy of the best of as many prompts as the axis says (coloured), and "
+        "both baselines. Below: the probability that guessing reaches it, for one guesser (dashed) and "
+        "for the best of as many guessers (solid); the thin line marks 0.05.",
+    )

@@ -1,0 +1,47 @@
+"""Where tasks come from, checked before anything is read."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from abovechance.core.errors import InputError, nearest
+
+BIGBENCH = "bigbench"  # what a config says in place of a path
+OWN_TASK_SUFFIXES = (".jsonl", ".csv", ".parquet")
+
+
+def bigbench_names() -> list[str]:
+    """The multiple-choice JSON tasks of BIG-bench 1.0.0, sorted."""
+    return files("abovechance.study").joinpath("bigbench_tasks.txt").read_text().split()
+
+
+def check_bigbench_name(task: str, where: str) -> None:
+    """Raise InputError, with the nearest name, unless BIG-bench has ``task``."""
+    if task not in bigbench_names():
+        hint = nearest(task, bigbench_names())
+        raise InputError(f"{where}: BIG-bench has no multiple-choice task '{task}'; {hint}")
+
+
+def check_task_source(name: str, source: str, where: str) -> None:
+    """Raise InputError unless a task's source in a config is one.
+
+    Parameters
+    ----------
+    name
+        The task's name.
+    source
+        ``bigbench``, or the path of a file of one's own.
+    where
+        The config's file, for messages.
+    """
+    if source == BIGBENCH:
+        check_bigbench_name(name, f"{where}: key 'tasks'")
+        return
+    path = Path(source)
+    key = f"{where}: key 'tasks.{name}'"
+    if path.suffix not in OWN_TASK_SUFFIXES:
+        right = f"'{BIGBENCH}' or a file ending in {', '.join(OWN_TASK_SUFFIXES)}"
+        raise InputError(f"{key} is '{source}'; right would be {right}")
+    if not path.is_file():
+        raise InputError(f"{key}: there is no file '{source}' (looked in {Path.cwd()})")

@@ -1,0 +1,43 @@
+"""What the best prompt on validation reaches on held-out test.
+
+in:  predictions.parquet
+out: heldout/outcomes.parquet and its tables
+"""
+
+TABLES += catalogue.HELDOUT
+
+
+rule heldout:
+    """What the best prompt on validation reaches on held-out test, in many splits."""
+    input:
+        predictions=PREDICTIONS,
+    output:
+        OUTCOMES,
+    log:
+        f"{RESULTS}/logs/heldout.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/heldout.tsv"
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        seed=STUDY["seed"],
+        heldout=STUDY["heldout"],
+        code=code_of("heldout.py"),
+    script:
+        "../../scripts/heldout.py"
+
+
+rule heldout_tables:
+    """How well each baseline foresees held-out results."""
+    input:
+        outcomes=OUTCOMES,
+    output:
+        table_files(catalogue.HELDOUT),
+    log:
+        f"{RESULTS}/logs/heldout_tables.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("heldout_tables.py"),
+    script:
+        "../../scripts/heldout_tables.py"

@@ -1,0 +1,25 @@
+"""The same model in two precisions, side by side.
+
+in:  verdicts.csv and accuracy.parquet
+out: its tables
+"""
+
+TABLES += catalogue.PRECISION
+
+
+rule precision_tables:
+    """The same model in two precisions, side by side."""
+    input:
+        verdicts=VERDICTS,
+        accuracy=ACCURACY,
+    output:
+        table_files(catalogue.PRECISION),
+    log:
+        f"{RESULTS}/logs/precision_tables.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        pairs=PRECISION_PAIRS,
+        code=code_of("precision_tables.py"),
+    script:
+        "../../scripts/precision_tables.py"

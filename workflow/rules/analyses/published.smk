@@ -1,0 +1,102 @@
+"""The paper's tables and figures of its released predictions, beside those by the data.
+
+in:  a release's predictions, as they are and mended
+out: its tables and figures
+"""
+
+from abovechance.published import catalogue as published
+
+PAIRS = {base: tuned for base, tuned in STUDY["pairs"].items() if base in MODELS}
+TABLES += published.TABLES
+FIGURES += [*map(published.pair, PAIRS), *published.FIGURES, *published.BASELINES]
+
+
+rule released_heldout:
+    """Own seeded splits of the released predictions, by the paper's conventions."""
+    input:
+        predictions=rules.release.output.released,
+    output:
+        f"{RESULTS}/release/outcomes.parquet",
+    log:
+        f"{RESULTS}/logs/release/heldout.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/released_heldout.tsv"
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        seed=STUDY["seed"],
+        heldout=STUDY["heldout"] | {"whole_split": True},
+        code=code_of("heldout.py"),
+    script:
+        "../../scripts/heldout.py"
+
+
+rule published_tables:
+    """The paper's tables as published, beside those of the mended data, and the audit."""
+    input:
+        release=STUDY["release"],
+        accuracy=rules.release.output.released_accuracy,
+        outcomes=rules.released_heldout.output,
+        audit=rules.release.output.audit,
+        verdicts=VERDICTS,
+    output:
+        table_files(published.TABLES),
+    log:
+        f"{RESULTS}/logs/release/tables.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("published_tables.py"),
+    script:
+        "../../scripts/published_tables.py"
+
+
+rule published_figures:
+    """The paper's figures of single settings and of its held-out study."""
+    input:
+        release=STUDY["release"],
+        accuracy=rules.release.output.released_accuracy,
+        outcomes=rules.released_heldout.output,
+    output:
+        figure_files(published.FIGURES),
+    log:
+        f"{RESULTS}/logs/figures/published.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        illustrated=STUDY["illustrated"],
+        pairs=PAIRS,
+        code=code_of("published_figures.py"),
+    script:
+        "../../scripts/published_figures.py"
+
+
+rule figure_baselines:
+    """What the random baselines are where: of no study in particular."""
+    output:
+        figure_files(published.BASELINES),
+    log:
+        f"{RESULTS}/logs/figures/baselines.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("figure_baselines.py"),
+    script:
+        "../../scripts/figure_baselines.py"
+
+
+rule figure_pair:
+    """All results of a base model and of the one that was tuned from it."""
+    input:
+        accuracy=rules.release.output.released_accuracy,
+    output:
+        multiext(f"{RESULTS}/figures/pair_{{model}}", ".png", ".pdf", ".csv"),
+    log:
+        f"{RESULTS}/logs/figures/pair_{{model}}.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        tuned=lambda wildcards: PAIRS[wildcards.model],
+        code=code_of("figure_pair.py"),
+    script:
+        "../../scripts/figure_pair.py"

@@ -1,0 +1,29 @@
+"""The accuracies of all prompts with both baselines.
+
+in:  accuracy.parquet and verdicts.csv
+out: figures/spread
+"""
+
+FIGURES += [catalogue.SPREAD]
+
+
+rule figure_spread:
+    """The accuracies of all prompts with both baselines."""
+    input:
+        accuracy=ACCURACY,
+        verdicts=VERDICTS,
+    output:
+        multiext(f"{RESULTS}/figures/spread", ".pdf", ".csv"),
+        png=report(
+            f"{RESULTS}/figures/spread.png",
+            caption="../../report/spread.rst",
+            category="Figures",
+        ),
+    log:
+        f"{RESULTS}/logs/figures/spread.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("figure_spread.py"),
+    script:
+        "../../scripts/figure_spread.py"

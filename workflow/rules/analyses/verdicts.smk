@@ -1,0 +1,44 @@
+"""Each setting's best prompt beside both baselines.
+
+in:  accuracy.parquet, and what other analyses add to verdicts
+out: verdicts.csv and its tables
+"""
+
+TABLES += catalogue.VERDICTS
+
+
+rule verdicts:
+    """Each setting's best prompt beside both baselines."""
+    input:
+        accuracy=ACCURACY,
+        beside=BESIDE_VERDICTS,
+    output:
+        report(
+            VERDICTS,
+            caption="../../report/verdicts.rst",
+            category="Verdicts",
+        ),
+    log:
+        f"{RESULTS}/logs/verdicts.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("verdicts.py"),
+    script:
+        "../../scripts/verdicts.py"
+
+
+rule verdict_tables:
+    """The verdicts, and how many there are of each."""
+    input:
+        verdicts=VERDICTS,
+    output:
+        table_files(catalogue.VERDICTS),
+    log:
+        f"{RESULTS}/logs/verdict_tables.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("verdict_tables.py"),
+    script:
+        "../../scripts/verdict_tables.py"

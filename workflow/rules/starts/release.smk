@@ -1,0 +1,72 @@
+"""Predictions that others published, in place of scores.
+
+in:  a release (a folder or zip file) and the tasks it is about
+out: predictions.parquet and accuracy.parquet, mended; release/, as it is, and what does not hold;
+     where it is asked for likelihoods.parquet
+"""
+
+from abovechance.published.release import Release
+
+MODELS, TASKS, SHOTS = map(
+    sorted, map(set, zip(*told(Release, Path(STUDY["release"])).settings))
+)
+MADE_FROM = [PREDICTIONS]
+ANALYSES = ["verdicts", "heldout", "spread", "agreement", "published"]
+
+
+rule released_examples:
+    """What the example ids of the release stand for."""
+    input:
+        source=bigbench_source(),
+    output:
+        examples=f"{RESULTS}/release/examples.parquet",
+    log:
+        f"{RESULTS}/logs/release/examples.log",
+    priority: 100
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        tasks=TASKS,
+        pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
+        code=code_of("released_examples.py"),
+    script:
+        "../../scripts/released_examples.py"
+
+
+rule release:
+    """The predictions, as they are and mended, and the audit."""
+    input:
+        release=STUDY["release"],
+        examples=rules.released_examples.output.examples,
+    output:
+        released=f"{RESULTS}/release/released.parquet",
+        released_accuracy=f"{RESULTS}/release/accuracy.parquet",
+        predictions=PREDICTIONS,
+        accuracy=ACCURACY,
+        audit=f"{RESULTS}/release/audit.csv",
+    log:
+        f"{RESULTS}/logs/release/release.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/release.tsv"
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("release.py"),
+    script:
+        "../../scripts/release.py"
+
+
+rule released_likelihoods:
+    """The log-likelihoods of correct answers, which the release has as losses."""
+    input:
+        released=rules.release.output.released,
+    output:
+        LIKELIHOODS,
+    log:
+        f"{RESULTS}/logs/likelihoods.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("released_likelihoods.py"),
+    script:
+        "../../scripts/released_likelihoods.py"

@@ -1,0 +1,11 @@
+"""Write how well each baseline foresees held-out results."""
+
+from pathlib import Path
+
+from script_log import logged
+
+from abovechance.core.tables import read_table
+from abovechance.shown.tables import heldout_tables, write_all
+
+with logged(snakemake):
+    write_all(heldout_tables(read_table(Path(snakemake.input.outcomes))), snakemake.output)
