@@ -10,7 +10,7 @@ API := abovechance abovechance.compat abovechance.chance abovechance.results abo
 GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
 # One scoring job for each GPU at a time, where there are any.
 SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default \
-	$(if $(filter-out 0,$(GPUS)),--resources gpu=$(GPUS))
+	$(if $(filter-out 0,$(GPUS)),--resources gpu=$(GPUS) --set-resources score:gpu=1)
 
 .PHONY: run test bench bench-baselines logs docs lint setup unlock help
 .DEFAULT_GOAL := help

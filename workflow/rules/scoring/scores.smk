@@ -16,13 +16,6 @@ SCORES = expand(
 )
 
 
-def weights_file(wildcards):
-    """The weights file that a model is scored from."""
-    folder = f"results/weights/{weights_id(wildcards.model)}"
-    quantized = STUDY["models"][wildcards.model]["precision"] == "nf4"
-    return f"{folder}/nf4/weights.json" if quantized else f"{folder}/weights.json"
-
-
 rule score:
     """The log-likelihood of every choice of a task's examples under every prompt."""
     input:

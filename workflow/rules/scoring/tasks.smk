@@ -7,12 +7,6 @@ These jobs are short and find mistakes in the user's files, so they come before 
 """
 
 
-def task_source(wildcards):
-    """The file (or folder) that a task is read from."""
-    source = STUDY["tasks"][wildcards.task]
-    return bigbench_source() if source == "bigbench" else source
-
-
 rule task:
     """One task as a table of examples."""
     input:

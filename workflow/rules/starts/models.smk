@@ -21,6 +21,7 @@ if PRECISION_PAIRS:
     ANALYSES.append("precision")
 
 
+include: "../scoring/sources.smk"
 include: "../scoring/tasks.smk"
 include: "../scoring/weights.smk"
 include: "../scoring/scores.smk"

@@ -1,0 +1,51 @@
+"""Which file each task, weights file and score is made from."""
+
+
+def task_source(wildcards):
+    """The file (or folder) that a task is read from."""
+    source = STUDY["tasks"][wildcards.task]
+    return bigbench_source() if source == "bigbench" else source
+
+
+def weights_id(model):
+    """A name for the weights of a model's source, shared by all its precisions and studies."""
+    source = {
+        key: str(value)
+        for key, value in STUDY["models"][model].items()
+        if key != "precision"
+    }
+    place = source.get("download") or source.get("hub") or source["path"]
+    return f"{Path(place).stem}-{digest(repr(sorted(source.items())))[:8]}"
+
+
+MODEL_OF_WEIGHTS = {weights_id(model): model for model in MODELS}
+
+
+def source_of_weights(wildcards):
+    """The config's entry that says where these weights come from, without the precision."""
+    if wildcards.weights not in MODEL_OF_WEIGHTS:
+        raise WorkflowError(
+            f"no model of this study has the weights {wildcards.weights}"
+        )
+    entry = STUDY["models"][MODEL_OF_WEIGHTS[wildcards.weights]]
+    return {key: value for key, value in entry.items() if key != "precision"}
+
+
+def weights_input(wildcards):
+    """The files that a model's weights are made from, where they are on this machine."""
+    source = source_of_weights(wildcards)
+    if "download" in source:
+        return [download_path(source["download"])]
+    if "hub" in source:
+        return []
+    path = Path(source["path"])
+    if path.suffix == ".gguf":
+        return [str(path)]
+    return sorted(map(str, [path / "config.json", *path.glob("*.safetensors")]))
+
+
+def weights_file(wildcards):
+    """The weights file that a model is scored from."""
+    folder = f"results/weights/{weights_id(wildcards.model)}"
+    quantized = STUDY["models"][wildcards.model]["precision"] == "nf4"
+    return f"{folder}/nf4/weights.json" if quantized else f"{folder}/weights.json"
