@@ -23,7 +23,7 @@ help:
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make docs    the API reference, from the docstrings: results/docs/index.html"
-	@echo "make lint    check style: ruff, snakefmt, snakemake --lint"
+	@echo "make lint    check style and types: ruff, snakefmt, mypy, snakemake --lint"
 	@echo "make unlock  let a run go on after one that was killed outright"
 	@echo "make setup   install the pinned packages into $(VENV), no more"
 
@@ -66,7 +66,8 @@ docs: $(VENV)/.installed-dev
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/snakefmt --check Snakefile workflow/rules
+	$(VENV)/bin/snakefmt --check Snakefile workflow/Snakefile workflow/rules
+	$(VENV)/bin/mypy
 	$(VENV)/bin/snakemake --lint
 
 setup: $(VENV)/.installed

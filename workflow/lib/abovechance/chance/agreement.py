@@ -10,7 +10,8 @@ PREDICTORS = ("standard", "maximum")
 
 def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
     """The outcomes where the best was chosen from the most prompts."""
-    return table[table["prompts"] == table["prompts"].max()]
+    most: pd.DataFrame = table[table["prompts"] == table["prompts"].max()]
+    return most
 
 
 def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:

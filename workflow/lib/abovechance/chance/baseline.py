@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from abovechance.core.html import as_html
 
 Floats = NDArray[np.float64]
+Numbers = Sequence[float] | NDArray[Any]
 
 
 class RandomBaseline:
@@ -101,12 +103,22 @@ class RandomBaseline:
     @cached_property
     def standard(self) -> float:
         """The standard random baseline: expected accuracy of one guesser, in [0, 1]."""
-        return sum(chance * count for chance, count in self._counts) / self.examples
+        lucky: float = sum(chance * count for chance, count in self._counts)
+        return lucky / self.examples
 
     @property
     def counts(self) -> dict[float, int]:
         """{chance of a lucky guess: number of examples}, chances ascending."""
         return dict(self._counts)
+
+    @overload
+    def tail(self, correct: float, prompts: int = 1) -> float: ...
+
+    @overload
+    def tail(self, correct: Numbers, prompts: int | Numbers = 1) -> Floats: ...
+
+    @overload
+    def tail(self, correct: float, prompts: Numbers) -> Floats: ...
 
     def tail(self, correct: ArrayLike, prompts: ArrayLike = 1) -> Floats | float:
         """Probability that the best of ``prompts`` guessers has at least ``correct`` correct.
@@ -117,9 +129,18 @@ class RandomBaseline:
         check_prompts(prompts)
         at = np.asarray(correct)
         if np.any(at != np.floor(at)):
-            raise ValueError(f"correct is a number of examples, so whole; got {correct}")
+            raise ValueError(f"correct is a number of examples, so whole; got {correct!r}")
         below = np.clip(at.astype(np.int64) - 1, -1, self.examples)
         return _number(-np.expm1(np.asarray(prompts) * self.log_cdf(below)))
+
+    @overload
+    def cdf(self, correct: float, prompts: int = 1) -> float: ...
+
+    @overload
+    def cdf(self, correct: Numbers, prompts: int | Numbers = 1) -> Floats: ...
+
+    @overload
+    def cdf(self, correct: float, prompts: Numbers) -> Floats: ...
 
     def cdf(self, correct: ArrayLike, prompts: ArrayLike = 1) -> Floats | float:
         """Probability that the best of ``prompts`` guessers has at most ``correct`` correct.
@@ -129,6 +150,15 @@ class RandomBaseline:
         check_prompts(prompts)
         at = np.floor(correct).astype(np.int64)
         return _number(np.exp(np.asarray(prompts) * self.log_cdf(at)))
+
+    @overload
+    def pmf(self, correct: float, prompts: int = 1) -> float: ...
+
+    @overload
+    def pmf(self, correct: Numbers, prompts: int | Numbers = 1) -> Floats: ...
+
+    @overload
+    def pmf(self, correct: float, prompts: Numbers) -> Floats: ...
 
     def pmf(self, correct: ArrayLike, prompts: ArrayLike = 1) -> Floats | float:
         """Probability that the best of ``prompts`` guessers has exactly ``correct`` correct.
@@ -160,7 +190,7 @@ class RandomBaseline:
         check_prompts(prompts)
         wanted = np.asarray(probability, dtype=np.float64)
         if not np.all((wanted >= 0) & (wanted <= 1)):
-            raise ValueError(f"probability is {probability}: it must be between 0 and 1")
+            raise ValueError(f"probability is {probability!r}: it must be between 0 and 1")
         with np.errstate(divide="ignore"):
             log_single = np.log(wanted) / np.asarray(prompts)
         found = np.searchsorted(_distribution(self._counts)[1], log_single, side="left")
@@ -172,6 +202,12 @@ class RandomBaseline:
         table = _distribution(self._counts)[1]
         at = np.clip(correct, -1, self.examples)
         return np.where(at < 0, -np.inf, table[np.maximum(at, 0)])
+
+    @overload
+    def maximum(self, prompts: int) -> float: ...
+
+    @overload
+    def maximum(self, prompts: Numbers) -> Floats: ...
 
     def maximum(self, prompts: ArrayLike) -> Floats | float:
         """The maximum random baseline: expected accuracy of the best of ``prompts`` guessers.
@@ -246,7 +282,7 @@ class BestOf:
     def quantile(self, probability: float) -> Floats | float:
         """(...,) the least accuracy that the best guesser does not exceed with this probability."""
         if not 0 <= probability <= 1:
-            raise ValueError(f"probability is {probability}: it must be between 0 and 1")
+            raise ValueError(f"probability is {probability!r}: it must be between 0 and 1")
         reached = np.exp(self._counts @ _finite(self._grid(below=False))) >= probability
         return _number(self.accuracies[np.argmax(reached, axis=-1)])
 
@@ -296,13 +332,14 @@ def whole(correct: ArrayLike) -> NDArray[np.int64]:
     """
     values = np.asarray(correct, dtype=np.float64)
     near = np.rint(values)
-    return np.where(np.abs(values - near) < 1e-6, near, np.ceil(values)).astype(np.int64)
+    found: NDArray[np.int64] = np.where(np.abs(values - near) < 1e-6, near, np.ceil(values)).astype(np.int64)
+    return found
 
 
 def check_prompts(prompts: ArrayLike) -> None:
     """Raise ValueError unless ``prompts`` is at least 1 everywhere."""
     if not np.all(np.asarray(prompts) >= 1):
-        raise ValueError(f"prompts is {prompts}: at least one prompt must have been tried")
+        raise ValueError(f"prompts is {prompts!r}: at least one prompt must have been tried")
 
 
 @lru_cache(maxsize=4096)
@@ -349,7 +386,8 @@ def _binomial(chance: float, count: int) -> Floats:
     mode = min(int((count + 1) * chance), count)
     up = ((count - correct[mode:-1]) * chance) / ((correct[mode:-1] + 1) * miss)
     down = (correct[mode:0:-1] * miss) / ((count - correct[mode:0:-1] + 1) * chance)
-    relative = np.concatenate([np.cumprod(down)[::-1], [1.0], np.cumprod(up)])
+    relative: Floats = np.concatenate([np.cumprod(down)[::-1], [1.0], np.cumprod(up)])
     # What rounding took from 1 - chance is in every ratio; the difference is exact.
     relative *= np.exp((mode - correct) * (((1.0 - miss) - chance) / miss))
-    return relative / relative.sum()
+    relative /= relative.sum()
+    return relative

@@ -19,14 +19,15 @@ def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
         the prompts drawn without repetition; both baselines; and both tail probabilities of
         that expected accuracy. The baselines are those of the first t prompts.
     """
-    which, kinds = pd.factorize(np.array(baselines(accuracy), dtype=object))
+    which, found = pd.factorize(np.array(baselines(accuracy), dtype=object))
+    kinds = list(found)
     first = BestOf(kinds, np.cumsum(which[:, None] == np.arange(len(kinds)), axis=0))
     expected = expected_maximum(accuracy["accuracy"].to_numpy())
     return pd.DataFrame(
         {
             "prompts": first.prompts,
             "expected_accuracy": expected,
-            "standard_baseline": first.standard[-1],
+            "standard_baseline": np.ravel(first.standard)[-1],
             "maximum_baseline": first.maximum,
             "standard_tail": BestOf(kinds[:1]).tail(expected),
             "maximum_tail": first.tail(expected),

@@ -83,7 +83,8 @@ class Part:
     @cached_property
     def size(self) -> Ints:
         """(prompts, splits) examples that a prompt is evaluated on."""
-        return self.counts.sum(axis=-1)
+        size: Ints = self.counts.sum(axis=-1)
+        return size
 
     @cached_property
     def accuracy(self) -> Floats:
@@ -189,13 +190,10 @@ def _outcomes(on_validation: Part, on_test: Part, order: Ints, tried: Ints) -> p
     baselines, which = on_validation.baselines
     splits = len(order)
     if len(baselines) > FEW_BASELINES and splits > 1:
-        halves = [slice(0, splits // 2), slice(splits // 2, splits)]
-        tables = [
-            _outcomes(on_validation.of_splits(half), on_test.of_splits(half), order[half], tried).assign(
-                split=lambda table, half=half: table["split"] + half.start
-            )
-            for half in halves
-        ]
+        tables = []
+        for half in (slice(0, splits // 2), slice(splits // 2, splits)):
+            part = _outcomes(on_validation.of_splits(half), on_test.of_splits(half), order[half], tried)
+            tables.append(part.assign(split=part["split"] + half.start))
         return pd.concat(tables, ignore_index=True)
     # In a tiny task, a prompt's own demonstrations can use up a part: such prompts come last.
     usable = ((on_validation.size > 0) & (on_test.size > 0)).T

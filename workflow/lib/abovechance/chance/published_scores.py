@@ -8,6 +8,7 @@ that the verdicts need:
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -71,7 +72,7 @@ def _check_columns(table: pd.DataFrame, path: Path) -> None:
         raise InputError(f"{path}: has no rows")
 
 
-def _maximum(row: dict[str, str], where: str) -> dict[str, object]:
+def _maximum(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
     accuracy = _number(row, "best_accuracy", where, 0, 1)
     examples = int(_number(row, "examples", where, 1, whole=True))
     prompts = int(_number(row, "prompts", where, 1, whole=True))
@@ -100,7 +101,12 @@ def _maximum(row: dict[str, str], where: str) -> dict[str, object]:
 
 
 def _number(
-    row: dict[str, str], column: str, where: str, low: float, high: float = float("inf"), whole: bool = False
+    row: Mapping[Hashable, str],
+    column: str,
+    where: str,
+    low: float,
+    high: float = float("inf"),
+    whole: bool = False,
 ) -> float:
     """The number in a column; InputError where it is none, or outside of [low, high]."""
     text = row.get(column, "").strip()

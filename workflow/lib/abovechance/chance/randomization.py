@@ -82,7 +82,7 @@ class Answers:
     def of(cls, predictions: pd.DataFrame, task: pd.DataFrame) -> Answers:
         """From the tables ``predictions`` of one setting and ``tasks`` of its task."""
         matrix = ResponseMatrix.of(predictions)
-        rows = task.set_index("example").loc[matrix.examples]
+        rows = task.set_index("example").loc[list(matrix.examples)]
         sets = {frozenset(choices) for choices in rows["choices"]}
         shared = len(sets) == 1 and all(len(set(choices)) == len(choices) for choices in rows["choices"])
         texts = sorted(next(iter(sets))) if shared else []
@@ -111,14 +111,17 @@ class Answers:
         examples, labels = self.correct.shape
         if self.shared:
             order = generator.permuted(np.tile(np.arange(examples), (number, 1)), axis=1)
-            return self.correct[order]
+            permuted: Bools = self.correct[order]
+            return permuted
         if self.single:
             choices = self.available.sum(axis=1)
             drawn = (generator.random((number, examples)) * choices).astype(np.int64)
-            return drawn[:, :, None] == np.arange(labels)
+            redrawn: Bools = drawn[:, :, None] == np.arange(labels)
+            return redrawn
         noise = np.where(self.available, generator.random((number, examples, labels)), np.inf)
         places = noise.argsort(axis=2).argsort(axis=2)
-        return places < self.correct.sum(axis=1)[None, :, None]
+        several: Bools = places < self.correct.sum(axis=1)[None, :, None]
+        return several
 
     def statistics(self, correct: Bools, statistic: str) -> Floats:
         """(prompts, draws) the statistic of each prompt in each draw of (draws, examples, labels)."""

@@ -113,11 +113,11 @@ class Verdict:
         return cls(
             accuracy=best["accuracy"],
             examples=int(best["examples"]),
-            prompts=several.prompts,
-            standard_baseline=several.standard,
-            maximum_baseline=several.maximum,
+            prompts=int(several.prompts),
+            standard_baseline=float(several.standard),
+            maximum_baseline=float(several.maximum),
             standard_tail=own.tail(best["correct"]),
-            maximum_tail=several.tail(best["accuracy"]),
+            maximum_tail=float(several.tail(best["accuracy"])),
             verdict=judge(best["accuracy"], several.standard, several.maximum),
         )
 

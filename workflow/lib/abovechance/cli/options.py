@@ -47,27 +47,34 @@ FigureFile = Annotated[
 
 def one_chance(chance: float | None, choices: str | None) -> float:
     """The chance of every example; InputError where examples differ."""
-    if (chance is None) == (choices is None):
-        raise InputError("one of --chance and --choices is needed, and not both")
-    if chance is not None:
-        return chance
-    if ":" in choices:
+    given = _given(chance, choices)
+    if isinstance(given, float):
+        return given
+    if ":" in given:
         raise InputError(
             "how many examples are needed is asked for one number of choices, such as --choices 4"
         )
-    return 1 / _whole(choices)
+    return 1 / _whole(given)
+
+
+def _given(chance: float | None, choices: str | None) -> float | str:
+    """The one of two options that is given."""
+    if chance is not None and choices is None:
+        return float(chance)
+    if choices is not None and chance is None:
+        return choices
+    raise InputError("one of --chance and --choices is needed, and not both")
 
 
 def random_baseline(examples: int | None, chance: float | None, choices: str | None) -> RandomBaseline:
     """The baseline that the options describe."""
-    if (chance is None) == (choices is None):
-        raise InputError("one of --chance and --choices is needed, and not both")
-    if chance is not None or ":" not in choices:
+    given = _given(chance, choices)
+    if isinstance(given, float) or ":" not in given:
         if examples is None:
             raise InputError("--examples is needed: how many examples prompts are evaluated on")
-        return RandomBaseline.of(chance if chance is not None else 1 / _whole(choices), examples)
-    counts = {}
-    for part in choices.split(","):
+        return RandomBaseline.of(one_chance(chance, choices), examples)
+    counts: dict[int, int] = {}
+    for part in given.split(","):
         number, _, some = part.partition(":")
         counts[_whole(number)] = counts.get(_whole(number), 0) + _whole(some)
     if examples is not None and examples != sum(counts.values()):

@@ -128,9 +128,8 @@ def _meaning(node: object) -> Iterator[str]:
         yield from (part for item in node if not _own_import(item) for part in _meaning(item))
     elif isinstance(node, ast.AST):
         yield type(node).__name__
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         for field, value in ast.iter_fields(node):
-            if documented and field == "body" and ast.get_docstring(node, clean=False) is not None:
+            if field == "body" and _has_docstring(node):
                 value = value[1:]
             if value not in (None, []):
                 yield field
@@ -138,6 +137,11 @@ def _meaning(node: object) -> Iterator[str]:
         yield "."
     else:
         yield repr(node)
+
+
+def _has_docstring(node: ast.AST) -> bool:
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    return isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None
 
 
 def _own_import(node: object) -> bool:

@@ -53,4 +53,4 @@ def setting_of(rows: pd.DataFrame) -> Setting:
 def by_setting(table: pd.DataFrame) -> Iterator[tuple[Setting, pd.DataFrame]]:
     """Each setting of a table with its rows, in the order of their first rows."""
     for key, rows in table.groupby(SETTING, observed=True, sort=False):
-        yield Setting(*key), rows
+        yield Setting._make(key), rows

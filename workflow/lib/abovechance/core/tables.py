@@ -95,7 +95,7 @@ def _metadata(made_from: Mapping[str, Any]) -> dict[str, str]:
 def read_table(path: Path) -> pd.DataFrame:
     """Read a table; lists come back as lists and dictionary columns as categories."""
     table = pq.read_table(path)
-    frame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas()
     for field in table.schema:
         if pa.types.is_list(field.type):
             frame[field.name] = table[field.name].to_pylist()

@@ -45,8 +45,9 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
     if "prompt" in table:
         rows["prompt"] = table["prompt"]
     by = [pd.Series(value, index=rows.index, name=name) for name, value in keys.items()]
-    for (model, task, shots), group in rows.groupby(by, sort=False):
-        yield Run(str(path), model, task, int(shots), group.reset_index(drop=True))
+    for key, group in rows.groupby(by, sort=False):
+        model, task, shots = map(str, key)
+        yield Run(str(path), model, task, int(float(shots)), group.reset_index(drop=True))
 
 
 def _truth(values: pd.Series, path: Path) -> pd.Series:

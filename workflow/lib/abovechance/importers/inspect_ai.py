@@ -109,8 +109,8 @@ def _scorer(samples: list[dict[str, Any]], path: Path, options: Options) -> str:
 
 def _row(sample: dict[str, Any], scorer: str, path: Path) -> dict[str, object] | None:
     """A sample's row; None where it was not scored."""
-    score = (sample.get("scores") or {}).get(scorer)
-    raw = None if score is None else score.get("value")
+    score = (sample.get("scores") or {}).get(scorer) or {}
+    raw = score.get("value")
     value = VALUES.get(raw, raw) if isinstance(raw, str) else raw
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None

@@ -36,15 +36,14 @@ class Convention:
     @cache
     def of(cls, task: str, shots: int) -> Convention | None:
         """Of a task of the suite; None of another."""
-        tasks = nominal()
-        if task not in tasks.index:
+        if task not in nominal():
             return None
-        size, choices = tasks.loc[task, ["examples", "choices"]]
+        size = nominal()[task].examples
         few = size < SAMPLED
         return cls(
-            chance=1 / choices,
-            examples=int(size - shots) if few else SAMPLED,
-            prompts=int(size) if few and shots == 1 else SAMPLED,
+            chance=nominal()[task].chance,
+            examples=size - shots if few else SAMPLED,
+            prompts=size if few and shots == 1 else SAMPLED,
         )
 
     @cached_property

@@ -84,8 +84,8 @@ class Pools:
     def of(cls, examples: pd.DataFrame, sample: list[int] | None) -> Pools:
         """From the task's rows of ``released_examples`` and the release's sample of it."""
         evaluated = np.arange(len(examples)) if sample is None else np.array(sample)
-        columns = (examples[name].to_numpy() for name in ("id", "choices", "correct"))
-        return cls(*columns, evaluated, sample is not None)
+        ids, choices, correct = (examples[name].to_numpy() for name in ("id", "choices", "correct"))
+        return cls(ids, choices, correct, evaluated, sampled=sample is not None)
 
     @property
     def merged(self) -> tuple[int, int]:

@@ -81,7 +81,7 @@ def take_in(
         If no setting can be used.
     """
     pools = {
-        task: Pools.of(rows, release.sample(task))
+        str(task): Pools.of(rows, release.sample(str(task)))
         for task, rows in examples.groupby("task", observed=True, sort=False)
     }
     problems, findings = list(release.problems), []

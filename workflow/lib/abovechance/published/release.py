@@ -82,15 +82,16 @@ class Release:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._zip: zipfile.ZipFile | None
         if path.is_dir():
-            self._zip, names = None, (str(f.relative_to(path)) for f in path.rglob("*") if f.is_file())
+            self._zip = None
+            found = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
         elif zipfile.is_zipfile(path):
             self._zip = zipfile.ZipFile(path)
-            names = iter(self._zip.namelist())
+            found = set(self._zip.namelist())
         else:
             problem = "is not a zip file" if path.is_file() else "does not exist"
             raise InputError(f"release {path}: {problem}; right would be {_RIGHT}")
-        found = {name: name for name in names}
         roots = {match[1] for name in found if (match := re.fullmatch(r"(.*?)results/[^/]+-shot\.csv", name))}
         if len(roots) != 1:
             raise InputError(f"release {path}: has {len(roots)} folders of results; right would be {_RIGHT}")
@@ -116,8 +117,8 @@ class Release:
             for name in sorted(self.names)
             if re.fullmatch(r"results/.*\.csv", name) and _setting(name) is None
         ]
-        models, tasks, shots = ({setting[axis] for setting in self.settings} for axis in range(3))
-        grid = (Setting(*cell) for cell in product(sorted(models), sorted(tasks), sorted(shots)))
+        axes = (sorted(set(values)) for values in zip(*self.settings, strict=True))
+        grid = map(Setting._make, product(*axes))
         missing = [
             Problem(file_of(setting), "there is no such file, as there is for other models", "left out")
             for setting in grid
@@ -152,7 +153,8 @@ class Release:
             raise InputError(str(error).splitlines()[0]) from None
         if set(table.column_names) != set(_COLUMNS):
             raise InputError(f"has columns {table.column_names}; right are {list(_COLUMNS)}")
-        predictions = table.rename_columns([_COLUMNS[name][0] for name in table.column_names]).to_pandas()
+        names = [_COLUMNS[name][0] for name in table.column_names]
+        predictions: pd.DataFrame = table.rename_columns(names).to_pandas()
         _check(predictions)
         return predictions.assign(correct=predictions["correct"].astype(bool))
 

@@ -36,7 +36,7 @@ def grid(verdicts: pd.DataFrame) -> pd.DataFrame:
     Tasks are in the order of their nominal size, at most 200, and name. The last column and
     the last two rows count the disagreements of the baselines, which are the verdicts between.
     """
-    sizes = nominal()["examples"].clip(upper=SAMPLED)
+    sizes = {name: min(task.examples, SAMPLED) for name, task in nominal().items()}
     cells = verdicts.pivot_table(
         index="task", columns=["model", "shots"], values="verdict", aggfunc="first", sort=False, observed=True
     )
@@ -44,7 +44,7 @@ def grid(verdicts: pd.DataFrame) -> pd.DataFrame:
     cells = cells.loc[ordered, sorted(cells.columns, key=lambda column: (column[1], column[0]))]
     between = cells == "between"
     table = cells.fillna("")
-    table.columns = [f"{model} {shots}-shot" for model, shots in cells.columns]
+    table.columns = [f"{column[0]} {column[1]}-shot" for column in cells.columns]
     table.insert(0, "n", [str(sizes.get(task, "")) for task in ordered])
     table["between"] = between.sum(axis=1).astype(str)
     counts = [str(count) for count in between.sum()]
@@ -104,7 +104,7 @@ def heldout_agreement(outcomes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 def heldout_difference(released: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
     """The metrics from the released splits beside those from own seeded ones, by model and in total."""
     tables = (heldout_agreement(table, ["model"]).set_index("model") for table in (released, own))
-    first, second = (table.drop(columns="outcomes").stack().rename("value") for table in tables)
+    first, second = (table.drop(columns="outcomes").stack() for table in tables)
     both = pd.concat({"released": first, "own": second}, axis=1).reset_index(names=["model", "metric"])
     both["difference"] = both["own"] - both["released"]
     return both

@@ -99,7 +99,8 @@ def _some_strings(model: PreTrainedModel) -> Tokens:
     vocabulary = model.config.get_text_config().vocab_size
 
     def some(length: int) -> list[int]:
-        return generator.integers(vocabulary // 10, vocabulary, length).tolist()
+        drawn: list[int] = generator.integers(vocabulary // 10, vocabulary, length).tolist()
+        return drawn
 
     trunk, questions, ends = some(4), [some(3), some(3)], [some(2), some(2)]
     sequences = [trunk + question + end for question in questions for end in ends]

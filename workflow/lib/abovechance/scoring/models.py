@@ -26,6 +26,7 @@ from transformers import (
     BitsAndBytesConfig,
     GgufConfig,
     PreTrainedModel,
+    PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
 )
 from transformers.utils import logging as transformers_logging
@@ -104,7 +105,7 @@ def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path) -> W
             convert_gguf(gguf, folder / "converted")
         words = f"{source['download']}: {source['file']}"
         return Weights(str(folder / "converted"), words, file_sha256(downloaded))
-    path = Path(source["path"]).expanduser()
+    path = Path(source["path"])
     if path.suffix == ".gguf":
         convert_gguf(path, folder / "converted")
         return Weights(str(folder / "converted"), str(path), file_sha256(path))
@@ -191,7 +192,7 @@ def quantize(weights: Weights, folder: Path) -> Weights:
     )
 
 
-def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
     """Save model and tokenizer into a folder that appears whole or not at all."""
     shutil.rmtree(folder, ignore_errors=True)
     with replacing(folder) as beside:
@@ -207,7 +208,7 @@ def default_device() -> str:
 def load_tokenizer(weights: Weights) -> PreTrainedTokenizerFast:
     """The model's tokenizer, which must tell which characters each token covers."""
     tokenizer = AutoTokenizer.from_pretrained(weights.folder, trust_remote_code=weights.trust_remote_code)
-    if not tokenizer.is_fast:
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise InputError(
             f"model {weights.source}: its tokenizer cannot tell which characters a token covers; "
             "right would be a model with a tokenizer.json"
@@ -234,7 +235,7 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
     are taken in float32 and rounded (``WideLinear``).
     """
     dtype, device = DTYPES[precision], default_device()
-    model = AutoModelForCausalLM.from_pretrained(
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
         weights.folder,
         dtype=dtype,
         device_map=_device_map(device, weights),
@@ -247,7 +248,8 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
             model = dequantized(model)
         if not _multiplies_natively(dtype) and 4 * parameters < _free_memory() / 2:
             _widen_products(model)
-    return model.eval().requires_grad_(False)
+    model.eval().requires_grad_(False)
+    return model
 
 
 def dequantized(model: PreTrainedModel) -> PreTrainedModel:
@@ -265,7 +267,8 @@ def dequantized(model: PreTrainedModel) -> PreTrainedModel:
             raise ValueError(
                 f"layer {name}: its weights are repacked since the model ran; dequantize it before that"
             )
-    return model.dequantize()
+    whole: PreTrainedModel = model.dequantize()
+    return whole
 
 
 def _device_map(device: str, weights: Weights) -> str | dict[str, int] | None:
@@ -333,7 +336,7 @@ def _multiplies_natively(dtype: torch.dtype) -> bool:
         torch.bfloat16: torch.ops.mkldnn._is_mkldnn_bf16_supported,
         torch.float16: torch.ops.mkldnn._is_mkldnn_fp16_supported,
     }
-    return supported[dtype]()
+    return bool(supported[dtype]())
 
 
 def _free_memory() -> int:

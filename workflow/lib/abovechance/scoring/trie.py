@@ -71,7 +71,7 @@ def build_trie(sequences: Sequence[Sequence[int]], starts: Sequence[int]) -> Tok
         (strings,) the position of the first token of each string's choice, at least 1:
         the first token of a string has nothing before it that would give it a likelihood.
     """
-    order = sorted(range(len(sequences)), key=lambda index: sequences[index])
+    order = sorted(range(len(sequences)), key=lambda index: list(sequences[index]))
     tokens: list[int] = []
     parents: list[int] = []
     depths: list[int] = []

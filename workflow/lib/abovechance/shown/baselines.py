@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator, PercentFormatter
 
 from abovechance.chance.baseline import RandomBaseline
@@ -122,13 +123,13 @@ def critical(numbers: pd.DataFrame) -> Figure:
         if row == len(tried) - 1:
             axes.set_xlabel("examples")
         if column == 0:
-            axes.set_ylabel(f"accuracy\n{_prompts(tried[row])}")
+            axes.set_ylabel(f"accuracy\n{_prompts(int(tried[row]))}")
     marks = [
-        plt.Rectangle((0, 0), 1, 1, color=shade, label=f"above {tail:g}")
+        Rectangle((0, 0), 1, 1, color=shade, label=f"above {tail:g}")
         for tail, shade in zip(reversed(tails), shades[::-1], strict=False)
     ]
-    white = {"facecolor": "white", "edgecolor": style.FAINT, "label": f"at most {tails[0]:g}"}
-    marks.append(plt.Rectangle((0, 0), 1, 1, **white))
+    at_most = f"at most {tails[0]:g}"
+    marks.append(Rectangle((0, 0), 1, 1, facecolor="white", edgecolor=style.FAINT, label=at_most))
     title = "probability that guessing does as well"
     figure.legend(handles=marks, loc="outside lower center", ncol=len(marks), title=title)
     return figure
@@ -143,10 +144,10 @@ def rise_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
         ``suite``, ``task``, ``prompts``, ``rise`` in [0, 1].
     """
     rows = [
-        {"suite": task.suite, "task": task.task, "prompts": prompts, "rise": best - 1 / task.choices}
-        for task in suites().itertuples()
+        {"suite": task.suite, "task": task.task, "prompts": prompts, "rise": best - task.chance}
+        for task in suites()
         for prompts, best in zip(
-            tried, RandomBaseline.of(1 / task.choices, task.examples).maximum(np.array(tried)), strict=True
+            tried, RandomBaseline.of(task.chance, task.examples).maximum(np.array(tried)), strict=True
         )
     ]
     return pd.DataFrame(rows)
@@ -182,8 +183,8 @@ def normalized_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
     """
     parts = []
     score = np.arange(0, 100.5, 0.5)
-    for task in suites().itertuples():
-        baseline = RandomBaseline.of(1 / task.choices, task.examples)
+    for task in suites():
+        baseline = RandomBaseline.of(task.chance, task.examples)
         accuracy = baseline.standard + (1 - baseline.standard) * score / 100
         # the paper counts the whole correct answers that such a score stands for
         correct = np.floor(accuracy * task.examples + 1e-9)
@@ -210,7 +211,7 @@ def normalized(numbers: pd.DataFrame) -> Figure:
             axes.plot(line["score"], line["tail"], color=colour(scale(size)), linewidth=0.9)
         axes.set(yscale="log", ylim=(1e-3, 1.15), xlim=(0, 60))
         if row == 0:
-            axes.set_title(_prompts(tried[column]))
+            axes.set_title(_prompts(int(tried[column])))
         if row == len(names) - 1:
             axes.set_xlabel("normalized score")
         if column == 0:
@@ -248,7 +249,7 @@ def plan(numbers: pd.DataFrame) -> Figure:
     style.apply()
     figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH + 0.4, 2.6))
     shades = plt.get_cmap("Blues")(np.linspace(0.4, 0.95, numbers["prompts"].nunique()))
-    for (prompts, line), shade in zip(numbers.groupby("prompts"), shades, strict=True):
+    for (prompts, line), shade in zip(_by_prompts(numbers), shades, strict=True):
         axes.plot(line["examples"], line["maximum_baseline"], color=shade, label=_prompts(prompts))
     axes.axhline(numbers["standard_baseline"].iloc[0], **style.BASELINES["standard"])
     axes.set(xscale="log", xlabel="examples", ylabel="maximum random baseline")
@@ -268,7 +269,7 @@ def power_lines(numbers: pd.DataFrame) -> Figure:
     style.apply()
     figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH + 0.4, 2.6))
     shades = plt.get_cmap("Blues")(np.linspace(0.4, 0.95, numbers["prompts"].nunique()))
-    for (prompts, line), shade in zip(numbers.groupby("prompts"), shades, strict=True):
+    for (prompts, line), shade in zip(_by_prompts(numbers), shades, strict=True):
         axes.plot(line["accuracy"], line["power"], color=shade, label=_prompts(prompts))
     axes.axhline(0.8, color=style.FAINT, linewidth=0.5)
     axes.set(xlabel="true accuracy of one prompt", ylabel="power", ylim=(0, 1.02))
@@ -278,7 +279,7 @@ def power_lines(numbers: pd.DataFrame) -> Figure:
     return figure
 
 
-GENERAL = {
+GENERAL: dict[str, tuple[Callable[[], pd.DataFrame], Callable[[pd.DataFrame], Figure]]] = {
     "maximum_contours": (maximum_numbers, maximum),
     "tail_contours": (critical_numbers, critical),
     "suite_rise": (rise_numbers, rise),
@@ -297,6 +298,11 @@ def _decades(axes: Axes, x_only: bool = False) -> None:
     """Powers of ten as ticks, no others."""
     for axis in (axes.xaxis,) if x_only else (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(NullLocator())
+
+
+def _by_prompts(numbers: pd.DataFrame) -> list[tuple[int, pd.DataFrame]]:
+    """Each number of prompts with its rows, ascending."""
+    return [(number, numbers[numbers["prompts"] == number]) for number in sorted(numbers["prompts"].unique())]
 
 
 def _prompts(number: int) -> str:

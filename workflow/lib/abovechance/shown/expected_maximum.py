@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -30,7 +31,7 @@ def expected_maximum_numbers(accuracy: pd.DataFrame, by: Sequence[str] = ("task"
     for key, group in accuracy.groupby(list(by), observed=True, sort=False):
         curve = expected_maximum_curve(group)
         for place, (name, value) in enumerate(zip(by, key, strict=True)):
-            curve.insert(place, name, value)
+            curve.insert(place, name, [value] * len(curve))
         parts.append(curve)
     return pd.concat(parts, ignore_index=True)
 
@@ -73,13 +74,14 @@ def expected_maximum(numbers: pd.DataFrame, panel: str = "task") -> Figure:
     return figure
 
 
-_TUNED = {"linestyle": (0, (1, 1)), "linewidth": 1.6}
+_TUNED: dict[str, Any] = {"linestyle": (0, (1, 1)), "linewidth": 1.6}
 
 
 def _expected_maximum_pair(above: Axes, below: Axes, here: pd.DataFrame, colour: dict[int, str]) -> None:
     by = ["shots", "tuned"] if "tuned" in here else ["shots"]
-    for (shots, *tuned), group in here.groupby(by):
-        tried, own = group["prompts"], {"color": colour[shots], **(_TUNED if tuned == [True] else {})}
+    for key, group in here.groupby(by):
+        shots, tuned = int(str(key[0])), key[1:]
+        tried, own = group["prompts"], {"color": colour[shots], **(_TUNED if tuned == (True,) else {})}
         above.plot(tried, group["expected_accuracy"], zorder=3, **own)
         for name in ("standard", "maximum"):
             above.plot(tried, group[f"{name}_baseline"], zorder=2, **style.BASELINES[name])

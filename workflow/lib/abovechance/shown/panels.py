@@ -58,7 +58,8 @@ def panel_grid(count: int, height: float) -> tuple[Figure, list[Axes]]:
 
 def label_first_column(panels: Sequence[Axes], label: str) -> None:
     for axes in panels:
-        if axes.get_subplotspec().is_first_col():
+        place = axes.get_subplotspec()
+        if place is not None and place.is_first_col():
             axes.set_ylabel(label)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -107,10 +107,15 @@ def _glance(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
                     f"{row.maximum_baseline:.3f} (tail {probability(row.maximum_tail)})" + _randomized(row)
                 ),
             }
-            for row in group.itertuples()
+            for row in _rows(group)
         }
         rows.append({"task": style.words(str(task)), "cells": cells})
     return rows
+
+
+def _rows(table: pd.DataFrame) -> Iterator[Any]:
+    """The rows of a table with its columns as attributes."""
+    yield from table.itertuples()
 
 
 def _randomized(row: Any) -> str:

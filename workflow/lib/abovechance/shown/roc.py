@@ -64,8 +64,23 @@ def _roc_line(axes: Axes, group: pd.DataFrame, predictor: str, score: str) -> No
         # The curves are often one on the other: the wide one shows under the narrow one.
         axes.plot(group["x"], group["y"], color=colour, linewidth=1.0 if predictor == "maximum" else 2.6)
         return
-    mark = {"marker": "X" if predictor == "maximum" else "o", "markersize": 7, "markeredgecolor": "white"}
-    axes.plot(group["x"], group["y"], color=colour, linestyle="", zorder=4, clip_on=False, **mark)
+    _mark(axes, group, predictor, size=7)
+
+
+def _mark(axes: Axes, group: pd.DataFrame, predictor: str, size: float, label: str = "") -> None:
+    """The one point of a decision."""
+    axes.plot(
+        group["x"],
+        group["y"],
+        color=_PREDICTORS[predictor],
+        marker="X" if predictor == "maximum" else "o",
+        markersize=size,
+        markeredgecolor="white",
+        linestyle="",
+        label=label or None,
+        zorder=4,
+        clip_on=False,
+    )
 
 
 def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
@@ -84,7 +99,8 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
     figure, (roc, pr) = plt.subplots(1, 2, figsize=(style.FULL_WIDTH, 3.6))
     colour = _PREDICTORS
     by_predictor = table.set_index("predictor")
-    for (curve, predictor, score), group in numbers.groupby(["curve", "predictor", "score"], sort=False):
+    for key, group in numbers.groupby(["curve", "predictor", "score"], sort=False):
+        curve, predictor, score = map(str, key)
         axes, area = (roc, "auroc") if curve == "roc" else (pr, "aupr")
         if score == "tail":
             # The curves are often one on the other: the wide one shows under the narrow one.
@@ -92,20 +108,9 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
             steps = "default" if curve == "roc" else "steps-post"
             axes.plot(group["x"], group["y"], color=colour[predictor], linewidth=width, drawstyle=steps)
         else:
-            label = f"above the {predictor} baseline, area {by_predictor.loc[predictor, area]:.2f}"
-            mark = "X" if predictor == "maximum" else "o"
-            axes.plot(
-                group["x"],
-                group["y"],
-                color=colour[predictor],
-                marker=mark,
-                markersize=8,
-                markeredgecolor="white",
-                linestyle="",
-                label=label,
-                zorder=4,
-                clip_on=False,
-            )
+            reached = by_predictor[area].loc[predictor]
+            label = f"above the {predictor} baseline, area {reached:.2f}"
+            _mark(axes, group, predictor, size=8, label=label)
     roc.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.6)
     held_up = table["held_up"].iloc[0]
     pr.axhline(held_up, color=style.FAINT, linewidth=0.6)

@@ -37,7 +37,8 @@ def spread(numbers: pd.DataFrame) -> Figure:
     figure, panels = panel_grid(len(tasks), height=1.9)
     for axes, task in zip(panels, tasks, strict=True):
         here = numbers[numbers["task"] == task]
-        for (shot, model), group in here.groupby(["shots", "model"], observed=True):
+        for key, group in here.groupby(["shots", "model"], observed=True):
+            shot, model = key[0], str(key[1])
             centre = shots.index(shot) + dodge(models.index(model), len(models))
             _strip(axes, centre, 0.7 / len(models), group, colour[model])
         axes.set_title(panel_title(task))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -20,13 +21,13 @@ COLUMN_WIDTH = 3.3  # inches; one of two columns
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 INK = "#222222"
 FAINT = "#8A8A8A"
-BASELINES = {
+BASELINES: dict[str, dict[str, Any]] = {
     "standard": {"color": FAINT, "linestyle": (0, (3, 2)), "linewidth": 1.1},
     "maximum": {"color": INK, "linestyle": "-", "linewidth": 1.3},
 }
 VERDICT_COLOURS = {"below": "#D9D9D9", "between": "#F6C65B", "above": "#5BA4CF"}
 
-_SETTINGS = {
+_SETTINGS: Any = {
     "font.size": 8,
     "font.family": "DejaVu Sans",
     "axes.titlesize": 8,

@@ -134,18 +134,21 @@ def _explain(error: jsonschema.ValidationError) -> str:
     """A schema error in words: the key, what it has, and what would be right."""
     key = ".".join(map(str, error.absolute_path))
     at = f"key '{key}'" if key else "the config"
+    allowed: Any = error.validator_value
+    instance: Any = error.instance
     if error.validator == "additionalProperties":
-        known = list(error.schema["properties"])
-        unknown = next(name for name in error.instance if name not in known)
+        schema: Any = error.schema
+        known = list(schema["properties"])
+        unknown = next(name for name in instance if name not in known)
         inside = f" in '{key}'" if key else ""
         return f"key '{unknown}'{inside} is unknown; {nearest(str(unknown), known)}"
     if error.validator == "required":
-        missing = next(name for name in error.validator_value if name not in error.instance)
+        missing = next(name for name in allowed if name not in instance)
         return f"{at} lacks the key '{missing}'"
     if error.validator == "type":
         return f"{at} is {error.instance!r}, but must be of type {error.validator_value}"
     if error.validator == "enum":
-        words = [str(word) for word in error.validator_value]
+        words = [str(word) for word in allowed]
         hint = nearest(str(error.instance), words)
         return f"{at} is {error.instance!r}, but must be one of {', '.join(words)}; {hint}"
     if error.validator == "pattern":

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+import csv
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-import pandas as pd
+SUITE = "BIG-bench Lite"  # the one that Yauney and Mimno (2024) study
 
-SUITE = "BIG-bench Lite"
+
+@dataclass(frozen=True)
+class SuiteTask:
+    """A task as a paper's table has it: how many examples, and how many choices in each."""
+
+    suite: str
+    task: str
+    examples: int
+    choices: int
+
+    @property
+    def chance(self) -> float:
+        """Chance of a lucky guess."""
+        return 1 / self.choices
 
 
 @cache
-def suites() -> pd.DataFrame:
-    """The suites' tasks with nominal sizes: ``suite``, ``task``, ``examples``, ``choices``."""
-    return pd.read_csv(files("abovechance.study").joinpath("suites.csv").open(encoding="utf-8"))
+def suites() -> list[SuiteTask]:
+    """The tasks of all suites, suite after suite."""
+    text = files("abovechance.study").joinpath("suites.csv").read_text(encoding="utf-8")
+    return [
+        SuiteTask(row["suite"], row["task"], int(row["examples"]), int(row["choices"]))
+        for row in csv.DictReader(text.splitlines())
+    ]
 
 
-def nominal() -> pd.DataFrame:
-    """The tasks of the paper's suite by name: ``examples`` and ``choices`` as the paper takes them."""
-    table = suites()
-    return table[table["suite"] == SUITE].set_index("task")
+@cache
+def nominal() -> dict[str, SuiteTask]:
+    """The tasks of ``SUITE`` by name."""
+    return {task.task: task for task in suites() if task.suite == SUITE}

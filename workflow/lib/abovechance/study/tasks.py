@@ -241,7 +241,7 @@ def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
 def _as_list(value: Any) -> list[Any]:
     """A list of plain Python values; a single value counts as a list of one."""
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        return list(value.tolist())
     return list(value) if isinstance(value, list | tuple) else [value]
 
 

@@ -1,0 +1,80 @@
+"""The library's rooms: who may import whom, and that nothing goes in a circle."""
+
+import ast
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+LIBRARY = REPOSITORY / "workflow" / "lib" / "abovechance"
+# From the ground up. A room imports from those before it, and within itself.
+ROOMS = ["core", "study", "results", "scoring", "chance", "shown", "published", "importers", "cli"]
+# What users import from, and what runs the command line: stand outside, and nothing inside imports them.
+FACES = {"__init__", "__main__", "baseline", "compat", "planning"}
+MODULES = sorted(LIBRARY.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(LIBRARY.parent).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+NAMES = {name_of(path): path for path in MODULES}
+
+
+def imports(path: Path) -> set[str]:
+    """The modules of the library that a module imports, for type checkers too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("abovechance"):
+            inside = {f"{node.module}.{alias.name}" for alias in node.names} & set(NAMES)
+            found |= inside or {str(node.module)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.startswith("abovechance")}
+    return found
+
+
+def room(name: str) -> str:
+    """The room of a module; empty for what stands outside."""
+    return name.split(".")[1] if name.count(".") and name.split(".")[1] in ROOMS else ""
+
+
+def test_every_module_has_a_room_or_is_a_face():
+    outside = {
+        name.removeprefix("abovechance").removeprefix(".") or "__init__" for name in NAMES if not room(name)
+    }
+    assert outside == FACES
+    assert {room(name) for name in NAMES} - {""} == set(ROOMS)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if room(name)])
+def test_a_room_imports_from_rooms_below_it_alone(name):
+    allowed = ROOMS[: ROOMS.index(room(name)) + 1]
+    wrong = {other for other in imports(NAMES[name]) if room(other) not in allowed}
+    # the command line tells the version
+    assert wrong <= ({"abovechance"} if name == "abovechance.cli.app" else set())
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = {name: imports(path) - {"abovechance"} for name, path in NAMES.items() if name != "abovechance"}
+    TopologicalSorter(graph).prepare()  # raises CycleError with the circle
+
+
+def test_scoring_and_chance_know_nothing_of_each_other():
+    for name, path in NAMES.items():
+        rooms = {room(other) for other in imports(path)}
+        assert not (room(name) == "chance" and "scoring" in rooms), name
+        assert not (room(name) == "scoring" and rooms & {"chance", "results"}), name
+
+
+def test_the_library_knows_nothing_of_snakemake():
+    for path in MODULES:
+        assert not re.search(r"^\s*(from|import) snakemake", path.read_text(), re.M), path
+
+
+def test_tests_mirror_the_rooms():
+    rooms = {path.parent.name for path in (REPOSITORY / "tests").glob("*/test_*.py")}
+    assert set(ROOMS) <= rooms
