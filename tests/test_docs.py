@@ -11,7 +11,8 @@ import pytest
 
 from tests.conftest import REPOSITORY
 
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES += [REPOSITORY / "config" / "README.md", REPOSITORY / "results" / "README.md"]
 SESSIONS = [
     (path, block)
     for path in PAGES

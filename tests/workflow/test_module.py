@@ -1,0 +1,122 @@
+"""The workflow as a module of another one, in a folder of its own, and what the workflow catalog asks for."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from abovechance.results.imported import IMPORTED, as_imported
+from tests.conftest import REPOSITORY
+from tests.results.test_likelihoods import predictions
+
+pytestmark = pytest.mark.workflow
+
+ONE = """
+configfile: "config/config.yaml"
+
+
+module abovechance:
+    snakefile:
+        "{snakefile}"
+    config:
+        config["abovechance"]
+
+
+use rule * from abovechance as abovechance_*
+
+
+rule summary:
+    default_target: True
+    input:
+        rules.abovechance_all.input,
+    output:
+        "summary.txt",
+    shell:
+        "head -n 1 results/mine/verdicts.csv > {{output}}"
+"""
+TWO = """
+module first:
+    snakefile:
+        "{snakefile}"
+    config:
+        {first}
+    prefix:
+        "one"
+
+
+module second:
+    snakefile:
+        "{snakefile}"
+    config:
+        {second}
+    prefix:
+        "two"
+
+
+use rule * from first as first_*
+use rule * from second as second_*
+
+
+rule both:
+    default_target: True
+    input:
+        rules.first_all.input,
+        rules.second_all.input,
+"""
+
+
+def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """The folder of another workflow, with imported results and a config of its own."""
+    for name in ("workflow", "config", "data"):
+        (tmp_path / name).mkdir()
+    IMPORTED.write(as_imported(predictions(0, 5)), tmp_path / "data" / "imported.parquet", {})
+    study = {"abovechance": {"study": "mine", "predictions": "data/imported.parquet"}}
+    (tmp_path / "config" / "config.yaml").write_text(yaml.safe_dump(study))
+    return tmp_path
+
+
+def test_another_workflow_runs_a_study_as_a_module(other):
+    snakefile = REPOSITORY / "workflow" / "Snakefile"
+    (other / "workflow" / "Snakefile").write_text(ONE.format(snakefile=snakefile))
+    done = snakemake(other)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (other / "summary.txt").read_text().startswith("model,task,shots,")
+    assert (other / "results" / "mine" / "report.html").stat().st_size
+    again = snakemake(other)
+    assert "Nothing to be done" in again.stdout + again.stderr
+
+
+def test_two_studies_are_two_modules_with_prefixes(other):
+    first = {"study": "mine", "predictions": str(other / "data" / "imported.parquet")}
+    scored = yaml.safe_load((REPOSITORY / "config.yaml").read_text()) | {"study": "other"}
+    text = TWO.format(snakefile=REPOSITORY / "workflow" / "Snakefile", first=first, second=scored)
+    (other / "workflow" / "Snakefile").write_text(text)
+    done = snakemake(other, "--dry-run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "one/results/mine/report.html" in done.stdout
+    assert "two/results/other/report.html" in done.stdout
+
+
+def test_a_mistake_in_a_modules_config_is_one_line(other):
+    (other / "config" / "config.yaml").write_text("abovechance: {study: mine, predictions: nowhere.parquet}")
+    snakefile = REPOSITORY / "workflow" / "Snakefile"
+    (other / "workflow" / "Snakefile").write_text(ONE.format(snakefile=snakefile))
+    done = snakemake(other)
+    assert done.returncode != 0
+    assert "key 'predictions': there is no 'nowhere.parquet'" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_what_the_workflow_catalog_asks_for_is_there():
+    shown = yaml.safe_load((REPOSITORY / ".snakemake-workflow-catalog.yml").read_text())
+    assert shown["usage"]["software-stack-deployment"] == {"conda": True}
+    for name in ("workflow/Snakefile", "config/README.md", "LICENSE", "README.md"):
+        assert (REPOSITORY / name).is_file()
