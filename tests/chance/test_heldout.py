@@ -64,11 +64,11 @@ def test_the_best_prompt_on_validation_is_chosen_and_the_first_on_ties(guesses):
 
 def test_fewer_prompts_are_drawn_anew_for_each_split_and_more_than_exist_are_all(guesses):
     found = study(guesses, tried=[1, 12, 200])
-    assert found[found["prompts"] == 1]["prompt"].nunique() > 5
-    most = found[found["prompts"] == 200].reset_index(drop=True)
-    assert set(most["tried"]) == {12}
-    all_of_them = found[found["prompts"] == 12].reset_index(drop=True)
-    pd.testing.assert_frame_equal(most.drop(columns="prompts"), all_of_them.drop(columns="prompts"))
+    assert found[found["asked"] == 1]["prompt"].nunique() > 5
+    most = found[found["asked"] == 200].reset_index(drop=True)
+    assert set(most["prompts"]) == {12}
+    all_of_them = found[found["asked"] == 12].reset_index(drop=True)
+    pd.testing.assert_frame_equal(most.drop(columns="asked"), all_of_them.drop(columns="asked"))
 
 
 def test_baselines_and_tails_are_those_of_the_validation_part(guesses):
@@ -91,7 +91,7 @@ def test_a_prompt_whose_demonstrations_use_up_a_part_is_not_tried_there():
     table = table[table["example"] != "e" + table["prompt"].astype(str)]
     found = study(table, tried=[3])
     assert (found["test_examples"] == 1).all()
-    assert (found["tried"] < 3).any()
+    assert (found["prompts"] < 3).any()
 
 
 def test_agreement_is_precision_recall_and_areas():

@@ -77,7 +77,7 @@ def test_lm_eval_ties_go_to_no_choice_and_are_told(tmp_path):
     (run,) = read_runs([path], Options())
     assert run.rows["correct"].tolist() == [False, True]
     assert run.rows["tie"].tolist() == [True, False]
-    assert "1 ties of a correct and a wrong choice" in run.notes[0]
+    assert "1 tie of a correct and a wrong choice" in run.notes[0]
 
 
 def test_lm_eval_rows_of_one_filter_are_taken_and_which_is_asked_for(tmp_path):
@@ -194,7 +194,7 @@ def test_helm_scores_a_tie_as_a_fraction_which_is_not_correct(tmp_path):
     )
     assert run.rows["correct"].tolist() == [False, True]
     assert run.rows["tie"].tolist() == [True, False]
-    assert "1 ties are counted as wrong" in run.notes[0]
+    assert "1 tie of a correct and a wrong choice counted as wrong; HELM" in run.notes[0]
 
 
 def test_helm_perturbed_instances_and_other_splits_are_left_out(tmp_path):

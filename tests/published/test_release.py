@@ -104,7 +104,7 @@ def replace_row(number: int, values: str):
             r"row 7: has a prediction that is neither 0 nor 1: 0, \[3\], 900",
         ),
         (replace_row(7, '0,"[3]",9,,1'), "row 7: is empty"),
-        (replace_row(7, '0,"[3",9,0.5,1'), "row 7: has demonstrations that are no list"),
+        (replace_row(7, '0,"[3",9,0.5,1'), "row 7: has demonstrations that are not a list"),
         (replace_row(7, '0,"[3]",-9,0.5,1'), "row 7: has a negative id"),
         (lambda lines: [*lines, lines[-1]], "repeats a prompt and example"),
         (replace_row(1, "Prompt ID,Demonstrations,Example ID,Loss,Correct"), "has columns .*right are"),
@@ -153,7 +153,7 @@ def test_what_is_missing_and_strange_is_told(release, tmp_path):
     assert "results/tuned_no_such_task_2-shot.csv: its name has no BIG" in evidence(found, "not used")
     assert evidence(found, "prompts without rows") == "1: 17"
     told = evidence(found, "aggregated accuracies")
-    assert "'base_known_unknowns_1-shot', entry 3: 1.25 is no accuracy" in told
+    assert "'base_known_unknowns_1-shot', entry 3: 1.25 is not an accuracy" in told
     assert "'base_known_unknowns_2-shot': differs from the predictions by up to 0.01" in told
     assert "has no 'tuned_known_unknowns_1-shot'" in told
     assert "'base_novel_concepts_1-shot': 30 accuracies for 29 prompts" in told

@@ -166,11 +166,11 @@ def test_the_released_accuracies_are_those_of_the_released_predictions(released,
 @needs_release
 def test_own_seeded_splits_agree_with_the_released_ones(released, predictions):
     theirs = released.outcomes()
-    assert sorted(theirs["prompts"].unique()) == [1, 2, 5, 10, 100, 200]
-    assert (theirs.groupby(["model", "task", "shots", "prompts"]).size() == 100).all()
+    assert sorted(theirs["asked"].unique()) == [1, 2, 5, 10, 100, 200]
+    assert (theirs.groupby(["model", "task", "shots", "asked"]).size() == 100).all()
     own = all_outcomes(predictions, seed=0, splits=100, validation=0.75, tried=[200], whole_split=True)
     own["model"] = own["model"].map(displayed)
-    found = heldout_difference(theirs[theirs["prompts"] == 200], own)
+    found = heldout_difference(theirs[theirs["asked"] == 200], own)
     assert set(found["model"]) == {*theirs["model"], "total"}
     assert found["difference"].abs().max() < 0.02
 
@@ -178,7 +178,7 @@ def test_own_seeded_splits_agree_with_the_released_ones(released, predictions):
 @needs_release
 def test_tables_3_and_4_from_the_released_outcomes(released):
     outcomes = released.outcomes()
-    outcomes = outcomes[outcomes["prompts"] == 200]
+    outcomes = outcomes[outcomes["asked"] == 200]
     total = heldout_agreement(outcomes, ["model"]).set_index("model").loc["total"]
     truth = outcomes["above_on_test"]
     assert total["outcomes"] == len(outcomes) == 3 * 16 * 3 * 100

@@ -10,7 +10,7 @@ PREDICTORS = ("standard", "maximum")
 
 def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
     """The outcomes where the best was chosen from the most prompts."""
-    most: pd.DataFrame = table[table["prompts"] == table["prompts"].max()]
+    most: pd.DataFrame = table[table["asked"] == table["asked"].max()]
     return most
 
 
@@ -27,7 +27,7 @@ def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a group and predictor (``standard`` or ``maximum`` baseline): ``outcomes``,
+        One row per group and predictor (``standard`` or ``maximum`` baseline): ``outcomes``,
         ``held_up`` (share above chance on test), ``accuracy``, ``precision``, ``recall`` in
         [0, 1]; ``auroc`` and ``aupr`` of the decision itself, as in the paper's tables; and
         ``tail_auroc``, ``tail_aupr`` of the tail probability as a score. A quotient without

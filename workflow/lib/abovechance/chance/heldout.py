@@ -28,8 +28,8 @@ OUTCOMES = TableSchema(
     {
         **setting_columns(),
         "split": pa.int64(),
+        "asked": pa.int64(),
         "prompts": pa.int64(),
-        "tried": pa.int64(),
         "prompt": pa.int64(),
         "validation_examples": pa.int64(),
         "validation_accuracy": pa.float64(),
@@ -211,8 +211,8 @@ def _outcomes(on_validation: Part, on_test: Part, order: Ints, tried: Ints) -> p
     return pd.DataFrame(
         {
             "split": split,
-            "prompts": tried[asked],
-            "tried": many,
+            "asked": tried[asked],
+            "prompts": many,
             "prompt": best,
             "validation_examples": on_validation.size[best, split],
             "validation_accuracy": accuracy,

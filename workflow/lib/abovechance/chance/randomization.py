@@ -230,7 +230,7 @@ def _chunks(answers: Answers, generator: np.random.Generator, draws: int) -> Ite
 
 
 def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: int = 10_000) -> pd.DataFrame:
-    """The table ``randomization`` of one setting: one row a prompt and statistic.
+    """The table ``randomization`` of one setting: one row per prompt and statistic.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
 
 
 def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
-    """What verdicts carry of the table ``randomization``: one row a setting.
+    """What verdicts carry of the table ``randomization``: one row per setting.
 
     Returns
     -------

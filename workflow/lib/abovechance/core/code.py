@@ -99,7 +99,9 @@ def _files_of(name: str, importer: Path) -> Iterator[Path]:
     if parts[0] == PACKAGE:
         names = (".".join(parts[:length]) for length in range(2, len(parts) + 1))
         if not (files := [path for path in map(_module, names) if path is not None]):
-            raise ValueError(f"{importer}: imports {name}, which is no module; import it from where it lies")
+            raise ValueError(
+                f"{importer}: imports {name}, which is not a module; import it from where it lies"
+            )
         yield from files
     elif (beside := importer.with_name(f"{name}.py")).is_file() and LIBRARY not in importer.parents:
         yield beside

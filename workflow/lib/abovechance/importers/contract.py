@@ -103,6 +103,11 @@ def judged(scores: Sequence[float], right: set[int], texts: Sequence[str] | None
     }
 
 
+def tied(ties: int) -> str:
+    """How ties of a correct and a wrong choice were taken, as a note."""
+    return f"{ties} {'tie' if ties == 1 else 'ties'} of a correct and a wrong choice counted as wrong"
+
+
 def files_below(path: Path, pattern: str) -> list[Path]:
     """The file itself where its name is of the pattern, or all such files in a folder, sorted."""
     if path.is_file():

@@ -1,4 +1,4 @@
-"""A plain CSV: a row a prompt and example.
+"""A plain CSV: a row per prompt and example.
 
 Columns: ``example`` and ``correct`` (0 or 1); as far as they are there ``prompt``, ``model``,
 ``task``, ``shots``, and ``choices`` (a number) or ``chance``.

@@ -15,7 +15,7 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_json
-from abovechance.importers.contract import Options, Run, files_below
+from abovechance.importers.contract import Options, Run, files_below, tied
 
 LOOKS_LIKE = "a HELM run's folder with per_instance_stats.json and run_spec.json"
 
@@ -42,7 +42,7 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     chances = _chances(folder)
     table["chance"] = table["example"].map(chances) if chances else float("nan")
     if ties := int(table["tie"].sum()):
-        notes.append(f"{folder.name}: {ties} ties are counted as wrong; HELM gives each a fraction")
+        notes.append(f"{folder.name}: {tied(ties)}; HELM gives each a fraction")
     scenario, _, arguments = str(spec.get("name", folder.name)).partition(":")
     arguments = ",".join(part for part in arguments.split(",") if not part.startswith("model="))
     task = f"{scenario}:{arguments}" if arguments else scenario

@@ -1,4 +1,4 @@
-"""lighteval: ``details_<task>_<date>.parquet``, a row an example.
+"""lighteval: ``details_<task>_<date>.parquet``, a row per example.
 
 A row has the ``doc`` (choices, number of the gold one), the ``model_response`` (a
 log-likelihood for each choice; lists of tokens in it are padded with -1, so their
@@ -19,7 +19,7 @@ import pyarrow.lib
 import pyarrow.parquet as pq
 
 from abovechance.core.errors import InputError
-from abovechance.importers.contract import Options, Run, files_below, judged
+from abovechance.importers.contract import Options, Run, files_below, judged, tied
 
 LOOKS_LIKE = "lighteval's details_<task>_<date>.parquet (made with --save-details)"
 METRICS = ("acc", "exact_match", "em", "quasi_exact_match")
@@ -49,7 +49,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         task, shots = name, str(_shots(table))
     notes = []
     if ties := int(frame["tie"].sum()):
-        notes.append(f"{path.name}: {ties} ties of a correct and a wrong choice are counted as wrong")
+        notes.append(f"{path.name}: {tied(ties)}")
     # .../details/<organisation>/<model>/<date>/details_<task>_<date>.parquet
     above = path.parent.parent
     model = above.name if above.parent.name in ("", "details") else f"{above.parent.name}/{above.name}"

@@ -18,7 +18,7 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_json
-from abovechance.importers.contract import Options, Run, files_below, judged
+from abovechance.importers.contract import Options, Run, files_below, judged, tied
 
 LOOKS_LIKE = "lm-evaluation-harness's samples_<task>_<date>.jsonl (made with --log_samples)"
 METRICS = ("acc", "exact_match", "acc_norm")
@@ -42,7 +42,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     shots = results.get("n-shot", {}).get(task, 0)
     rows = pd.DataFrame([_row(sample, f"{path}, row {row}", options) for row, sample in chosen])
     if ties := int(rows["tie"].sum()):
-        notes.append(f"{path.name}: {ties} ties of a correct and a wrong choice are counted as wrong")
+        notes.append(f"{path.name}: {tied(ties)}")
     model = results.get("model_name") or path.parent.name or "model"
     yield Run(str(path), str(model), task, int(shots or 0), rows, notes)
 

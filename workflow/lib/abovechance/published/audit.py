@@ -159,7 +159,7 @@ def of_aggregates(accuracies: Mapping[Setting, list[float]], accuracy: pd.DataFr
         elif len(outside):
             at = int(outside[0])
             evidence = (
-                f"{file}, '{key}', entry {at}: {values[at]:g} is no accuracy; the predictions' are used"
+                f"{file}, '{key}', entry {at}: {values[at]:g} is not an accuracy; the predictions' are used"
             )
         elif len(values) != len(own):
             evidence = f"{file}, '{key}': {len(values)} accuracies for {len(own)} prompts"

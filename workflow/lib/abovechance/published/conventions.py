@@ -61,7 +61,7 @@ class Convention:
 def published_verdicts(
     accuracy: pd.DataFrame, aggregated: Mapping[Setting, Sequence[float]] | None = None
 ) -> pd.DataFrame:
-    """One row a setting: the paper's n, p and t, the best accuracy, and the verdict.
+    """One row per setting: the paper's n, p and t, the best accuracy, and the verdict.
 
     Parameters
     ----------

@@ -2,9 +2,9 @@
 
 A release is a folder, or a zip file of one, with
 
-    results/<model>_<task>_<shots>-shot.csv    one row a prompt and example
+    results/<model>_<task>_<shots>-shot.csv    one row per prompt and example
     results/aggregated-results.json            accuracies by setting
-    held-out-split-results/*_t=<t>_*.csv       one row a split
+    held-out-split-results/*_t=<t>_*.csv       one row per split
     subsampled-idxs/<task>_*.json              which examples of a large task were evaluated
 
 Nothing is taken for granted: numbers of prompts, examples and models are those of the
@@ -133,7 +133,7 @@ class Release:
         -------
         DataFrame
             ``prompt``, ``demonstrations`` (text, as in the file), ``example``, ``loss`` (nats),
-            ``correct`` bool; one row a prompt and example.
+            ``correct`` bool; one row per prompt and example.
 
         Raises
         ------
@@ -164,14 +164,14 @@ class Release:
         Raises
         ------
         InputError
-            If the file is not JSON, or an entry is no list of numbers.
+            If the file is not JSON, or an entry is not a list of numbers.
         """
         name = "results/aggregated-results.json"
         found = {}
         for key, values in (self._json(name) if name in self.names else {}).items():
             setting = _setting(f"results/{key}.csv")
             if not isinstance(values, list) or not all(isinstance(value, int | float) for value in values):
-                raise InputError(f"{self.path}: {name}: '{key}' is no list of numbers")
+                raise InputError(f"{self.path}: {name}: '{key}' is not a list of numbers")
             if setting is not None:
                 found[setting] = values
         return found
@@ -201,7 +201,7 @@ class Release:
         Returns
         -------
         DataFrame
-            ``model`` (as displayed), ``task``, ``shots``, ``split``, ``prompts`` (t), the three
+            ``model`` (as displayed), ``task``, ``shots``, ``split``, ``asked`` (t), the three
             decisions as bool, ``standard_cdf`` and ``maximum_cdf``.
         """
         parts = []
@@ -210,12 +210,12 @@ class Release:
                 part = pd.read_csv(io.BytesIO(self.read(name)))
                 if missing := set(_OUTCOMES) - set(part.columns):
                     raise InputError(f"{self.path}: {name}: lacks the columns {sorted(missing)}")
-                parts.append(part.rename(columns=_OUTCOMES).assign(prompts=int(match[1])).dropna())
+                parts.append(part.rename(columns=_OUTCOMES).assign(asked=int(match[1])).dropna())
         if not parts:
-            return pd.DataFrame(columns=[*_OUTCOMES.values(), "prompts"])
+            return pd.DataFrame(columns=[*_OUTCOMES.values(), "asked"])
         table = pd.concat(parts, ignore_index=True)
         decisions = ["above_maximum", "above_standard", "above_on_test"]
-        return table.astype(dict.fromkeys(decisions, bool)).sort_values("prompts", kind="stable")
+        return table.astype(dict.fromkeys(decisions, bool)).sort_values("asked", kind="stable")
 
 
 _RIGHT = (
@@ -245,7 +245,7 @@ def _check(predictions: pd.DataFrame) -> None:
     wrong = {
         "is empty": predictions.isna().any(axis=1),
         "has a negative id": (ids < 0).any(axis=1),
-        "has demonstrations that are no list": ~predictions["demonstrations"].map(lists),
+        "has demonstrations that are not a list": ~predictions["demonstrations"].map(lists),
         "has a prediction that is neither 0 nor 1": ~predictions["correct"].isin([0, 1]),
         "repeats a prompt and example": ids.duplicated(),
     }

@@ -31,7 +31,7 @@ def _range(values: pd.Series) -> str:
 
 
 def grid(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Table 1: the verdict of every setting, a row a task and a column a model and shots.
+    """Table 1: the verdict of every setting, a row per task and a column per model and number of shots.
 
     Tasks are in the order of their nominal size, at most 200, and name. The last column and
     the last two rows count the disagreements of the baselines, which are the verdicts between.
@@ -85,7 +85,7 @@ def heldout_agreement(outcomes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a group, and one for the total: ``held_up``, then each metric for the standard
+        One row per group, and one for the total: ``held_up``, then each metric for the standard
         and for the maximum baseline.
     """
     groups = list(outcomes.groupby(by, observed=True, sort=False))

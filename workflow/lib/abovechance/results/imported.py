@@ -71,7 +71,7 @@ def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
         with pq.ParquetFile(path) as file:
             if missing := set(PREDICTIONS.columns) - set(file.schema_arrow.names):
                 raise InputError(
-                    f"{path}: is no table of predictions, it lacks {', '.join(sorted(missing))}; right "
+                    f"{path}: is not a table of predictions: it lacks {', '.join(sorted(missing))}; right "
                     "would be a file of `abovechance import`"
                 )
             found: list[dict[Any, None]] = [{} for _ in SETTING]

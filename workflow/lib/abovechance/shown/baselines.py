@@ -195,7 +195,7 @@ def normalized_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
 
 
 def normalized(numbers: pd.DataFrame) -> Figure:
-    """Normalized score against tail probability, one line a task (Figure 9)."""
+    """Normalized score against tail probability, one line per task (Figure 9)."""
     style.apply()
     names, tried = numbers["suite"].unique(), numbers["prompts"].unique()
     figure, panels = plt.subplots(
@@ -245,7 +245,7 @@ def plan_numbers(chance: float, prompts: Sequence[int] = TRIED, greatest: int = 
 
 
 def plan(numbers: pd.DataFrame) -> Figure:
-    """How the maximum baseline falls with the number of examples, a line a number of prompts."""
+    """How the maximum baseline falls with the number of examples, a line for each number of prompts."""
     style.apply()
     figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH + 0.4, 2.6))
     shades = plt.get_cmap("Blues")(np.linspace(0.4, 0.95, numbers["prompts"].nunique()))
@@ -259,7 +259,7 @@ def plan(numbers: pd.DataFrame) -> Figure:
 
 
 def power_lines(numbers: pd.DataFrame) -> Figure:
-    """The probability of finding a prompt better than chance, a line a number of prompts.
+    """The probability of finding a prompt better than chance, a line for each number of prompts.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from abovechance.shown.panels import (
 
 
 def expected_maximum_numbers(accuracy: pd.DataFrame, by: Sequence[str] = ("task", "shots")) -> pd.DataFrame:
-    """One row a group and number of prompts; see ``expected_maximum_curve``."""
+    """One row per group and number of prompts; see ``expected_maximum_curve``."""
     parts = []
     for key, group in accuracy.groupby(list(by), observed=True, sort=False):
         curve = expected_maximum_curve(group)

@@ -84,7 +84,7 @@ def render(
         total=counts.iloc[-1].to_dict(),
         counts=_html(counts),
         verdicts=_html(verdicts),
-        agreement=_html(agreement(outcomes, ["prompts"])),
+        agreement=_html(agreement(outcomes, ["asked"])),
         pictures=pictures,
         facts=facts,
         sections=sections,
@@ -93,7 +93,7 @@ def render(
 
 
 def _glance(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
-    """One row a task: its name and {(model, shots): cell}."""
+    """One row per task: its name and {(model, shots): cell}."""
     rows = []
     for task, group in verdicts.groupby("task", sort=False):
         cells = {

@@ -19,7 +19,7 @@ def roc_by_prompts_numbers(outcomes: pd.DataFrame) -> pd.DataFrame:
     """The curves of ``heldout.curves`` for each number of prompts tried, ROC only."""
     parts = [
         curves(group).query("curve == 'roc'").assign(prompts=prompts)
-        for prompts, group in outcomes.groupby("prompts")
+        for prompts, group in outcomes.groupby("asked")
     ]
     return pd.concat(parts, ignore_index=True)
 

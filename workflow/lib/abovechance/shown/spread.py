@@ -23,7 +23,7 @@ from abovechance.shown.panels import (
 
 
 def spread_numbers(accuracy: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """One row a prompt: its accuracy, and its setting's baselines and verdict."""
+    """One row per prompt: its accuracy, and its setting's baselines and verdict."""
     beside = [*SETTING, "standard_baseline", "maximum_baseline", "verdict"]
     return accuracy[[*SETTING, "prompt", "accuracy"]].merge(verdicts[beside], on=SETTING)
 

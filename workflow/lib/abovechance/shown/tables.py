@@ -83,7 +83,7 @@ def _count(group: pd.DataFrame) -> dict[str, object]:
 def precision_settings(
     verdicts: pd.DataFrame, accuracy: pd.DataFrame, pairs: Sequence[tuple[str, str]]
 ) -> pd.DataFrame:
-    """Two precisions of the same model side by side, one row a pair, task and number of shots.
+    """Two precisions of the same model side by side, one row per pair, task and number of shots.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _correlation(both: pd.DataFrame) -> float:
 
 
 def precision_summary(settings: pd.DataFrame) -> pd.DataFrame:
-    """How verdicts differ between two precisions, one row a pair and one number of shots.
+    """How verdicts differ between two precisions, one row per pair and number of shots.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def heldout_tables(outcomes: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Agreement of validation with held-out test: by model, by task and in total."""
     most = most_prompts(outcomes)
     return {
-        "heldout_by_prompts": agreement(outcomes, ["prompts"]),
+        "heldout_by_prompts": agreement(outcomes, ["asked"]),
         "heldout_by_model": agreement(most, ["model"]),
         "heldout_by_task": agreement(most, ["task"]),
     }

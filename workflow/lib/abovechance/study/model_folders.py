@@ -20,7 +20,7 @@ def check_model_path(path: Path, key: str) -> None:
     if not path.is_dir():
         raise InputError(f"{key}: there is no folder {path} (looked in {Path.cwd()})")
     if not (path / "config.json").is_file():
-        raise InputError(f"{key}: {path} has no config.json, so is no model that transformers saved")
+        raise InputError(f"{key}: {path} has no config.json, so it is not a model that transformers saved")
     if not any(path.glob("*.safetensors")):
         raise InputError(
             f"{key}: {path} has no weights (*.safetensors); pickled weights (*.bin, *.pt) are "

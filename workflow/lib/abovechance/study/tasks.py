@@ -1,6 +1,6 @@
 """Tasks: multiple-choice examples from BIG-bench or from the user's own file.
 
-Every source ends in the same table, one row an example:
+Every source ends in the same table, one row per example:
 
     example  str          unique in the task: ``subtask/index``, or ``index``
     text     str          what the model reads before the choice
