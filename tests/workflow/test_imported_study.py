@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from abovechance import RandomBaseline
+from abovechance.core.tables import read_table
 from tests.conftest import snakemake
 
 pytestmark = pytest.mark.workflow
@@ -43,6 +44,8 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     )
     assert "Is the best score better than chance?" in (results / "report.html").read_text()
     assert (results / "figures" / "expected_maximum_org--first.pdf").stat().st_size
+    snakemake("results/imported/likelihoods.parquet", *study, directory=workplace)
+    assert read_table(results / "likelihoods.parquet").empty  # a CSV has none
     again = snakemake(*study, directory=workplace)
     assert "Nothing to be done" in again.stdout + again.stderr
 

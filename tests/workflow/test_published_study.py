@@ -74,6 +74,15 @@ def test_every_file_of_the_release_is_there_and_in_the_tables(finished):
     assert all((results / "figures" / f"{name}.pdf").stat().st_size for name in names)
 
 
+def test_losses_become_likelihoods_where_they_are_asked_for(finished, workplace, release):
+    results, _ = finished
+    target = "results/published/likelihoods.parquet"
+    snakemake(target, "--configfile", str(STUDY), "--config", f"release={release}", directory=workplace)
+    found, kept = read_table(workplace / target), read_table(results / "predictions.parquet")
+    assert found[["prompt", "example"]].astype(str).equals(kept[["prompt", "example"]].astype(str))
+    assert (found["mean_logprob"] < 0).all()
+
+
 def test_a_second_run_does_nothing_and_no_release_is_told_at_once(finished, workplace, release):
     arguments = ["--configfile", str(STUDY), "--config"]
     again = snakemake(*arguments, f"release={release}", directory=workplace)

@@ -156,6 +156,16 @@ def test_the_report_is_one_file_that_needs_no_other(finished):
     assert all(verdict in text for verdict in ("below", "between", "above"))
 
 
+def test_likelihoods_are_made_where_they_are_asked_for(finished, run):
+    assert not (finished / "likelihoods.parquet").exists()
+    run(STUDY, "results/small/likelihoods.parquet")
+    found = read_table(finished / "likelihoods.parquet")
+    scores = read_table(finished / "scores" / "SmolLM2" / "sums" / "1-shot.parquet")
+    own = found[(found["model"] == "SmolLM2") & (found["task"] == "sums")]
+    assert own["logprob"].tolist() == scores["logprob"].tolist()
+    assert own.groupby(["prompt", "example"], observed=True)["right"].sum().eq(1).all()
+
+
 def test_a_second_run_does_nothing(finished, run):
     assert "Nothing to be done" in run(STUDY)
 
@@ -218,7 +228,7 @@ def test_a_new_table_of_one_stage_runs_that_stage_and_what_is_made_from_it(finis
     new = '\n\nMORE = TableSchema("more", {"a": pa.int64()})\n'
     with appended(place / "workflow" / "lib" / "abovechance" / "chance" / "heldout.py", new):
         jobs = planned(run(STUDY, "--dry-run"))
-    assert set(jobs) == {"heldout", "tables", "figure_agreement", "report"}
+    assert set(jobs) == {"heldout", "heldout_tables", "figure_agreement", "report"}
 
 
 def test_more_prompts_score_only_the_new_ones(finished, run, place):
