@@ -104,7 +104,7 @@ def test_scores_of_an_earlier_identity_that_counts_as_the_same_are_used(path, fi
 
 def test_an_edit_that_changes_digits_makes_old_scores_void(monkeypatch):
     code = [entry["code"] for entry in identity.identities("r", "float32")]
-    assert code[1:] == ["ad170f767471805f"]  # what the first release's scores have
+    assert "ad170f767471805f" in code[1:]  # what the first version's scores have
     monkeypatch.setattr(identity, "module_digest", lambda *_: "edited")
     assert [entry["code"] for entry in identity.identities("r", "float32")] == ["edited"]
 

@@ -87,7 +87,9 @@ def planned(said: str) -> dict[str, int]:
     """The jobs of a dry run: {rule: number}, without the target."""
     stats = said[said.index("Job stats") :].split("\n\n")[0]
     return {
-        m[1]: int(m[2]) for m in re.finditer(r"^(\w+) +(\d+)$", stats, re.M) if m[1] not in ("all", "total")
+        m[1]: int(m[2])
+        for m in re.finditer(r"^(\w+) +(\d+)$", stats, re.M)
+        if m[1] not in ("study", "all", "total")
     }
 
 
