@@ -18,15 +18,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from abovechance.core.arrays import Floats, Numbers
 from abovechance.core.html import as_html
-
-Floats = NDArray[np.float64]
-Numbers = Sequence[float] | NDArray[Any]
 
 
 class RandomBaseline:

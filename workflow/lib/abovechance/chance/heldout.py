@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from abovechance.chance.baseline import BestOf, RandomBaseline
 from abovechance.chance.verdicts import judge
+from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.response_matrix import ResponseMatrix
@@ -48,15 +48,6 @@ OUTCOMES = TableSchema(
 
 # Where more different baselines than this come together, splits are taken in smaller groups.
 FEW_BASELINES = 64
-
-
-Bools = NDArray[np.bool_]
-
-
-Floats = NDArray[np.float64]
-
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

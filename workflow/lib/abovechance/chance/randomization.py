@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
@@ -45,9 +45,6 @@ RANDOMIZATION = TableSchema(
     },
 )
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CHUNK = 500  # draws at a time
 STATISTICS = ("accuracy", "macro_f1")

@@ -20,6 +20,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from abovechance.core.arrays import Ints
 from abovechance.core.errors import InputError
 from abovechance.core.tables import TableSchema
 
@@ -33,8 +34,6 @@ RELEASED_EXAMPLES = TableSchema(
         "correct": pa.int64(),
     },
 )
-
-Ints = NDArray[np.int64]
 
 
 def released_examples(tasks: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

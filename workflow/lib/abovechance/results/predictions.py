@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
 from abovechance.study.chances import chances
@@ -27,10 +27,6 @@ PREDICTIONS = TableSchema(
 )
 
 NORMALIZATIONS = {"token": "tokens", "character": "characters", "byte": "bytes", "none": None}
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Chosen(NamedTuple):
@@ -119,7 +115,7 @@ def with_truth(scores: pd.DataFrame, task: pd.DataFrame) -> pd.DataFrame:
     """
     flags = pd.DataFrame(
         {
-            "example": task["example"].repeat(task["choices"].map(len)),
+            "example": np.repeat(task["example"].to_numpy(), task["choices"].map(len).to_numpy()),
             "choice": np.concatenate([np.arange(len(choices)) for choices in task["choices"]]),
             "right": np.concatenate(task["correct"].map(np.asarray).to_list()),
         }

@@ -8,11 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.results.predictions import UNKNOWN
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
