@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from abovechance import RandomBaseline
-from abovechance.chance.published_scores import count, judge_maxima, read_maxima
+from abovechance.chance.published_scores import count, judge_scores, read_scores
 from abovechance.core.errors import InputError
 from tests.conftest import REPOSITORY
 
@@ -16,8 +16,8 @@ def written(tmp_path, *rows: str, heading="task,best_accuracy,examples,choices,p
 
 
 def test_verdicts_are_those_of_the_baselines(tmp_path):
-    found = judge_maxima(
-        read_maxima(written(tmp_path, "a,0.62,100,2,200", "b,0.7,100,2,200", "c,0.5,100,2,200"))
+    found = judge_scores(
+        read_scores(written(tmp_path, "a,0.62,100,2,200", "b,0.7,100,2,200", "c,0.5,100,2,200"))
     )
     baseline = RandomBaseline.of(0.5, 100)
     assert found["verdict"].tolist() == ["between", "above", "below"]
@@ -29,14 +29,14 @@ def test_verdicts_are_those_of_the_baselines(tmp_path):
 
 
 def test_a_rounded_accuracy_is_the_number_of_examples_that_it_stands_for(tmp_path):
-    found = read_maxima(written(tmp_path, "a,0.667,30,2,5", "b,0.33,30,2,5", "c,0.62,30,2,5", "d,0.6,30,2,5"))
+    found = read_scores(written(tmp_path, "a,0.667,30,2,5", "b,0.33,30,2,5", "c,0.62,30,2,5", "d,0.6,30,2,5"))
     assert found["correct"].tolist() == [20, 10, 19, 18]
     assert found["note"].tolist() == ["", "", "no number of 30 examples gives it; 19 is nearest", ""]
 
 
 def test_chance_and_choices_may_both_be_columns_and_one_is_given_in_each_row(tmp_path):
     heading = "best_accuracy,examples,choices,chance,prompts"
-    found = read_maxima(written(tmp_path, "0.5,10,4,,3", "0.5,10,,0.35,3", heading=heading))
+    found = read_scores(written(tmp_path, "0.5,10,4,,3", "0.5,10,,0.35,3", heading=heading))
     assert found["chance"].tolist() == [0.25, 0.35]
 
 
@@ -56,7 +56,7 @@ def test_chance_and_choices_may_both_be_columns_and_one_is_given_in_each_row(tmp
 )
 def test_a_wrong_value_is_told_with_its_row_and_what_would_be_right(tmp_path, row, message):
     with pytest.raises(InputError, match=message):
-        read_maxima(written(tmp_path, "a,0.5,100,2,200", row))
+        read_scores(written(tmp_path, "a,0.5,100,2,200", row))
 
 
 @pytest.mark.parametrize(
@@ -72,17 +72,17 @@ def test_a_wrong_value_is_told_with_its_row_and_what_would_be_right(tmp_path, ro
 )
 def test_wrong_columns_are_told(tmp_path, heading, message):
     with pytest.raises(InputError, match=message):
-        read_maxima(written(tmp_path, "a,0.5,100,2,200", heading=heading))
+        read_scores(written(tmp_path, "a,0.5,100,2,200", heading=heading))
 
 
 def test_no_file_and_no_rows_are_told(tmp_path):
     with pytest.raises(InputError, match="cannot be read as CSV"):
-        read_maxima(tmp_path / "nowhere.csv")
+        read_scores(tmp_path / "nowhere.csv")
     with pytest.raises(InputError, match="has no rows"):
-        read_maxima(written(tmp_path))
+        read_scores(written(tmp_path))
 
 
 def test_the_example_file_is_right():
-    found = judge_maxima(read_maxima(REPOSITORY / "docs" / "published_maxima.csv"))
+    found = judge_scores(read_scores(REPOSITORY / "docs" / "published_maxima.csv"))
     assert isinstance(found, pd.DataFrame)
     assert set(found["verdict"]) >= {"between", "above"}

@@ -72,6 +72,10 @@ def test_what_is_not_computed_does_not_count(library, name, text):
         ("abovechance/sub/two.py", "def f():\n    return read('names.txt') + '.'\n"),
         ("abovechance/sub/names.txt", "a b c\n"),
         ("abovechance/sub/__init__.py", "Z = 1\n"),
+        ("script.py", "from abovechance.one import h as g\n\nprint(g())\n"),
+        ("script.py", "from abovechance.one import g as h\n\nprint(g())\n"),
+        ("script.py", "from abovechance.one import g\nfrom math import pi\n\nprint(g())\n"),
+        ("script.py", "from abovechance.one import g\n\nprint(g)\n"),
     ],
 )
 def test_what_is_computed_counts_however_deep_it_lies(library, name, text):
@@ -79,15 +83,54 @@ def test_what_is_computed_counts_however_deep_it_lies(library, name, text):
     assert digest_after(library, name, text) != before
 
 
-def test_moving_a_module_changes_no_digest(library):
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 1", "x = 2"),
+        ("x = 'a'", "x = 'b'"),
+        ("x = 1", "y = 1"),
+        ("x = 0", "x = None"),
+        ("x = f(a=1)", "x = f(b=1)"),
+        ("x = a + b", "x = a - b"),
+        ("if x:\n    y = 1", "if x:\n    y = 2"),
+        ("if x:\n    y = 1\nelse:\n    z = 1", "if x:\n    y = 1\nelse:\n    z = 2"),
+        ("if TYPE_CHECKING:\n    y = 1\nelse:\n    z = 1", "if TYPE_CHECKING:\n    y = 1\nelse:\n    z = 2"),
+        ("def f():\n    g()\n    return 1", "def f():\n    h()\n    return 1"),
+        ("def f(a, b=1): ...", "def f(a, *, b=1): ..."),
+        ("import numpy as np", "import numpy"),
+        ("from a import b", "from a import c"),
+        ("x = 1.0", "x = 1"),
+    ],
+)
+def test_any_change_of_meaning_counts(library, before, after):
+    first = digest_after(library, "abovechance/one.py", before + "\n\n\ndef g(): ...\n")
+    assert digest_after(library, "abovechance/one.py", after + "\n\n\ndef g(): ...\n") != first
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('class A:\n    """One."""\n\n    x = 1', 'class A:\n    """Two."""\n\n    x = 1'),
+        ('class A:\n    """One."""\n\n    x = 1', "class A:\n    x = 1"),
+        ("x = (1,\n     2)", "x = (1, 2)  # two"),
+        ("x = 'a'", 'x = "a"'),
+    ],
+)
+def test_no_change_of_layout_or_docstrings_counts(library, before, after):
+    first = digest_after(library, "abovechance/one.py", before + "\n\n\ndef g(): ...\n")
+    assert digest_after(library, "abovechance/one.py", after + "\n\n\ndef g(): ...\n") == first
+
+
+def test_what_is_only_run_is_reached_in_else_of_type_checking(library):
+    text = "if TYPE_CHECKING:\n    x = 1\nelse:\n    from abovechance import other\n"
+    digest_after(library, "script.py", text)
+    assert library / "abovechance" / "other.py" in reached(library / "script.py")
+
+
+def test_moving_modules_to_another_room_changes_no_digest(library):
     before = code_digest(library / "script.py")
-    for name in ("two.py", "names.txt"):
-        (library / "abovechance" / "sub" / name).rename(library / "abovechance" / name)
-    (library / "abovechance" / "sub" / "__init__.py").rename(library / "abovechance" / "empty.py")
-    moved = "def g():\n    from abovechance import two\n    return two.f()\n"
-    (library / "abovechance" / "two.py").write_text(
-        "import abovechance.empty\n\n" + "def f():\n    return read('names.txt')\n"
-    )
+    (library / "abovechance" / "sub").rename(library / "abovechance" / "room")
+    moved = "def g():\n    from abovechance.room import two\n    return two.f()\n"
     assert digest_after(library, "abovechance/one.py", moved) == before
 
 
@@ -180,6 +223,18 @@ def test_every_data_file_of_the_library_is_reached_by_some_script():
     data = {path for path in LIBRARY.rglob("*.*") if path.suffix not in (".py", ".pyc", ".typed")}
     assert data
     assert data <= {path for script in SCRIPTS for path in reached(script)}
+
+
+def test_no_module_reads_or_imports_in_a_way_that_the_digest_does_not_see():
+    for path in LIBRARY.rglob("*.py"):
+        if path.parent == LIBRARY:  # the faces
+            continue
+        text, room = path.read_text(), ".".join(("abovechance", *path.parent.relative_to(LIBRARY).parts))
+        assert not re.search(r"import_module\(|__import__\(|\bexec\(|pkgutil", text), path
+        for package, name in re.findall(r"\bfiles\(([^)]*)\)(?:\.joinpath\(([^)]*)\))?", text):
+            assert package == f'"{room}"', path
+            assert (path.parent / name.strip('"')).is_file(), path
+    assert all(path.name == "__pycache__" or path.is_file() for path in SCRIPTS[0].parent.iterdir())
 
 
 def test_every_rule_has_the_digest_of_its_own_script():

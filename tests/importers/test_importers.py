@@ -106,6 +106,28 @@ def test_lm_eval_targets_are_numbers_lists_or_texts(tmp_path):
         imported(write_lm(tmp_path, [lm_sample(0, [-2, -1], "z")]), prompts=1)
 
 
+def test_lm_eval_logs_with_lists_of_arguments_are_read(tmp_path):
+    older = {"arguments": [["q", " yes"], ["q", " no"]], "filtered_resps": [[-1.0, False], [-2.0, False]]}
+    found = imported(write_lm(tmp_path, [lm_sample(0, [-1, -2], 0) | older]), prompts=1)
+    assert found["correct"].tolist() == [True]
+    assert found["characters"].tolist() == [[4, 3]]
+    by_text = lm_sample(0, [-1, -2], 0) | older | {"target": "no"}
+    assert imported(write_lm(tmp_path / "b", [by_text]), prompts=1)["correct"].tolist() == [False]
+
+
+def test_log_likelihoods_stay_whichever_metric_decides(tmp_path):
+    sample = lm_sample(0, [-1.5, -2.5], 0) | {"acc_norm": 0.0}
+    found = imported(write_lm(tmp_path, [sample]), prompts=1, metric="acc_norm")
+    assert found["correct"].tolist() == [False]
+    assert found["logprobs"].tolist() == [[-1.5, -2.5]]
+
+
+def test_a_log_likelihood_that_is_not_a_number_is_told_with_its_row(tmp_path):
+    path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0), lm_sample(1, [float("nan"), -2.0], 0)])
+    with pytest.raises(InputError, match="row 2: score 0 of 2 is not a number"):
+        imported(path, prompts=1)
+
+
 def test_the_half_of_mutual_information_requests_without_context_is_no_choice(tmp_path):
     sample = lm_sample(0, [-2.0, -1.0, 0.0, 0.0], 1, acc_mutual_info=1.0)
     assert imported(write_lm(tmp_path, [sample]), prompts=1)["chance"].tolist() == [0.5]

@@ -1,10 +1,11 @@
 """From scores to predictions and accuracies."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from abovechance.results.accuracy import accuracy_by_prompt
-from abovechance.results.predictions import predict
+from abovechance.results.predictions import choose, predict
 from abovechance.study.tasks import as_table
 
 
@@ -37,6 +38,27 @@ def test_a_tie_of_right_and_wrong_is_wrong_and_counted():
     assert found["correct"].tolist() == [False]
     assert found["tie"].tolist() == [True]
     assert found["predicted"].tolist() == [-1]
+
+
+def test_the_first_of_several_best_choices_is_predicted():
+    rows = scores(*[("0", n, value, 1, 1, 1) for n, value in enumerate([-2.0, -1.0, -1.0])])
+    assert predict(rows, task([False, True, True]))["predicted"].tolist() == [1]
+    assert predict(rows, task([True, False, False]))["predicted"].tolist() == [1]
+
+
+def test_choices_that_are_all_impossible_tie():
+    rows = scores(("0", 0, -np.inf, 1, 1, 1), ("0", 1, -np.inf, 1, 1, 1))
+    found = predict(rows, task([True, False]))
+    assert found["tie"].tolist() == [True]
+    assert not found["correct"].any()
+
+
+def test_a_score_that_is_not_a_number_is_an_error_that_says_where():
+    rows = scores(("0", 0, -1.0, 1, 1, 1), ("0", 1, np.nan, 1, 1, 1))
+    with pytest.raises(ValueError, match="prompt 0, example '0', choice 1: its score is not a number"):
+        predict(rows, task([True, False]))
+    with pytest.raises(ValueError, match="score 1 of 2 is not a number"):
+        choose(np.array([-1.0, np.nan]), np.array([True, False]), np.array([0]))
 
 
 def test_a_tie_of_two_right_or_two_wrong_choices_is_none():

@@ -101,6 +101,23 @@ def test_rows_of_a_setting_that_lie_apart_are_an_error(tmp_path):
         list(read_imported(tmp_path / "p.parquet"))
 
 
+def test_a_row_without_a_setting_and_a_file_without_rows_are_errors(tmp_path):
+    predictions(0).assign(model=["m", None]).to_parquet(tmp_path / "p.parquet")
+    with pytest.raises(ValueError, match="a row has no model or no task or no shots: 1"):
+        list(read_imported(tmp_path / "p.parquet"))
+    predictions(0).head(0).to_parquet(tmp_path / "q.parquet")
+    with pytest.raises(ValueError, match="has no rows"):
+        settings_in(tmp_path / "q.parquet")
+
+
+def test_lengths_are_those_of_the_texts_as_they_were_scored(tmp_path):
+    sample = lm_sample(0, [-1.0, -2.0], 0)
+    sample["arguments"]["gen_args_1"]["arg_1"] = " ü"
+    (run,) = read_runs([write_lm(tmp_path, [sample])], Options())
+    assert run.rows["characters"].tolist() == [[2, 2]]
+    assert run.rows["bytes"].tolist() == [[2, 3]]
+
+
 def test_a_table_that_is_none_of_predictions_is_told(tmp_path):
     predictions(0).drop(columns="chance").to_parquet(tmp_path / "p.parquet")
     with pytest.raises(ValueError, match="it lacks chance; right would be a file of `abovechance import`"):

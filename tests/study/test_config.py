@@ -1,6 +1,7 @@
 """A wrong config is told at once: file, key, value, and what would be right."""
 
 import copy
+import re
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,60 @@ def test_the_studies_that_come_with_the_project_are_right(path, tmp_path):
     if "release" in config:
         config["release"] = str(tmp_path)  # any folder: what is in it is looked at later
     assert resolve(config, SCHEMA, DOWNLOADS, str(path))
+
+
+def test_the_home_folder_is_expanded_in_every_path(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("r.zip", "p.parquet", "t.csv", "m.gguf"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "checkout").mkdir()
+    found = resolve({"study": "s", "release": "~/r.zip", "bigbench": "~/checkout"}, SCHEMA, DOWNLOADS, "c")
+    assert found["release"] == str(tmp_path / "r.zip")
+    assert found["bigbench"] == str(tmp_path / "checkout")
+    found = resolve({"study": "s", "predictions": "~/p.parquet"}, SCHEMA, DOWNLOADS, "c")
+    assert found["predictions"] == str(tmp_path / "p.parquet")
+    models = {"m": {"path": "~/m.gguf", "precision": "float32"}}
+    scored = {"study": "s", "tasks": {"t": "~/t.csv"}, "models": models, "shots": [1], "prompts": 1}
+    found = resolve(scored, SCHEMA, DOWNLOADS, "c")
+    assert found["tasks"]["t"] == str(tmp_path / "t.csv")
+    assert found["models"]["m"]["path"] == str(tmp_path / "m.gguf")
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"release": "~nosuch/x"}, "key 'release' is '~nosuch/x', and there is no such home folder"),
+        ({"release": ""}, "key 'release' is empty; right would be a path"),
+        ({"release": ".", "predictions": "x"}, "keys 'release' and 'predictions': a study starts from one"),
+        (
+            {"release": ".", "normalization": "byte"},
+            "key 'normalization' means nothing in a study with 'release'",
+        ),
+        ({"release": ".", "shots": [1]}, "key 'shots' means nothing in a study with 'release'"),
+        (
+            {"predictions": "x.parquet", "bigbench": "."},
+            "key 'bigbench' means nothing in a study with 'predictions'",
+        ),
+        ({"bigbench": "nowhere"}, "lacks the key 'tasks'"),
+        ({5: "x"}, "the config has the key 5; right would be a text, such as '5'"),
+        ({"tasks": {True: "bigbench"}}, "key 'tasks' has the key True"),
+    ],
+)
+def test_a_key_that_means_nothing_here_is_an_error(config, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        resolve({"study": "s", **config}, SCHEMA, DOWNLOADS, "c.yaml")
+
+
+def test_pairs_mean_nothing_with_models():
+    with pytest.raises(
+        InputError, match="key 'pairs' means nothing in a study that scores models; .* 'release'"
+    ):
+        resolve(GOOD | {"pairs": {"a": "b"}}, SCHEMA, DOWNLOADS, "c.yaml")
+
+
+def test_defaults_are_those_of_the_kind_of_study(tmp_path):
+    found = resolve({"study": "s", "release": str(tmp_path)}, SCHEMA, DOWNLOADS, "c.yaml")
+    assert set(found) == {"study", "release", "seed", "heldout", "pairs", "illustrated"}
 
 
 def test_a_study_starts_from_models_or_from_a_release_that_is_there(tmp_path):

@@ -33,7 +33,7 @@ SCHEMA = yaml.safe_load((WORKFLOW / "schemas" / "config.schema.yaml").read_text(
 
 
 def told(function, *arguments):
-    """What a function gives; a mistake in what the user wrote ends the run in one line."""
+    """What a function gives; a mistake in what the user wrote ends the run with its message."""
     try:
         return function(*arguments)
     except InputError as error:

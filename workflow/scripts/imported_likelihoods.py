@@ -4,11 +4,18 @@ from pathlib import Path
 
 from script_log import logged
 
+from abovechance.core.errors import InputError
 from abovechance.results.imported import read_imported
 from abovechance.results.likelihoods import LIKELIHOODS, of_imported
 
 with logged(snakemake):
-    source = Path(snakemake.input.predictions)
+    source, found = Path(snakemake.input.predictions), 0
     with LIKELIHOODS.writing_parts(Path(snakemake.output[0]), {"predictions": source.name}) as write:
         for rows in read_imported(source):
-            write(of_imported(rows))
+            likelihoods = of_imported(rows)
+            write(likelihoods)
+            found += len(likelihoods)
+        if not found:
+            raise InputError(
+                f"{source}: has no log-likelihoods; right would be an import of logs that have them"
+            )

@@ -23,7 +23,7 @@ NUMBERS = ("best_accuracy", "examples", "prompts")
 CHANCES = ("chance", "choices")
 
 
-def read_maxima(path: Path) -> pd.DataFrame:
+def read_scores(path: Path) -> pd.DataFrame:
     """A table of best accuracies from a CSV file.
 
     Returns
@@ -41,14 +41,11 @@ def read_maxima(path: Path) -> pd.DataFrame:
     table = read_csv_texts(path)
     _check_columns(table, path)
     return pd.DataFrame(
-        [
-            _maximum(row, f"{path}, row {number}")
-            for number, row in enumerate(table.to_dict("records"), start=2)
-        ]
+        [_score(row, f"{path}, row {number}") for number, row in enumerate(table.to_dict("records"), start=2)]
     )
 
 
-def is_maxima(path: Path) -> bool:
+def is_score_table(path: Path) -> bool:
     """Whether a file is a CSV whose heading has ``best_accuracy``."""
     if path.suffix != ".csv" or not path.is_file():
         return False
@@ -72,7 +69,7 @@ def _check_columns(table: pd.DataFrame, path: Path) -> None:
         raise InputError(f"{path}: has no rows")
 
 
-def _maximum(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
+def _score(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
     accuracy = _number(row, "best_accuracy", where, 0, 1)
     examples = int(_number(row, "examples", where, 1, whole=True))
     prompts = int(_number(row, "prompts", where, 1, whole=True))
@@ -122,13 +119,13 @@ def _number(
     return value
 
 
-def judge_maxima(table: pd.DataFrame) -> pd.DataFrame:
+def judge_scores(table: pd.DataFrame) -> pd.DataFrame:
     """The verdict on each best accuracy.
 
     Parameters
     ----------
     table
-        From ``read_maxima``.
+        From ``read_scores``.
 
     Returns
     -------

@@ -78,7 +78,9 @@ class Answers:
     @classmethod
     def of(cls, predictions: pd.DataFrame, task: pd.DataFrame) -> Answers:
         """From the tables ``predictions`` of one setting and ``tasks`` of its task."""
-        matrix = ResponseMatrix.of(predictions)
+        # the test needs neither what was right nor chance
+        lacking = {name: 0.0 for name in ("correct", "chance") if name not in predictions}
+        matrix = ResponseMatrix.of(predictions.assign(**lacking))
         rows = task.set_index("example").loc[list(matrix.examples)]
         sets = {frozenset(choices) for choices in rows["choices"]}
         shared = len(sets) == 1 and all(len(set(choices)) == len(choices) for choices in rows["choices"])

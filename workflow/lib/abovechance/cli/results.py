@@ -62,8 +62,8 @@ def check(
     choices or chance, prompts).
     """
     results = [_from_pipe() if str(path) == "-" else path for path in results]
-    if len(results) == 1 and published_scores.is_maxima(results[0]):
-        judged = published_scores.judge_maxima(published_scores.read_maxima(results[0]))
+    if len(results) == 1 and published_scores.is_score_table(results[0]):
+        judged = published_scores.judge_scores(published_scores.read_scores(results[0]))
     else:
         options = _options(prompts, each_file, chance, choices, metric, filter_, epoch)
         settings = by_setting(_imported(results, options))

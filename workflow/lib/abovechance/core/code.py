@@ -2,8 +2,8 @@
 
 A rule runs again when the digest of its script changes. The digest is of the script, of every
 module of this library that it reaches by imports, and of the data files that these modules name.
-Comments, docstrings and layout do not count, nor does where a module lies, so that moving one
-computes nothing anew.
+Comments, docstrings and layout do not count, nor does the room in which a module lies, so that moving
+one computes nothing anew.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LIBRARY = Path(__file__).resolve().parents[1]
 @cache
 def code_digest(script: Path) -> str:
     """Digest of what a script does, with all that it reaches."""
-    return digest(*sorted(_content(path) for path in reached(script)))
+    return digest(*sorted(f"{path.stem} {_content(path)}" for path in reached(script)))
 
 
 def module_digest(*modules: str) -> str:
@@ -127,6 +127,9 @@ def _content(path: Path) -> str:
 def _meaning(node: object) -> Iterator[str]:
     """The parts of a syntax tree that decide what is computed, in their order."""
     if isinstance(node, list):
+        # Which names come from this library counts, and not where from: that has a digest of its own.
+        own = [name for item in node for name in _own_names(item)]
+        yield from sorted(own)
         yield from (part for item in node if not _own_import(item) for part in _meaning(item))
     elif isinstance(node, ast.AST):
         yield type(node).__name__
@@ -141,13 +144,21 @@ def _meaning(node: object) -> Iterator[str]:
         yield repr(node)
 
 
+def _own_names(node: object) -> list[str]:
+    """The names that a statement imports from this library, with those they are given."""
+    if not _own_import(node) or not isinstance(node, ast.Import | ast.ImportFrom):
+        return []
+    last = (alias.name.split(".")[-1] for alias in node.names)
+    return [f"{name} as {alias.asname or name}" for name, alias in zip(last, node.names, strict=True)]
+
+
 def _has_docstring(node: ast.AST) -> bool:
     kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     return isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None
 
 
 def _own_import(node: object) -> bool:
-    """Whether a statement imports from this library: what is imported has a digest of its own."""
+    """Whether a statement imports from this library."""
     return (isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == PACKAGE) or (
         isinstance(node, ast.Import) and all(alias.name.split(".")[0] == PACKAGE for alias in node.names)
     )

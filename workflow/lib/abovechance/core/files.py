@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,3 +40,9 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV in one rename; floats keep all their digits."""
     with replacing(path) as beside:
         table.to_csv(beside, index=False)
+
+
+def check_names(made: Iterable[str], files: Sequence[Path]) -> None:
+    """Raise ValueError unless what a job has made is what its rule lists, by the names of the files."""
+    if {*made} != {path.stem for path in files}:
+        raise ValueError(f"made {sorted(made)}, but {sorted({path.stem for path in files})} are listed")

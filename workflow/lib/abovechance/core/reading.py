@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from abovechance.core.errors import InputError
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 def read_csv_texts(path: Path) -> pd.DataFrame:
     """A CSV as texts, so that messages can quote what is written; InputError where it is none."""
-    import pandas as pd
-
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
     except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:

@@ -1,6 +1,6 @@
 """Other tools' results, as the tables of a study.
 
-    runs = read_runs([Path("logs")], Options(choices=4))
+    runs = read_runs([Path("logs")], Options(chance=0.25))
     predictions = combine(runs, Options(each_file=True))
 
 Known are the sample logs of lm-evaluation-harness, HELM's runs, lighteval's details,

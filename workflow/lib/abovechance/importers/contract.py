@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
 from abovechance.results.predictions import choose
 
@@ -77,8 +78,39 @@ class Run:
         return Setting(self.model, self.task, self.shots)
 
 
-def judged(scores: Sequence[float], right: set[int], texts: Sequence[str] | None = None) -> dict[str, object]:
+def judged(
+    scores: Sequence[float], right: set[int], texts: Sequence[str | None], where: str
+) -> dict[str, object]:
     """The columns of a row from the log-likelihoods of its choices.
+
+    Parameters
+    ----------
+    scores, right, texts
+        See ``logged``.
+    where
+        File and row, for messages.
+
+    Raises
+    ------
+    InputError
+        If a log-likelihood is not a number.
+    """
+    columns = logged(scores, right, texts)
+    try:
+        chosen = choose(np.asarray(scores, dtype=np.float64), np.asarray(columns["right"]), np.array([0]))
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return {
+        "predicted": int(chosen.predicted[0]),
+        "correct": bool(chosen.correct[0]),
+        "tie": bool(chosen.tie[0]),
+        "chance": len(right) / len(scores),
+        **columns,
+    }
+
+
+def logged(scores: Sequence[float], right: set[int], texts: Sequence[str | None]) -> dict[str, object]:
+    """The columns ``likelihoods.OF_CHOICES`` of a row.
 
     Parameters
     ----------
@@ -87,19 +119,13 @@ def judged(scores: Sequence[float], right: set[int], texts: Sequence[str] | None
     right
         The numbers of the correct choices.
     texts
-        (choices,) the choices as they were scored, where the log has them.
+        (choices,) the choices as they were scored; None where the log lacks one.
     """
-    flags = np.isin(np.arange(len(scores)), list(right))
-    chosen = choose(np.asarray(scores, dtype=np.float64), flags, np.array([0]))
     return {
-        "predicted": int(chosen.predicted[0]),
-        "correct": bool(chosen.correct[0]),
-        "tie": bool(chosen.tie[0]),
-        "chance": len(right) / len(scores),
         "logprobs": list(scores),
-        "characters": [None if texts is None else len(texts[i]) for i in range(len(scores))],
-        "bytes": [None if texts is None else len(texts[i].encode()) for i in range(len(scores))],
-        "right": flags.tolist(),
+        "characters": [None if text is None else len(text) for text in texts],
+        "bytes": [None if text is None else len(text.encode()) for text in texts],
+        "right": [number in right for number in range(len(scores))],
     }
 
 

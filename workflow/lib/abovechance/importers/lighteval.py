@@ -19,7 +19,8 @@ import pyarrow.lib
 import pyarrow.parquet as pq
 
 from abovechance.core.errors import InputError
-from abovechance.importers.contract import Options, Run, files_below, judged, tied
+from abovechance.importers.contract import Options, Run, files_below, judged, logged, tied
+from abovechance.results.predictions import UNKNOWN
 
 LOOKS_LIKE = "lighteval's details_<task>_<date>.parquet (made with --save-details)"
 METRICS = ("acc", "exact_match", "em", "quasi_exact_match")
@@ -76,15 +77,18 @@ def _row(row: dict[str, Any], number: int, where: str, options: Options) -> dict
     example = str(doc.get("id") or number)
     scores = response.get("logprobs") or []
     of_choices = len(choices) > 1 and len(scores) == len(choices)
+    texts = list(map(str, choices))
     if of_choices and options.metric in (None, "acc"):
-        return {"example": example, **judged(scores, right, list(map(str, choices)))}
+        return {"example": example, **judged(scores, right, texts, where)}
     name = options.metric or next((name for name in METRICS if name in metric), None)
-    if name not in metric:
+    if name is None or name not in metric:
         raise InputError(
             f"{where}: has no metric '{name or METRICS[0]}'; right would be --metric {sorted(metric)}"
         )
     value = float(metric[name])
     if value not in (0.0, 1.0):
         raise InputError(f"{where}: {name} is {value}; right would be a metric of 0 or 1 for each example")
-    chance = len(right) / len(choices) if of_choices else float("nan")
-    return {"example": example, "predicted": -1, "correct": value == 1, "tie": False, "chance": chance}
+    row = {"example": example, "predicted": UNKNOWN, "correct": value == 1, "tie": False}
+    if not of_choices:
+        return row | {"chance": float("nan")}
+    return row | {"chance": len(right) / len(choices)} | logged(scores, right, texts)

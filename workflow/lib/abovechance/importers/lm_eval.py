@@ -18,7 +18,8 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_json
-from abovechance.importers.contract import Options, Run, files_below, judged, tied
+from abovechance.importers.contract import Options, Run, files_below, judged, logged, tied
+from abovechance.results.predictions import UNKNOWN
 
 LOOKS_LIKE = "lm-evaluation-harness's samples_<task>_<date>.jsonl (made with --log_samples)"
 METRICS = ("acc", "exact_match", "acc_norm")
@@ -88,9 +89,10 @@ def _of_filter(
 def _row(sample: dict[str, Any], where: str, options: Options) -> dict[str, object]:
     example = str(sample["doc_id"])
     scores = _choice_scores(sample)
-    if scores is not None and options.metric in (None, "acc"):
-        right = _targets(sample, len(scores), where)
-        return {"example": example, **judged(scores, right, _choice_texts(sample, len(scores)))}
+    right = None if scores is None else _targets(sample, len(scores), where)
+    texts = _choice_texts(sample, len(scores or []))
+    if scores is not None and right is not None and options.metric in (None, "acc"):
+        return {"example": example, **judged(scores, right, texts, where)}
     metric = options.metric or next((name for name in METRICS if name in sample), None)
     if metric is None or metric not in sample:
         has = [name for name in sample.get("metrics", []) if name in sample]
@@ -100,8 +102,10 @@ def _row(sample: dict[str, Any], where: str, options: Options) -> dict[str, obje
     value = float(sample[metric])
     if value not in (0.0, 1.0):
         raise InputError(f"{where}: {metric} is {value}; right would be a metric of 0 or 1 for each sample")
-    chance = len(_targets(sample, len(scores), where)) / len(scores) if scores else float("nan")
-    return {"example": example, "predicted": -1, "correct": value == 1, "tie": False, "chance": chance}
+    row = {"example": example, "predicted": UNKNOWN, "correct": value == 1, "tie": False}
+    if scores is None or right is None:
+        return row | {"chance": float("nan")}
+    return row | {"chance": len(right) / len(scores)} | logged(scores, right, texts)
 
 
 def _choice_scores(sample: dict[str, Any]) -> list[float] | None:
@@ -125,13 +129,18 @@ def _targets(sample: dict[str, Any], choices: int, where: str) -> set[int]:
     if all(isinstance(number, int) and 0 <= number < choices for number in numbers):
         return set(numbers)
     wanted = {str(number).strip() for number in numbers}
-    found = {i for i, text in enumerate(_choice_texts(sample, choices) or []) if text.strip() in wanted}
+    found = {i for i, text in enumerate(_choice_texts(sample, choices)) if text and text.strip() in wanted}
     if not found:
         raise InputError(f"{where}: target '{target}' is none of its {choices} choices")
     return found
 
 
-def _choice_texts(sample: dict[str, Any], choices: int) -> list[str] | None:
-    """The choices as they were scored, behind the context; None where the log lacks them."""
-    requests = [sample.get("arguments", {}).get(f"gen_args_{i}", {}) for i in range(choices)]
-    return [str(request["arg_1"]) for request in requests] if all("arg_1" in r for r in requests) else None
+def _choice_texts(sample: dict[str, Any], choices: int) -> list[str | None]:
+    """The choices as they were scored, behind the context; None where the log lacks one."""
+    requests = sample.get("arguments") or {}
+    if isinstance(requests, dict):
+        found = [requests.get(f"gen_args_{i}", {}).get("arg_1") for i in range(choices)]
+    else:  # older logs: a list of context and choice
+        pairs = [request for request in requests if isinstance(request, list) and len(request) == 2]
+        found = [pairs[i][1] if i < len(pairs) else None for i in range(choices)]
+    return [None if text is None else str(text) for text in found]

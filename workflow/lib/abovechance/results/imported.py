@@ -41,6 +41,8 @@ def read_imported(path: Path) -> Iterator[pd.DataFrame]:
     with pq.ParquetFile(path) as file:
         for number in range(file.num_row_groups):
             part = as_imported(file.read_row_group(number).to_pandas())
+            if (lacks := part[SETTING].isna().any(axis=1)).any():
+                raise InputError(f"{path}: a row has no {' or no '.join(SETTING)}: {part[lacks].index[0]}")
             for setting, rows in by_setting(part):
                 if waiting and waiting[0][0] != setting:
                     yield _joined(waiting)
@@ -81,6 +83,8 @@ def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     models, tasks, shots = map(list, found)
+    if not models:
+        raise InputError(f"{path}: has no rows")
     return models, tasks, shots
 
 

@@ -62,7 +62,14 @@ def choose(scores: Floats, right: Bools, starts: Ints) -> Chosen:
         (choices,) whether a choice is correct.
     starts
         (examples,) where each example's choices begin.
+
+    Raises
+    ------
+    InputError
+        If a score is not a number.
     """
+    if np.isnan(scores).any():
+        raise InputError(f"score {int(np.isnan(scores).argmax())} of {len(scores)} is not a number (nan)")
     # an example whose choices are all correct has no wrong choice: any guess is right
     best_right, best_wrong = (
         np.maximum.reduceat(np.where(which, scores, -np.inf), starts) for which in (right, ~right)
@@ -92,6 +99,11 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
     DataFrame
         (prompts x examples,) with ``prompt``, ``example``, ``predicted``, ``correct``, ``tie`` and
         ``chance``: the chance of a lucky guess, in (0, 1].
+
+    Raises
+    ------
+    InputError
+        If a score is not a number, or of what the task does not have.
     """
     table = with_truth(scores, task)
     group = table.groupby(["prompt", "example"], sort=False).ngroup().to_numpy()
@@ -99,6 +111,11 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
     starts = np.flatnonzero(np.diff(np.sort(group), prepend=-1))
     length = NORMALIZATIONS[normalization]
     score = table["logprob"] / (table[length] if length else 1)
+    if (strange := score.isna()).any():
+        prompt, example, choice = table.loc[strange, ["prompt", "example", "choice"]].iloc[0]
+        raise InputError(
+            f"prompt {prompt}, example '{example}', choice {choice}: its score is not a number (nan)"
+        )
     chosen = choose(score.to_numpy(), table["right"].to_numpy(dtype=bool), starts)
     predictions = table[["prompt", "example"]].iloc[starts].reset_index(drop=True)
     chance = pd.Series(chances(task["correct"]), index=task["example"])

@@ -6,9 +6,7 @@ writes other names than these is an error. Light, since each job of a study read
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 TABLE_SUFFIXES = ("csv", "md", "tex")
 FIGURE_SUFFIXES = ("pdf", "png", "csv")
@@ -30,12 +28,6 @@ class ShownFigure:
     name: str
     title: str
     caption: str
-
-
-def check_names(made: Iterable[str], files: Sequence[Path]) -> None:
-    """Raise ValueError unless what a job has made is what its rule lists."""
-    if {*made} != {path.stem for path in files}:
-        raise ValueError(f"made {sorted(made)}, but {sorted({path.stem for path in files})} are listed")
 
 
 VERDICTS = [ShownTable("verdicts"), ShownTable("verdict_counts")]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
 import pandas as pd
@@ -15,8 +15,10 @@ import pandas as pd
 from abovechance.chance.agreement import agreement
 from abovechance.core.tables import read_made_from
 from abovechance.shown import style
-from abovechance.shown.catalogue import ShownFigure, ShownTable
 from abovechance.shown.tables import probability, readable, verdict_counts
+
+if TYPE_CHECKING:
+    from abovechance.shown.catalogue import ShownFigure, ShownTable
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,22 @@ def pictures(figures: Sequence[ShownFigure], paths: Sequence[Path]) -> list[Pict
     return [Picture(figure.title, figure.caption, path) for figure, path in zip(figures, paths, strict=True)]
 
 
+# {key of a config: what the report calls it, and its value in words}
+_TOLD: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "seed": ("seed", str),
+    "release": ("release", lambda path: Path(path).name),
+    "predictions": ("predictions", lambda path: Path(path).name),
+    "tasks": ("tasks", ", ".join),
+    "shots": ("shots", lambda shots: ", ".join(map(str, shots))),
+    "prompts": (
+        "prompts",
+        lambda prompts: f"{prompts} for each task and number of shots, fewer where no more exist",
+    ),
+    "max_examples": ("examples", lambda examples: f"at most {examples} of a task"),
+    "normalization": ("compared by", lambda length: f"log-likelihood per {length}"),
+}
+
+
 def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What was run: the config's main keys, and the models and versions that the files name.
 
@@ -143,17 +161,7 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
     made_from
         What the scores files, or the predictions of a release, were made from.
     """
-    told = {"seed": str(config["seed"])}
-    if given := [key for key in ("release", "predictions") if key in config]:
-        told[given[0]] = Path(config[given[0]]).name
-    else:
-        told |= {
-            "tasks": ", ".join(config["tasks"]),
-            "shots": ", ".join(map(str, config["shots"])),
-            "prompts": f"{config['prompts']} for each task and number of shots, fewer where no more exist",
-            "examples": f"at most {config['max_examples']} of a task",
-            "compared by": f"log-likelihood per {config['normalization']}",
-        }
+    told = {_TOLD[key][0]: _TOLD[key][1](config[key]) for key in _TOLD if key in config}
     versions: dict[str, str] = {}
     for made in made_from:
         if "model" in made:

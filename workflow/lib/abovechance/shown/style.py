@@ -11,8 +11,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from abovechance.core.files import replacing, write_csv
-from abovechance.shown.catalogue import check_names
+from abovechance.core.files import check_names, replacing, write_csv
 
 FULL_WIDTH = 6.9  # inches; a page's text width
 COLUMN_WIDTH = 3.3  # inches; one of two columns

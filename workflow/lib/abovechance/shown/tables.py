@@ -9,8 +9,7 @@ import pandas as pd
 
 from abovechance.chance.agreement import agreement, most_prompts
 from abovechance.chance.verdicts import VERDICTS
-from abovechance.core.files import write_csv, write_text
-from abovechance.shown.catalogue import check_names
+from abovechance.core.files import check_names, write_csv, write_text
 
 
 def write(table: pd.DataFrame, stem: Path) -> None:

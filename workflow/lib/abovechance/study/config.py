@@ -50,6 +50,7 @@ def resolve(
     InputError
         With file, key, value and what would be right.
     """
+    _check_names(config, where)
     errors = jsonschema.Draft202012Validator(schema).iter_errors(config)
     for error in sorted(errors, key=lambda error: (len(error.path), str(list(error.path)))):
         raise InputError(f"{where}: {_explain(error)}")
@@ -57,7 +58,7 @@ def resolve(
     _check_keys(config, schema, start, where)
     resolved = copy.deepcopy(dict(config))
     _fill_defaults(resolved, schema, start)
-    _expand_paths(resolved)
+    _expand_paths(resolved, where)
     _check_start(resolved, start, where)
     for name, source in resolved.get("tasks", {}).items():
         check_task_source(name, source, where)
@@ -87,14 +88,25 @@ def precision_pairs(models: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, 
     ]
 
 
+def _check_names(config: Mapping[str, Any], where: str, inside: str = "the config") -> None:
+    """Raise InputError unless all keys are texts: YAML reads 5 and yes as something else."""
+    for key, value in config.items():
+        if not isinstance(key, str):
+            raise InputError(f"{where}: {inside} has the key {key!r}; right would be a text, such as '{key}'")
+        if isinstance(value, Mapping):
+            _check_names(value, where, f"key '{key}'")
+
+
 def _check_keys(config: Mapping[str, Any], schema: Mapping[str, Any], start: str, where: str) -> None:
     """Raise InputError unless all keys mean something in a study that starts so, and none lacks."""
+    if len(both := [key for key in STARTS if key in config]) > 1:
+        raise InputError(f"{where}: keys '{both[0]}' and '{both[1]}': a study starts from one of them")
     for key in config:
         starts = schema["properties"][key].get("starts", [start])
         if start not in starts:
             belongs = " or ".join(map(_which, starts))
             raise InputError(
-                f"{where}: key '{key}' means nothing in {_which(start)}; it belongs into {belongs}"
+                f"{where}: key '{key}' means nothing in {_which(start)}; it belongs to {belongs}"
             )
     if start == MODELS and (missing := [key for key in NEEDED if key not in config]):
         raise InputError(f"{where}: the config lacks the key '{missing[0]}'")
@@ -106,16 +118,26 @@ def _which(start: str) -> str:
     return f"a study with '{key}', which says itself what was run" if key else "a study that scores models"
 
 
-def _expand_paths(config: dict[str, Any]) -> None:
+def _expand_paths(config: dict[str, Any], where: str) -> None:
     """Put the home folder in place of ``~``, here and nowhere else."""
     for key in PATHS:
         if key in config:
-            config[key] = str(Path(config[key]).expanduser())
+            config[key] = _expanded(config[key], f"key '{key}'", where)
     for name, source in config.get("tasks", {}).items():
-        config["tasks"][name] = source if source == BIGBENCH else str(Path(source).expanduser())
-    for model in config.get("models", {}).values():
+        if source != BIGBENCH:
+            config["tasks"][name] = _expanded(source, f"key 'tasks.{name}'", where)
+    for name, model in config.get("models", {}).items():
         if "path" in model:
-            model["path"] = str(Path(model["path"]).expanduser())
+            model["path"] = _expanded(model["path"], f"key 'models.{name}.path'", where)
+
+
+def _expanded(path: str, key: str, where: str) -> str:
+    if not path:
+        raise InputError(f"{where}: {key} is empty; right would be a path")
+    try:
+        return str(Path(path).expanduser())
+    except RuntimeError:
+        raise InputError(f"{where}: {key} is '{path}', and there is no such home folder") from None
 
 
 def _check_start(config: Mapping[str, Any], start: str, where: str) -> None:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from abovechance.core.errors import InputError
 from abovechance.core.provenance import file_sha256
-
-if TYPE_CHECKING:
-    pass
 
 
 def check_sha256(path: Path, pinned: Mapping[str, str], problem: str = "") -> None:

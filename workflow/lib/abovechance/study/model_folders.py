@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from abovechance.core.errors import InputError
-
-if TYPE_CHECKING:
-    pass
 
 
 def check_model_path(path: Path, key: str) -> None:
