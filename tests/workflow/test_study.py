@@ -233,6 +233,12 @@ def test_a_new_table_of_one_stage_runs_that_stage_and_what_is_made_from_it(finis
     assert set(jobs) == {"heldout", "heldout_tables", "figure_agreement", "report"}
 
 
+def test_a_new_caption_runs_the_report_alone(finished, run, place):
+    new = '\n\nSPREAD = ShownFigure("spread", "Another heading", SPREAD.caption)\n'
+    with appended(place / "workflow" / "lib" / "abovechance" / "shown" / "catalogue.py", new):
+        assert set(planned(run(STUDY, "--dry-run"))) == {"report"}
+
+
 def test_more_prompts_score_only_the_new_ones(finished, run, place):
     said = run(STUDY | {"prompts": 4}, "results/small/scores/SmolLM2/sums/1-shot.parquet")
     log = (finished / "logs" / "score" / "SmolLM2" / "sums.log").read_text()
