@@ -14,7 +14,7 @@ from abovechance.results.imported import IMPORTED, read_imported, settings_in
 from abovechance.results.likelihoods import LIKELIHOODS, of_imported, of_scores
 from abovechance.results.predictions import PREDICTIONS
 from abovechance.study.tasks import as_table
-from tests.importers.test_importers import lm_sample, write_lm
+from tests.importers.test_lm_eval import lm_sample, write_lm
 
 SETTING = Setting("m", "t", 1)
 

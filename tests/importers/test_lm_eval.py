@@ -1,0 +1,151 @@
+"""lm-evaluation-harness's logs, in the forms that it was seen to write."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abovechance.core.errors import InputError
+from abovechance.importers import Options, read_runs
+from tests.importers.reading import imported
+
+# --- lm-evaluation-harness -------------------------------------------------------------------
+
+
+def lm_sample(doc: int, scores: list[float], target: object, **more: Any) -> dict[str, Any]:
+    """A multiple-choice sample as lm-evaluation-harness 0.4.13 writes it: numbers are texts."""
+    answers = [[str(score), "False"] for score in scores]
+    return {
+        "doc_id": doc,
+        "doc": {"text": f"{doc} ="},
+        "target": str(target),
+        "arguments": {
+            f"gen_args_{i}": {"arg_0": f"{doc} =", "arg_1": f" {'abcdef'[i]}"} for i in range(len(scores))
+        },
+        "resps": [[answer] for answer in answers],
+        "filtered_resps": answers,
+        "filter": "none",
+        "metrics": ["acc"],
+        "acc": float(int(np.argmax(scores)) == target),
+    } | more
+
+
+def write_lm(folder: Path, samples: list[dict[str, Any]], date: str = "2026-11-21T07-31-28.323857") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"samples_sums_{date}.jsonl"
+    path.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    results = {"model_name": "org/model", "n-shot": {"sums": 4}, "configs": {"sums": {}}}
+    (folder / f"results_{date}.json").write_text(json.dumps(results))
+    return path
+
+
+def test_lm_evaluation_harness(tmp_path):
+    path = write_lm(
+        tmp_path,
+        [lm_sample(0, [-1.5, -2.5], 0), lm_sample(1, [-12.0, -9.0, -10.0], 2), lm_sample(2, [-3, -1], 1)],
+    )
+    found = imported(path, prompts=20)
+    assert found["correct"].tolist() == [True, False, True]
+    assert found["predicted"].tolist() == [0, 1, 1]
+    assert found["chance"].tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 2])
+    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "sums", 4]
+
+
+def test_lm_eval_numbers_are_compared_as_numbers(tmp_path):
+    # as texts, "-9.5" is the greatest; as numbers, -10.25 is not
+    assert imported(write_lm(tmp_path, [lm_sample(0, [-10.25, -9.5], 1)]), prompts=1)["correct"].all()
+
+
+def test_lm_eval_ties_go_to_no_choice_and_are_told(tmp_path):
+    path = write_lm(tmp_path, [lm_sample(0, [-1.0, -1.0], 0), lm_sample(1, [-1.0, -2.0], 0)])
+    (run,) = read_runs([path], Options())
+    assert run.rows["correct"].tolist() == [False, True]
+    assert run.rows["tie"].tolist() == [True, False]
+    assert "1 tie of a correct and a wrong choice" in run.notes[0]
+
+
+def test_lm_eval_rows_of_one_filter_are_taken_and_which_is_asked_for(tmp_path):
+    rows = [
+        {"doc_id": doc, "target": "4", "filtered_resps": ["4"], "filter": name, "metrics": ["exact_match"],
+         "exact_match": float(name == "loose"), "resps": [["4"]], "arguments": {}}
+        for doc in (0, 1)
+        for name in ("strict", "loose")
+    ]  # fmt: skip
+    path = write_lm(tmp_path, rows)
+    with pytest.raises(InputError, match="each of the filters strict, loose; right would be --filter strict"):
+        imported(path, prompts=1, chance=0.1)
+    assert imported(path, prompts=1, chance=0.1, filter="loose")["correct"].tolist() == [True, True]
+    with pytest.raises(InputError, match="has no filter 'none'; it has strict, loose"):
+        imported(path, prompts=1, chance=0.1, filter="none")
+    with pytest.raises(InputError, match="does not say how many choices.*--choices 4"):
+        imported(path, prompts=1, filter="loose")
+
+
+def test_lm_eval_targets_are_numbers_lists_or_texts(tmp_path):
+    samples = [lm_sample(0, [-2, -1, -3], [1, 2]), lm_sample(1, [-2, -1], "b")]
+    found = imported(write_lm(tmp_path, samples), prompts=1)
+    assert found["correct"].tolist() == [True, True]
+    assert found["chance"].tolist() == pytest.approx([2 / 3, 1 / 2])
+    with pytest.raises(InputError, match="row 1: target 'z' is none of its 2 choices"):
+        imported(write_lm(tmp_path, [lm_sample(0, [-2, -1], "z")]), prompts=1)
+
+
+def test_lm_eval_logs_with_lists_of_arguments_are_read(tmp_path):
+    older = {"arguments": [["q", " yes"], ["q", " no"]], "filtered_resps": [[-1.0, False], [-2.0, False]]}
+    found = imported(write_lm(tmp_path, [lm_sample(0, [-1, -2], 0) | older]), prompts=1)
+    assert found["correct"].tolist() == [True]
+    assert found["characters"].tolist() == [[4, 3]]
+    by_text = lm_sample(0, [-1, -2], 0) | older | {"target": "no"}
+    assert imported(write_lm(tmp_path / "b", [by_text]), prompts=1)["correct"].tolist() == [False]
+
+
+def test_log_likelihoods_stay_whichever_metric_decides(tmp_path):
+    sample = lm_sample(0, [-1.5, -2.5], 0) | {"acc_norm": 0.0}
+    found = imported(write_lm(tmp_path, [sample]), prompts=1, metric="acc_norm")
+    assert found["correct"].tolist() == [False]
+    assert found["logprobs"].tolist() == [[-1.5, -2.5]]
+
+
+def test_a_log_likelihood_that_is_not_a_number_is_told_with_its_row(tmp_path):
+    path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0), lm_sample(1, [float("nan"), -2.0], 0)])
+    with pytest.raises(InputError, match="row 2: score 0 of 2 is not a number"):
+        imported(path, prompts=1)
+
+
+def test_the_half_of_mutual_information_requests_without_context_is_no_choice(tmp_path):
+    sample = lm_sample(0, [-2.0, -1.0, 0.0, 0.0], 1, acc_mutual_info=1.0)
+    assert imported(write_lm(tmp_path, [sample]), prompts=1)["chance"].tolist() == [0.5]
+
+
+def test_a_run_that_does_not_say_how_many_prompts_were_tried_is_asked_about(tmp_path):
+    first = write_lm(tmp_path / "a", [lm_sample(0, [-1, -2], 0)])
+    with pytest.raises(
+        InputError,
+        match="how many prompts.*`abovechance check .*.jsonl --prompts 20`.*--prompts 1 .*--each-file",
+    ):
+        imported(first)
+    write_lm(tmp_path / "b", [lm_sample(0, [-2, -1], 0)], date="2026-11-22T07-31-28.323857")
+    with pytest.raises(
+        InputError, match="2 runs of org--model, sums, 4-shot.*`abovechance check .* --each-file`"
+    ):
+        imported(tmp_path, prompts=5)
+    found = imported(tmp_path, each_file=True)
+    assert found["prompt"].tolist() == [0, 1]
+    assert found["correct"].tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"doc_id": 0, "targ', "row 1: is not JSON.*was the file cut off"),
+        ('{"id": 0}', "row 1: has no 'doc_id'"),
+        ("", "has no samples"),
+    ],
+)
+def test_lm_eval_files_that_are_torn_or_something_else(tmp_path, text, message):
+    path = tmp_path / "samples_sums_2026-11-21T07-31-28.323857.jsonl"
+    path.write_text(text + "\n")
+    with pytest.raises(InputError, match=message):
+        imported(path, prompts=1)
