@@ -34,7 +34,7 @@ def read_imported(path: Path) -> Iterator[pd.DataFrame]:
     Raises
     ------
     InputError
-        If a setting's rows do not lie together.
+        If a row has no setting, or a setting's rows do not lie together.
     """
     seen: set[Setting] = set()
     waiting: list[tuple[Setting, pd.DataFrame]] = []  # parts of one setting
@@ -42,7 +42,8 @@ def read_imported(path: Path) -> Iterator[pd.DataFrame]:
         for number in range(file.num_row_groups):
             part = as_imported(file.read_row_group(number).to_pandas())
             if (lacks := part[SETTING].isna().any(axis=1)).any():
-                raise InputError(f"{path}: a row has no {' or no '.join(SETTING)}: {part[lacks].index[0]}")
+                row = part[lacks].index[0]
+                raise InputError(f"{path}, part {number}, row {row}: lacks one of {', '.join(SETTING)}")
             for setting, rows in by_setting(part):
                 if waiting and waiting[0][0] != setting:
                     yield _joined(waiting)

@@ -16,7 +16,7 @@ from abovechance.shown.panels import empty_figure, legend_below
 
 
 def roc_by_prompts_numbers(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """The curves of ``heldout.curves`` for each number of prompts tried, ROC only."""
+    """The curves of ``agreement.curves`` for each number of prompts tried, ROC only."""
     parts = [
         curves(group).query("curve == 'roc'").assign(prompts=prompts)
         for prompts, group in outcomes.groupby("asked")
@@ -89,9 +89,9 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     numbers
-        From ``heldout.curves``.
+        From ``agreement.curves``.
     table
-        From ``heldout.agreement``, with ``predictor``, ``auroc``, ``aupr``, ``held_up``.
+        From ``agreement.agreement``, with ``predictor``, ``auroc``, ``aupr``, ``held_up``.
 
     The marks are the decisions, the lines the tail probabilities as scores.
     """
