@@ -2,6 +2,8 @@
 
 CORES ?= $(shell nproc)
 CONFIG ?= config.yaml
+# The shell reads these from the environment, so that any character may stand in them.
+export CONFIG RELEASE
 VENV := .venv
 PYTHON ?= python3
 # What the API reference is about: the library that people import.
@@ -11,12 +13,14 @@ GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
 # One scoring job for each GPU at a time, where there are any.
 SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default \
 	$(if $(filter-out 0,$(GPUS)),--resources gpu=$(GPUS) --set-resources score:gpu=1)
+# Snakemake on the study of CONFIG, which is read first: what is wrong with the file is one line.
+STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG")" && $(SNAKEMAKE) --configfile "$$file"
 
 .PHONY: run test bench bench-baselines logs docs lint setup unlock help
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make run     set up and run a study to its report: CONFIG=$(CONFIG), CORES=$(CORES)"
+	@echo "make run     set up and run a study to its report: CONFIG=config.yaml, CORES=$(CORES)"
 	@echo "             RELEASE=... where published predictions lie, for a study of these"
 	@echo "make test    set up and run all tests"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md"
@@ -28,8 +32,8 @@ help:
 	@echo "make setup   install the pinned packages into $(VENV), no more"
 
 run: $(VENV)/.installed
-	@echo "Running the study of $(CONFIG) on $(CORES) cores; what is done already is not done again."
-	@$(SNAKEMAKE) --cores $(CORES) --configfile $(CONFIG) $(if $(RELEASE),--config release=$(RELEASE))
+	@echo "Running the study of $$CONFIG on $(CORES) cores; what is done already is not done again."
+	@$(STUDY) --cores $(CORES) $(if $(RELEASE),--config release="$$RELEASE")
 
 test: $(VENV)/.installed-dev
 	@echo "Running all tests; the first time, this downloads the real model and tasks (440 MB)."
@@ -74,7 +78,7 @@ setup: $(VENV)/.installed
 
 # After a run was killed outright, Snakemake keeps its folder locked.
 unlock: $(VENV)/.installed
-	@$(SNAKEMAKE) --configfile $(CONFIG) --unlock
+	@$(STUDY) --unlock
 
 $(VENV)/.installed: envs/requirements.txt pyproject.toml
 	@echo "Setting up $(VENV) with the pinned packages (once, some minutes) ..."

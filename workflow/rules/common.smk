@@ -25,6 +25,7 @@ if (WORKFLOW / "lib").is_dir():  # else the library is installed
 from abovechance.core.code import code_digest
 from abovechance.core.errors import InputError
 from abovechance.core.provenance import digest
+from abovechance.core.reading import read_yaml
 from abovechance.shown import catalogue
 from abovechance.study.config import precision_pairs, resolve, start_of
 
@@ -37,10 +38,14 @@ def told(function, *arguments):
     try:
         return function(*arguments)
     except InputError as error:
-        raise WorkflowError(str(error)) from None
+        # not Snakemake's own exception, which adds where in the workflow it was raised
+        sys.exit(f"abovechance: error: {error}")
 
 
-CONFIG_FILES = ", ".join(map(str, workflow.configfiles)) or "config"
+for config_file in workflow.configfiles:
+    told(read_yaml, Path(config_file))  # Snakemake takes the last of two like keys
+
+CONFIG_FILES = ", ".join(map(str, workflow.configfiles)) or "--config"
 STUDY = told(resolve, config, SCHEMA, DOWNLOADS, CONFIG_FILES)
 RESULTS = f"results/{STUDY['study']}"
 PREDICTIONS = f"{RESULTS}/predictions.parquet"

@@ -21,6 +21,13 @@ if PRECISION_PAIRS:
     ANALYSES.append("precision")
 
 
+wildcard_constraints:
+    task="|".join(map(re.escape, TASKS)),
+    model="|".join(map(re.escape, MODELS)),
+    shots=r"\d+",
+    weights=r"[A-Za-z0-9_.-]+",
+
+
 include: "../scoring/sources.smk"
 include: "../scoring/tasks.smk"
 include: "../scoring/weights.smk"

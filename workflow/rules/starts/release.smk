@@ -7,9 +7,9 @@ out: predictions.parquet and accuracy.parquet, mended; release/, as it is, and w
 
 from abovechance.published.release import Release
 
-MODELS, TASKS, SHOTS = map(
-    sorted, map(set, zip(*told(Release, Path(STUDY["release"])).settings))
-)
+RELEASE = told(Release, Path(STUDY["release"]))
+told(RELEASE.check_named, STUDY["pairs"], STUDY["illustrated"], CONFIG_FILES)
+MODELS, TASKS, SHOTS = map(sorted, map(set, zip(*RELEASE.settings)))
 MADE_FROM = [PREDICTIONS]
 ANALYSES = ["verdicts", "heldout", "spread", "agreement", "published"]
 

