@@ -45,13 +45,13 @@ def test_chance_and_choices_may_both_be_columns_and_one_is_given_in_each_row(tmp
     [
         (
             "a,63.5,100,2,200",
-            r"row 3: best_accuracy is 63.5 \(per cent\?\); right would be a number between 0 and 1",
+            r"row 3: best_accuracy is '63.5' \(per cent\?\); right would be a number between 0 and 1",
         ),
         ("a,high,100,2,200", "row 3: best_accuracy is 'high'; right would be a number between 0 and 1"),
-        ("a,0.5,0,2,200", "row 3: examples is 0; right would be a whole number at least 1"),
-        ("a,0.5,10.5,2,200", "row 3: examples is 10.5; right would be a whole number"),
+        ("a,0.5,0,2,200", "row 3: examples is '0'; right would be a whole number, at least 1"),
+        ("a,0.5,10.5,2,200", "row 3: examples is '10.5'; right would be a whole number"),
         ("a,0.5,100,,200", "row 3: has neither chance nor choices"),
-        ("a,0.5,100,2,", "row 3: prompts is ''; right would be a whole number at least 1"),
+        ("a,0.5,100,2,", "row 3: prompts is ''; right would be a whole number, at least 1"),
     ],
 )
 def test_a_wrong_value_is_told_with_its_row_and_what_would_be_right(tmp_path, row, message):
@@ -72,11 +72,11 @@ def test_a_wrong_value_is_told_with_its_row_and_what_would_be_right(tmp_path, ro
 )
 def test_wrong_columns_are_told(tmp_path, heading, message):
     with pytest.raises(InputError, match=message):
-        read_scores(written(tmp_path, "a,0.5,100,2,200", heading=heading))
+        read_scores(written(tmp_path, ",".join("a" * len(heading.split(","))), heading=heading))
 
 
 def test_no_file_and_no_rows_are_told(tmp_path):
-    with pytest.raises(InputError, match="cannot be read as CSV"):
+    with pytest.raises(InputError, match="there is no such file"):
         read_scores(tmp_path / "nowhere.csv")
     with pytest.raises(InputError, match="has no rows"):
         read_scores(written(tmp_path))

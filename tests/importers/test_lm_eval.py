@@ -28,7 +28,7 @@ def lm_sample(doc: int, scores: list[float], target: object, **more: Any) -> dic
         "filtered_resps": answers,
         "filter": "none",
         "metrics": ["acc"],
-        "acc": float(int(np.argmax(scores)) == target),
+        "acc": float(int(np.argmax(scores)) in np.atleast_1d(target)),
     } | more
 
 
@@ -84,12 +84,118 @@ def test_lm_eval_rows_of_one_filter_are_taken_and_which_is_asked_for(tmp_path):
 
 
 def test_lm_eval_targets_are_numbers_lists_or_texts(tmp_path):
-    samples = [lm_sample(0, [-2, -1, -3], [1, 2]), lm_sample(1, [-2, -1], "b")]
-    found = imported(write_lm(tmp_path, samples), prompts=1)
-    assert found["correct"].tolist() == [True, True]
+    numbers = [lm_sample(0, [-2, -1, -3], [1, 2]), lm_sample(1, [-2, -1], 0)]
+    found = imported(write_lm(tmp_path / "numbers", numbers), prompts=1)
+    assert found["correct"].tolist() == [True, False]
     assert found["chance"].tolist() == pytest.approx([2 / 3, 1 / 2])
+    texts = [lm_sample(0, [-2, -1], "b", acc=1.0), lm_sample(1, [-2, -1], "['b', 'a']", acc=1.0)]
+    found = imported(write_lm(tmp_path / "texts", texts), prompts=1)
+    assert found["correct"].tolist() == [True, True]
+    assert found["chance"].tolist() == [0.5, 1.0]
     with pytest.raises(InputError, match="row 1: target 'z' is none of its 2 choices"):
         imported(write_lm(tmp_path, [lm_sample(0, [-2, -1], "z")]), prompts=1)
+
+
+def with_choices(sample: dict[str, Any], choices: list[str]) -> dict[str, Any]:
+    arguments = {f"gen_args_{i}": {"arg_0": "q", "arg_1": f" {text}"} for i, text in enumerate(choices)}
+    return sample | {"arguments": arguments}
+
+
+@pytest.mark.parametrize(
+    ("choices", "targets"),
+    [
+        (["True", "Neither", "False"], ["True", "Neither", "False"]),
+        (["None", "1", "True"], ["None", "1", "True"]),
+        (["1", "2", "3"], ["1", "2", "3"]),  # the texts of the choices
+        (["1", "2", "0"], ["0", "1", "2"]),  # their numbers
+        (["0", "1", "2"], ["0", "1", "2"]),  # either
+    ],
+)
+def test_what_a_target_means_is_tried_on_what_the_tool_recorded(tmp_path, choices, targets):
+    right = [targets[i] for i in range(3)]
+    samples = [
+        with_choices(lm_sample(i, [-1.0 - (place != i) for place in range(3)], right[i], acc=1.0), choices)
+        for i in range(3)
+    ]
+    found = imported(write_lm(tmp_path, samples), prompts=1)
+    assert found["correct"].all()
+    assert found["predicted"].tolist() == [0, 1, 2]
+
+
+def test_a_target_of_two_meanings_is_asked_about_where_the_tool_recorded_nothing(tmp_path):
+    sample = with_choices(lm_sample(0, [-1.0, -2.0], "1"), ["1", "2"])
+    del sample["acc"]
+    sample |= {"metrics": ["mcc"], "mcc": [1, 0]}
+    with pytest.raises(InputError, match="row 1: target '1' may be a text or a number.*--metric mcc"):
+        imported(write_lm(tmp_path, [sample]), prompts=1)
+
+
+def test_choices_in_the_context_are_judged_by_what_the_tool_recorded(tmp_path):
+    samples = [
+        with_choices(lm_sample(i, [-1.0, -2.0], "was small.", acc=acc), ["was small.", "was small."])
+        for i, acc in enumerate([1.0, 0.0])
+    ]
+    found = imported(write_lm(tmp_path, samples), prompts=1)
+    assert found["correct"].tolist() == [True, False]
+    assert found["chance"].tolist() == [0.5, 0.5]
+    assert found["right"].tolist() == [[True, False], [False, True]]
+
+
+def test_what_the_tool_recorded_differently_is_an_error_with_the_first_sample(tmp_path):
+    samples = [lm_sample(0, [-1, -2], 0), lm_sample(7, [-1, -2], 1, acc=1.0), lm_sample(8, [-1, -1], 1)]
+    with pytest.raises(
+        InputError, match="example '7' is wrong by its log-l.*recorded it as correct .1 of 3.*--metric"
+    ):
+        imported(write_lm(tmp_path, samples), prompts=1)
+    found = imported(write_lm(tmp_path, samples), prompts=1, metric="acc")
+    assert found["correct"].tolist() == [True, True, False]
+
+
+def test_a_log_that_lacks_samples_of_what_the_tool_reports_is_an_error(tmp_path):
+    path = write_lm(tmp_path, [lm_sample(0, [-1, -2], 0), lm_sample(1, [-1, -2], 1)])
+    results = path.with_name(path.name.replace("samples_sums", "results")).with_suffix(".json")
+    told = json.loads(results.read_text())
+    results.write_text(json.dumps(told | {"results": {"sums": {"acc,none": 0.5}}}))
+    assert imported(path, prompts=1)["correct"].tolist() == [True, False]
+    path.write_text(path.read_text().splitlines()[0] + "\n")
+    with pytest.raises(InputError, match=r"have a mean of 1.0000, and .*\(acc,none\) says 0.5000"):
+        imported(path, prompts=1)
+    results.unlink()
+    (run,) = read_runs([path], Options())
+    assert "no results_2026" in run.notes[0]
+    assert "shots are taken as 0" in run.notes[0]
+
+
+def test_a_metric_must_be_one(tmp_path):
+    path = write_lm(tmp_path, [lm_sample(0, [-1, -2], 0)])
+    with pytest.raises(InputError, match="row 1: has no metric 'doc_id'; right would be --metric acc"):
+        imported(path, prompts=1, metric="doc_id")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"target": ""}, "row 1: target '' is none of its 2 choices"),
+        ({"target": "[]"}, "row 1: target '[]' is none of its 2 choices"),
+        ({"target": None}, "row 1: target 'None' is none of its 2 choices"),
+        ({"target": "7"}, "row 1: target '7' is none of its 2 choices"),
+        ({"target": "-1"}, "row 1: target '-1' is none of its 2 choices"),
+        ({"doc_id": None}, "row 1: has no 'doc_id'"),
+        (
+            {"filtered_resps": [["x", "False"], ["y", "False"]]},
+            "row 1: is not as lm-evaluation-harness writes",
+        ),
+        ({"filtered_resps": [[None, 0], [1, 0]]}, "row 1: is not as lm-evaluation-harness writes it"),
+        ({"filtered_resps": None, "acc": None}, "row 1: acc is None; right would be a metric of 0 or 1"),
+        ({"arguments": 5}, "row 1: is not as lm-evaluation-harness writes it"),
+        ({"acc": "high"}, "row 1: acc is 'high'; right would be a metric of 0 or 1"),
+        ({"filtered_resps": [["inf", "False"], ["-1", "False"]]}, "row 1: score 0 of 2 is inf"),
+    ],
+)
+def test_fields_that_are_empty_or_strange_are_told_with_their_row(tmp_path, more, message):
+    with pytest.raises(InputError) as error:
+        imported(write_lm(tmp_path, [lm_sample(0, [-1, -2], 0) | more]), prompts=1)
+    assert message in str(error.value)
 
 
 def test_lm_eval_logs_with_lists_of_arguments_are_read(tmp_path):
@@ -97,12 +203,12 @@ def test_lm_eval_logs_with_lists_of_arguments_are_read(tmp_path):
     found = imported(write_lm(tmp_path, [lm_sample(0, [-1, -2], 0) | older]), prompts=1)
     assert found["correct"].tolist() == [True]
     assert found["characters"].tolist() == [[4, 3]]
-    by_text = lm_sample(0, [-1, -2], 0) | older | {"target": "no"}
+    by_text = lm_sample(0, [-1, -2], 0) | older | {"target": "no", "acc": 0.0}
     assert imported(write_lm(tmp_path / "b", [by_text]), prompts=1)["correct"].tolist() == [False]
 
 
 def test_log_likelihoods_stay_whichever_metric_decides(tmp_path):
-    sample = lm_sample(0, [-1.5, -2.5], 0) | {"acc_norm": 0.0}
+    sample = lm_sample(0, [-1.5, -2.5], 0) | {"acc_norm": 0.0, "metrics": ["acc", "acc_norm"]}
     found = imported(write_lm(tmp_path, [sample]), prompts=1, metric="acc_norm")
     assert found["correct"].tolist() == [False]
     assert found["logprobs"].tolist() == [[-1.5, -2.5]]
@@ -110,12 +216,12 @@ def test_log_likelihoods_stay_whichever_metric_decides(tmp_path):
 
 def test_a_log_likelihood_that_is_not_a_number_is_told_with_its_row(tmp_path):
     path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0), lm_sample(1, [float("nan"), -2.0], 0)])
-    with pytest.raises(InputError, match="row 2: score 0 of 2 is not a number"):
+    with pytest.raises(InputError, match="row 2: score 0 of 2 is nan"):
         imported(path, prompts=1)
 
 
 def test_the_half_of_mutual_information_requests_without_context_is_no_choice(tmp_path):
-    sample = lm_sample(0, [-2.0, -1.0, 0.0, 0.0], 1, acc_mutual_info=1.0)
+    sample = lm_sample(0, [-2.0, -1.0, 0.0, 0.0], 1, acc=1.0, acc_mutual_info=1.0)
     assert imported(write_lm(tmp_path, [sample]), prompts=1)["chance"].tolist() == [0.5]
 
 
@@ -139,7 +245,7 @@ def test_a_run_that_does_not_say_how_many_prompts_were_tried_is_asked_about(tmp_
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"doc_id": 0, "targ', "row 1: is not JSON.*was the file cut off"),
+        ('{"doc_id": 0, "targ', "row 1: is not JSON.*was it cut off"),
         ('{"id": 0}', "row 1: has no 'doc_id'"),
         ("", "has no samples"),
     ],

@@ -16,7 +16,7 @@ import pandas as pd
 from abovechance.chance.baseline import RandomBaseline
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.errors import InputError, nearest
-from abovechance.core.reading import read_csv_texts
+from abovechance.core.reading import heading, number, read_csv_texts, whole
 
 NAMES = ("source", "task", "model")
 NUMBERS = ("best_accuracy", "examples", "prompts")
@@ -40,19 +40,17 @@ def read_scores(path: Path) -> pd.DataFrame:
     """
     table = read_csv_texts(path)
     _check_columns(table, path)
-    return pd.DataFrame(
-        [_score(row, f"{path}, row {number}") for number, row in enumerate(table.to_dict("records"), start=2)]
-    )
+    rows = zip(table.index, table.to_dict("records"), strict=True)
+    return pd.DataFrame([_score(row, f"{path}, row {place}") for place, row in rows])
 
 
 def is_score_table(path: Path) -> bool:
     """Whether a file is a CSV whose heading has ``best_accuracy``."""
     if path.suffix != ".csv" or not path.is_file():
         return False
-    with path.open(encoding="utf-8", errors="replace") as file:
-        heading = [column.strip() for column in file.readline().split(",")]
+    columns = heading(path)
     # `accuracy` in its place is a slip that its own message explains
-    return "best_accuracy" in heading or ("example" not in heading and "accuracy" in heading)
+    return "best_accuracy" in columns or ("example" not in columns and "accuracy" in columns)
 
 
 def _check_columns(table: pd.DataFrame, path: Path) -> None:
@@ -65,25 +63,23 @@ def _check_columns(table: pd.DataFrame, path: Path) -> None:
             raise InputError(f"{path}: lacks the column '{column}'; right are {', '.join(known)}")
     if not set(CHANCES) & set(table.columns):
         raise InputError(f"{path}: lacks the column 'chance' or 'choices'")
-    if table.empty:
-        raise InputError(f"{path}: has no rows")
 
 
 def _score(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
-    accuracy = _number(row, "best_accuracy", where, 0, 1)
-    examples = int(_number(row, "examples", where, 1, whole=True))
-    prompts = int(_number(row, "prompts", where, 1, whole=True))
+    accuracy = _between_0_and_1(row, "best_accuracy", where)
+    examples = _at_least_1(row, "examples", where)
+    prompts = _at_least_1(row, "prompts", where)
     given = [name for name in CHANCES if row.get(name, "").strip()]
     if len(given) != 1:
         raise InputError(f"{where}: has {' and '.join(given) or 'neither chance nor choices'}; right is one")
     chance = (
-        _number(row, "chance", where, 0, 1)
+        _between_0_and_1(row, "chance", where)
         if given == ["chance"]
-        else 1 / _number(row, "choices", where, 1, whole=True)
+        else 1 / _at_least_1(row, "choices", where)
     )
     correct = round(accuracy * examples)
     # what was rounded away when the accuracy was written
-    digits = len(row["best_accuracy"].strip().partition(".")[2])
+    digits = len(row["best_accuracy"].strip().replace(",", ".").partition(".")[2])
     exact = abs(correct - accuracy * examples) <= examples * 0.5 * 10.0**-digits + 1e-9
     note = "" if exact else f"no number of {examples} examples gives it; {correct} is nearest"
     return {
@@ -97,25 +93,22 @@ def _score(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
     }
 
 
-def _number(
-    row: Mapping[Hashable, str],
-    column: str,
-    where: str,
-    low: float,
-    high: float = float("inf"),
-    whole: bool = False,
-) -> float:
-    """The number in a column; InputError where it is none, or outside of [low, high]."""
+def _between_0_and_1(row: Mapping[Hashable, str], column: str, where: str) -> float:
+    """The number in a column; InputError where it is none, or no share."""
     text = row.get(column, "").strip()
-    bound = f"between {low} and {high}" if high < float("inf") else f"at least {low}"
-    right = f"right would be a {'whole ' if whole else ''}number {bound}"
-    try:
-        value = float(text.replace(",", "") if whole else text)
-    except ValueError:
-        raise InputError(f"{where}: {column} is '{text}'; {right}") from None
-    if not low <= value <= high or (whole and value != int(value)):
-        hint = " (per cent?)" if high == 1 and 1 < value <= 100 else ""
-        raise InputError(f"{where}: {column} is {text}{hint}; {right}")
+    value = number(text)
+    if value is None or not 0 <= value <= 1:
+        hint = " (per cent?)" if value is not None and 1 < value <= 100 else ""
+        raise InputError(f"{where}: {column} is '{text}'{hint}; right would be a number between 0 and 1")
+    return value
+
+
+def _at_least_1(row: Mapping[Hashable, str], column: str, where: str) -> int:
+    """The whole number in a column; InputError where it is none, or less than 1."""
+    text = row.get(column, "").strip()
+    value = whole(text)
+    if value is None or value < 1:
+        raise InputError(f"{where}: {column} is '{text}'; right would be a whole number, at least 1")
     return value
 
 

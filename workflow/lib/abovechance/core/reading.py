@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ import pyarrow.parquet as pq
 import yaml
 
 from abovechance.core.errors import InputError
+
+csv.field_size_limit(2**31 - 1)  # else a long passage ends the reading
 
 SEPARATORS = ",;\t"
 NOT_TEXT = "is not text in UTF-8, but binary or saved in another way; right would be a text saved as UTF-8"
@@ -66,44 +68,51 @@ def read_csv_texts(path: Path) -> pd.DataFrame:
     InputError
         If it is no text, has no heading or no rows, or with the row that is not like the heading.
     """
-    text = read_text(path)
+    rows: dict[int, list[str]] = {}
+    place = 0
+    try:
+        for place, fields in enumerate(_csv_lines(read_text(path)), start=1):
+            if any(map(str.strip, fields)):
+                rows[place] = fields
+    except csv.Error as error:
+        raise InputError(f"{path}, row {place + 1}: cannot be read as CSV: {error}") from None
+    if not rows:
+        raise InputError(f"{path}: is empty; right would be a heading and rows")
+    top, *places = rows
+    names = [name.strip() for name in rows.pop(top)]
+    _check_shape(names, rows, top, path)
+    return pd.DataFrame(list(rows.values()), index=places, columns=names, dtype=object)
+
+
+def _check_shape(names: list[str], rows: Mapping[int, list[str]], top: int, path: Path) -> None:
+    for column, name in enumerate(names):
+        if not name:
+            raise InputError(f"{path}, row {top}: column {column + 1} has no name")
+        if name in names[:column]:
+            raise InputError(f"{path}, row {top}: the column '{name}' stands twice")
+    if not rows:
+        raise InputError(f"{path}: has no rows below its heading")
+    for place, fields in rows.items():
+        if len(fields) != len(names):
+            raise InputError(f"{path}, row {place}: has {len(fields)} fields, its heading {len(names)}")
+
+
+def heading(path: Path) -> list[str]:
+    """The names of a CSV's columns, of any file its first line; none where it cannot be opened."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            first = next((line for line in file if line.strip()), "")
+        return [name.strip() for name in next(_csv_lines(first), [])]
+    except (OSError, csv.Error):
+        return []
+
+
+def _csv_lines(text: str) -> Iterator[list[str]]:
     first = text.lstrip("\r\n").partition("\n")[0]
     separator = max(SEPARATORS, key=first.count)
-    csv.field_size_limit(len(text) + 1)
-    lines = csv.reader(
+    return csv.reader(
         io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=separator != "\t", strict=True
     )
-    heading: list[str] = []
-    rows: dict[int, list[str]] = {}
-    number = 0
-    try:
-        for number, fields in enumerate(lines, start=1):
-            if not any(map(str.strip, fields)):
-                continue
-            if not heading:
-                heading = [name.strip() for name in fields]
-            else:
-                rows[number] = fields
-                if len(fields) != len(heading):
-                    raise InputError(
-                        f"{path}, row {number}: has {len(fields)} fields, its heading {len(heading)}"
-                    )
-    except csv.Error as error:
-        raise InputError(f"{path}, row {number + 1}: cannot be read as CSV: {error}") from None
-    _check_heading(heading, path)
-    if not rows:
-        raise InputError(f"{path}: has no rows")
-    return pd.DataFrame(list(rows.values()), index=list(rows), columns=heading, dtype=object)
-
-
-def _check_heading(heading: list[str], path: Path) -> None:
-    if not heading:
-        raise InputError(f"{path}: is empty; right would be a heading and rows")
-    for place, name in enumerate(heading, start=1):
-        if not name:
-            raise InputError(f"{path}, row 1: column {place} has no name")
-        if name in heading[: place - 1]:
-            raise InputError(f"{path}, row 1: the column '{name}' stands twice")
 
 
 def number(text: str) -> float | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from abovechance.core.errors import InputError
 from abovechance.importers import csv, helm, inspect_ai, lighteval, lm_eval, published
-from abovechance.importers.contract import Options, Run
+from abovechance.importers.contract import Options, Run, check_recorded
 from abovechance.importers.table import combine
 
 __all__ = ["FORMATS", "Options", "Run", "combine", "read_runs"]
@@ -32,18 +32,22 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
         If a path is missing or nothing in it is known, or with file and row where something
         in it is wrong.
     """
-    return [run for path in paths for run in _read(path, options)]
+    runs = [run for path in paths for run in _read(path, options)]
+    for run in runs:
+        check_recorded(run)
+    return runs
 
 
 def _read(path: Path, options: Options) -> Iterator[Run]:
+    """The runs of all tools' results in a path."""
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
-    for known in FORMATS:
-        if files := known.find(path):
-            for file in files:
-                yield from known.read(file, options)
-            return
-    raise InputError(
-        f"{path}: holds no results that are known; right would be "
-        + "; ".join(known.LOOKS_LIKE for known in FORMATS)
-    )
+    found = {known: known.find(path) for known in FORMATS}
+    if not any(found.values()):
+        raise InputError(
+            f"{path}: holds no results that are known; right would be "
+            + "; ".join(known.LOOKS_LIKE for known in FORMATS)
+        )
+    for known, files in found.items():
+        for file in files:
+            yield from known.read(file, options)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
-from abovechance.results.predictions import choose
+from abovechance.results.predictions import UNKNOWN, choose
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,9 @@ class Options:
     chance
         Chance of a lucky guess on every example, where the results do not have the choices.
     metric
-        Which of a tool's metrics says whether an example is correct; the tool's own for
-        multiple choice unless given.
+        Which of a tool's metrics says whether an example is correct: its value in the log is taken.
+        Unless given, the log-likelihoods of the choices decide where the log has them, and else the
+        tool's own metric for multiple choice.
     filter
         Which of lm-evaluation-harness's filters.
     epoch
@@ -44,6 +47,22 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Reported:
+    """An accuracy as a tool reports it.
+
+    Attributes
+    ----------
+    value
+        In [0, 1].
+    where
+        The file, and what it is called there.
+    """
+
+    value: float
+    where: str
+
+
+@dataclass(frozen=True)
 class Run:
     """The results of one model on one task.
 
@@ -56,8 +75,11 @@ class Run:
         bool, ``tie`` bool, ``chance`` (nan where not known); and ``prompt``, a name, where the
         results say which prompt a row is of. Without, all rows are of one prompt. Where the
         results have log-likelihoods, the columns ``likelihoods.OF_CHOICES``, which ``judged`` makes.
+        Where the tool itself says of each row whether it is correct, ``recorded``, from 0 to 1.
     notes
         What people should know: what was left out, and why.
+    reported
+        The accuracy over all rows that the tool itself reports.
     """
 
     file: str
@@ -66,6 +88,7 @@ class Run:
     shots: int
     rows: pd.DataFrame
     notes: list[str] = field(default_factory=list)
+    reported: Reported | None = None
 
     def __post_init__(self) -> None:
         # A model on this machine is called by its folder; names are parts of file names.
@@ -76,6 +99,90 @@ class Run:
     def setting(self) -> Setting:
         """What the results are of."""
         return Setting(self.model, self.task, self.shots)
+
+
+def check_recorded(run: Run) -> None:
+    """Hold a run against what the tool itself recorded: of each example, and of all together.
+
+    Raises
+    ------
+    InputError
+        With the first example that is correct here and wrong there, or the other way round, but for
+        ties; or if the accuracies of all together differ by half an example or more.
+    """
+    rows = run.rows
+    if "recorded" not in rows:
+        return
+    recorded = rows["recorded"].astype("float64")
+    differs = recorded.notna() & ~rows["tie"].astype(bool) & ((recorded == 1) != rows["correct"])
+    if differs.any():
+        row = rows[differs].iloc[0]
+        here, there = ("correct", "wrong") if row["correct"] else ("wrong", "correct")
+        raise InputError(
+            f"{run.file}: example '{row['example']}' is {here} by its log-likelihoods and target, and the "
+            f"tool recorded it as {there} ({int(differs.sum())} of {len(rows)} examples differ); right would "
+            "be --metric with the metric of the tool that counts"
+        )
+    if run.reported is None or recorded.isna().any() or rows.empty:
+        return
+    if abs(recorded.mean() - run.reported.value) * len(rows) >= 0.5:
+        raise InputError(
+            f"{run.file}: its {len(rows)} examples have a mean of {recorded.mean():.4f}, and "
+            f"{run.reported.where} says {run.reported.value:.4f}; right would be the whole log that belongs "
+            "to it"
+        )
+
+
+@contextmanager
+def as_written_by(tool: str, where: str) -> Iterator[None]:
+    """Tell a value that is missing, or of another type than the tool writes, with its place.
+
+    Raises
+    ------
+    InputError
+        In place of what Python raises for it.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except KeyError as error:
+        raise InputError(f"{where}: lacks {error}; right would be a log as {tool} writes it") from None
+    except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise InputError(f"{where}: is not as {tool} writes it ({error})") from None
+
+
+def truth(value: Any, metric: str, where: str) -> bool:
+    """Whether a metric's value says correct; InputError unless it is 0 or 1."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if number not in (0.0, 1.0):
+        raise InputError(
+            f"{where}: {metric} is {value!r}; right would be a metric of 0 or 1 for each example"
+        )
+    return number == 1
+
+
+def recorded_row(correct: bool, choices: int, right: set[int] | None) -> dict[str, Any]:
+    """The columns of a row of which the tool says whether it is correct, and not what was chosen.
+
+    Parameters
+    ----------
+    choices
+        How many there are; 0 where that is not known.
+    right
+        The numbers of the correct ones; None where they are not known.
+    """
+    chance = len(right) / choices if choices and right is not None else float("nan")
+    return {
+        "predicted": UNKNOWN,
+        "correct": correct,
+        "tie": False,
+        "chance": chance,
+        "recorded": float(correct),
+    }
 
 
 def judged(

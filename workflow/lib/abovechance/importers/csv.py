@@ -6,14 +6,15 @@ Columns: ``example`` and ``correct`` (0 or 1); as far as they are there ``prompt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from abovechance.core.errors import InputError, nearest
-from abovechance.core.reading import read_csv_texts
+from abovechance.core.reading import heading, number, read_csv_texts, whole
 from abovechance.importers.contract import Options, Run, files_below
+from abovechance.results.predictions import UNKNOWN
 
 LOOKS_LIKE = "a CSV with the columns example and correct, and prompt, model, task, shots, choices or chance"
 NEEDED = ("example", "correct")
@@ -22,8 +23,9 @@ TRUTH = {"1": True, "true": True, "1.0": True, "0": False, "false": False, "0.0"
 
 
 def find(path: Path) -> list[Path]:
-    """The CSV file, or the CSV files of a folder."""
-    return files_below(path, "*.csv")
+    """The CSV file, or those files of a folder whose headings have the columns that are needed."""
+    files = files_below(path, "*.csv")
+    return files if path.is_file() else [file for file in files if set(NEEDED) <= set(heading(file))]
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
@@ -35,44 +37,64 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
     for column in NEEDED:
         if column not in table:
             raise InputError(f"{path}: lacks the column '{column}'; right would be {LOOKS_LIKE}")
-    rows = pd.DataFrame({"example": table["example"], "correct": _truth(table["correct"], path)})
-    rows = rows.assign(predicted=-1, tie=False, chance=_chance(table, path))
+    for column in ("example", "prompt", "model", "task"):
+        if column in table and (empty := table[column].str.strip() == "").any():
+            raise InputError(f"{path}, row {table.index[empty][0]}: {column} is empty")
+    rows = pd.DataFrame({"example": table["example"], "correct": _values(table, "correct", path)})
+    rows = rows.assign(predicted=UNKNOWN, tie=False, chance=_chance(table, path))
     keys = {
         "model": table.get("model", "model"),
         "task": table.get("task", path.stem),
-        "shots": _numbers(table, "shots", path, 0, float("inf")) if "shots" in table else 0,
+        "shots": _values(table, "shots", path) if "shots" in table else 0,
     }
     if "prompt" in table:
         rows["prompt"] = table["prompt"]
     by = [pd.Series(value, index=rows.index, name=name) for name, value in keys.items()]
-    for key, group in rows.groupby(by, sort=False):
-        model, task, shots = map(str, key)
-        yield Run(str(path), model, task, int(float(shots)), group.reset_index(drop=True))
+    for (model, task, shots), group in rows.groupby(by, sort=False):
+        yield Run(str(path), str(model), str(task), int(str(shots)), group.reset_index(drop=True))
 
 
-def _truth(values: pd.Series, path: Path) -> pd.Series:
-    found = values.str.strip().str.lower().map(TRUTH)
-    if found.isna().any():
-        row = int(found.isna().to_numpy().argmax())
-        raise InputError(f"{path}, row {row + 2}: correct is '{values.iloc[row]}'; right would be 0 or 1")
-    return found.astype(bool)
+def _truth(text: str) -> bool | None:
+    return TRUTH.get(text.strip().lower())
+
+
+def _probability(text: str) -> float | None:
+    value = number(text)
+    return value if value is not None and 0 <= value <= 1 else None
+
+
+def _count(least: int) -> Callable[[str], int | None]:
+    def count(text: str) -> int | None:
+        value = whole(text)
+        return value if value is not None and value >= least else None
+
+    return count
+
+
+# {column: how a field of it is read, and what would be right}
+FIELDS: Mapping[str, tuple[Callable[[str], object], str]] = {
+    "correct": (_truth, "0 or 1"),
+    "chance": (_probability, "a number between 0 and 1"),
+    "choices": (_count(1), "a whole number, at least 1"),
+    "shots": (_count(0), "a whole number, at least 0"),
+}
+
+
+def _values(table: pd.DataFrame, column: str, path: Path) -> list[object]:
+    """The values of a column; InputError with the row of the first that is none."""
+    reading, right = FIELDS[column]
+    values = [reading(text) for text in table[column]]
+    if None in values:
+        row, text = table.index[values.index(None)], table[column].iloc[values.index(None)]
+        raise InputError(f"{path}, row {row}: {column} is '{text}'; right would be {right}")
+    return values
 
 
 def _chance(table: pd.DataFrame, path: Path) -> pd.Series | float:
+    if {"chance", "choices"} <= set(table.columns):
+        raise InputError(f"{path}: has the columns chance and choices; right would be one of them")
     if "chance" in table:
-        return _numbers(table, "chance", path, 0, 1)
+        return pd.Series(_values(table, "chance", path), index=table.index, dtype="float64")
     if "choices" in table:
-        return 1 / _numbers(table, "choices", path, 1, float("inf"))
+        return 1 / pd.Series(_values(table, "choices", path), index=table.index, dtype="float64")
     return float("nan")
-
-
-def _numbers(table: pd.DataFrame, column: str, path: Path, low: float, high: float) -> pd.Series:
-    values = pd.to_numeric(table[column], errors="coerce")
-    wrong = ~values.between(low, high)
-    if wrong.any():
-        row = int(wrong.to_numpy().argmax())
-        bound = f"between {low} and {high}" if high < float("inf") else f"at least {low}"
-        raise InputError(
-            f"{path}, row {row + 2}: {column} is '{table[column].iloc[row]}'; right would be a number {bound}"
-        )
-    return values

@@ -2,7 +2,8 @@
 
 A run has several *train trials*, each with other demonstrations: these are its prompts. A tie
 is scored as the share of correct choices in it, so a fraction is a tie. Instances that HELM
-has perturbed are left out, as are those of other splits than the one with the most.
+has perturbed are left out, as are those of other splits than the one with the most. What HELM
+reports of all instances lies in ``stats.json``.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_json
-from abovechance.importers.contract import Options, Run, files_below, tied
+from abovechance.importers.contract import Options, Reported, Run, as_written_by, files_below, tied
+from abovechance.results.predictions import UNKNOWN
 
+TOOL = "HELM"
 LOOKS_LIKE = "a HELM run's folder with per_instance_stats.json and run_spec.json"
 
 
@@ -29,67 +32,95 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     """The run, its train trials as prompts."""
     if not (folder / "run_spec.json").is_file():
         raise InputError(f"{folder}: has per_instance_stats.json, but no run_spec.json")
-    spec = read_json(folder / "run_spec.json")
-    adapter = spec.get("adapter_spec", {})
     metric = options.metric or "exact_match"
     file = folder / "per_instance_stats.json"
-    table = pd.DataFrame(_rows(read_json(file), metric, file))
+    instances = read_json(file)
+    if not isinstance(instances, list):
+        raise InputError(f"{file}: is no list; right would be {LOOKS_LIKE}")
+    table = pd.DataFrame(_rows(instances, metric, file))
     split = table["split"].value_counts().index[0]
     notes = []
     if others := int((table["split"] != split).sum()):
         notes.append(f"{folder.name}: {others} results of other splits than '{split}' are left out")
     table = table[table["split"] == split]
-    chances = _chances(folder)
+    with as_written_by(TOOL, str(folder)):
+        chances = _chances(folder)
     table["chance"] = table["example"].map(chances) if chances else float("nan")
     if ties := int(table["tie"].sum()):
         notes.append(f"{folder.name}: {tied(ties)}; HELM gives each a fraction")
-    scenario, _, arguments = str(spec.get("name", folder.name)).partition(":")
+    with as_written_by(TOOL, str(folder / "run_spec.json")):
+        spec = read_json(folder / "run_spec.json")
+        adapter = spec.get("adapter_spec") or {}
+        model = str(adapter.get("model") or adapter.get("model_deployment") or "model")
+        shots = int(adapter.get("max_train_instances") or 0)
+        task = _task(str(spec.get("name") or folder.name))
+    reported = None
+    if table.groupby("prompt").size().nunique() == 1:  # HELM's mean is that of its trials' means
+        reported = _reported(folder / "stats.json", metric, split)
+    rows = table.drop(columns="split").reset_index(drop=True)
+    yield Run(str(folder), model, task, shots, rows, notes, reported)
+
+
+def _task(name: str) -> str:
+    """The scenario and its arguments, without the model."""
+    scenario, _, arguments = name.partition(":")
     arguments = ",".join(part for part in arguments.split(",") if not part.startswith("model="))
-    task = f"{scenario}:{arguments}" if arguments else scenario
-    model = str(adapter.get("model") or adapter.get("model_deployment") or "model")
-    yield Run(
-        str(folder),
-        model,
-        task,
-        int(adapter.get("max_train_instances", 0)),
-        table.drop(columns="split").reset_index(drop=True),
-        notes,
-    )
+    return f"{scenario}:{arguments}" if arguments else scenario
 
 
-def _rows(instances: list[dict[str, Any]], metric: str, file: Path) -> Iterator[dict[str, object]]:
+def _reported(file: Path, metric: str, split: str) -> Reported | None:
+    """What HELM reports of all instances that are not perturbed."""
+    with as_written_by(TOOL, str(file)):
+        for stat in read_json(file) if file.is_file() else []:
+            if stat["name"] == {"name": metric, "split": split} and stat.get("count"):
+                return Reported(float(stat["sum"]) / stat["count"], f"{file} ({metric})")
+    return None
+
+
+def _rows(instances: list[Any], metric: str, file: Path) -> Iterator[dict[str, object]]:
     known: set[str] = set()
     found = False
     for place, instance in enumerate(instances):
-        if instance.get("perturbation"):
-            continue
-        for stat in instance.get("stats", []):
-            name = stat["name"]
-            known.add(name["name"])
-            if name["name"] != metric or name.get("perturbation") or not stat.get("count"):
+        where = f"{file}, instance {place}"
+        with as_written_by(TOOL, where):
+            if instance.get("perturbation"):
                 continue
-            found = True
-            value = float(stat["sum"]) / stat["count"]
-            if not 0 <= value <= 1:
-                raise InputError(f"{file}, instance {place}: {metric} is {value}; right would be 0 to 1")
-            yield {
-                "example": str(instance["instance_id"]),
-                "prompt": str(instance.get("train_trial_index", 0)),
-                "split": str(name.get("split", "")),
-                "predicted": _predicted(instance, value),
-                "correct": value == 1,
-                "tie": 0 < value < 1,
-            }
+            stats = [stat for stat in instance.get("stats") or [] if not stat["name"].get("perturbation")]
+            known.update(stat["name"]["name"] for stat in stats)
+            rows = [
+                _row(instance, stat, where)
+                for stat in stats
+                if stat["name"]["name"] == metric and stat.get("count")
+            ]
+        found = found or bool(rows)
+        yield from rows
     if not found:
         raise InputError(f"{file}: has no metric '{metric}'; its metrics: {', '.join(sorted(known)[:20])}")
+
+
+def _row(instance: dict[str, Any], stat: dict[str, Any], where: str) -> dict[str, object]:
+    value = float(stat["sum"]) / stat["count"]
+    if not 0 <= value <= 1:
+        raise InputError(f"{where}: {stat['name']['name']} is {value}; right would be 0 to 1")
+    if instance["instance_id"] is None:
+        raise InputError(f"{where}: instance_id is empty; right would be a text")
+    return {
+        "example": str(instance["instance_id"]),
+        "prompt": str(instance.get("train_trial_index") or 0),
+        "split": str(stat["name"].get("split", "")),
+        "predicted": _predicted(instance, value),
+        "correct": value == 1,
+        "tie": 0 < value < 1,
+        "recorded": value,
+    }
 
 
 def _predicted(instance: dict[str, Any], value: float) -> int:
     """The predicted choice's number, where it is told and no tie."""
     if 0 < value < 1:
-        return -1
+        return UNKNOWN
     told = [stat for stat in instance["stats"] if stat["name"]["name"] == "predicted_index"]
-    return int(told[0]["sum"]) if told else -1
+    return int(told[0]["sum"]) if told else UNKNOWN
 
 
 def _chances(folder: Path) -> dict[str, float]:
@@ -100,14 +131,15 @@ def _chances(folder: Path) -> dict[str, float]:
     if (folder / "instances.json").is_file():
         instances = read_json(folder / "instances.json")
     elif (folder / "scenario_state.json").is_file():
-        states = read_json(folder / "scenario_state.json").get("request_states", [])
+        states = read_json(folder / "scenario_state.json").get("request_states") or []
         instances = [state["instance"] for state in states]
     else:
         return {}
     found = {}
     for instance in instances:
-        right = ["correct" in reference.get("tags", []) for reference in instance.get("references", [])]
+        references = instance.get("references") or []
+        right = ["correct" in (reference.get("tags") or []) for reference in references]
         # generation tasks list right answers only
-        if len(right) > 1 and not all(right):
+        if len(right) > 1 and any(right) and not all(right):
             found[str(instance["id"])] = sum(right) / len(right)
     return found

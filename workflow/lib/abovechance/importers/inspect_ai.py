@@ -7,10 +7,10 @@ reads from 3.14 on; here Arrow does.
 
 from __future__ import annotations
 
-import json
 import math
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,21 +19,28 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import read_json
-from abovechance.importers.contract import Options, Run, files_below
+from abovechance.core.reading import parse_json, read_json
+from abovechance.importers.contract import Options, Reported, Run, as_written_by, files_below
+from abovechance.results.predictions import UNKNOWN
 
-LOOKS_LIKE = "inspect's .eval log"
+TOOL = "inspect"
+LOOKS_LIKE = "inspect's .eval or .json log"
 ZSTANDARD = 93
+# what the ways of compression raise for damaged data
+DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, pa.ArrowException, ValueError, RuntimeError)
 VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 
 
 def find(path: Path) -> list[Path]:
     """The logs in a path: .eval files, or .json files that are such logs."""
-    logs = files_below(path, "*.eval")
-    if path.is_file() and path.suffix == ".json":
-        log = read_json(path)
-        return [path] if isinstance(log, dict) and {"eval", "samples"} <= set(log) else []
-    return logs
+    return files_below(path, "*.eval") + list(filter(_is_log, files_below(path, "*.json")))
+
+
+def _is_log(path: Path) -> bool:
+    """Whether a JSON file begins as a log of inspect does."""
+    with path.open("rb") as file:
+        head = file.read(1000)
+    return all(key in head for key in (b'"version"', b'"status"', b'"eval"'))
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
@@ -43,33 +50,51 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         raise InputError(
             f"{path}: its status is '{log['status']}'; right would be an evaluation that ended well"
         )
+    for place, sample in enumerate(samples):
+        if not isinstance(sample, dict) or sample.get("id") is None:
+            raise InputError(f"{path}, sample {place}: has no id; right would be {LOOKS_LIKE}")
     chosen = [sample for sample in samples if sample.get("epoch", 1) == options.epoch]
     notes = []
     epochs = {sample.get("epoch", 1) for sample in samples}
     if len(epochs) > 1:
         notes.append(f"{path.name}: of {len(epochs)} epochs, epoch {options.epoch} is used (--epoch)")
     scorer = _scorer(chosen, path, options)
-    rows = [_row(sample, scorer, path) for sample in chosen]
+    rows = [_row(sample, scorer, f"{path}, sample {sample['id']}") for sample in chosen]
     scored = [row for row in rows if row is not None]
-    if len(scored) < len(rows):
-        notes.append(f"{path.name}: {len(rows) - len(scored)} samples without a score are left out")
-    setting = log.get("eval", {})
-    shots = (setting.get("task_args") or {}).get("fewshot", 0)
+    if left_out := len(rows) - len(scored):
+        notes.append(f"{path.name}: {left_out} samples without a score are left out")
+    with as_written_by(TOOL, f"{path}, its header"):
+        setting = log.get("eval") or {}
+        shots = (setting.get("task_args") or {}).get("fewshot", 0)
+        model, task = str(setting.get("model") or "model"), str(setting.get("task") or path.stem)
+        # over several epochs, inspect reports the mean of their samples' means
+        reported = _reported(log, scorer) if len(epochs) == 1 and not left_out else None
     yield Run(
         str(path),
-        str(setting.get("model", "model")),
-        str(setting.get("task", path.stem)).rpartition("/")[2],
-        int(shots) if str(shots).isdigit() else 0,
-        pd.DataFrame(scored, columns=["example", "predicted", "correct", "tie", "chance"]),
+        model,
+        task.rpartition("/")[2],
+        int(shots) if str(shots).isdecimal() else 0,
+        pd.DataFrame(scored, columns=["example", "predicted", "correct", "tie", "chance", "recorded"]),
         notes,
+        reported,
     )
 
 
-def _log(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
+    """The accuracy of all samples in the log's header."""
+    for score in (log.get("results") or {}).get("scores") or []:
+        if score.get("name") == scorer and "accuracy" in (score.get("metrics") or {}):
+            return Reported(float(score["metrics"]["accuracy"]["value"]), f"its header ({scorer}, accuracy)")
+    return None
+
+
+def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
     """The log's header and samples."""
     if path.suffix == ".json":
         log = read_json(path)
-        return log, log["samples"] or []
+        if not isinstance(log, dict) or not isinstance(log.get("samples") or [], list):
+            raise InputError(f"{path}: has no samples; right would be {LOOKS_LIKE}")
+        return log, log.get("samples") or []
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -77,28 +102,52 @@ def _log(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
                 raise InputError(f"{path}: has no header.json; was the evaluation stopped before its end?")
             members = [name for name in names if name.startswith("samples/")]
             header, *samples = (_member(path, archive.getinfo(name)) for name in ["header.json", *members])
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, OSError) as error:
         raise InputError(f"{path}: is not an archive ({error}); was the file cut off?") from None
+    if not isinstance(header, dict):
+        raise InputError(f"{path}: its header.json has no keys; right would be {LOOKS_LIKE}")
     return header, samples
 
 
 def _member(path: Path, member: zipfile.ZipInfo) -> Any:
     """A JSON file of the archive, in whichever way it is compressed."""
+    where = f"{path}, {member.filename}"
+    try:
+        content = _unpacked(path, member)
+    # what the ways of compression raise for damaged data
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        struct.error,
+        pa.ArrowException,
+        ValueError,
+        RuntimeError,
+    ) as error:
+        raise InputError(f"{where}: cannot be unpacked ({error}); was the file damaged?") from None
+    return parse_json(content, where)
+
+
+def _unpacked(path: Path, member: zipfile.ZipInfo) -> bytes:
+    """The content of a file of the archive; its checksum is held against that of the archive."""
     if member.compress_type != ZSTANDARD:
         with zipfile.ZipFile(path) as archive:
-            return json.loads(archive.read(member))
+            return archive.read(member)
     with path.open("rb") as file:
         file.seek(member.header_offset)
         # a zip file's local header: 30 bytes, the last four of them the lengths of name and extra field
         name, extra = struct.unpack("<HH", file.read(30)[26:30])
         file.seek(name + extra, 1)
         packed = file.read(member.compress_size)
-    return json.loads(pa.decompress(packed, member.file_size, "zstd", asbytes=True))
+    content: bytes = pa.decompress(packed, member.file_size, "zstd", asbytes=True)
+    if zlib.crc32(content) != member.CRC:
+        raise ValueError("its checksum differs")
+    return content
 
 
 def _scorer(samples: list[dict[str, Any]], path: Path, options: Options) -> str:
     """The name of the scorer that decides: the one asked for, or the first there is."""
-    names = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
+    with as_written_by(TOOL, str(path)):
+        names = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
     if not names:
         raise InputError(f"{path}: no sample of epoch {options.epoch} has a score")
     wanted = options.metric or names[0]
@@ -107,25 +156,32 @@ def _scorer(samples: list[dict[str, Any]], path: Path, options: Options) -> str:
     return wanted
 
 
-def _row(sample: dict[str, Any], scorer: str, path: Path) -> dict[str, object] | None:
+def _row(sample: dict[str, Any], scorer: str, where: str) -> dict[str, object] | None:
     """A sample's row; None where it was not scored."""
-    score = (sample.get("scores") or {}).get(scorer) or {}
-    raw = score.get("value")
-    value = VALUES.get(raw, raw) if isinstance(raw, str) else raw
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if not isinstance(value, bool | int | float) or float(value) not in (0.0, 0.5, 1.0):
-        raise InputError(
-            f"{path}, sample {sample.get('id')}: {scorer} is {raw!r}; right would be correct or incorrect"
-        )
+    with as_written_by(TOOL, where):
+        score = (sample.get("scores") or {}).get(scorer) or {}
+        raw = score.get("value")
+        value = VALUES.get(raw, raw) if isinstance(raw, str) else raw
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return None
+        if not isinstance(value, bool | int | float) or float(value) not in (0.0, 0.5, 1.0):
+            raise InputError(f"{where}: {scorer} is {raw!r}; right would be correct or incorrect")
+        answer = str(score.get("answer") or "")
+        return {
+            "example": str(sample["id"]),
+            "predicted": ord(answer) - ord("A") if len(answer) == 1 and "A" <= answer <= "Z" else UNKNOWN,
+            "correct": float(value) == 1,
+            "tie": float(value) == 0.5,
+            "chance": _chance(sample, where),
+            "recorded": float(value),
+        }
+
+
+def _chance(sample: dict[str, Any], where: str) -> float:
+    """Of a lucky guess; nan where the sample has no choices."""
     choices = sample.get("choices") or []
     target = sample.get("target")
-    correct = len(target) if isinstance(target, list) else 1
-    answer = str(score.get("answer") or "")
-    return {
-        "example": str(sample["id"]),
-        "predicted": ord(answer) - ord("A") if len(answer) == 1 and "A" <= answer <= "Z" else -1,
-        "correct": float(value) == 1,
-        "tie": float(value) == 0.5,
-        "chance": correct / len(choices) if choices else float("nan"),
-    }
+    correct = len(target) if isinstance(target, list) else int(target not in (None, ""))
+    if choices and not 1 <= correct <= len(choices):
+        raise InputError(f"{where}: its target is {target!r}; right would be one or some of its choices")
+    return correct / len(choices) if choices else float("nan")

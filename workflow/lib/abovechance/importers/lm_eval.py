@@ -3,26 +3,43 @@
 Numbers are written as texts. A sample stands once for each filter of its task. In a
 multiple-choice task, each choice is one request; its log-likelihood is recorded, so ties are
 seen, which the tool itself gives to the first choice.
+
+A sample's target is written as a text too, whatever it was: '1' may be the choice '1' or the
+choice of that number. What a target means is tried on all samples of a file: the first reading under
+which the likeliest choices are right where the tool recorded so is taken.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import read_json
-from abovechance.importers.contract import Options, Run, files_below, judged, logged, tied
-from abovechance.results.predictions import UNKNOWN
+from abovechance.core.reading import read_json, read_json_lines
+from abovechance.importers.contract import (
+    Options,
+    Reported,
+    Run,
+    as_written_by,
+    files_below,
+    judged,
+    logged,
+    recorded_row,
+    tied,
+    truth,
+)
 
-LOOKS_LIKE = "lm-evaluation-harness's samples_<task>_<date>.jsonl (made with --log_samples)"
+TOOL = "lm-evaluation-harness"
+LOOKS_LIKE = f"{TOOL}'s samples_<task>_<date>.jsonl (made with --log_samples)"
 METRICS = ("acc", "exact_match", "acc_norm")
+# Fields of a sample that are no metrics.
+FIELDS = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics")
 
 
 def find(path: Path) -> list[Path]:
@@ -32,7 +49,7 @@ def find(path: Path) -> list[Path]:
 
 def read(path: Path, options: Options) -> Iterator[Run]:
     """The one run of a sample log."""
-    samples = [_parsed(line, f"{path}, row {row}") for row, line in _lines(path)]
+    samples = [_Sample(value, f"{path}, row {row}") for row, value in read_json_lines(path)]
     if not samples:
         raise InputError(f"{path}: has no samples")
     chosen, notes = _of_filter(samples, path, options), []
@@ -40,36 +57,79 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     task, date = match.groups() if match else (path.stem.removeprefix("samples_"), "")
     results_file = path.with_name(f"results_{date}.json")
     results = read_json(results_file) if results_file.is_file() else {}
-    shots = results.get("n-shot", {}).get(task, 0)
-    rows = pd.DataFrame([_row(sample, f"{path}, row {row}", options) for row, sample in chosen])
+    metric = _metric(chosen, options)
+    rows = _rows(chosen, metric)
     if ties := int(rows["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
-    model = results.get("model_name") or path.parent.name or "model"
-    yield Run(str(path), str(model), task, int(shots or 0), rows, notes)
+    if not results:
+        notes.append(f"{path.name}: no {results_file.name} lies beside it; shots are taken as 0")
+    with as_written_by(TOOL, str(results_file)):
+        shots = int(results.get("n-shot", {}).get(task) or 0)
+        model = results.get("model_name") or path.parent.name or "model"
+        name = f"{metric or 'acc'},{chosen[0].filter}"
+        value = results.get("results", {}).get(task, {}).get(name)
+        reported = None if value is None else Reported(float(value), f"{results_file} ({name})")
+    yield Run(str(path), str(model), task, shots, rows, notes, reported)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    with path.open(encoding="utf-8") as file:
-        for row, line in enumerate(file, start=1):
-            if line.strip():
-                yield row, line
+class _Sample:
+    """One line of a log.
+
+    Attributes
+    ----------
+    where
+        File and row, for messages.
+    scores
+        The log-likelihood of each choice; none where the sample is not of a multiple-choice task.
+    texts
+        The choices as they were scored, behind the context; None where the log lacks one.
+    """
+
+    def __init__(self, value: Any, where: str) -> None:
+        self.where = where
+        with as_written_by(TOOL, where):
+            if not isinstance(value, dict) or value.get("doc_id") is None:
+                raise InputError(f"{where}: has no 'doc_id'; right would be a sample of {TOOL}")
+            self.fields: dict[str, Any] = value
+            self.filter = str(value.get("filter", "none"))
+            self.scores = self._scores()
+            self.texts = self._texts()
+
+    def _scores(self) -> list[float]:
+        answers = self.fields.get("filtered_resps") or []
+        if len(answers) < 2 or not all(isinstance(answer, list) and len(answer) == 2 for answer in answers):
+            return []
+        if "acc_mutual_info" in self.fields:
+            answers = answers[: len(answers) // 2]  # the rest are without the context
+        return [float(answer[0]) for answer in answers]
+
+    def _texts(self) -> list[str | None]:
+        requests = self.fields.get("arguments") or {}
+        if isinstance(requests, dict):
+            found = [requests.get(f"gen_args_{i}", {}).get("arg_1") for i in range(len(self.scores))]
+        else:  # older logs: a list of context and choice
+            pairs = [request for request in requests if isinstance(request, list) and len(request) == 2]
+            found = [pairs[i][1] if i < len(pairs) else None for i in range(len(self.scores))]
+        return [None if text is None else str(text) for text in found]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that the sample has values of."""
+        listed = self.fields.get("metrics")
+        names = listed if isinstance(listed, list) else [name for name in self.fields if name not in FIELDS]
+        return [name for name in names if name in self.fields]
+
+    def recorded(self, metric: str) -> bool:
+        """Whether the sample is correct by this metric."""
+        if metric not in self.metrics:
+            right = " or ".join(self.metrics) or "NAME"
+            raise InputError(f"{self.where}: has no metric '{metric}'; right would be --metric {right}")
+        return truth(self.fields[metric], metric, self.where)
 
 
-def _parsed(line: str, where: str) -> dict[str, Any]:
-    try:
-        sample = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: is not JSON ({error}); was the file cut off?") from None
-    if not isinstance(sample, dict) or "doc_id" not in sample:
-        raise InputError(f"{where}: has no 'doc_id'; right would be a sample of lm-evaluation-harness")
-    return sample
-
-
-def _of_filter(
-    samples: list[dict[str, Any]], path: Path, options: Options
-) -> list[tuple[int, dict[str, Any]]]:
-    """The samples of one filter with their rows in the file."""
-    filters = list(dict.fromkeys(str(sample.get("filter", "none")) for sample in samples))
+def _of_filter(samples: list[_Sample], path: Path, options: Options) -> list[_Sample]:
+    """The samples of one filter."""
+    filters = list(dict.fromkeys(sample.filter for sample in samples))
     # a task of one filter needs no choice, whatever was asked for of the others
     wanted = options.filter if options.filter and len(filters) > 1 else filters[0]
     if wanted not in filters:
@@ -79,68 +139,107 @@ def _of_filter(
             f"{path}: each sample stands once for each of the filters {', '.join(filters)}; right would be "
             f"--filter {filters[0]}"
         )
-    return [
-        (row, sample)
-        for row, sample in enumerate(samples, start=1)
-        if str(sample.get("filter", "none")) == wanted
-    ]
+    return [sample for sample in samples if sample.filter == wanted]
 
 
-def _row(sample: dict[str, Any], where: str, options: Options) -> dict[str, object]:
-    example = str(sample["doc_id"])
-    scores = _choice_scores(sample)
-    right = None if scores is None else _targets(sample, len(scores), where)
-    texts = _choice_texts(sample, len(scores or []))
-    if scores is not None and right is not None and options.metric in (None, "acc"):
-        return {"example": example, **judged(scores, right, texts, where)}
-    metric = options.metric or next((name for name in METRICS if name in sample), None)
-    if metric is None or metric not in sample:
-        has = [name for name in sample.get("metrics", []) if name in sample]
-        raise InputError(
-            f"{where}: has no metric '{metric or METRICS[0]}'; right would be --metric {has or 'NAME'}"
-        )
-    value = float(sample[metric])
-    if value not in (0.0, 1.0):
-        raise InputError(f"{where}: {metric} is {value}; right would be a metric of 0 or 1 for each sample")
-    row = {"example": example, "predicted": UNKNOWN, "correct": value == 1, "tie": False}
-    if scores is None or right is None:
-        return row | {"chance": float("nan")}
-    return row | {"chance": len(right) / len(scores)} | logged(scores, right, texts)
-
-
-def _choice_scores(sample: dict[str, Any]) -> list[float] | None:
-    """The log-likelihood of each choice; None where the sample is not of a multiple-choice task."""
-    answers = sample.get("filtered_resps") or []
-    if len(answers) < 2 or not all(isinstance(answer, list) and len(answer) == 2 for answer in answers):
+def _metric(samples: list[_Sample], options: Options) -> str | None:
+    """The metric whose recorded values are taken; None where log-likelihoods decide."""
+    if options.metric:
+        return options.metric
+    scored = all(sample.scores for sample in samples)
+    known = next((name for name in METRICS if name in samples[0].metrics), None)
+    if scored and known in ("acc", None):
         return None
-    if "acc_mutual_info" in sample:
-        answers = answers[: len(answers) // 2]  # the rest are without the context
-    return [float(answer[0]) for answer in answers]
+    return known or METRICS[0]
 
 
-def _targets(sample: dict[str, Any], choices: int, where: str) -> set[int]:
-    """The numbers of the correct choices; written as a number, a list of them, or a choice's text."""
-    target = str(sample.get("target", ""))
-    try:
-        value = ast.literal_eval(target)
-    except (ValueError, SyntaxError):
-        value = target
-    numbers = value if isinstance(value, list) else [value]
-    if all(isinstance(number, int) and 0 <= number < choices for number in numbers):
-        return set(numbers)
-    wanted = {str(number).strip() for number in numbers}
-    found = {i for i, text in enumerate(_choice_texts(sample, choices)) if text and text.strip() in wanted}
-    if not found:
-        raise InputError(f"{where}: target '{target}' is none of its {choices} choices")
+def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:
+    """The rows of all samples, under the first reading of their targets that agrees with the log."""
+    readings, problems = [], []
+    for reading in (_by_text, _by_number, _by_context):
+        try:
+            readings.append([reading(sample) for sample in samples])
+        except InputError as error:
+            problems.append(error)
+    if metric is not None:  # targets are needed for the chance alone
+        rights = readings[0] if readings else [None] * len(samples)
+        return pd.DataFrame(
+            [_recorded(sample, metric, right) for sample, right in zip(samples, rights, strict=True)]
+        )
+    if not readings:
+        raise problems[0]
+    found = [
+        [_judged(sample, right) for sample, right in zip(samples, rights, strict=True)] for rights in readings
+    ]
+    if readings[0] != readings[-1] and not all("recorded" in row for row in found[0]):
+        raise InputError(
+            f"{samples[0].where}: target '{samples[0].fields.get('target')}' may be a text or a number of a "
+            f"choice, and no 'acc' says which; right would be --metric {' or '.join(samples[0].metrics)}"
+        )
+    # where none agrees, the first is held against the log, which tells
+    return pd.DataFrame(next((rows for rows in found if all(map(_agrees, rows))), found[0]))
+
+
+def _agrees(row: dict[str, Any]) -> bool:
+    return "recorded" not in row or row["tie"] or row["recorded"] == float(row["correct"])
+
+
+def _recorded(sample: _Sample, metric: str, right: set[int] | None) -> dict[str, Any]:
+    """A row by what the tool recorded."""
+    row = recorded_row(sample.recorded(metric), len(sample.scores), right)
+    likelihoods = logged(sample.scores, right, sample.texts) if right else {}
+    return {"example": str(sample.fields["doc_id"]), **row, **likelihoods}
+
+
+def _judged(sample: _Sample, right: set[int]) -> dict[str, Any]:
+    """A row by the log-likelihoods of the choices, beside what the tool recorded."""
+    row = judged(sample.scores, right, sample.texts, sample.where)
+    recorded = {"recorded": float(sample.recorded("acc"))} if "acc" in sample.metrics else {}
+    return {"example": str(sample.fields["doc_id"]), **row, **recorded}
+
+
+def _by_text(sample: _Sample) -> set[int]:
+    """The correct choices where the target is the text of one, or a list of such texts."""
+    texts = [None if text is None else text.strip() for text in sample.texts]
+    target = str(sample.fields.get("target", "")).strip()
+    wanted = [target] if target in texts else [str(value).strip() for value in _list(target)]
+    found = {place for place, text in enumerate(texts) if text in wanted}
+    if not wanted or not set(wanted) <= set(texts) or len(found) > len(wanted):
+        raise InputError(f"{sample.where}: target '{target}' is none of its {len(texts)} choices")
     return found
 
 
-def _choice_texts(sample: dict[str, Any], choices: int) -> list[str | None]:
-    """The choices as they were scored, behind the context; None where the log lacks one."""
-    requests = sample.get("arguments") or {}
-    if isinstance(requests, dict):
-        found = [requests.get(f"gen_args_{i}", {}).get("arg_1") for i in range(choices)]
-    else:  # older logs: a list of context and choice
-        pairs = [request for request in requests if isinstance(request, list) and len(request) == 2]
-        found = [pairs[i][1] if i < len(pairs) else None for i in range(choices)]
-    return [None if text is None else str(text) for text in found]
+def _by_number(sample: _Sample) -> set[int]:
+    """The correct choices where the target is the number of one, or a list of such numbers."""
+    target = str(sample.fields.get("target", "")).strip()
+    numbers = _list(target) or [_literal(target)]
+    if not all(isinstance(number, int | float) and number in range(len(sample.scores)) for number in numbers):
+        raise InputError(f"{sample.where}: target '{target}' is no number of its choices")
+    return {int(number) for number in numbers}
+
+
+def _by_context(sample: _Sample) -> set[int]:
+    """The correct choice where choices stand in the context, and the text scored is the target for all.
+
+    What is correct is known only from what the tool recorded, to which the first of the likeliest is chosen.
+    """
+    if len(sample.scores) != 2 or len(set(sample.texts)) != 1 or "acc" not in sample.metrics:
+        raise InputError(
+            f"{sample.where}: nothing says which of its choices is correct; right would be --metric "
+            f"{' or '.join(sample.metrics) or 'NAME'}"
+        )
+    likeliest = int(np.argmax(sample.scores))
+    return {likeliest if sample.recorded("acc") else 1 - likeliest}
+
+
+def _list(text: str) -> list[Any]:
+    """The values of a list that is written as Python writes it; none if it is no list."""
+    value = _literal(text) if text.startswith("[") else None
+    return value if isinstance(value, list) else []
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None

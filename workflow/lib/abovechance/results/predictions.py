@@ -66,10 +66,11 @@ def choose(scores: Floats, right: Bools, starts: Ints) -> Chosen:
     Raises
     ------
     InputError
-        If a score is not a number.
+        If a score is not a number, or infinite. One of minus infinity is that of an impossible choice.
     """
-    if np.isnan(scores).any():
-        raise InputError(f"score {int(np.isnan(scores).argmax())} of {len(scores)} is not a number (nan)")
+    if (strange := np.isnan(scores) | (scores == np.inf)).any():
+        place = int(strange.argmax())
+        raise InputError(f"score {place} of {len(scores)} is {scores[place]}; right would be a number")
     # an example whose choices are all correct has no wrong choice: any guess is right
     best_right, best_wrong = (
         np.maximum.reduceat(np.where(which, scores, -np.inf), starts) for which in (right, ~right)
