@@ -57,7 +57,7 @@ def test_a_score_that_is_not_a_number_is_an_error_that_says_where():
     rows = scores(("0", 0, -1.0, 1, 1, 1), ("0", 1, np.nan, 1, 1, 1))
     with pytest.raises(ValueError, match="prompt 0, example '0', choice 1: its score is not a number"):
         predict(rows, task([True, False]))
-    with pytest.raises(ValueError, match="score 1 of 2 is not a number"):
+    with pytest.raises(ValueError, match="score 1 of 2 is nan"):
         choose(np.array([-1.0, np.nan]), np.array([True, False]), np.array([0]))
 
 

@@ -148,7 +148,7 @@ def test_json_lines_csv_and_parquet_give_the_same_table(tmp_path):
         (GOOD | {"choices": ["2"]}, "row 2: field 'choices' must list at least two"),
         (GOOD | {"choices": ["2", "2", "3"]}, "lists the same choice twice"),
         (GOOD | {"text": 3}, "field 'text' must be a text"),
-        (GOOD | {"example": "0"}, "the id '0' in field 'example' stands in an earlier row"),
+        (GOOD | {"example": "0"}, "the id '0' in field 'example' stands in row 1 as well"),
         ([1, 2], "row 2: must be an object"),
     ],
 )

@@ -26,6 +26,10 @@ from numpy.typing import ArrayLike, NDArray
 from abovechance.core.arrays import Floats, Numbers
 from abovechance.core.html import as_html
 
+# Beyond these, memory and floating point do not suffice.
+MOST_EXAMPLES = 10_000_000
+MOST_PROMPTS = 10**15
+
 
 class RandomBaseline:
     """How many of a set of examples random guessers answer correctly.
@@ -79,8 +83,14 @@ class RandomBaseline:
     @classmethod
     def from_counts(cls, counts: Mapping[float, int]) -> RandomBaseline:
         """The baseline of ``{chance of a lucky guess: number of examples}``."""
-        if any(number < 0 or number != int(number) for number in counts.values()):
-            raise ValueError(f"counts has {min(counts.values())}: a number of examples is whole, at least 0")
+        for number in counts.values():
+            if not 0 <= number <= MOST_EXAMPLES or number != int(number):
+                right = f"a number of examples is whole, from 0 to {MOST_EXAMPLES:,}"
+                raise ValueError(f"counts has {number}: {right}")
+        if sum(counts.values()) > MOST_EXAMPLES:
+            raise ValueError(
+                f"counts has {sum(counts.values())} examples: at most {MOST_EXAMPLES:,} are counted"
+            )
         return cls(np.repeat([*map(float, counts)], [*map(int, counts.values())]))
 
     def __repr__(self) -> str:
@@ -335,9 +345,12 @@ def whole(correct: ArrayLike) -> NDArray[np.int64]:
 
 
 def check_prompts(prompts: ArrayLike) -> None:
-    """Raise ValueError unless ``prompts`` is at least 1 everywhere."""
-    if not np.all(np.asarray(prompts) >= 1):
+    """Raise ValueError unless ``prompts`` is at least 1 everywhere, and not beyond what can be computed."""
+    values = np.asarray(prompts, dtype=np.float64)
+    if not np.all(values >= 1):
         raise ValueError(f"prompts is {prompts!r}: at least one prompt must have been tried")
+    if not np.all(values <= MOST_PROMPTS):
+        raise ValueError(f"prompts is {prompts!r}: at most {MOST_PROMPTS:,} are counted")
 
 
 @lru_cache(maxsize=4096)

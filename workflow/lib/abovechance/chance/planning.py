@@ -14,10 +14,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from abovechance.chance.baseline import BestOf, RandomBaseline, check_prompts
-
-MOST_EXAMPLES = 10_000_000
-MOST_PROMPTS = 10**15
+from abovechance.chance.baseline import (
+    MOST_EXAMPLES,
+    MOST_PROMPTS,
+    BestOf,
+    RandomBaseline,
+    check_prompts,
+)
 
 
 def examples_needed(chance: float, prompts: int, margin: float) -> int:

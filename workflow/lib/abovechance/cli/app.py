@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
 import typer
 
 from abovechance import __version__
+
+# Set to anything, an error that nobody foresaw is shown with its traceback.
+TRACEBACK = "ABOVECHANCE_TRACEBACK"
 
 
 def example_lines(*commands: str) -> str:
@@ -42,9 +46,22 @@ def main() -> None:
     """Run a command; a mistake in what it was given is one line and exit status 1."""
     try:
         app()
-    except ValueError as error:  # InputError among them
-        typer.echo(f"abovechance: error: {error}", err=True)
-        sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except Exception as error:
+        if TRACEBACK in os.environ:
+            raise
+        typer.echo(f"abovechance: error: {_in_words(error)}", err=True)
+        sys.exit(1)
+
+
+def _in_words(error: Exception) -> str:
+    """One line on an error."""
+    if isinstance(error, ValueError):  # InputError among them
+        return " ".join(str(error).split())
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file'}: {error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for numbers as large as these"
+    return f"{type(error).__name__}: {error} (this should not happen; {TRACEBACK}=1 shows where)"

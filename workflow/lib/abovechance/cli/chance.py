@@ -11,10 +11,11 @@ import pandas as pd
 import typer
 
 from abovechance.chance import planning
-from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.baseline import MOST_PROMPTS, RandomBaseline
 from abovechance.chance.verdicts import Verdict
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import (
+    LEVEL,
     Chance,
     Choices,
     Examples,
@@ -22,10 +23,12 @@ from abovechance.cli.options import (
     Json,
     Level,
     Prompts,
+    finite,
     one_chance,
     random_baseline,
+    refuse,
 )
-from abovechance.cli.output import show, write_figure
+from abovechance.cli.output import FIGURES, check_writable, expanded, show, write_figure
 from abovechance.core.errors import InputError
 from abovechance.study.tasks import task_chances
 
@@ -45,17 +48,18 @@ def baseline(
     ] = None,
     prompts: Prompts = 1,
     accuracy: Annotated[
-        float | None, typer.Option("--accuracy", "-a", min=0, max=1, help="The best accuracy reached.")
+        float | None,
+        typer.Option("--accuracy", "-a", min=0, max=1, callback=finite, help="The best accuracy reached."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """The standard and the maximum random baseline; with an accuracy, the verdict on it."""
     if task is None:
         guesser = random_baseline(examples, chance, choices)
-    elif (examples, chance, choices) == (None, None, None):
-        guesser = RandomBaseline(task_chances(task))
     else:
-        raise InputError("--task has the examples and choices itself; leave out the other options")
+        given = {"--examples": examples, "--chance": chance, "--choices": choices}
+        refuse(given, "beside --task, whose file has the examples and their choices")
+        guesser = RandomBaseline(task_chances(expanded(task, "--task")))
     if accuracy is not None:
         found = asdict(Verdict.of(accuracy, guesser, prompts))
     else:
@@ -80,25 +84,39 @@ def plan(
     choices: Choices = None,
     examples: Examples = None,
     prompts: Annotated[
-        int | None, typer.Option("--prompts", "-t", min=1, help="How many prompts are to be tried.")
+        int | None,
+        typer.Option("--prompts", "-t", min=1, max=MOST_PROMPTS, help="How many prompts are to be tried."),
     ] = None,
     margin: Annotated[
-        float | None, typer.Option("--margin", "-m", help="How far the maximum baseline may be above chance.")
+        float | None,
+        typer.Option(
+            "--margin", "-m", callback=finite, help="How far the maximum baseline may be above chance."
+        ),
     ] = None,
     accuracy: Annotated[
         float | None,
-        typer.Option("--accuracy", "-a", min=0, max=1, help="A score that chance must not reach."),
+        typer.Option(
+            "--accuracy", "-a", min=0, max=1, callback=finite, help="A score that chance must not reach."
+        ),
     ] = None,
-    level: Level = 0.05,
+    level: Level = None,
     figure: FigureFile = None,
     as_json: Json = False,
 ) -> None:
     """How many examples or prompts: with --prompts and --margin, --examples and --accuracy, or --examples
     and --prompts."""
     found: dict[str, Any] = {}
+    has_examples = examples is not None or (choices is not None and ":" in choices)
+    if prompts is None:
+        refuse({"--margin": margin, "--level": level}, "without --prompts")
+    if not has_examples:
+        refuse({"--accuracy": accuracy, "--level": level}, "without --examples")
+    if figure is not None:
+        figure, one = check_writable(figure, "--figure", FIGURES), one_chance(chance, choices)
+    level = LEVEL if level is None else level
     if prompts is not None and margin is not None:
         found["examples_needed"] = planning.examples_needed(one_chance(chance, choices), prompts, margin)
-    if examples is not None or (choices and ":" in choices):
+    if has_examples:
         guesser = random_baseline(examples, chance, choices)
         if accuracy is not None:
             allowed = planning.prompts_allowed(guesser, accuracy)
@@ -118,7 +136,7 @@ def plan(
         from abovechance.shown import baselines
 
         tried = sorted({1, 10, 100, 1000, prompts or 1})
-        write_figure(baselines.plan, baselines.plan_numbers(one_chance(chance, choices), tried), figure)
+        write_figure(baselines.plan, baselines.plan_numbers(one, tried), figure)
 
 
 @app.command(
@@ -129,33 +147,43 @@ def plan(
 )
 def power(
     accuracy: Annotated[
-        float, typer.Option("--accuracy", "-a", min=0, max=1, help="True accuracy of the better prompts.")
+        float,
+        typer.Option(
+            "--accuracy", "-a", min=0, max=1, callback=finite, help="True accuracy of the better prompts."
+        ),
     ],
     chance: Chance = None,
     choices: Choices = None,
     examples: Examples = None,
     prompts: Prompts = 1,
     better: Annotated[int, typer.Option(min=1, help="How many of the prompts have that accuracy.")] = 1,
-    level: Level = 0.05,
-    wanted: Annotated[float, typer.Option(min=0.001, max=0.999, help="The power that is wanted.")] = 0.8,
+    level: Level = None,
+    wanted: Annotated[
+        float | None,
+        typer.Option(min=0.001, max=0.999, callback=finite, help="The power that is wanted.  [default: 0.8]"),
+    ] = None,
     figure: FigureFile = None,
     as_json: Json = False,
 ) -> None:
     """How probably a prompt that is better than chance is found; without --examples, how many it takes."""
+    level = LEVEL if level is None else level
     found: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "level": level}
+    if figure is not None:
+        figure, one = check_writable(figure, "--figure", FIGURES), one_chance(chance, choices)
     if examples is None and not (choices and ":" in choices):
         one = one_chance(chance, choices)
+        wanted = 0.8 if wanted is None else wanted
         found["wanted"] = wanted
         examples = planning.examples_for_power(one, accuracy, prompts, better, level, wanted)
         found["examples_needed"] = examples
     else:
+        refuse({"--wanted": wanted}, "with --examples, for which the power is told")
         guesser = random_baseline(examples, chance, choices)
         found["power"] = planning.power(guesser, accuracy, prompts, better, level)
     show(pd.DataFrame([found], dtype=object), as_json, upright=True)
     if figure is not None:
         from abovechance.shown import baselines
 
-        one = one_chance(chance, choices)
         accuracies = np.linspace(one, min(1.0, one + 0.4), 41).tolist()
         numbers = planning.power_curve(
             one, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, level

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
 from abovechance.core.errors import InputError
+
+
+def finite(value: float | None) -> float | None:
+    """A number as it is; nan and infinity pass the bounds of an option otherwise."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a number.")
+    return value
+
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, with all digits, for programs.")]
 Examples = Annotated[
-    int | None, typer.Option("--examples", "-n", min=1, help="How many examples prompts are evaluated on.")
+    int | None,
+    typer.Option(
+        "--examples", "-n", min=1, max=MOST_EXAMPLES, help="How many examples prompts are evaluated on."
+    ),
 ]
 Chance = Annotated[
-    float | None, typer.Option("--chance", "-p", min=0, max=1, help="Chance of a lucky guess on an example.")
+    float | None,
+    typer.Option(
+        "--chance", "-p", min=0, max=1, callback=finite, help="Chance of a lucky guess on an example."
+    ),
 ]
 Choices = Annotated[
     str | None,
@@ -26,23 +42,48 @@ Results = Annotated[
 ]
 BestOfPrompts = Annotated[
     int | None,
-    typer.Option("--prompts", "-t", min=1, help="How many prompts were tried; these are the best's."),
+    typer.Option(
+        "--prompts", "-t", min=1, max=MOST_PROMPTS, help="How many prompts were tried; these are the best's."
+    ),
 ]
 EachFile = Annotated[bool, typer.Option("--each-file", help="Each run is another prompt that was tried.")]
 Metric = Annotated[
     str | None, typer.Option("--metric", help="Which metric, or scorer, says what is correct.")
 ]
 Filter = Annotated[str | None, typer.Option("--filter", help="Which of lm-evaluation-harness's filters.")]
-Epoch = Annotated[int, typer.Option("--epoch", min=1, help="Which of inspect's epochs.")]
-Prompts = Annotated[int, typer.Option("--prompts", "-t", min=1, help="How many prompts were tried.")]
-
-
-Level = Annotated[
-    float, typer.Option("--level", min=1e-12, max=0.999, help="How probable guessing may be to do as well.")
+Epoch = Annotated[int | None, typer.Option("--epoch", min=1, help="Which of inspect's epochs.  [default: 1]")]
+Prompts = Annotated[
+    int, typer.Option("--prompts", "-t", min=1, max=MOST_PROMPTS, help="How many prompts were tried.")
 ]
+Level = Annotated[
+    float | None,
+    typer.Option(
+        "--level",
+        min=1e-12,
+        max=0.999,
+        callback=finite,
+        help="How probable guessing may be to do as well.  [default: 0.05]",
+    ),
+]
+LEVEL = 0.05
 FigureFile = Annotated[
     Path | None, typer.Option("--figure", help="Draw it too, to this .png or .pdf, with the numbers as .csv.")
 ]
+
+
+def refuse(given: Mapping[str, object], because: str) -> None:
+    """Raise InputError where an option is given that would be ignored.
+
+    Parameters
+    ----------
+    given
+        {option: its value, or None or False where it is not given}.
+    because
+        Why it means nothing.
+    """
+    for option, value in given.items():
+        if value is not None and value is not False:
+            raise InputError(f"{option} means nothing {because}; right would be to leave it out")
 
 
 def one_chance(chance: float | None, choices: str | None) -> float:
@@ -83,6 +124,7 @@ def random_baseline(examples: int | None, chance: float | None, choices: str | N
 
 
 def _whole(text: str) -> int:
-    if not text.strip().isdigit() or int(text) < 1:
-        raise InputError(f"--choices has '{text}'; right would be a number such as 4, or 2:50,5:50")
+    if not text.strip().isdecimal() or not 1 <= int(text) <= MOST_EXAMPLES:
+        right = f"a number such as 4, or 2:50,5:50, each at most {MOST_EXAMPLES:,}"
+        raise InputError(f"--choices has '{text}'; right would be {right}")
     return int(text)

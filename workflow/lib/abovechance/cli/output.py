@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,10 +30,43 @@ def show(table: pd.DataFrame, as_json: bool, upright: bool = False) -> None:
         typer.echo(shown.to_string(index=False))
 
 
+def check_writable(path: Path, option: str, suffixes: tuple[str, ...]) -> Path:
+    """The path with the home folder in place of ``~``; before any work, InputError unless it can be written.
+
+    Parameters
+    ----------
+    option
+        Which option names it.
+    suffixes
+        What its name may end in.
+    """
+    path = expanded(path, option)
+    if path.suffix not in suffixes:
+        raise InputError(f"{option} {path}: right would be a name that ends in {' or '.join(suffixes)}")
+    if path.is_dir():
+        raise InputError(f"{option} {path}: is a folder; right would be a file")
+    home = next(folder for folder in path.absolute().parents if folder.exists())
+    try:
+        with tempfile.TemporaryFile(dir=home):
+            pass
+    except OSError as error:
+        raise InputError(f"{option} {path}: cannot be written: {error.strerror}") from None
+    return path
+
+
+def expanded(path: Path, option: str) -> Path:
+    """A path with the home folder in place of ``~``."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise InputError(f"{option} {path}: there is no such home folder") from None
+
+
+FIGURES = (".png", ".pdf", ".svg")
+
+
 def write_figure(draw: Callable[[pd.DataFrame], Any], numbers: pd.DataFrame, path: Path) -> None:
     """Write a figure in the format of its suffix, and its numbers beside it."""
-    if path.suffix not in (".png", ".pdf", ".svg"):
-        raise InputError(f"--figure {path}: right would be a name that ends in .png, .pdf or .svg")
     drawn = draw(numbers)
     with replacing(path) as beside:
         drawn.savefig(beside)

@@ -25,8 +25,9 @@ from abovechance.cli.options import (
     Metric,
     Results,
     one_chance,
+    refuse,
 )
-from abovechance.cli.output import show
+from abovechance.cli.output import check_writable, expanded, show
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, by_setting
 from abovechance.results.accuracy import accuracy_by_prompt
@@ -52,7 +53,7 @@ def check(
     choices: Choices = None,
     metric: Metric = None,
     filter_: Filter = None,
-    epoch: Epoch = 1,
+    epoch: Epoch = None,
     as_json: Json = False,
 ) -> None:
     """Verdicts for a table of best scores, or for other tools' logs.
@@ -61,11 +62,18 @@ def check(
     a CSV with a row per prompt and example, and a CSV with a row per best score (best_accuracy, examples,
     choices or chance, prompts).
     """
-    results = [_from_pipe() if str(path) == "-" else path for path in results]
-    if len(results) == 1 and published_scores.is_score_table(results[0]):
-        judged = published_scores.judge_scores(published_scores.read_scores(results[0]))
+    results = _paths(results)
+    tables = list(filter(published_scores.is_score_table, results))
+    if tables and len(tables) < len(results):
+        raise InputError(f"{tables[0]}: is a table of best scores; right would be to check it by itself")
+    if tables:
+        given = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
+        given |= {"--metric": metric, "--filter": filter_, "--epoch": epoch}
+        refuse(given, "with a table of best scores, whose columns say it")
+        scores = pd.concat(map(published_scores.read_scores, results), ignore_index=True)
+        judged = published_scores.judge_scores(scores)
     else:
-        options = _options(prompts, each_file, chance, choices, metric, filter_, epoch)
+        options = _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
         settings = by_setting(_imported(results, options))
         accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in settings], ignore_index=True)
         judged = verdicts(accuracy, prompts)
@@ -89,13 +97,12 @@ def import_(
     choices: Choices = None,
     metric: Metric = None,
     filter_: Filter = None,
-    epoch: Epoch = 1,
+    epoch: Epoch = None,
 ) -> None:
     """Write other tools' logs as a table that a study starts from: `predictions: FILE` in its config."""
-    if output.suffix != ".parquet":
-        raise InputError(f"--output {output}: right would be a name that ends in .parquet")
-    options = _options(None, each_file, chance, choices, metric, filter_, epoch)
-    imported = _imported(results, options)
+    output = check_writable(output, "--output", (".parquet",))
+    options = _options("import", None, each_file, chance, choices, metric, filter_, epoch)
+    imported = _imported(_paths(results), options)
     facts = {"imported": [str(path) for path in results]}
     with IMPORTED.writing_parts(output, facts) as write:
         for _, rows in by_setting(imported):
@@ -104,28 +111,37 @@ def import_(
     typer.echo(f"{output}: {len(settings)} prompts in {len(settings.drop_duplicates(SETTING))} settings")
 
 
+def _paths(results: list[Path]) -> list[Path]:
+    """The paths that are given, the home folder in place of ``~``, and a file in place of ``-``."""
+    names = list(map(str, results))
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{twice}: is given twice")
+    return [_from_pipe() if name == "-" else expanded(Path(name), "RESULTS") for name in names]
+
+
 def _from_pipe() -> Path:
     """A CSV from standard input, in a file that lasts as long as the process."""
     folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
     path = Path(folder.name) / "stdin.csv"
-    path.write_text(sys.stdin.read(), encoding="utf-8")
+    path.write_bytes(sys.stdin.buffer.read())
     return path
 
 
 def _options(
+    command: str,
     prompts: int | None,
     each_file: bool,
     chance: float | None,
     choices: str | None,
     metric: str | None,
     filter_: str | None,
-    epoch: int,
+    epoch: int | None,
 ) -> Options:
     from abovechance.importers import Options
 
     known = None if chance is None and choices is None else one_chance(chance, choices)
-    return Options(known, metric, filter_, epoch, each_file, prompts)
+    return Options(known, metric, filter_, epoch, each_file, prompts, command)
 
 
 def _imported(paths: list[Path], options: Options) -> pd.DataFrame:

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,25 @@ csv.field_size_limit(2**31 - 1)  # else a long passage ends the reading
 
 SEPARATORS = ",;\t"
 NOT_TEXT = "is not text in UTF-8, but binary or saved in another way; right would be a text saved as UTF-8"
+
+
+@contextmanager
+def as_written_by(tool: str, where: str) -> Iterator[None]:
+    """Tell a value that is missing, or of another type than the tool writes, with its place.
+
+    Raises
+    ------
+    InputError
+        In place of what Python raises for it.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except KeyError as error:
+        raise InputError(f"{where}: lacks {error}; right would be a log as {tool} writes it") from None
+    except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise InputError(f"{where}: is not as {tool} writes it ({error})") from None
 
 
 def read_text(path: Path) -> str:

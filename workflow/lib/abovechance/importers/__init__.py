@@ -10,8 +10,9 @@ not say how many others were tried: ``combine`` asks, since everything depends o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from abovechance.core.errors import InputError
 from abovechance.importers import csv, helm, inspect_ai, lighteval, lm_eval, published
@@ -32,22 +33,31 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
         If a path is missing or nothing in it is known, or with file and row where something
         in it is wrong.
     """
-    runs = [run for path in paths for run in _read(path, options)]
+    found = [(known, file) for path in paths for known, file in _files(path)]
+    _check_options(options, [known for known, _ in found])
+    runs = [run for known, file in found for run in known.read(file, options)]
     for run in runs:
         check_recorded(run)
     return runs
 
 
-def _read(path: Path, options: Options) -> Iterator[Run]:
-    """The runs of all tools' results in a path."""
+def _files(path: Path) -> list[tuple[Any, Path]]:
+    """All tools' results in a path, each with the module that reads it."""
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
-    found = {known: known.find(path) for known in FORMATS}
-    if not any(found.values()):
+    found = [(known, file) for known in FORMATS for file in known.find(path)]
+    if not found:
         raise InputError(
             f"{path}: holds no results that are known; right would be "
             + "; ".join(known.LOOKS_LIKE for known in FORMATS)
         )
-    for known, files in found.items():
-        for file in files:
-            yield from known.read(file, options)
+    return found
+
+
+def _check_options(options: Options, formats: Sequence[Any]) -> None:
+    """Raise InputError if a tool's option is given, and no results of that tool."""
+    used = {name for known in formats for name in known.OPTIONS}
+    for name in ("metric", "filter", "epoch"):
+        if getattr(options, name) is not None and name not in used:
+            tools = " or ".join(known.TOOL for known in FORMATS if name in known.OPTIONS)
+            raise InputError(f"--{name} means nothing here; it goes with results of {tools}")

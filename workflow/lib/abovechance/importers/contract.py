@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,19 +30,22 @@ class Options:
     filter
         Which of lm-evaluation-harness's filters.
     epoch
-        Which of inspect's epochs.
+        Which of inspect's epochs; the first unless given.
     each_file
         Whether each run is another prompt of its model and task.
     prompts
         How many prompts were tried, where only the best one's results are there.
+    command
+        The command that asks, ``check`` or ``import``, for messages that name what would be right.
     """
 
     chance: float | None = None
     metric: str | None = None
     filter: str | None = None
-    epoch: int = 1
+    epoch: int | None = None
     each_file: bool = False
     prompts: int | None = None
+    command: str = "check"
 
 
 @dataclass(frozen=True)
@@ -131,25 +133,6 @@ def check_recorded(run: Run) -> None:
             f"{run.reported.where} says {run.reported.value:.4f}; right would be the whole log that belongs "
             "to it"
         )
-
-
-@contextmanager
-def as_written_by(tool: str, where: str) -> Iterator[None]:
-    """Tell a value that is missing, or of another type than the tool writes, with its place.
-
-    Raises
-    ------
-    InputError
-        In place of what Python raises for it.
-    """
-    try:
-        yield
-    except InputError:
-        raise
-    except KeyError as error:
-        raise InputError(f"{where}: lacks {error}; right would be a log as {tool} writes it") from None
-    except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        raise InputError(f"{where}: is not as {tool} writes it ({error})") from None
 
 
 def truth(value: Any, metric: str, where: str) -> bool:

@@ -15,11 +15,12 @@ from typing import Any
 import pandas as pd
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import read_json
-from abovechance.importers.contract import Options, Reported, Run, as_written_by, files_below, tied
+from abovechance.core.reading import as_written_by, read_json
+from abovechance.importers.contract import Options, Reported, Run, files_below, tied
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "HELM"
+OPTIONS = ("metric",)
 LOOKS_LIKE = "a HELM run's folder with per_instance_stats.json and run_spec.json"
 
 

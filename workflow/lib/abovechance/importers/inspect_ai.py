@@ -19,11 +19,12 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import parse_json, read_json
-from abovechance.importers.contract import Options, Reported, Run, as_written_by, files_below
+from abovechance.core.reading import as_written_by, parse_json, read_json
+from abovechance.importers.contract import Options, Reported, Run, files_below
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "inspect"
+OPTIONS = ("metric", "epoch")
 LOOKS_LIKE = "inspect's .eval or .json log"
 ZSTANDARD = 93
 # what the ways of compression raise for damaged data
@@ -53,12 +54,13 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     for place, sample in enumerate(samples):
         if not isinstance(sample, dict) or sample.get("id") is None:
             raise InputError(f"{path}, sample {place}: has no id; right would be {LOOKS_LIKE}")
-    chosen = [sample for sample in samples if sample.get("epoch", 1) == options.epoch]
+    epoch = options.epoch or 1
+    chosen = [sample for sample in samples if sample.get("epoch", 1) == epoch]
     notes = []
     epochs = {sample.get("epoch", 1) for sample in samples}
     if len(epochs) > 1:
-        notes.append(f"{path.name}: of {len(epochs)} epochs, epoch {options.epoch} is used (--epoch)")
-    scorer = _scorer(chosen, path, options)
+        notes.append(f"{path.name}: of {len(epochs)} epochs, epoch {epoch} is used (--epoch)")
+    scorer = _scorer(chosen, path, options.metric, epoch)
     rows = [_row(sample, scorer, f"{path}, sample {sample['id']}") for sample in chosen]
     scored = [row for row in rows if row is not None]
     if left_out := len(rows) - len(scored):
@@ -144,13 +146,13 @@ def _unpacked(path: Path, member: zipfile.ZipInfo) -> bytes:
     return content
 
 
-def _scorer(samples: list[dict[str, Any]], path: Path, options: Options) -> str:
+def _scorer(samples: list[dict[str, Any]], path: Path, metric: str | None, epoch: int) -> str:
     """The name of the scorer that decides: the one asked for, or the first there is."""
     with as_written_by(TOOL, str(path)):
         names = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
     if not names:
-        raise InputError(f"{path}: no sample of epoch {options.epoch} has a score")
-    wanted = options.metric or names[0]
+        raise InputError(f"{path}: no sample of epoch {epoch} has a score")
+    wanted = metric or names[0]
     if wanted not in names:
         raise InputError(f"{path}: has no scorer '{wanted}'; right would be --metric {' or '.join(names)}")
     return wanted

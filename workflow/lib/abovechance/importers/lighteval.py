@@ -17,12 +17,11 @@ from typing import Any
 import pandas as pd
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import read_json, read_parquet
+from abovechance.core.reading import as_written_by, read_json, read_parquet
 from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
-    as_written_by,
     files_below,
     judged,
     logged,
@@ -32,6 +31,7 @@ from abovechance.importers.contract import (
 )
 
 TOOL = "lighteval"
+OPTIONS = ("metric",)
 LOOKS_LIKE = f"{TOOL}'s details_<task>_<date>.parquet (made with --save-details)"
 METRICS = ("acc", "exact_match", "em", "quasi_exact_match")
 

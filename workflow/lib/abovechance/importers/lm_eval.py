@@ -21,12 +21,11 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import read_json, read_json_lines
+from abovechance.core.reading import as_written_by, read_json, read_json_lines
 from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
-    as_written_by,
     files_below,
     judged,
     logged,
@@ -36,6 +35,7 @@ from abovechance.importers.contract import (
 )
 
 TOOL = "lm-evaluation-harness"
+OPTIONS = ("metric", "filter")
 LOOKS_LIKE = f"{TOOL}'s samples_<task>_<date>.jsonl (made with --log_samples)"
 METRICS = ("acc", "exact_match", "acc_norm")
 # Fields of a sample that are no metrics.

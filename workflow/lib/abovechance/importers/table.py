@@ -23,6 +23,11 @@ def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
         If the number of prompts or the chance of a lucky guess is not known, with the option
         that would tell it; or if an example stands twice in a run.
     """
+    if options.chance is not None and not any(run.rows["chance"].isna().any() for run in runs):
+        raise InputError(
+            f"{runs[0].file}: says itself how many choices its examples have; right would be to leave out "
+            "--chance and --choices"
+        )
     by_setting: dict[Setting, list[Run]] = {}
     for run in runs:
         by_setting.setdefault(run.setting, []).append(run)
@@ -69,14 +74,19 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
     """What names a run's one prompt; InputError where the user has not said that it is one of several."""
     if options.each_file or (options.prompts is not None and len(runs) == 1):
         return run.file
-    what = run.setting.words
+    what, command = run.setting.words, f"abovechance {options.command}"
     if len(runs) > 1:
-        command = f"abovechance check {shlex.quote(str(Path(run.file).parent))} --each-file"
+        command = f"{command} {shlex.quote(str(Path(run.file).parent))} --each-file"
         raise InputError(
             f"{run.file}: {len(runs)} runs of {what}, and nothing says whether they are different prompts; "
             f"right would be `{command}` if each is another prompt, or the one run that counts"
         )
-    command = f"abovechance check {shlex.quote(run.file)} --prompts 20"
+    if options.command != "check":  # a study takes all prompts, and not the best of them alone
+        raise InputError(
+            f"{run.file}: does not say which prompts were tried for {what}; right would be the runs of all "
+            "of them, each a file, and --each-file"
+        )
+    command = f"{command} {shlex.quote(run.file)} --prompts 20"
     raise InputError(
         f"{run.file}: does not say how many prompts were tried for {what}; right would be `{command}` if "
         "this is the best of 20 (--prompts 1 if it is the only one), or all their runs and --each-file"

@@ -34,30 +34,61 @@ def read_imported(path: Path) -> Iterator[pd.DataFrame]:
     Raises
     ------
     InputError
-        If a row has no setting, or a setting's rows do not lie together.
+        With its row where a value is missing or cannot be, or if a setting's rows do not lie together.
     """
     seen: set[Setting] = set()
     waiting: list[tuple[Setting, pd.DataFrame]] = []  # parts of one setting
+    row = 0
     with pq.ParquetFile(path) as file:
         for number in range(file.num_row_groups):
-            part = as_imported(file.read_row_group(number).to_pandas())
-            if (lacks := part[SETTING].isna().any(axis=1)).any():
-                row = part[lacks].index[0]
-                raise InputError(f"{path}, part {number}, row {row}: lacks one of {', '.join(SETTING)}")
+            try:
+                part = as_imported(file.read_row_group(number).to_pandas())
+            except (pa.ArrowException, OSError) as error:
+                raise InputError(f"{path}, part {number}: cannot be read: {error}") from None
+            _check(part, path, row)
+            row += len(part)
             for setting, rows in by_setting(part):
                 if waiting and waiting[0][0] != setting:
-                    yield _joined(waiting)
+                    yield _joined(waiting, path)
                     waiting = []
                 if not waiting and setting in seen:
                     raise InputError(f"{path}: the rows of {setting.words} do not lie together")
                 seen.add(setting)
                 waiting.append((setting, rows))
     if waiting:
-        yield _joined(waiting)
+        yield _joined(waiting, path)
 
 
-def _joined(parts: list[tuple[Setting, pd.DataFrame]]) -> pd.DataFrame:
-    return parts[0][1] if len(parts) == 1 else pd.concat([rows for _, rows in parts], ignore_index=True)
+def _check(part: pd.DataFrame, path: Path, before: int) -> None:
+    """Raise InputError with the row of the first value that is missing or cannot be.
+
+    Parameters
+    ----------
+    before
+        How many rows of the file come before this part.
+    """
+    chance = pd.to_numeric(part["chance"], errors="coerce")
+    wrong = {name: part[name].isna() for name in PREDICTIONS.columns}
+    wrong["chance"] |= ~chance.between(0, 1)
+    wrong["shots"] |= pd.to_numeric(part["shots"], errors="coerce") < 0
+    for name, rows in wrong.items():
+        if rows.any():
+            place = int(rows.to_numpy().argmax())
+            value = part[name].iloc[place]
+            raise InputError(
+                f"{path}, row {before + place}: {name} is {value!r}; right would be a file of "
+                "`abovechance import`"
+            )
+
+
+def _joined(parts: list[tuple[Setting, pd.DataFrame]], path: Path) -> pd.DataFrame:
+    """All rows of a setting; InputError if a prompt has an example twice."""
+    tables = [rows for _, rows in parts]
+    table = tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
+    if (twice := table.duplicated(["prompt", "example"])).any():
+        prompt, example = table.loc[twice, ["prompt", "example"]].iloc[0]
+        raise InputError(f"{path}: {parts[0][0].words}: prompt {prompt} has the example '{example}' twice")
+    return table
 
 
 def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
@@ -72,21 +103,40 @@ def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
     """
     try:
         with pq.ParquetFile(path) as file:
-            if missing := set(PREDICTIONS.columns) - set(file.schema_arrow.names):
-                raise InputError(
-                    f"{path}: is not a table of predictions: it lacks {', '.join(sorted(missing))}; right "
-                    "would be a file of `abovechance import`"
-                )
+            _check_columns(file.schema_arrow, path)
             found: list[dict[Any, None]] = [{} for _ in SETTING]
             for part in range(file.num_row_groups):
                 for values, column in zip(found, SETTING, strict=True):
                     values.update(dict.fromkeys(_values(file, part, column)))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: cannot be read as Parquet: {error}") from None
     models, tasks, shots = map(list, found)
     if not models:
         raise InputError(f"{path}: has no rows")
     return models, tasks, shots
+
+
+def _check_columns(schema: pa.Schema, path: Path) -> None:
+    """Raise InputError unless a file has the columns of predictions, each of its type."""
+    right = "right would be a file of `abovechance import`"
+    if missing := set(PREDICTIONS.columns) - set(schema.names):
+        raise InputError(
+            f"{path}: is not a table of predictions: it lacks {', '.join(sorted(missing))}; {right}"
+        )
+    for name, wanted in PREDICTIONS.columns.items():
+        if _kind(schema.field(name).type) != _kind(wanted):
+            raise InputError(
+                f"{path}: its column '{name}' is {schema.field(name).type}, not {wanted}; {right}"
+            )
+
+
+def _kind(arrow: pa.DataType) -> str:
+    """What values of a type are, in however many bits."""
+    if pa.types.is_dictionary(arrow):
+        return _kind(arrow.value_type)
+    kinds = {"integer": pa.types.is_integer, "floating": pa.types.is_floating, "boolean": pa.types.is_boolean}
+    texts = pa.types.is_string(arrow) or pa.types.is_large_string(arrow)
+    return "text" if texts else next((kind for kind, holds in kinds.items() if holds(arrow)), str(arrow))
 
 
 def _values(file: pq.ParquetFile, part: int, column: str) -> list[Any]:

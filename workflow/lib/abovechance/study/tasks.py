@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import tarfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,14 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.errors import InputError
+from abovechance.core.reading import (
+    as_written_by,
+    parse_json,
+    read_csv_texts,
+    read_json_lines,
+    read_parquet,
+    whole,
+)
 from abovechance.core.tables import TableSchema
 from abovechance.study.chances import chances
 from abovechance.study.task_sources import OWN_TASK_SUFFIXES, check_bigbench_name
@@ -60,27 +69,33 @@ def read_bigbench_tasks(source: Path, tasks: Iterable[str]) -> dict[str, pd.Data
     tasks = list(tasks)
     for task in tasks:
         check_bigbench_name(task, str(source))
-    found = dict(
-        _task_files_in_folder(source, tasks) if source.is_dir() else _task_files_in_sdist(source, tasks)
-    )
+    try:
+        found = dict(
+            _task_files_in_folder(source, tasks) if source.is_dir() else _task_files_in_sdist(source, tasks)
+        )
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+        raise InputError(f"{source}: cannot be read as a tar archive or folder: {error}") from None
     return {task: _bigbench_table(source, task, found) for task in tasks}
 
 
 def _bigbench_table(source: Path, task: str, texts: Mapping[tuple[str, str], bytes]) -> pd.DataFrame:
     if (task, "") not in texts:
         raise InputError(f"{source}: has no bigbench/benchmark_tasks/{task}/task.json")
-    root = json.loads(texts[task, ""])
-    if "examples" in root:
-        return as_table(_format_bigbench(root, prefix=""))
+    where = f"{source}, task '{task}'"
+    with as_written_by("BIG-bench", where):
+        root = parse_json(texts[task, ""], where)
+        if "examples" in root:
+            return as_table(_format_bigbench(root, prefix=""))
     # BIG-bench sorts the subtasks by the paths of their files.
     subtasks = sorted(
         (subtask for name, subtask in texts if name == task and subtask), key="{}/task.json".format
     )
-    return as_table(
-        row
-        for subtask in subtasks
-        for row in _format_bigbench(json.loads(texts[task, subtask]), prefix=f"{subtask}/")
-    )
+    rows: list[Mapping[str, Any]] = []
+    for subtask in subtasks:
+        with as_written_by("BIG-bench", f"{where}, subtask '{subtask}'"):
+            parsed = parse_json(texts[task, subtask], f"{where}, subtask '{subtask}'")
+            rows.extend(_format_bigbench(parsed, prefix=f"{subtask}/"))
+    return as_table(rows)
 
 
 def _task_files_in_folder(folder: Path, tasks: list[str]) -> Iterator[tuple[tuple[str, str], bytes]]:
@@ -136,9 +151,10 @@ def _format_bigbench(task: Mapping[str, Any], prefix: str) -> Iterator[dict[str,
 def read_task(path: Path) -> pd.DataFrame:
     """A task from a file of one's own, or from a study's ``tasks`` folder."""
     if path.suffix == ".parquet":
-        table = pd.read_parquet(path)
-        if {"example", "text", "choices", "correct"} <= set(table.columns):
-            return table
+        table = read_parquet(path)
+        if {"example", "text", "choices", "correct"} <= set(table.column_names):
+            found: pd.DataFrame = table.to_pandas()
+            return found
     return read_own(path)
 
 
@@ -156,64 +172,54 @@ def read_own(path: Path) -> pd.DataFrame:
     Every row has ``text`` (all that the model reads before the choice), ``choices`` (a list
     of at least two different texts) and ``answer``: the correct choice's text, its index from
     0, or a list of these where several are correct. ``example`` (a unique id) is optional and
-    otherwise the row's number from 0. In a CSV, ``choices`` is a JSON list and ``answer`` a
-    choice's text or a JSON list of texts.
+    otherwise the row's number from 0. In a CSV, ``choices`` is a JSON list, and ``answer`` a
+    choice's text, its index, or a JSON list of these; a text that is a choice is that choice.
 
     Raises
     ------
     InputError
         If the file cannot be read or a row is wrong; the message names file, row and field.
     """
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
     match path.suffix:
         case ".jsonl":
-            rows = _read_json_lines(path)
+            rows = read_json_lines(path)
         case ".csv":
             rows = _read_csv(path)
         case ".parquet":
-            rows = enumerate(pd.read_parquet(path).to_dict("records"), start=1)
+            rows = enumerate(read_parquet(path).to_pylist(), start=1)
         case suffix:
             raise InputError(f"{path}: '{suffix}' is not one of {', '.join(OWN_TASK_SUFFIXES)}")
-    table = as_table(_own_example(row, f"{path}, row {number}", number) for number, row in rows)
-    if table.empty:
+    seen: dict[str, int] = {}
+    examples: list[dict[str, Any]] = []
+    for number, row in rows:
+        example = _own_example(row, f"{path}, row {number}", len(examples))
+        name = example["example"]
+        if name in seen:
+            raise InputError(
+                f"{path}, row {number}: the id '{name}' in field 'example' stands in row {seen[name]} as "
+                "well; ids must be unique"
+            )
+        seen[name] = number
+        examples.append(example)
+    if not examples:
         raise InputError(f"{path}: has no examples")
-    repeated = table["example"][table["example"].duplicated()]
-    if not repeated.empty:
-        raise InputError(
-            f"{path}, row {repeated.index[0] + 1}: the id '{repeated.iloc[0]}' in field 'example' "
-            "stands in an earlier row as well; ids must be unique"
-        )
-    return table
-
-
-def _read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                yield number, json.loads(line)
-            except json.JSONDecodeError as error:
-                raise InputError(f"{path}, row {number}: is not JSON ({error})") from None
+    return as_table(examples)
 
 
 def _read_csv(path: Path) -> Iterator[tuple[int, Any]]:
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    for number, row in enumerate(table.to_dict("records"), start=1):
+    table = read_csv_texts(path)
+    for number, row in zip(table.index, table.to_dict("records"), strict=True):
         for field in ("choices", "answer"):
             if str(row.get(field, "")).lstrip().startswith("["):
-                try:
-                    row[field] = json.loads(row[field])
-                except json.JSONDecodeError as error:
-                    raise InputError(
-                        f"{path}, row {number}: field '{field}' is not a JSON list ({error})"
-                    ) from None
-        yield number, row
+                row[field] = parse_json(row[field], f"{path}, row {number}, field '{field}'")
+        index = whole(row.get("answer", "")) if isinstance(row.get("answer"), str) else None
+        if index is not None and row["answer"] not in _as_list(row.get("choices")):
+            row["answer"] = index
+        yield number, {field: value for field, value in row.items() if field == "text" or value != ""}
 
 
 def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
-    """One checked row of the table from one row of the user's file."""
+    """One checked row of the table from one row of the user's file, the row of this number from 0."""
     if not isinstance(row, dict):
         raise InputError(f"{where}: must be an object with fields text, choices and answer")
     missing = [field for field in ("text", "choices", "answer") if row.get(field) is None]
@@ -223,19 +229,36 @@ def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
     if not isinstance(text, str):
         raise InputError(f"{where}: field 'text' must be a text, not {text!r}")
     if not all(isinstance(choice, str) for choice in choices) or len(set(choices)) < 2:
-        raise InputError(f"{where}: field 'choices' must list at least two texts, not {choices!r}")
+        raise InputError(
+            f'{where}: field \'choices\' must list at least two texts, as in ["yes", "no"], not {choices!r}'
+        )
     if len(set(choices)) < len(choices):
         raise InputError(f"{where}: field 'choices' lists the same choice twice: {choices!r}")
+    if blank := [choice for choice in choices if not choice.strip()]:
+        raise InputError(f"{where}: field 'choices' has a choice without a character: {blank[0]!r}")
+    _check_characters([text, *choices], where)
     answers = _as_list(row["answer"])
     if not answers:
         raise InputError(f"{where}: has no correct choice; field 'answer' is empty")
     right = {_index_of(answer, choices, where) for answer in answers}
+    name = row.get("example")
+    if name is not None and (not isinstance(name, str | int) or isinstance(name, bool)):
+        raise InputError(f"{where}: field 'example' must be a text or a whole number, not {name!r}")
     return {
-        "example": str(row.get("example", number - 1)),
+        "example": str(number if name is None else name),
         "text": text,
         "choices": choices,
         "correct": [index in right for index in range(len(choices))],
     }
+
+
+def _check_characters(texts: Iterable[str], where: str) -> None:
+    """Raise InputError if a text is no characters, such as half of a pair that JSON can write."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"{where}: the text {text[:40]!r} cannot be written: {error.reason}") from None
 
 
 def _as_list(value: Any) -> list[Any]:
