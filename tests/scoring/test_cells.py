@@ -176,6 +176,18 @@ def test_prompts_beyond_the_context_are_left_out_where_that_is_asked_for(task, w
     facts = read_made_from(tmp_path / "s.parquet")["prompts"]
     assert all(entry["too_long"] > 120 for entry in facts)
     assert len(read_table(tmp_path / "s.parquet")) == 0
+    with pytest.raises(InputError, match="5 of 5 prompts are longer than the model's context"):
+        score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
+
+
+def test_asking_for_fewer_prompts_and_then_for_more_scores_none_again(task, weights, tmp_path, monkeypatch):
+    path = tmp_path / "s.parquet"
+    score_cells({path: cell(task, prompts=3)}, weights, "float32", silent)
+    before = read_table(path)
+    monkeypatch.setattr(models, "load", lambda *_: pytest.fail("all is scored, so no model is needed"))
+    for prompts in (1, 3):
+        score_cells({path: cell(task, prompts=prompts)}, weights, "float32", silent)
+    pd.testing.assert_frame_equal(read_table(path), before)
 
 
 def test_a_models_cells_are_scored_with_one_loading_and_written_together(

@@ -1,5 +1,6 @@
 """The score store: nothing whole is lost, nothing torn or foreign is used."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,7 +12,8 @@ import pytest
 
 from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring import identity
-from abovechance.scoring.store import ScoreStore
+from abovechance.scoring.store import ScoreStore, kept_beside
+from abovechance.scoring.stored import drop_unasked, stored
 
 IDENTITY = {"revision": "r", "precision": "float32", "code": "c"}
 
@@ -58,7 +60,7 @@ def test_whole_lines_of_a_killed_job_are_kept_and_a_torn_one_is_not(path):
     assert "two" in ScoreStore(path, IDENTITY)
 
 
-@pytest.mark.parametrize("cut", range(0, 400, 7))
+@pytest.mark.parametrize("cut", range(0, 440, 7))
 def test_a_journal_cut_anywhere_is_read(path, cut):
     store = ScoreStore(path, IDENTITY)
     store.add("one", rows(-1.0), {})
@@ -66,7 +68,7 @@ def test_a_journal_cut_anywhere_is_read(path, cut):
     content = store.journal.read_bytes()
     store.journal.write_bytes(content[:cut])
     again = ScoreStore(path, IDENTITY)
-    complete = content[:cut].count(b"\n") - 1
+    complete = content[:cut].count(b"\n")
     assert ("one" in again, "two" in again) == (complete >= 1, complete >= 2)
     for key in ("one", "two"):
         again.add(key, rows(-1.0), {})
@@ -121,6 +123,105 @@ def test_a_finished_file_is_extended_without_its_prompts_being_scored_again(path
     more.finish(["one", "long", "two"], {})
     assert read_table(path)["prompt"].tolist() == [0, 0, 2, 2]
     assert read_made_from(path)["prompts"][1]["too_long"] == 9000
+
+
+def finished(path, identity, *keys, values=None):
+    """Score what is missing of these prompts, and finish; how many that were."""
+    store, missing = ScoreStore(path, identity), 0
+    for place, key in enumerate(keys):
+        if key not in store:
+            missing += 1
+            store.add(key, rows(-1.0 - place if values is None else values[place]), {"trie": place})
+    store.finish(list(keys), {})
+    return missing
+
+
+def test_what_is_not_asked_for_is_kept_and_comes_back(path):
+    assert finished(path, IDENTITY, "a", "b", "c") == 3
+    whole = read_table(path)
+    assert finished(path, IDENTITY, "a") == 0
+    assert read_table(path)["prompt"].tolist() == [0, 0]
+    assert kept_beside(path).is_file()
+    assert finished(path, IDENTITY, "a", "b", "c") == 0
+    pd.testing.assert_frame_equal(read_table(path), whole)
+    assert [prompt["trie"] for prompt in read_made_from(path)["prompts"]] == [0, 1, 2]
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_another_revision_leaves_the_scores_of_the_first_in_place(path):
+    other = IDENTITY | {"revision": "other"}
+    assert finished(path, IDENTITY, "a", "b") == 2
+    before = read_table(path)
+    store = ScoreStore(path, other)  # killed after its first prompt, then the first revision again
+    store.add("a", rows(-9.0), {})
+    assert finished(path, IDENTITY, "a", "b") == 0
+    pd.testing.assert_frame_equal(read_table(path), before)
+    assert finished(path, other, "a", "b") == 1
+    assert read_table(path)["logprob"].tolist() == [-9.0, -0.1, -2.0, -0.1]
+    assert finished(path, IDENTITY, "a", "b") == 0
+    pd.testing.assert_frame_equal(read_table(path), before)
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "garbage", "empty"])
+def test_a_damaged_file_counts_as_missing_and_is_told(path, damage):
+    finished(path, IDENTITY, "a", "b")
+    content = bytearray(path.read_bytes())
+    if damage == "flipped":
+        content[20] ^= 1
+    path.write_bytes({"cut": content[:300], "garbage": b"x" * 500, "empty": b""}.get(damage, content))
+    told = []
+    store = ScoreStore(path, IDENTITY, report=told.append)
+    assert "a" not in store
+    assert len(told) == 1
+    assert told[0].startswith(f"{path}: cannot be read (")
+    assert finished(path, IDENTITY, "a", "b") == 2
+
+
+@pytest.mark.parametrize("damage", ["digit", "zeros", "blank", "foreign"])
+def test_a_damaged_line_of_a_journal_is_told_and_the_others_are_used(path, damage):
+    store = ScoreStore(path, IDENTITY)
+    for key in ("a", "b", "c"):
+        store.add(key, rows(-1.25), {})
+    lines = store.journal.read_bytes().split(b"\n")
+    lines[1] = {"digit": lines[1].replace(b"-1.25", b"-1.75"), "zeros": b"\0" * 50, "blank": b""}.get(
+        damage, b'{"not": "ours"}'
+    )
+    store.journal.write_bytes(b"\n".join(lines))
+    told = []
+    again = ScoreStore(path, IDENTITY, report=told.append)
+    assert ("a" in again, "b" in again, "c" in again) == (True, False, True)
+    assert told == [
+        f"{store.journal}: 1 of 3 lines cannot be read, the first is line 2; these prompts are scored again"
+    ]
+
+
+def test_two_that_write_one_journal_do_not_mix(path):
+    first, second = ScoreStore(path, IDENTITY), ScoreStore(path, IDENTITY | {"revision": "other"})
+    for place in range(5):
+        first.add(f"a{place}", rows(-1.0), {})
+        second.add(f"b{place}", rows(-2.0), {})
+    again = ScoreStore(path, IDENTITY)
+    assert [f"a{place}" in again for place in range(5)] == [True] * 5
+    assert [f"b{place}" in again for place in range(5)] == [False] * 5
+
+
+def study(folder, **config):
+    (folder / "config.yaml").write_text(json.dumps(config))
+    for task in ("t", "u"):
+        finished(folder / "scores" / "m" / task / "1-shot.parquet", IDENTITY, "a", "b", "c")
+        finished(folder / "scores" / "m" / task / "1-shot.parquet", IDENTITY, "a")
+    return folder
+
+
+def test_what_is_stored_is_listed_and_what_is_not_wanted_dropped(tmp_path):
+    found = stored(study(tmp_path, models={"m": {}}, tasks={"t": ""}, shots=[1]))
+    assert found[["task", "shots", "asked", "prompts", "kept"]].to_numpy().tolist() == [
+        ["t", 1, True, 1, 2],
+        ["u", 1, False, 1, 2],
+    ]
+    assert drop_unasked(found) > 1000
+    assert sorted(path.name for path in (tmp_path / "scores" / "m").rglob("*.parquet")) == ["1-shot.parquet"]
+    assert stored(tmp_path)["kept"].tolist() == [0]
 
 
 def test_kill_minus_nine_loses_no_prompt_that_was_added(path):

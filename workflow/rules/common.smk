@@ -5,6 +5,7 @@ A study starts in one of three ways, ``rules/starts/<start>.smk``. Each defines 
     MODELS, TASKS, SHOTS     what its settings are made of
     rules that make          PREDICTIONS, ACCURACY, and where it is asked for LIKELIHOODS
     MADE_FROM                the files whose metadata say what was run
+    KEPT                     what else it makes that is made again where it was deleted
     ANALYSES                 which files of rules/analyses follow, in the order in which they are shown
 
 and each file of rules/analyses appends what it makes to TABLES, FIGURES, and where verdicts shall carry it,
@@ -54,7 +55,8 @@ LIKELIHOODS = f"{RESULTS}/likelihoods.parquet"
 VERDICTS = f"{RESULTS}/verdicts.csv"
 OUTCOMES = f"{RESULTS}/heldout/outcomes.parquet"
 
-TABLES, FIGURES, BESIDE_VERDICTS = [], [], []
+TABLES, FIGURES = [], []
+BESIDE_VERDICTS = {}  # what verdicts carry: its table
 
 
 def table_files(tables, suffixes=catalogue.TABLE_SUFFIXES):

@@ -12,15 +12,17 @@ from abovechance.core.tables import read_table
 from abovechance.shown import report
 
 with logged(snakemake):
+    files = snakemake.input
     text = report.render(
         study=snakemake.params.study,
-        verdicts=pd.read_csv(snakemake.input.verdicts),
-        outcomes=read_table(Path(snakemake.input.outcomes)),
-        pictures=report.pictures(snakemake.params.figures, [Path(path) for path in snakemake.input.figures]),
+        verdicts=pd.read_csv(files.verdicts),
+        outcomes=read_table(Path(files.outcomes)),
+        pictures=report.pictures(snakemake.params.figures, [Path(path) for path in files.figures]),
         facts=report.facts(
-            yaml.safe_load(Path(snakemake.input.config[0]).read_text()),
-            report.made_from([Path(path) for path in snakemake.input.made_from]),
+            yaml.safe_load(Path(files.config[0]).read_text()),
+            report.made_from([Path(path) for path in files.made_from]),
         ),
-        sections=report.sections(Path(snakemake.input.tables[0]).parent, snakemake.params.tables),
+        sections=report.sections(Path(files.tables[0]).parent, snakemake.params.tables),
+        left_out=read_table(Path(files.left_out[0])) if files.left_out else None,
     )
     write_text(text, Path(snakemake.output[0]))

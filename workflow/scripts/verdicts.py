@@ -11,7 +11,10 @@ from abovechance.core.settings import SETTING
 from abovechance.core.tables import read_table
 
 with logged(snakemake):
-    table = verdicts(read_table(Path(snakemake.input.accuracy)))
-    for path in snakemake.input.beside:
-        table = table.merge(for_verdicts(read_table(Path(path))), on=SETTING, how="left")
+    files = snakemake.input
+    table = verdicts(read_table(Path(files.accuracy)))
+    if files.get("randomization"):
+        table = table.merge(for_verdicts(read_table(Path(files.randomization))), on=SETTING, how="left")
+    if files.get("left_out"):
+        table = table.merge(read_table(Path(files.left_out))[[*SETTING, "left_out"]], on=SETTING, how="left")
     write_csv(table, Path(snakemake.output[0]))

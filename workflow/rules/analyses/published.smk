@@ -91,10 +91,10 @@ rule figure_pair:
         accuracy=rules.release.output.released_accuracy,
     output:
         multiext(f"{RESULTS}/figures/pair_{{model}}", ".png", ".pdf", ".csv"),
-    wildcard_constraints:
-        model="|".join(map(re.escape, PAIRS)),
     log:
         f"{RESULTS}/logs/figures/pair_{{model}}.log",
+    wildcard_constraints:
+        model="|".join(map(re.escape, PAIRS)),
     conda:
         "../../../envs/analysis.yaml"
     params:

@@ -10,8 +10,8 @@ TABLES += catalogue.VERDICTS
 rule verdicts:
     """Each setting's best prompt beside both baselines."""
     input:
+        **BESIDE_VERDICTS,
         accuracy=ACCURACY,
-        beside=BESIDE_VERDICTS,
     output:
         report(
             VERDICTS,

@@ -9,7 +9,9 @@ SETTINGS = [
     (model, task, shots) for model in MODELS for task in TASKS for shots in SHOTS
 ]
 PRECISION_PAIRS = precision_pairs(STUDY["models"])
+ASKED = ["tasks", "evaluation_sets"]
 ANALYSES = [
+    "left_out",
     "randomization",
     "verdicts",
     "heldout",
@@ -35,3 +37,10 @@ include: "../scoring/scores.smk"
 
 
 MADE_FROM = SCORES
+KEPT = [
+    SCORES,
+    expand(f"{RESULTS}/{{table}}/{{task}}.parquet", table=ASKED, task=TASKS),
+    expand(
+        f"{RESULTS}/prompts/{{task}}/{{shots}}-shot.parquet", task=TASKS, shots=SHOTS
+    ),
+]

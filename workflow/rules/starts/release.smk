@@ -11,6 +11,15 @@ RELEASE = told(Release, Path(STUDY["release"]))
 told(RELEASE.check_named, STUDY["pairs"], STUDY["illustrated"], CONFIG_FILES)
 MODELS, TASKS, SHOTS = map(sorted, map(set, zip(*RELEASE.settings)))
 MADE_FROM = [PREDICTIONS]
+KEPT = [
+    f"{RESULTS}/release/{name}"
+    for name in (
+        "examples.parquet",
+        "released.parquet",
+        "accuracy.parquet",
+        "audit.csv",
+    )
+]
 ANALYSES = ["verdicts", "heldout", "spread", "agreement", "published"]
 
 

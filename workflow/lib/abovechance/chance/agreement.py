@@ -14,6 +14,24 @@ def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
     return most
 
 
+def agreement_by_prompts(table: pd.DataFrame) -> pd.DataFrame:
+    """``agreement`` by how many prompts the best was chosen from.
+
+    Where no setting has more prompts than were asked for before, asking for more repeats the same
+    outcomes, which are told once.
+
+    Returns
+    -------
+    DataFrame
+        The columns of ``agreement`` behind ``asked``, the number of prompts asked for, and ``prompts``,
+        the most that a setting had of these.
+    """
+    most = table.groupby("asked")["prompts"].max()
+    found = agreement(table[table["asked"].isin(most.index[most.diff() != 0])], ["asked"])
+    found.insert(1, "prompts", found["asked"].map(most))
+    return found
+
+
 def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """How well being above each baseline on validation foresees being above chance on test.
 
@@ -31,7 +49,7 @@ def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         ``held_up`` (share above chance on test), ``accuracy``, ``precision``, ``recall`` in
         [0, 1]; ``auroc`` and ``aupr`` of the decision itself, as in the paper's tables; and
         ``tail_auroc``, ``tail_aupr`` of the tail probability as a score. A quotient without
-        cases is missing.
+        cases is missing; without any outcome, groups are too, and all of a total.
     """
     groups = table.groupby(by, observed=True, sort=False) if by else [((), table)]
     rows = [
@@ -39,7 +57,13 @@ def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         for key, group in groups
         for predictor in PREDICTORS
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=[*by, *_COLUMNS])
+
+
+_COLUMNS = [
+    *("predictor", "outcomes", "held_up", "accuracy", "precision", "recall"),
+    *("auroc", "aupr", "tail_auroc", "tail_aupr"),
+]
 
 
 def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
@@ -50,7 +74,7 @@ def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
     score = -group[f"{predictor}_tail"].to_numpy()
     return {
         "outcomes": len(group),
-        "held_up": float(truth.mean()),
+        "held_up": float(truth.mean()) if len(truth) else np.nan,
         **decision_scores(group, predictor),
         "tail_auroc": float(metrics.roc_auc_score(truth, score)) if both else np.nan,
         "tail_aupr": float(metrics.average_precision_score(truth, score)) if truth.any() else np.nan,
@@ -75,7 +99,7 @@ def decision_scores(group: pd.DataFrame, predictor: str) -> dict[str, float]:
     recall = hits / right if right else nan
     precision = hits / (hits + alarms) if hits + alarms else nan
     return {
-        "accuracy": (hits + wrong - alarms) / len(truth),
+        "accuracy": (hits + wrong - alarms) / len(truth) if len(truth) else nan,
         "precision": precision,
         "recall": recall,
         "auroc": (recall + 1 - alarms / wrong) / 2 if right and wrong else nan,

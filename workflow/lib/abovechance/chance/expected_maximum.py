@@ -8,6 +8,11 @@ import pandas as pd
 from abovechance.chance.baseline import BestOf
 from abovechance.chance.verdicts import baselines
 
+CURVE = (
+    *("prompts", "expected_accuracy", "standard_baseline", "maximum_baseline"),
+    *("standard_tail", "maximum_tail"),
+)
+
 
 def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
     """What is expected of the best of t prompts, for t from 1 to all prompts of one setting.
@@ -15,8 +20,8 @@ def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        (prompts,) with ``prompts`` t; ``expected_accuracy``, the mean best accuracy of t of
-        the prompts drawn without repetition; both baselines; and both tail probabilities of
+        (prompts,) with the columns ``CURVE``: ``prompts`` t; ``expected_accuracy``, the mean best
+        accuracy of t of the prompts drawn without repetition; both baselines; and both tail probabilities of
         that expected accuracy. The baselines are those of the first t prompts.
     """
     which, found = pd.factorize(np.array(baselines(accuracy), dtype=object))

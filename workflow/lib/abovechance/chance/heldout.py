@@ -192,7 +192,7 @@ def _outcomes(on_validation: Part, on_test: Part, order: Ints, tried: Ints) -> p
     exist = usable.sum(axis=1)
     split, asked = (index.ravel() for index in np.indices((splits, len(tried))))
     many = np.minimum(tried[asked], exist[split])
-    split, asked, many = split[many > 0], asked[many > 0], many[many > 0]
+    split, asked, many = split[many > 0], asked[many > 0], many[many > 0]  # none where a part is empty
     best = _first_best(on_validation.accuracy.T, order)[split, many - 1]
     among = np.take_along_axis(which.T, order, 1)[:, :, None] == np.arange(len(baselines))
     several = BestOf(baselines, np.cumsum(among, axis=1)[split, many - 1])

@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from abovechance.core.errors import InputError
 from abovechance.core.files import replacing
 from abovechance.core.provenance import versions
 from abovechance.core.settings import Setting
@@ -70,7 +71,8 @@ class TableSchema:
         """Write a table as Parquet, with what it was made from in its metadata."""
         arrow = self.to_arrow(table)
         with replacing(path) as beside:
-            pq.write_table(arrow.replace_schema_metadata(_metadata(made_from)), beside)
+            stored = arrow.replace_schema_metadata(_metadata(made_from))
+            pq.write_table(stored, beside, write_page_checksum=True)
 
     @contextmanager
     def writing_parts(
@@ -78,7 +80,10 @@ class TableSchema:
     ) -> Iterator[Callable[[pd.DataFrame], None]]:
         """A function that adds rows to a table too large to be held at once; see ``read_parts``."""
         schema = self.arrow.with_metadata(_metadata(made_from))
-        with replacing(path) as beside, pq.ParquetWriter(beside, schema) as writer:
+        with (
+            replacing(path) as beside,
+            pq.ParquetWriter(beside, schema, write_page_checksum=True) as writer,
+        ):
 
             def write(part: pd.DataFrame) -> None:
                 arrow = self.to_arrow(part).replace_schema_metadata(schema.metadata)
@@ -93,8 +98,15 @@ def _metadata(made_from: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a table; lists come back as lists and dictionary columns as categories."""
-    table = pq.read_table(path)
+    """Read a table; lists come back as lists and dictionary columns as categories.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    with _told(path):
+        table = pq.read_table(path, page_checksum_verification=True)
     frame: pd.DataFrame = table.to_pandas()
     for field in table.schema:
         if pa.types.is_list(field.type):
@@ -103,14 +115,41 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def read_parts(path: Path) -> Iterator[pd.DataFrame]:
-    """The parts of a table in the order in which they were written, one at a time."""
-    with pq.ParquetFile(path) as file:
-        for part in range(file.num_row_groups):
-            yield file.read_row_group(part).to_pandas()
+    """The parts of a table in the order in which they were written, one at a time.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    with _told(path):
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+    with file:
+        for number in range(file.num_row_groups):
+            with _told(path):
+                part: pd.DataFrame = file.read_row_group(number).to_pandas()
+            yield part
 
 
 def read_made_from(path: Path) -> dict[str, Any]:
-    """What a Parquet file was made from; empty where it does not say."""
-    stored = pq.read_schema(path).metadata or {}
-    found: dict[str, Any] = json.loads(stored.get(b"made_from", b"{}"))
+    """What a Parquet file was made from; empty where it does not say.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    with _told(path):
+        stored = pq.read_schema(path).metadata or {}
+        found: dict[str, Any] = json.loads(stored.get(b"made_from", b"{}"))
     return found
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Name the file that cannot be read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise InputError(f"{path}: is damaged ({first}); delete it and run again") from None

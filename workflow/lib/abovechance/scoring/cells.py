@@ -19,7 +19,7 @@ from abovechance.scoring import models
 from abovechance.scoring.algorithms import choose_path, score
 from abovechance.scoring.engine import pack_tokens
 from abovechance.scoring.identity import identities
-from abovechance.scoring.store import ScoreStore
+from abovechance.scoring.store import TOO_LONG, ScoreStore
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
 from abovechance.study.prompts import evaluated_on
 
@@ -93,9 +93,13 @@ def score_cells(
         If a string is longer than the model's context, before the model is loaded.
     """
     identity, *earlier = identities(weights.revision, precision)
-    stores = {path: ScoreStore(path, identity, earlier) for path in cells}
+    stores = {path: ScoreStore(path, identity, earlier, report) for path in cells}
     missing = {
-        path: [prompt for prompt, key in enumerate(cell.keys) if key not in stores[path]]
+        path: [
+            prompt
+            for prompt, key in enumerate(cell.keys)
+            if key not in stores[path] or (stores[path].left_out(key) and not leave_out_too_long)
+        ]
         for path, cell in cells.items()
     }
     for path, cell in cells.items():
@@ -127,7 +131,7 @@ def _score_missing(
 ) -> None:
     for done, prompt in enumerate(missing, start=1):
         if prompt in too_long:
-            store.add(cell.keys[prompt], None, {"too_long": too_long[prompt]})
+            store.add(cell.keys[prompt], None, {TOO_LONG: too_long[prompt]})
         else:
             store.add(cell.keys[prompt], *scorer.score(cell.strings(prompt)))
         report(f"{cell.setting.words}: {done} of {len(missing)} prompts scored")

@@ -1,21 +1,28 @@
 """The scores of one (model, task, shots): a journal while the job runs, then one file.
 
-The journal is a file of JSON lines: first what the scores belong to, then a line
-a prompt. A job that is killed leaves whole lines and perhaps a torn one, which
-is dropped when the next job goes on from there.
+The journal has a line a prompt, each whole by itself: what the scores depend on, the scores, and a
+checksum. A job that is killed leaves whole lines and perhaps a torn one. A line that cannot be read, or
+a file that cannot, counts as missing and is told.
+
+The file has the prompts that a study asks for. Prompts that were scored once and are not asked for now
+(the study tries fewer, or another revision of the model) are kept in a second file beside it, from which
+they come back.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
-from abovechance.core.tables import TableSchema, read_made_from, read_table
+from abovechance.core.errors import InputError
+from abovechance.core.tables import TableSchema, read_made_from, read_table, setting_columns
 
 SCORES = TableSchema(
     "scores",
@@ -29,6 +36,40 @@ SCORES = TableSchema(
         "bytes": pa.int64(),
     },
 )
+LEFT_OUT = TableSchema(
+    "left_out",
+    {**setting_columns(), "prompts": pa.int64(), "left_out": pa.int64(), "longest": pa.int64()},
+)
+OF_PROMPT = [column for column in SCORES.columns if column != "prompt"]
+TOO_LONG = "too_long"  # a prompt's fact: its tokens, where it was left out for them
+KEPT = ".kept.parquet"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What is known of one prompt.
+
+    Attributes
+    ----------
+    identity
+        What the scores depend on besides the prompt: model, precision, code.
+    key
+        Digest of the prompt and the examples it is evaluated on.
+    rows
+        The columns of the scores table but for ``prompt``; None where the prompt was left out.
+    facts
+        What else is known, by name.
+    """
+
+    identity: Mapping[str, Any]
+    key: str
+    rows: pd.DataFrame | None
+    facts: Mapping[str, Any]
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """What no two differ in that are the same."""
+        return json.dumps(self.identity, sort_keys=True), self.key
 
 
 class ScoreStore:
@@ -37,86 +78,154 @@ class ScoreStore:
     Parameters
     ----------
     path
-        The final Parquet file. The journal lies beside it.
+        The final Parquet file. The journal, and what is kept besides, lie beside it.
     identity
-        What the scores depend on besides the prompt: model, precision, code. Scores of another
-        identity are not used.
+        What the scores depend on besides the prompt. Scores of another identity are kept, and not used.
     earlier
         Identities that count as the same: their scores are used.
+    report
+        Is told of what cannot be read.
     """
 
     def __init__(
-        self, path: Path, identity: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]] = ()
+        self,
+        path: Path,
+        identity: Mapping[str, Any],
+        earlier: Sequence[Mapping[str, Any]] = (),
+        report: Callable[[str], None] = print,
     ) -> None:
-        self.path = path
-        self.journal = path.with_suffix(".journal")
+        self.path, self.kept, self.journal = path, kept_beside(path), path.with_suffix(".journal")
         self.identity = dict(identity)
-        self._same = [self.identity, *map(dict, earlier)]
-        self._lines: dict[str, dict[str, Any]] = {}
-        self._recover_file()
-        self._recover_journal()
+        same = [self.identity, *map(dict, earlier)]
+        self._found: dict[str, Scored] = {}
+        self._others: dict[tuple[str, str], Scored] = {}
+        for source in (_read_file(self.kept, report), _read_file(path, report), self._read_journal(report)):
+            for scored in source:
+                if scored.identity in same:
+                    self._found[scored.key] = scored
+                else:
+                    self._others[scored.name] = scored
 
     def __contains__(self, key: str) -> bool:
-        return key in self._lines
+        return key in self._found
+
+    def left_out(self, key: str) -> bool:
+        """Whether the prompt of this key was left out."""
+        return key in self._found and self._found[key].rows is None
 
     def add(self, key: str, rows: pd.DataFrame | None, facts: Mapping[str, Any]) -> None:
-        """Keep one prompt's scores, or None for a prompt that was left out, with facts on them.
+        """Keep one prompt's scores, or None for a prompt that was left out, with facts on them."""
+        scored = Scored(self.identity, key, rows, dict(facts))
+        self.journal.parent.mkdir(parents=True, exist_ok=True)
+        # one write to the end of the file, so that lines of two processes do not mix
+        with self.journal.open("ab", buffering=0) as journal:
+            journal.write(_line(scored))
+        self._found[key] = scored
 
-        Parameters
-        ----------
-        key
-            Digest of the prompt and the examples it is evaluated on.
-        rows
-            The columns of the scores table but for ``prompt``.
+    def finish(self, keys: Sequence[str], made_from: Mapping[str, Any]) -> None:
+        """Write the file with the prompts of these keys, in this order, and drop the journal.
+
+        What else is known goes to the file of what is kept.
         """
-        line = {"key": key, "rows": None if rows is None else rows.to_dict("list"), **facts}
-        if not self.journal.exists():
-            self.journal.parent.mkdir(parents=True, exist_ok=True)
-            self.journal.write_text(json.dumps(self.identity) + "\n", encoding="utf-8")
-        with self.journal.open("a", encoding="utf-8") as journal:
-            journal.write(json.dumps(line) + "\n")
-        self._lines[key] = line
-
-    def finish(self, keys: list[str], made_from: Mapping[str, Any]) -> None:
-        """Write the file with the prompts of these keys, in this order, and drop the journal."""
-        parts = []
-        for prompt, key in enumerate(keys):
-            rows = self._lines[key]["rows"]
-            if rows is not None:
-                parts.append(pd.DataFrame({"prompt": prompt, **rows}))
-        columns = ["prompt", "example", "choice", "logprob", "tokens", "characters", "bytes"]
-        table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
-        facts = {key: {k: v for k, v in self._lines[key].items() if k != "rows"} for key in keys}
-        stored = {**made_from, "identity": self.identity, "prompts": list(facts.values())}
-        SCORES.write(table, self.path, stored)
+        asked = set(keys)
+        rest = {
+            scored.name: scored
+            for scored in [*self._others.values(), *self._found.values()]
+            if scored.key not in asked or scored.name in self._others
+        }
+        if rest:
+            facts = [{"identity": dict(scored.identity)} for scored in rest.values()]
+            _write_file(self.kept, [*rest.values()], facts, {})
+        wanted = [self._found[key] for key in keys]
+        _write_file(self.path, wanted, [{}] * len(keys), {**made_from, "identity": self.identity})
+        if not rest:
+            self.kept.unlink(missing_ok=True)
         self.journal.unlink(missing_ok=True)
 
-    def _recover_file(self) -> None:
-        """Take the prompts of an earlier final file of the same identity."""
-        if not self.path.exists():
-            return
-        made_from = read_made_from(self.path)
-        if made_from.get("identity") not in self._same:
-            return
-        table = read_table(self.path)
-        by_prompt = dict(tuple(table.groupby("prompt", sort=False)))
-        for prompt, facts in enumerate(made_from["prompts"]):
-            rows = by_prompt.get(prompt)
-            kept = None if rows is None else rows.drop(columns="prompt").to_dict("list")
-            self._lines[facts["key"]] = {**facts, "rows": kept}
-
-    def _recover_journal(self) -> None:
-        """Take the whole lines of a killed job's journal; discard one of another identity."""
+    def _read_journal(self, report: Callable[[str], None]) -> Iterator[Scored]:
+        """The whole lines of a killed job's journal; from the torn one behind them the file is cut."""
         if not self.journal.exists():
             return
-        head, *lines = self.journal.read_bytes().split(b"\n")
-        torn = lines.pop() if lines else head  # what follows the last line break was cut off
-        if (not lines and torn is head) or json.loads(head) not in self._same:
-            self.journal.unlink()
-            return
-        for line in lines:
-            entry = json.loads(line)
-            self._lines[entry["key"]] = entry
+        content = self.journal.read_bytes()
+        *lines, torn = content.split(b"\n")
+        broken = [place for place, line in enumerate(lines, start=1) if _parsed(line) is None]
+        if broken:
+            told = f"{len(broken)} of {len(lines)} lines cannot be read, the first is line {broken[0]}"
+            report(f"{self.journal}: {told}; these prompts are scored again")
         if torn:
             with self.journal.open("r+b") as journal:
-                journal.truncate(self.journal.stat().st_size - len(torn))
+                journal.truncate(len(content) - len(torn))
+        yield from (scored for line in lines if (scored := _parsed(line)) is not None)
+
+
+def kept_beside(path: Path) -> Path:
+    """Where prompts lie that were scored for this file once and are not asked for now."""
+    return path.with_name(path.stem + KEPT)
+
+
+def _line(scored: Scored) -> bytes:
+    """A prompt as a line of a journal: a checksum and JSON."""
+    rows = None if scored.rows is None else scored.rows[OF_PROMPT].to_dict("list")
+    entry = {"identity": dict(scored.identity), "key": scored.key, "facts": dict(scored.facts), "rows": rows}
+    text = json.dumps(entry).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def _parsed(line: bytes) -> Scored | None:
+    """The prompt of a line; None where the line is not as it was written."""
+    checksum, _, text = line.partition(b" ")
+    if checksum != b"%08x" % zlib.crc32(text):
+        return None
+    entry = json.loads(text)
+    rows = None if entry["rows"] is None else pd.DataFrame(entry["rows"])
+    return Scored(entry["identity"], entry["key"], rows, entry["facts"])
+
+
+def _write_file(
+    path: Path,
+    prompts: Sequence[Scored],
+    facts: Iterable[Mapping[str, Any]],
+    made_from: Mapping[str, Any],
+) -> None:
+    """Write prompts as one table, numbered from 0, with what is known of each in its metadata."""
+    parts = [
+        scored.rows.assign(prompt=number)
+        for number, scored in enumerate(prompts)
+        if scored.rows is not None and not scored.rows.empty
+    ]
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*SCORES.columns])
+    entries = [
+        {"key": scored.key, **scored.facts, **more} for scored, more in zip(prompts, facts, strict=True)
+    ]
+    SCORES.write(table, path, {**made_from, "prompts": entries})
+
+
+def _read_file(path: Path, report: Callable[[str], None]) -> Iterator[Scored]:
+    """The prompts of a file; none where there is no file, or none that can be read."""
+    if not path.exists():
+        return
+    try:
+        made_from, table = read_made_from(path), read_table(path)
+        prompts: list[dict[str, Any]] = made_from["prompts"]
+        of_all = made_from.get("identity", {})
+        by_prompt = {number: rows[OF_PROMPT] for number, rows in table.groupby("prompt", sort=False)}
+        found = [
+            Scored(entry.get("identity", of_all), entry["key"], by_prompt.get(number), _facts(entry))
+            for number, entry in enumerate(prompts)
+        ]
+    except (InputError, KeyError, TypeError, ValueError) as error:
+        report(f"{path}: cannot be read ({error}); its prompts are scored again")
+        return
+    # a prompt without rows was left out; if not, its rows are lost
+    yield from (scored for scored in found if scored.rows is not None or TOO_LONG in scored.facts)
+
+
+def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name not in ("key", "identity")}
+
+
+def left_out(path: Path) -> dict[str, int]:
+    """The columns of ``LEFT_OUT`` of a scores file."""
+    prompts = read_made_from(path)["prompts"]
+    tokens = [entry[TOO_LONG] for entry in prompts if TOO_LONG in entry]
+    return {"prompts": len(prompts), "left_out": len(tokens), "longest": max(tokens, default=0)}

@@ -31,6 +31,15 @@ class ShownFigure:
 
 
 VERDICTS = [ShownTable("verdicts"), ShownTable("verdict_counts")]
+LEFT_OUT = [
+    ShownTable(
+        "left_out",
+        "Prompts that were left out",
+        "Prompts longer than the model's context: how many of the prompts that were drawn, and the tokens of "
+        "the longest. They are not among the prompts tried; a setting of which all were left out has no "
+        "verdict.",
+    )
+]
 HELDOUT = [ShownTable(f"heldout_by_{by}") for by in ("prompts", "model", "task")]
 PRECISION = [
     ShownTable(

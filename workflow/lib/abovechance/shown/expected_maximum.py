@@ -13,11 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from abovechance.chance.expected_maximum import expected_maximum_curve
+from abovechance.chance.expected_maximum import CURVE, expected_maximum_curve
 from abovechance.shown import style
 from abovechance.shown.panels import (
     COLUMNS,
     baseline_marks,
+    empty_figure,
     in_order,
     legend_below,
     panel_title,
@@ -27,13 +28,13 @@ from abovechance.shown.panels import (
 
 def expected_maximum_numbers(accuracy: pd.DataFrame, by: Sequence[str] = ("task", "shots")) -> pd.DataFrame:
     """One row per group and number of prompts; see ``expected_maximum_curve``."""
-    parts = []
+    parts = [pd.DataFrame(columns=[*by, *CURVE])]
     for key, group in accuracy.groupby(list(by), observed=True, sort=False):
         curve = expected_maximum_curve(group)
         for place, (name, value) in enumerate(zip(by, key, strict=True)):
             curve.insert(place, name, [value] * len(curve))
         parts.append(curve)
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts[1:] or parts, ignore_index=True)
 
 
 def expected_maximum(numbers: pd.DataFrame, panel: str = "task") -> Figure:
@@ -48,6 +49,8 @@ def expected_maximum(numbers: pd.DataFrame, panel: str = "task") -> Figure:
         The column that there is a panel for each value of.
     """
     style.apply()
+    if numbers.empty:
+        return empty_figure("no prompt was evaluated: all were left out")
     titles, shots = in_order(numbers[panel]), sorted(numbers["shots"].unique())
     colour = dict(zip(shots, style.colours([f"{shot}-shot" for shot in shots]).values(), strict=True))
     columns = min(COLUMNS, len(titles))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import pandas as pd
 
-from abovechance.chance.agreement import agreement
+from abovechance.chance.agreement import agreement_by_prompts
+from abovechance.core.settings import SETTING
 from abovechance.core.tables import read_made_from
 from abovechance.shown import style
 from abovechance.shown.tables import probability, readable, verdict_counts
@@ -56,6 +57,7 @@ def render(
     pictures: Sequence[Picture],
     facts: Mapping[str, Any],
     sections: Sequence[Section] = (),
+    left_out: pd.DataFrame | None = None,
 ) -> str:
     """The report as HTML text.
 
@@ -69,6 +71,8 @@ def render(
         What was run, name to value, shown as a list.
     sections
         Tables with a heading of their own, after the verdicts.
+    left_out
+        How many prompts of each setting were left out, where a study says so.
     """
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
@@ -77,16 +81,20 @@ def render(
         files("abovechance.shown").joinpath("report.html.jinja").read_text(encoding="utf-8")
     )
     counts = verdict_counts(verdicts, ["model", "shots"])
-    models = list(dict.fromkeys(verdicts["model"]))
+    if left_out is None:
+        left_out = pd.DataFrame(columns=[*SETTING, "prompts", "left_out"])
+    empty = left_out[left_out["left_out"] == left_out["prompts"]]
+    settings = pd.concat([verdicts[SETTING], empty[SETTING]])
     return template.render(
         study=study,
-        models=models,
-        shots=sorted(verdicts["shots"].unique()),
-        rows=_glance(verdicts),
+        models=list(dict.fromkeys(settings["model"])),
+        shots=sorted(settings["shots"].unique()),
+        rows=_glance(verdicts, empty),
+        left_out={"prompts": int(left_out["left_out"].sum()), "settings": len(empty)},
         total=counts.iloc[-1].to_dict(),
         counts=_html(counts),
         verdicts=_html(verdicts),
-        agreement=_html(agreement(outcomes, ["asked"])),
+        agreement=_html(agreement_by_prompts(outcomes)),
         pictures=pictures,
         facts=facts,
         sections=sections,
@@ -94,13 +102,29 @@ def render(
     )
 
 
-def _glance(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
-    """One row per task: its name and {(model, shots): cell}."""
+def _glance(verdicts: pd.DataFrame, empty: pd.DataFrame) -> list[dict[str, Any]]:
+    """One row per task: its name and {(model, shots): cell}.
+
+    Parameters
+    ----------
+    empty
+        The settings of which all prompts were left out.
+    """
     rows = []
-    for task, group in verdicts.groupby("task", sort=False):
+    for task in dict.fromkeys([*verdicts["task"], *empty["task"]]):
         cells = {
             (row.model, row.shots): {
+                "verdict": "left-out",
+                "label": "left out",
+                "best": "none",
+                "hint": f"all {row.prompts} prompts are longer than the model's context",
+            }
+            for row in _rows(empty[empty["task"] == task])
+        }
+        cells |= {
+            (row.model, row.shots): {
                 "verdict": row.verdict,
+                "label": row.verdict,
                 "best": f"{row.best_accuracy:.0%}",
                 "hint": (
                     f"best of {row.prompts} prompts on {row.examples} examples: "
@@ -109,7 +133,7 @@ def _glance(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
                     f"{row.maximum_baseline:.3f} (tail {probability(row.maximum_tail)})" + _randomized(row)
                 ),
             }
-            for row in _rows(group)
+            for row in _rows(verdicts[verdicts["task"] == task])
         }
         rows.append({"task": style.words(str(task)), "cells": cells})
     return rows
@@ -177,9 +201,10 @@ def made_from(paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:
-    """Those of a study's tables that the report shows with a heading of their own."""
+    """Those of a study's tables that the report shows with a heading of their own, where they have rows."""
     return [
-        Section(table.title, table.text, pd.read_csv(folder / f"{table.name}.csv", keep_default_na=False))
+        Section(table.title, table.text, shown)
         for table in tables
         if table.title
+        and not (shown := pd.read_csv(folder / f"{table.name}.csv", keep_default_na=False)).empty
     ]

@@ -21,7 +21,7 @@ def roc_by_prompts_numbers(outcomes: pd.DataFrame) -> pd.DataFrame:
         curves(group).query("curve == 'roc'").assign(prompts=prompts)
         for prompts, group in outcomes.groupby("asked")
     ]
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts or [curves(outcomes).assign(prompts=0)], ignore_index=True)
 
 
 def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
@@ -96,6 +96,8 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
     The marks are the decisions, the lines the tail probabilities as scores.
     """
     style.apply()
+    if not table["outcomes"].iloc[0]:
+        return empty_figure("no split has examples in both parts: no curve")
     figure, (roc, pr) = plt.subplots(1, 2, figsize=(style.FULL_WIDTH, 3.6))
     colour = _PREDICTORS
     by_predictor = table.set_index("predictor")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from abovechance.chance.agreement import agreement, most_prompts
+from abovechance.chance.agreement import agreement, agreement_by_prompts, most_prompts
 from abovechance.chance.verdicts import VERDICTS
 from abovechance.core.files import check_names, write_csv, write_text
 
@@ -97,30 +97,34 @@ def precision_settings(
         The best accuracies and verdicts of both, the ``mean_change`` of the prompts' accuracies
         from the first to the second, and their ``correlation`` over prompts.
     """
-    by_model = dict(tuple(verdicts.groupby("model", sort=False)))
-    prompts = dict(tuple(accuracy.groupby("model", sort=False)))
     keys = ["task", "shots"]
     parts = []
     for pair in pairs:
-        columns = [*keys, "best_accuracy", "verdict"]
-        first, second = (by_model[model][columns] for model in pair)
+        of_pair = [verdicts.loc[verdicts["model"] == model] for model in pair]
+        first, second = (table[[*keys, "best_accuracy", "verdict"]] for table in of_pair)
         both = first.merge(second, on=keys, suffixes=("_first", "_second"))
-        same = [prompts[model][[*keys, "prompt", "accuracy"]] for model in pair]
+        same = [accuracy.loc[accuracy["model"] == model, [*keys, "prompt", "accuracy"]] for model in pair]
         each = same[0].merge(same[1], on=[*keys, "prompt"], suffixes=("_first", "_second"))
-        grouped = each.groupby(keys)
-        change = grouped["accuracy_second"].mean() - grouped["accuracy_first"].mean()
-        correlation = grouped[["accuracy_first", "accuracy_second"]].apply(_correlation)
-        moved = pd.DataFrame({"mean_change": change, "correlation": correlation}).reset_index()
-        part = both.merge(moved, on=keys)
+        part = both.merge(_moved(each, keys), on=keys)
         part.insert(0, "second", pair[1])
         part.insert(0, "first", pair[0])
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
 
-def _correlation(both: pd.DataFrame) -> float:
-    """Pearson's correlation of two columns; nan where one does not vary."""
-    first, second = (both[column] for column in both)
+def _moved(each: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """How accuracies change from one precision to the other, by these keys."""
+    rows = []
+    for key, group in each.groupby(keys, sort=False):
+        first, second = group["accuracy_first"], group["accuracy_second"]
+        change = second.mean() - first.mean()
+        moved = {"mean_change": change, "correlation": _correlation(first, second)}
+        rows.append(dict(zip(keys, key, strict=True)) | moved)
+    return pd.DataFrame(rows, columns=[*keys, "mean_change", "correlation"])
+
+
+def _correlation(first: pd.Series, second: pd.Series) -> float:
+    """Pearson's correlation; nan where one does not vary."""
     return float(first.corr(second)) if first.std() > 0 and second.std() > 0 else float("nan")
 
 
@@ -142,14 +146,20 @@ def precision_summary(settings: pd.DataFrame) -> pd.DataFrame:
         row["same_verdict"] = int((group["verdict_first"] == group["verdict_second"]).sum())
         row["mean_change_of_best"] = (group["best_accuracy_second"] - group["best_accuracy_first"]).mean()
         rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_SUMMARY)
+
+
+_SUMMARY = [
+    *("first", "second", "shots", "settings", "above_standard_first", "between_first"),
+    *("above_standard_second", "between_second", "same_verdict", "mean_change_of_best"),
+]
 
 
 def heldout_tables(outcomes: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Agreement of validation with held-out test: by model, by task and in total."""
     most = most_prompts(outcomes)
     return {
-        "heldout_by_prompts": agreement(outcomes, ["asked"]),
+        "heldout_by_prompts": agreement_by_prompts(outcomes),
         "heldout_by_model": agreement(most, ["model"]),
         "heldout_by_task": agreement(most, ["task"]),
     }

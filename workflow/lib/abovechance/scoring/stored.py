@@ -1,0 +1,74 @@
+"""What scores lie in a study's folder, and which of them the study asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from abovechance.core.errors import InputError
+from abovechance.core.reading import read_yaml
+from abovechance.core.settings import Setting
+from abovechance.core.tables import read_made_from
+from abovechance.scoring.store import kept_beside
+
+
+def stored(study: Path) -> pd.DataFrame:
+    """What scores lie in a study's folder.
+
+    Returns
+    -------
+    DataFrame
+        One row a scores file: ``model``, ``task``, ``shots``; ``asked``, whether the study's config, as
+        it ran last, has the setting; ``prompts`` in the study, ``kept`` besides; ``megabytes`` of both;
+        ``path``.
+
+    Raises
+    ------
+    InputError
+        If the folder is no study's, or a file in it cannot be read.
+    """
+    if not (study / "scores").is_dir():
+        raise InputError(f"{study}: has no scores; right would be a study's folder, such as results/default")
+    config = read_yaml(study / "config.yaml") if (study / "config.yaml").is_file() else {}
+    rows = []
+    for path in sorted((study / "scores").glob("*/*/*-shot.parquet")):
+        shots = path.stem.removesuffix("-shot")
+        if not shots.isdecimal():
+            continue
+        setting = Setting(path.parent.parent.name, path.parent.name, int(shots))
+        lies = [file for file in (path, kept_beside(path)) if file.is_file()]
+        prompts, *kept = (len(read_made_from(file).get("prompts", [])) for file in lies)
+        rows.append(
+            setting._asdict()
+            | {
+                "asked": not config or _asks(config, setting),
+                "prompts": prompts,
+                "kept": sum(kept),
+                "megabytes": sum(file.stat().st_size for file in lies) / 1e6,
+                "path": path,
+            }
+        )
+    return pd.DataFrame(rows, columns=[*Setting._fields, "asked", "prompts", "kept", "megabytes", "path"])
+
+
+def _asks(config: Mapping[str, Any], setting: Setting) -> bool:
+    return (
+        setting.model in config.get("models", {})
+        and setting.task in config.get("tasks", {})
+        and setting.shots in config.get("shots", [])
+    )
+
+
+def drop_unasked(found: pd.DataFrame) -> int:
+    """Delete those of a table of ``stored`` that the study does not ask for; the bytes that were freed."""
+    unwanted = [kept_beside(path) for path in found["path"]]
+    unwanted += found.loc[~found["asked"].astype(bool), "path"].tolist()
+    freed = 0
+    for path in unwanted:
+        if path.is_file():
+            freed += path.stat().st_size
+            path.unlink()
+    return freed

@@ -1,0 +1,43 @@
+"""The prompts that were left out since they are longer than a model's context.
+
+in:  scores/, whose metadata say it
+out: left_out.parquet, which verdicts carry, and its table
+"""
+
+TABLES += catalogue.LEFT_OUT
+
+
+rule left_out:
+    """How many prompts of each setting were left out."""
+    input:
+        scores=SCORES,
+    output:
+        f"{RESULTS}/left_out.parquet",
+    log:
+        f"{RESULTS}/logs/left_out.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        settings=SETTINGS,
+        code=code_of("left_out.py"),
+    script:
+        "../../scripts/left_out.py"
+
+
+rule left_out_table:
+    """The settings of which prompts were left out."""
+    input:
+        rules.left_out.output,
+    output:
+        table_files(catalogue.LEFT_OUT),
+    log:
+        f"{RESULTS}/logs/left_out_table.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("left_out_table.py"),
+    script:
+        "../../scripts/left_out_table.py"
+
+
+BESIDE_VERDICTS["left_out"] = rules.left_out.output
