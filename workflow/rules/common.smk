@@ -25,6 +25,7 @@ if (WORKFLOW / "lib").is_dir():  # else the library is installed
 
 from abovechance.core.code import code_digest
 from abovechance.core.errors import InputError
+from abovechance.core.files import file_name
 from abovechance.core.provenance import digest
 from abovechance.core.reading import read_yaml
 from abovechance.shown import catalogue

@@ -24,7 +24,6 @@ rule report:
     """One file that opens anywhere."""
     input:
         verdicts=VERDICTS,
-        left_out=BESIDE_VERDICTS.get("left_out", []),
         outcomes=OUTCOMES,
         config=rules.resolved_config.output,
         made_from=MADE_FROM,

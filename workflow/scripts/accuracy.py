@@ -13,7 +13,11 @@ with logged(snakemake):
     files, params, output = snakemake.input, snakemake.params, snakemake.output
     facts = {"normalization": params.normalization}
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
-    with writing_results(Path(output.predictions), Path(output.accuracy), facts) as write:
+    nothing = (
+        "all prompts of all settings are longer than their model's context; right would be fewer shots, "
+        "shorter examples or another model"
+    )
+    with writing_results(Path(output.predictions), Path(output.accuracy), facts, nothing=nothing) as write:
         for setting, path in zip(map(Setting._make, params.settings), files.scores, strict=True):
             predictions = predict(read_table(Path(path)), tasks[setting.task], **facts)
             if not predictions.empty:  # else all its prompts were left out

@@ -10,5 +10,5 @@ from abovechance.shown.expected_maximum import expected_maximum, expected_maximu
 
 with logged(snakemake):
     accuracy = read_table(Path(snakemake.input.accuracy))
-    numbers = expected_maximum_numbers(accuracy[accuracy["model"] == snakemake.wildcards.model])
+    numbers = expected_maximum_numbers(accuracy[accuracy["model"] == snakemake.params.model])
     style.save(expected_maximum(numbers), numbers, Path(snakemake.output.png).with_suffix(""))

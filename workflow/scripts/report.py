@@ -23,6 +23,5 @@ with logged(snakemake):
             report.made_from([Path(path) for path in files.made_from]),
         ),
         sections=report.sections(Path(files.tables[0]).parent, snakemake.params.tables),
-        left_out=read_table(Path(files.left_out[0])) if files.left_out else None,
     )
     write_text(text, Path(snakemake.output[0]))

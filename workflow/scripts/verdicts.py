@@ -5,7 +5,7 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.chance.randomization import for_verdicts
-from abovechance.chance.verdicts import verdicts
+from abovechance.chance.verdicts import verdicts, with_left_out
 from abovechance.core.files import write_csv
 from abovechance.core.settings import SETTING
 from abovechance.core.tables import read_table
@@ -16,5 +16,5 @@ with logged(snakemake):
     if files.get("randomization"):
         table = table.merge(for_verdicts(read_table(Path(files.randomization))), on=SETTING, how="left")
     if files.get("left_out"):
-        table = table.merge(read_table(Path(files.left_out))[[*SETTING, "left_out"]], on=SETTING, how="left")
+        table = with_left_out(table, read_table(Path(files.left_out)))
     write_csv(table, Path(snakemake.output[0]))

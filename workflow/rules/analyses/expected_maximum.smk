@@ -5,6 +5,7 @@ out: figures/expected_maximum_<model>
 """
 
 FIGURES += map(catalogue.expected_maximum, MODELS)
+MODEL_IN_FILE = {file_name(model): model for model in MODELS}
 
 
 rule figure_expected_maximum:
@@ -20,9 +21,12 @@ rule figure_expected_maximum:
         ),
     log:
         f"{RESULTS}/logs/figures/expected_maximum_{{model}}.log",
+    wildcard_constraints:
+        model="|".join(map(re.escape, MODEL_IN_FILE)),
     conda:
         "../../../envs/analysis.yaml"
     params:
+        model=lambda wildcards: MODEL_IN_FILE[wildcards.model],
         code=code_of("figure_expected_maximum.py"),
     script:
         "../../scripts/figure_expected_maximum.py"

@@ -40,4 +40,4 @@ rule left_out_table:
         "../../scripts/left_out_table.py"
 
 
-BESIDE_VERDICTS["left_out"] = rules.left_out.output
+BESIDE_VERDICTS["left_out"] = rules.left_out.output[0]

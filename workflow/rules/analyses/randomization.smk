@@ -25,4 +25,4 @@ rule randomization:
         "../../scripts/randomization.py"
 
 
-BESIDE_VERDICTS["randomization"] = rules.randomization.output
+BESIDE_VERDICTS["randomization"] = rules.randomization.output[0]

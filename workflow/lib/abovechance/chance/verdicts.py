@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from abovechance.chance.baseline import BestOf, RandomBaseline, whole
 from abovechance.core.html import as_html
-from abovechance.core.settings import by_setting
+from abovechance.core.settings import SETTING, by_setting
 
 VERDICTS = ("below", "between", "above")
 
@@ -164,3 +164,21 @@ def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
         row |= {"best_prompt": int(ranked(prompts)["prompt"].iloc[0]), "best_accuracy": found.accuracy}
         rows.append(row | found.judgement)
     return pd.DataFrame(rows)
+
+
+def with_left_out(table: pd.DataFrame, left_out: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts with how many prompts were ``left_out``, and a row for settings of which all were.
+
+    Such a row has no verdict, 0 ``examples`` and 0 ``prompts``, and nothing else.
+
+    Parameters
+    ----------
+    table
+        From ``verdicts``.
+    left_out
+        The table ``left_out`` of all settings, in the order that verdicts shall have.
+    """
+    found = left_out[[*SETTING, "left_out"]].merge(table, on=SETTING, how="left")
+    whole = {"examples": "Int64", "prompts": "Int64", "best_prompt": "Int64"}
+    found = found.astype(whole).fillna({"examples": 0, "prompts": 0})
+    return found[[*table.columns, "left_out"]]

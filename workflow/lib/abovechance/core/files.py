@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from abovechance.core.provenance import digest
 
 
 @contextmanager
@@ -40,6 +43,18 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV in one rename; floats keep all their digits."""
     with replacing(path) as beside:
         table.to_csv(beside, index=False)
+
+
+def file_name(text: str) -> str:
+    """A name that can be a part of a file's: the text itself, or what of it can, and a digest.
+
+    Names of models in other tools' logs may have any character.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("._-")[:60]
+    # Snakemake takes a text that repeats itself many times for an endless loop
+    if plain == text and not re.search(r"(.+)\1{19,}\Z", text):
+        return text
+    return f"{plain[:20]}-{digest(text)[:8]}"
 
 
 def check_names(made: Iterable[str], files: Sequence[Path]) -> None:

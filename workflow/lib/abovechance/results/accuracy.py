@@ -57,7 +57,11 @@ def accuracy_by_prompt(predictions: pd.DataFrame) -> pd.DataFrame:
 
 @contextmanager
 def writing_results(
-    predictions: Path, accuracy: Path, made_from: Mapping[str, Any], schema: TableSchema = PREDICTIONS
+    predictions: Path,
+    accuracy: Path,
+    made_from: Mapping[str, Any],
+    schema: TableSchema = PREDICTIONS,
+    nothing: str = "no setting has a prediction",
 ) -> Iterator[Callable[[pd.DataFrame], None]]:
     """A function that adds the predictions of one setting: they and their accuracies are written.
 
@@ -67,6 +71,8 @@ def writing_results(
         The files. The second is written when all settings are there.
     schema
         The predictions' columns.
+    nothing
+        What to say where no setting has a prediction.
 
     Raises
     ------
@@ -82,5 +88,5 @@ def writing_results(
 
         yield write
         if not found:
-            raise InputError(f"{predictions}: no setting has a prediction")
+            raise InputError(f"{predictions}: {nothing}")
     ACCURACY.write(pd.concat(found, ignore_index=True), accuracy, made_from)

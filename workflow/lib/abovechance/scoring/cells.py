@@ -108,6 +108,8 @@ def score_cells(
     if any(missing.values()):
         tokenizer = models.load_tokenizer(weights)
         context = models.context_length(weights)
+        for cell in cells.values():
+            _check_read(cell, tokenizer)
         too_long = {
             path: _too_long(cell, tokenizer, missing[path], context, leave_out_too_long)
             for path, cell in cells.items()
@@ -119,6 +121,15 @@ def score_cells(
     made_from = {"model": weights.source, "revision": weights.revision, **facts, "precision": precision}
     for path, cell in cells.items():
         stores[path].finish(cell.keys, made_from)
+
+
+def _check_read(cell: Cell, tokenizer: PreTrainedTokenizerFast) -> None:
+    """Raise InputError, before the model is loaded, where there is nothing to read before a choice."""
+    if cell.setting.shots == 0 and len(cell.prompts):  # demonstrations are never without a text
+        try:
+            tokenize(tokenizer, cell.strings(0))
+        except InputError as error:
+            raise InputError(f"{cell.setting.words}: {error}") from None
 
 
 def _score_missing(

@@ -84,12 +84,15 @@ def tokenize(tokenizer: PreTrainedTokenizerFast, strings: PromptStrings) -> Toke
         strings.texts, return_offsets_mapping=True, return_attention_mask=False, verbose=False
     )
     sequences, starts = [], []
-    for tokens, spans, context in zip(
-        encoded["input_ids"], encoded["offset_mapping"], strings.contexts, strict=True
+    for tokens, spans, context, example in zip(
+        encoded["input_ids"], encoded["offset_mapping"], strings.contexts, strings.examples, strict=True
     ):
         covered = np.flatnonzero(np.array([end for _, end in spans]) > len(context))
         if covered[0] == 0:
-            raise InputError("a choice has nothing before it: give its example a text, or the study shots")
+            raise InputError(
+                f"example '{example}': the model reads nothing before its choices; right would be a text, "
+                "or shots above 0"
+            )
         sequences.append(tokens[: covered[-1] + 1])
         starts.append(int(covered[0]))
     return Tokens(sequences, starts)

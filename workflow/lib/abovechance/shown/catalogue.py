@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from abovechance.core.files import file_name
+
 TABLE_SUFFIXES = ("csv", "md", "tex")
 FIGURE_SUFFIXES = ("pdf", "png", "csv")
 
@@ -69,7 +71,7 @@ AGREEMENT = ShownFigure(
 def expected_maximum(model: str) -> ShownFigure:
     """The figure of one model's expected best accuracies."""
     return ShownFigure(
-        f"expected_maximum_{model}",
+        f"expected_maximum_{file_name(model)}",
         f"The best of ever more prompts: {model}",
         "Above: the expected accuracy of the best of as many prompts as the axis says (coloured), and "
         "both baselines. Below: the probability that guessing reaches it, for one guesser (dashed) and "

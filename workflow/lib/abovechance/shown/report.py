@@ -13,7 +13,6 @@ import jinja2
 import pandas as pd
 
 from abovechance.chance.agreement import agreement_by_prompts
-from abovechance.core.settings import SETTING
 from abovechance.core.tables import read_made_from
 from abovechance.shown import style
 from abovechance.shown.tables import probability, readable, verdict_counts
@@ -57,7 +56,6 @@ def render(
     pictures: Sequence[Picture],
     facts: Mapping[str, Any],
     sections: Sequence[Section] = (),
-    left_out: pd.DataFrame | None = None,
 ) -> str:
     """The report as HTML text.
 
@@ -71,8 +69,6 @@ def render(
         What was run, name to value, shown as a list.
     sections
         Tables with a heading of their own, after the verdicts.
-    left_out
-        How many prompts of each setting were left out, where a study says so.
     """
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
@@ -81,16 +77,12 @@ def render(
         files("abovechance.shown").joinpath("report.html.jinja").read_text(encoding="utf-8")
     )
     counts = verdict_counts(verdicts, ["model", "shots"])
-    if left_out is None:
-        left_out = pd.DataFrame(columns=[*SETTING, "prompts", "left_out"])
-    empty = left_out[left_out["left_out"] == left_out["prompts"]]
-    settings = pd.concat([verdicts[SETTING], empty[SETTING]])
     return template.render(
         study=study,
-        models=list(dict.fromkeys(settings["model"])),
-        shots=sorted(settings["shots"].unique()),
-        rows=_glance(verdicts, empty),
-        left_out={"prompts": int(left_out["left_out"].sum()), "settings": len(empty)},
+        models=list(dict.fromkeys(verdicts["model"])),
+        shots=sorted(verdicts["shots"].unique()),
+        rows=_glance(verdicts),
+        left_out=int(verdicts["left_out"].sum()) if "left_out" in verdicts else 0,
         total=counts.iloc[-1].to_dict(),
         counts=_html(counts),
         verdicts=_html(verdicts),
@@ -102,41 +94,29 @@ def render(
     )
 
 
-def _glance(verdicts: pd.DataFrame, empty: pd.DataFrame) -> list[dict[str, Any]]:
-    """One row per task: its name and {(model, shots): cell}.
+def _glance(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
+    """One row per task: its name and {(model, shots): cell}."""
+    return [
+        {
+            "task": style.words(str(task)),
+            "cells": {(row.model, row.shots): _cell(row) for row in _rows(group)},
+        }
+        for task, group in verdicts.groupby("task", sort=False)
+    ]
 
-    Parameters
-    ----------
-    empty
-        The settings of which all prompts were left out.
-    """
-    rows = []
-    for task in dict.fromkeys([*verdicts["task"], *empty["task"]]):
-        cells = {
-            (row.model, row.shots): {
-                "verdict": "left-out",
-                "label": "left out",
-                "best": "none",
-                "hint": f"all {row.prompts} prompts are longer than the model's context",
-            }
-            for row in _rows(empty[empty["task"] == task])
-        }
-        cells |= {
-            (row.model, row.shots): {
-                "verdict": row.verdict,
-                "label": row.verdict,
-                "best": f"{row.best_accuracy:.0%}",
-                "hint": (
-                    f"best of {row.prompts} prompts on {row.examples} examples: "
-                    f"{row.best_accuracy:.3f}; standard baseline {row.standard_baseline:.3f} "
-                    f"(tail {probability(row.standard_tail)}), maximum baseline "
-                    f"{row.maximum_baseline:.3f} (tail {probability(row.maximum_tail)})" + _randomized(row)
-                ),
-            }
-            for row in _rows(verdicts[verdicts["task"] == task])
-        }
-        rows.append({"task": style.words(str(task)), "cells": cells})
-    return rows
+
+def _cell(row: Any) -> dict[str, str]:
+    """What the table at a glance shows of a setting."""
+    if pd.isna(row.verdict):
+        hint = f"all {row.left_out} prompts are longer than the model's context"
+        return {"verdict": "left-out", "label": "left out", "best": "none", "hint": hint}
+    hint = (
+        f"best of {row.prompts} prompts on {row.examples} examples: "
+        f"{row.best_accuracy:.3f}; standard baseline {row.standard_baseline:.3f} "
+        f"(tail {probability(row.standard_tail)}), maximum baseline "
+        f"{row.maximum_baseline:.3f} (tail {probability(row.maximum_tail)})" + _randomized(row)
+    )
+    return {"verdict": row.verdict, "label": row.verdict, "best": f"{row.best_accuracy:.0%}", "hint": hint}
 
 
 def _rows(table: pd.DataFrame) -> Iterator[Any]:

@@ -60,7 +60,8 @@ def verdict_counts(verdicts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """How many settings are below, between and above the baselines, by group and in total.
 
     Also how many are above the standard baseline, and the share of these that are not above
-    the maximum one: what the standard baseline alone would have misled about.
+    the maximum one: what the standard baseline alone would have misled about. Where the verdicts say
+    what was left out, how many settings have no verdict, all their prompts being left out.
     """
     groups = [(key, group) for key, group in verdicts.groupby(by, observed=True, sort=False)]
     groups.append((("total", *[""] * (len(by) - 1)), verdicts))
@@ -73,6 +74,7 @@ def _count(group: pd.DataFrame) -> dict[str, object]:
     share = counts["between"] / above_standard if above_standard else float("nan")
     return {
         "settings": len(group),
+        **({"left_out": int(group["verdict"].isna().sum())} if "left_out" in group else {}),
         **counts,
         "above_standard": above_standard,
         "share_between": share,
@@ -100,7 +102,8 @@ def precision_settings(
     keys = ["task", "shots"]
     parts = []
     for pair in pairs:
-        of_pair = [verdicts.loc[verdicts["model"] == model] for model in pair]
+        judged = verdicts[verdicts["verdict"].notna()]
+        of_pair = [judged[judged["model"] == model] for model in pair]
         first, second = (table[[*keys, "best_accuracy", "verdict"]] for table in of_pair)
         both = first.merge(second, on=keys, suffixes=("_first", "_second"))
         same = [accuracy.loc[accuracy["model"] == model, [*keys, "prompt", "accuracy"]] for model in pair]
