@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from abovechance.scoring import models
+from abovechance.scoring.weights import Weights, default_device, load_tokenizer, quantize
 
 
 def main() -> None:
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, default=4096)
     options = parser.parse_args()
     default = next(Path("results/weights").glob("*/weights.json"))
-    tokenizer = models.load_tokenizer(models.Weights.read(default))
+    tokenizer = load_tokenizer(Weights.read(default))
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=options.hidden,
@@ -36,15 +36,15 @@ def main() -> None:
     )
     torch.manual_seed(0)
     torch.set_default_dtype(torch.bfloat16)
-    with torch.device(models.default_device()):
+    with torch.device(default_device()):
         model = LlamaForCausalLM(config)
     whole = options.folder / "whole"
     model.save_pretrained(whole)
     tokenizer.save_pretrained(whole)
     del model
-    weights = models.Weights(str(whole), f"random Llama, {options.layers} layers", "random")
+    weights = Weights(str(whole), f"random Llama, {options.layers} layers", "random")
     weights.write(options.folder / "weights.json")
-    models.quantize(weights, options.folder).write(options.folder / "nf4" / "weights.json")
+    quantize(weights, options.folder).write(options.folder / "nf4" / "weights.json")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from abovechance.scoring import models
 from abovechance.scoring.algorithms import choose_path, score
 from abovechance.scoring.engine import pack_tokens
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
+from abovechance.scoring.weights import Weights, load_tokenizer
 from abovechance.study.prompts import draw_prompts, evaluated_on, evaluation_set
 
 
@@ -144,8 +145,8 @@ def main() -> None:
     except ImportError:
         print("lm-eval is not installed, so (b) is left out: pip install -r envs/requirements-bench.txt")
         harness = False
-    weights = models.Weights.read(options.weights)
-    model, tokenizer = models.load(weights, options.precision), models.load_tokenizer(weights)
+    weights = Weights.read(options.weights)
+    model, tokenizer = models.load(weights, options.precision), load_tokenizer(weights)
     rows = []
     for task, shots, strings in some_cells(options.tasks, options.task, options.shots, options.examples):
         rows.append({"task": task, "shots": shots, **measure(model, tokenizer, strings, harness)})

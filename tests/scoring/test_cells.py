@@ -14,12 +14,13 @@ from abovechance.scoring import models
 from abovechance.scoring.algorithms import score
 from abovechance.scoring.cells import Cell, Scorer, score_cells
 from abovechance.scoring.tokens import PromptStrings, tokenize
+from abovechance.scoring.weights import Weights, load_tokenizer
 from abovechance.study.prompts import draw_prompts, evaluation_set
 from abovechance.study.tasks import as_table
 
 
 @pytest.fixture(scope="module")
-def weights(tmp_path_factory) -> models.Weights:
+def weights(tmp_path_factory) -> Weights:
     """A model with random weights and a byte-level tokenizer, saved as transformers saves them."""
     folder = tmp_path_factory.mktemp("model")
     trained = ByteLevelBPETokenizer()
@@ -36,7 +37,7 @@ def weights(tmp_path_factory) -> models.Weights:
         initializer_range=0.3,
     )
     LlamaForCausalLM(config).save_pretrained(folder)
-    return models.Weights(str(folder), "tiny", "revision")
+    return Weights(str(folder), "tiny", "revision")
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def test_scores_are_the_log_likelihoods_of_whole_strings(task, weights, tmp_path
     table = read_table(tmp_path / "s.parquet")
     assert len(table) == 3 * 4 * 3  # prompts x other examples x choices
     model = models.load(weights, "float32")
-    tokenizer = models.load_tokenizer(weights)
+    tokenizer = load_tokenizer(weights)
     texts, choices = task.set_index("example")["text"], task.set_index("example")["choices"]
     for row in table.sample(12, random_state=0).itertuples():
         context = chosen.prompts["text"][row.prompt] + texts[row.example]
@@ -154,7 +155,7 @@ def test_prompts_too_long_are_an_error_before_the_model_is_loaded(task, weights,
 
 
 def test_a_prompt_that_just_fits_the_context_is_scored(task, weights, tmp_path):
-    tokenizer = models.load_tokenizer(weights)
+    tokenizer = load_tokenizer(weights)
     for length in range(40, 120):
         longer = task.assign(text=["Q" * length + "\nA:", *task["text"][1:]])
         chosen = cell(longer, prompts=5)
@@ -248,6 +249,6 @@ def test_a_choices_tokens_are_those_that_end_after_its_start(spans, start, lengt
 def test_tokens_of_a_beginning_of_sequence_are_not_counted_as_the_choices(task, weights, tmp_path):
     score_cells({tmp_path / "s.parquet": cell(task)}, weights, "float32", silent)
     table = read_table(tmp_path / "s.parquet")
-    tokenizer = models.load_tokenizer(weights)
+    tokenizer = load_tokenizer(weights)
     alone = np.array([len(tokenizer(choice)["input_ids"]) for choice in (" yes", " no", " maybe so")])
     assert (table["tokens"].to_numpy() == alone[table["choice"]]).all()

@@ -19,8 +19,9 @@ from transformers import (
 from abovechance.scoring import algorithms, engine, models
 from abovechance.scoring.algorithms import choose_path
 from abovechance.scoring.engine import score_rows, score_tree
-from abovechance.scoring.models import Weights, WideLinear, load, quantize
+from abovechance.scoring.models import WideLinear, load
 from abovechance.scoring.trie import build_trie
+from abovechance.scoring.weights import Weights, nf4_config, quantize
 
 SMALL = {
     "vocab_size": 300,
@@ -96,7 +97,7 @@ def load_nf4(tmp_path) -> Callable[[], PreTrainedModel]:
 
     def load_one() -> PreTrainedModel:
         return AutoModelForCausalLM.from_pretrained(
-            tmp_path, dtype=torch.bfloat16, quantization_config=models.nf4_config(), device_map="cpu"
+            tmp_path, dtype=torch.bfloat16, quantization_config=nf4_config(), device_map="cpu"
         ).eval()
 
     return load_one

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.scoring.models import Weights, quantize
+from abovechance.scoring.weights import Weights, quantize
 
 with logged(snakemake):
     output = Path(snakemake.output[0])

@@ -11,7 +11,8 @@ with logged(snakemake) as log:
     from abovechance.core.tables import read_table
     from abovechance.scoring.accelerators import reserved
     from abovechance.scoring.cells import Cell, score_cells
-    from abovechance.scoring.models import Weights, memory_needed
+    from abovechance.scoring.models import memory_needed
+    from abovechance.scoring.weights import Weights
 
     torch.set_num_threads(snakemake.threads)
     wildcards, params, files = snakemake.wildcards, snakemake.params, snakemake.input

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.scoring.models import fetch
+from abovechance.scoring.inspection import check_weights
+from abovechance.scoring.weights import fetch
 from abovechance.study.downloads import check_sha256
 
 with logged(snakemake):
@@ -14,4 +15,6 @@ with logged(snakemake):
     downloaded = Path(snakemake.input[0]) if "download" in source else None
     if downloaded:
         check_sha256(downloaded, snakemake.params.pinned)
-    fetch(source, downloaded, output.parent).write(output)
+    weights = fetch(source, downloaded, output.parent)
+    check_weights(weights)
+    weights.write(output)

@@ -14,9 +14,9 @@ files, and what cannot be used is left out and told (``Problem``).
 from __future__ import annotations
 
 import io
-import json
 import re
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +30,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from abovechance.core.errors import InputError, nearest
+from abovechance.core.reading import parse_json
 from abovechance.core.settings import Setting
 from abovechance.study.task_sources import bigbench_names
 
@@ -91,7 +92,10 @@ class Release:
             self._zip = None
             found = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
         elif zipfile.is_zipfile(path):
-            self._zip = zipfile.ZipFile(path)
+            try:
+                self._zip = zipfile.ZipFile(path)
+            except (zipfile.BadZipFile, OSError) as error:
+                raise InputError(f"release {path}: cannot be read ({error}); was it cut off?") from None
             found = set(self._zip.namelist())
         else:
             problem = "is not a zip file" if path.is_file() else "does not exist"
@@ -103,10 +107,13 @@ class Release:
         self.names = {name.removeprefix(self._root) for name in found if name.startswith(self._root)}
 
     def read(self, name: str) -> bytes:
-        """The content of a file of ``names``."""
-        if self._zip is not None:
-            return self._zip.read(self._root + name)
-        return (self.path / (self._root + name)).read_bytes()
+        """The content of a file of ``names``; InputError where it is damaged."""
+        try:
+            if self._zip is not None:
+                return self._zip.read(self._root + name)
+            return (self.path / (self._root + name)).read_bytes()
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+            raise InputError(f"release {self.path}: {name}: cannot be read ({error})") from None
 
     @cached_property
     def settings(self) -> list[Setting]:
@@ -222,10 +229,7 @@ class Release:
         return self._json(names[0]) if names else None
 
     def _json(self, name: str) -> Any:
-        try:
-            return json.loads(self.read(name))
-        except json.JSONDecodeError as error:
-            raise InputError(f"{self.path}: {name}: is not JSON: {error}") from None
+        return parse_json(self.read(name), f"{self.path}: {name}")
 
     def outcomes(self) -> pd.DataFrame:
         """The released outcomes on held-out data, all numbers of prompts tried; empty where none are.
@@ -239,7 +243,10 @@ class Release:
         parts = []
         for name in sorted(self.names):
             if match := re.fullmatch(r"held-out-split-results/.*_t=(\d+)_.*\.csv", name):
-                part = pd.read_csv(io.BytesIO(self.read(name)))
+                try:
+                    part = pd.read_csv(io.BytesIO(self.read(name)))
+                except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+                    raise InputError(f"{self.path}: {name}: cannot be read as CSV ({error})") from None
                 if missing := set(_OUTCOMES) - set(part.columns):
                     raise InputError(f"{self.path}: {name}: lacks the columns {sorted(missing)}")
                 parts.append(part.rename(columns=_OUTCOMES).assign(asked=int(match[1])).dropna())

@@ -21,6 +21,7 @@ from abovechance.scoring.engine import pack_tokens
 from abovechance.scoring.identity import identities
 from abovechance.scoring.store import TOO_LONG, ScoreStore
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
+from abovechance.scoring.weights import Weights, load_tokenizer
 from abovechance.study.prompts import evaluated_on
 
 
@@ -65,7 +66,7 @@ class Cell:
 
 def score_cells(
     cells: Mapping[Path, Cell],
-    weights: models.Weights,
+    weights: Weights,
     precision: str,
     report: Callable[[str], None],
     leave_out_too_long: bool = False,
@@ -106,7 +107,7 @@ def score_cells(
         report(f"{cell.setting.words}: {len(missing[path])} of {len(cell.keys)} prompts to score")
     facts: dict[str, Any] = {}
     if any(missing.values()):
-        tokenizer = models.load_tokenizer(weights)
+        tokenizer = load_tokenizer(weights)
         context = models.context_length(weights)
         for cell in cells.values():
             _check_read(cell, tokenizer)

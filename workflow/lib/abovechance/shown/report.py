@@ -87,6 +87,8 @@ def render(
         counts=_html(counts),
         verdicts=_html(verdicts),
         agreement=_html(agreement_by_prompts(outcomes)),
+        held_out=len(outcomes),
+        randomized="randomization_tail" in verdicts,
         pictures=pictures,
         facts=facts,
         sections=sections,

@@ -1,0 +1,102 @@
+"""A model's folder is opened before anything long begins; what is wrong in it is one line."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import ByteLevelBPETokenizer
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from abovechance.core.errors import InputError
+from abovechance.scoring.inspection import check_weights
+from abovechance.scoring.weights import Weights, convert_gguf
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("good")
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator(["Is it so? Yes."] * 3, vocab_size=270, min_frequency=2)
+    PreTrainedTokenizerFast(tokenizer_object=trained._tokenizer).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=300, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+def with_config(**changes):
+    def change(folder: Path) -> None:
+        path = folder / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+    return change
+
+
+def without_tokenizer(folder: Path) -> None:
+    for path in folder.glob("token*"):
+        path.unlink()
+
+
+CASES = {
+    "no tokenizer": (without_tokenizer, "has no tokenizer; right would be its tokenizer.json beside"),
+    "torn tokenizer": (
+        lambda folder: (folder / "tokenizer.json").write_text("{"),
+        "its tokenizer cannot be read (JSONDecodeError",
+    ),
+    "cut weights": (
+        lambda folder: os.truncate(folder / "model.safetensors", 3000),
+        "model.safetensors: cannot be read as safetensors",
+    ),
+    "empty weights": (
+        lambda folder: os.truncate(folder / "model.safetensors", 0),
+        "model.safetensors: cannot be read as safetensors",
+    ),
+    "a part is not there": (
+        lambda folder: (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "b"}}'),
+        "model.safetensors.index.json: lists b, which is not there",
+    ),
+    "torn config": (lambda folder: (folder / "config.json").write_text("{"), "config.json: is not JSON"),
+    "config is a list": (
+        lambda folder: (folder / "config.json").write_text("[]"),
+        "config.json: has no keys",
+    ),
+    "no type": (
+        lambda folder: (folder / "config.json").write_text("{}"),
+        "config.json: transformers cannot read it (ValueError: Unrecognized model",
+    ),
+    "unknown type": (with_config(model_type="nosuch"), "config.json: transformers cannot read it"),
+    "encoder and decoder": (with_config(model_type="t5"), "config.json: 't5' is an encoder and a decoder"),
+    "pictures": (with_config(model_type="vit"), "no model of the type 'vit' that predicts the next token"),
+    "numbers that do not fit": (with_config(num_attention_heads=7), "config.json: transformers cannot read"),
+    "another model's tokenizer": (
+        with_config(vocab_size=100),
+        "tokens up to 263, the model up to 99; right would be the model's own tokenizer",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_wrong_with_a_model_folder_is_told(good, tmp_path, name):
+    change, message = CASES[name]
+    folder = tmp_path / "model"
+    shutil.copytree(good, folder)
+    check_weights(Weights(str(folder), "m", "r"))
+    change(folder)
+    with pytest.raises(InputError) as error:
+        check_weights(Weights(str(folder), "m", "r"))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"GGUF" + b"\0" * 100, b"hello"])
+def test_a_file_that_is_no_gguf_is_told(tmp_path, content):
+    path = tmp_path / "m.gguf"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="m.gguf: transformers cannot read it as a GGUF model"):
+        convert_gguf(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

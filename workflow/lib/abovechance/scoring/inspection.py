@@ -1,0 +1,102 @@
+"""A model's folder, opened before anything long begins, so that no job fails on it hours later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from abovechance.core.errors import InputError
+from abovechance.core.reading import as_written_by, read_json
+from abovechance.scoring.weights import Weights, load_tokenizer
+
+INDEX = "model.safetensors.index.json"
+# Any of these is a tokenizer's vocabulary.
+VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
+
+
+def check_weights(weights: Weights) -> None:
+    """Open all that a scoring job will open: the config, the weights' headers, the tokenizer.
+
+    Raises
+    ------
+    InputError
+        With the file that cannot be read, or what the model is that it should not be.
+    """
+    config = _check_config(weights)
+    _check_tensors(Path(weights.folder))
+    _check_tokenizer(weights, config)
+
+
+def _check_config(weights: Weights) -> Any:
+    """The model's config, of which an empty model can be built that predicts the next token."""
+    path = Path(weights.folder, "config.json")
+    if not isinstance(read_json(path), dict):
+        raise InputError(f"{path}: has no keys; right would be a config as transformers saves it")
+    with _told(f"{path}: transformers cannot read it"):
+        config = AutoConfig.from_pretrained(
+            weights.folder, trust_remote_code=weights.trust_remote_code, local_files_only=True
+        )
+    kind = getattr(config, "model_type", None) or type(config).__name__
+    if getattr(config, "is_encoder_decoder", False):
+        raise InputError(
+            f"{path}: '{kind}' is an encoder and a decoder; right would be a model that predicts the next "
+            "token"
+        )
+    problem = f"{path}: no model of the type '{kind}' that predicts the next token can be built"
+    with _told(problem), torch.device("meta"):
+        AutoModelForCausalLM.from_config(config, trust_remote_code=weights.trust_remote_code)
+    return config
+
+
+def _check_tensors(folder: Path) -> None:
+    """Raise InputError unless the headers of all files of weights can be read, and all files are there."""
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            with safe_open(path, framework="pt") as file:
+                if not list(file.keys()):
+                    raise InputError(f"{path}: has no tensors")
+        except (SafetensorError, OSError) as error:
+            raise InputError(f"{path}: cannot be read as safetensors ({error}); was it cut off?") from None
+    index = folder / INDEX
+    if index.is_file():
+        with as_written_by("transformers", str(index)):
+            listed = set(read_json(index)["weight_map"].values())
+        if missing := sorted(name for name in listed if not (folder / name).is_file()):
+            raise InputError(f"{index}: lists {missing[0]}, which is not there")
+
+
+def _check_tokenizer(weights: Weights, config: Any) -> None:
+    """Raise InputError unless there is a tokenizer, none of whose tokens the model lacks."""
+    folder = Path(weights.folder)
+    if not any((folder / name).is_file() for name in VOCABULARIES) and not weights.trust_remote_code:
+        raise InputError(f"{folder}: has no tokenizer; right would be its tokenizer.json beside the weights")
+    with _told(f"{folder}: its tokenizer cannot be read"):
+        tokenizer = load_tokenizer(weights)
+        tokens = tokenizer("Is it so? Yes, 1 time.", return_offsets_mapping=True)["input_ids"]
+    if not tokens:
+        raise InputError(f"{folder}: its tokenizer makes no tokens of a plain text")
+    size = getattr(config.get_text_config(), "vocab_size", None)
+    added = tokenizer.get_added_vocab()  # some models lack a padding token that their tokenizer has
+    most = max((token for text, token in tokenizer.get_vocab().items() if text not in added), default=0)
+    if size is not None and most >= size:
+        raise InputError(
+            f"{folder}: its tokenizer has tokens up to {most}, the model up to {size - 1}; right would be "
+            "the model's own tokenizer"
+        )
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Tell in one line what a library raised; libraries raise anything here."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{what} ({type(error).__name__}: {' '.join(str(error).split())[:200]})") from None
