@@ -34,6 +34,13 @@ def test_a_rounded_accuracy_is_the_number_of_examples_that_it_stands_for(tmp_pat
     assert found["note"].tolist() == ["", "", "no number of 30 examples gives it; 19 is nearest", ""]
 
 
+def test_a_table_from_a_spreadsheet_is_read(tmp_path):
+    path = tmp_path / "maxima.csv"
+    text = '"best_accuracy";"examples";"choices";"prompts"\r\n0,667;30;2;5\r\n"0,5";30.0;2;5\r\n;;;\r\n'
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert read_scores(path)["correct"].tolist() == [20, 15]
+
+
 def test_chance_and_choices_may_both_be_columns_and_one_is_given_in_each_row(tmp_path):
     heading = "best_accuracy,examples,choices,chance,prompts"
     found = read_scores(written(tmp_path, "0.5,10,4,,3", "0.5,10,,0.35,3", heading=heading))
@@ -48,10 +55,10 @@ def test_chance_and_choices_may_both_be_columns_and_one_is_given_in_each_row(tmp
             r"row 3: best_accuracy is '63.5' \(per cent\?\); right would be a number between 0 and 1",
         ),
         ("a,high,100,2,200", "row 3: best_accuracy is 'high'; right would be a number between 0 and 1"),
-        ("a,0.5,0,2,200", "row 3: examples is '0'; right would be a whole number, at least 1"),
+        ("a,0.5,0,2,200", "row 3: examples is '0'; right would be a whole number from 1 to"),
         ("a,0.5,10.5,2,200", "row 3: examples is '10.5'; right would be a whole number"),
         ("a,0.5,100,,200", "row 3: has neither chance nor choices"),
-        ("a,0.5,100,2,", "row 3: prompts is ''; right would be a whole number, at least 1"),
+        ("a,0.5,100,2,", "row 3: prompts is ''; right would be a whole number from 1 to"),
     ],
 )
 def test_a_wrong_value_is_told_with_its_row_and_what_would_be_right(tmp_path, row, message):

@@ -101,6 +101,22 @@ def test_helm_runs_without_the_metric_or_the_spec_are_told(tmp_path):
         imported(folder)
 
 
+@pytest.mark.parametrize(("mean", "fine"), [(0.5, True), (0.75, False)])
+def test_helm_runs_are_held_against_what_helm_reports(tmp_path, mean, fine):
+    results = [helm_result(f"id{e}", trial, float((e + trial) % 2)) for trial in range(3) for e in range(4)]
+    folder = write_helm(tmp_path / "run", results)
+    perturbed = helm_stat("exact_match", 0.1)
+    perturbed["name"]["perturbation"] = {"name": "typos"}
+    (folder / "stats.json").write_text(json.dumps([perturbed, helm_stat("exact_match", mean)]))
+    if fine:
+        assert len(imported(folder)) == 12
+    else:
+        with pytest.raises(
+            InputError, match=r"12 examples have a mean of 0.5000, and .*stats.json .* 0.7500"
+        ):
+            imported(folder)
+
+
 # --- lighteval -------------------------------------------------------------------------------
 
 
@@ -157,6 +173,34 @@ def test_lighteval_generation_goes_by_its_metric_and_asks_for_the_chance(tmp_pat
     several = lighteval_row(1, [-1.0, -2.0], 1)
     several["metric"], several["model_response"] = {"exact_match": 1.0}, {"logprobs": [-5.0]}
     assert imported(write_lighteval(tmp_path / "b", [several]), prompts=1, chance=0.1)["correct"].all()
+
+
+@pytest.mark.parametrize("gold", [7, -1, None, [], [0, 9], "0", True])
+def test_a_gold_index_that_is_none_of_the_choices_is_told(tmp_path, gold):
+    row = lighteval_row(0, [-1.0, -2.0], 0)
+    row["doc"]["gold_index"] = gold
+    path = write_lighteval(tmp_path, [row], texts=True)
+    with pytest.raises(InputError, match=r"row 0: gold_index is .*; right would be a number from 0 to 1"):
+        imported(path, prompts=1)
+
+
+def test_lighteval_runs_are_held_against_what_lighteval_recorded(tmp_path):
+    rows = [lighteval_row(0, [-1.0, -2.0], 0), lighteval_row(1, [-1.0, -2.0], 1)]
+    path = write_lighteval(tmp_path, rows)
+    results = tmp_path / "results" / "org" / "model"
+    results.mkdir(parents=True)
+    told = {"results": {"community:sums:3": {"acc": 0.5}}}
+    (results / "results_2026-11-21T07-37-03.488596.json").write_text(json.dumps(told))
+    assert imported(path, prompts=1)["correct"].tolist() == [True, False]
+    told["results"]["community:sums:3"]["acc"] = 1.0
+    (results / "results_2026-11-21T07-37-03.488596.json").write_text(json.dumps(told))
+    with pytest.raises(InputError, match=r"mean of 0.5000, and .*results_.*json \(acc\) says 1.0000"):
+        imported(path, prompts=1)
+    rows[1]["metric"]["acc"] = 1.0
+    with pytest.raises(
+        InputError, match="example '1' is wrong by its log-likelihoods.*recorded it as correct"
+    ):
+        imported(write_lighteval(tmp_path / "other", rows), prompts=1)
 
 
 def test_lighteval_files_that_are_something_else(tmp_path):
@@ -258,7 +302,77 @@ def test_inspect_logs_that_did_not_end_are_torn_or_have_another_scorer(tmp_path)
         imported(path, prompts=1)
 
 
-# --- CSV and the release ---------------------------------------------------------------------
+def test_inspect_logs_are_held_against_their_own_header(tmp_path):
+    samples = [inspect_sample(0, "C"), inspect_sample(1, "P")]
+    files = inspect_files(samples)
+    score = {"name": "choice", "metrics": {"accuracy": {"name": "accuracy", "value": 0.75}}}
+    files["header.json"]["results"] = {"scores": [score]}
+    found = imported(write_zstandard_zip(tmp_path / "log.eval", files), prompts=1)
+    assert found["tie"].tolist() == [False, True]
+    score["metrics"]["accuracy"]["value"] = 0.1
+    with pytest.raises(InputError, match="mean of 0.7500, and its header .choice, accuracy. says 0.1000"):
+        imported(write_zstandard_zip(tmp_path / "log.eval", files), prompts=1)
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["zstandard", "deflate"])
+def test_a_damaged_member_of_a_log_is_named(tmp_path, packed):
+    files = inspect_files([inspect_sample(place, "C", answer="x" * 200) for place in range(3)])
+    path = tmp_path / "log.eval"
+    if packed:
+        write_zstandard_zip(path, files)
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, value in files.items():
+                archive.writestr(name, json.dumps(value))
+    content = bytearray(path.read_bytes())
+    at = content.index(b"samples/1_epoch_1.json") + 40
+    content[at : at + 8] = b"\xff" * 8
+    path.write_bytes(content)
+    with pytest.raises(
+        InputError, match=r"log.eval, samples/1_epoch_1.json: (cannot be unpacked|is not JSON)"
+    ):
+        imported(path, prompts=1)
+
+
+def test_inspect_logs_as_json_are_found_in_a_folder(tmp_path):
+    files = inspect_files([inspect_sample(0, "C")])
+    log = files["header.json"] | {"samples": [inspect_sample(0, "C")]}
+    (tmp_path / "2026-11-21_sums.json").write_text(json.dumps(log))
+    (tmp_path / "other.json").write_text("{}")
+    assert imported(tmp_path, prompts=1)["correct"].tolist() == [True]
+
+
+# --- several tools, CSV and the release ---------------------------------------------------------------------
+
+
+def test_all_tools_results_in_a_folder_are_read(tmp_path):
+    write_helm(tmp_path / "helm", [helm_result("a", 0, 1.0)])
+    write_lighteval(tmp_path / "lighteval", [lighteval_row(0, [-1.0, -2.0], 0)])
+    write_zstandard_zip(tmp_path / "log.eval", inspect_files([inspect_sample(0, "C")]))
+    (tmp_path / "mine.csv").write_text("prompt,example,correct,choices\n0,a,1,2\n")
+    (tmp_path / "notes.csv").write_text("day,what\n1,nothing\n")
+    found = imported(tmp_path, each_file=True)
+    assert found["task"].tolist() == ["mmlu:subject=anatomy", "community|sums", "sums", "mine"]
+
+
+def test_an_option_of_a_tool_that_is_not_there_is_an_error(tmp_path):
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files([inspect_sample(0, "C")]))
+    assert len(imported(path, prompts=1, epoch=1)) == 1
+    with pytest.raises(
+        InputError, match="--filter means nothing here; it goes with .* lm-evaluation-harness"
+    ):
+        imported(path, prompts=1, filter="none")
+    with pytest.raises(InputError, match="log.eval: says itself how many choices its examples have"):
+        imported(path, prompts=1, chance=0.5)
+
+
+def test_a_csv_from_a_spreadsheet(tmp_path):
+    path = tmp_path / "mine.csv"
+    text = '"prompt";"example";"correct";"chance";"shots"\r\n0;a;1;0,25;2\r\n0;b;0;"0,5";2\r\n;;;;\r\n'
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    found = imported(path)
+    assert found["chance"].tolist() == [0.25, 0.5]
+    assert found["shots"].tolist() == [2, 2]
 
 
 def test_a_plain_csv(tmp_path):

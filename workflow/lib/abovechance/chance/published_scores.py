@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.reading import heading, number, read_csv_texts, whole
@@ -62,20 +62,20 @@ def _check_columns(table: pd.DataFrame, path: Path) -> None:
         if column not in table:
             raise InputError(f"{path}: lacks the column '{column}'; right are {', '.join(known)}")
     if not set(CHANCES) & set(table.columns):
-        raise InputError(f"{path}: lacks the column 'chance' or 'choices'")
+        raise InputError(f"{path}: lacks the column 'chance' or 'choices'; right would be one of them")
 
 
 def _score(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
     accuracy = _between_0_and_1(row, "best_accuracy", where)
-    examples = _at_least_1(row, "examples", where)
-    prompts = _at_least_1(row, "prompts", where)
+    examples = _whole(row, "examples", where, MOST_EXAMPLES)
+    prompts = _whole(row, "prompts", where, MOST_PROMPTS)
     given = [name for name in CHANCES if row.get(name, "").strip()]
     if len(given) != 1:
         raise InputError(f"{where}: has {' and '.join(given) or 'neither chance nor choices'}; right is one")
     chance = (
         _between_0_and_1(row, "chance", where)
         if given == ["chance"]
-        else 1 / _at_least_1(row, "choices", where)
+        else 1 / _whole(row, "choices", where, MOST_EXAMPLES)
     )
     correct = round(accuracy * examples)
     # what was rounded away when the accuracy was written
@@ -98,17 +98,17 @@ def _between_0_and_1(row: Mapping[Hashable, str], column: str, where: str) -> fl
     text = row.get(column, "").strip()
     value = number(text)
     if value is None or not 0 <= value <= 1:
-        hint = " (per cent?)" if value is not None and 1 < value <= 100 else ""
+        hint = " (per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
         raise InputError(f"{where}: {column} is '{text}'{hint}; right would be a number between 0 and 1")
     return value
 
 
-def _at_least_1(row: Mapping[Hashable, str], column: str, where: str) -> int:
-    """The whole number in a column; InputError where it is none, or less than 1."""
+def _whole(row: Mapping[Hashable, str], column: str, where: str, most: int) -> int:
+    """The whole number in a column; InputError where it is none, less than 1, or too large."""
     text = row.get(column, "").strip()
     value = whole(text)
-    if value is None or value < 1:
-        raise InputError(f"{where}: {column} is '{text}'; right would be a whole number, at least 1")
+    if value is None or not 1 <= value <= most:
+        raise InputError(f"{where}: {column} is '{text}'; right would be a whole number from 1 to {most}")
     return value
 
 

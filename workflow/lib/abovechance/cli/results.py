@@ -102,7 +102,10 @@ def import_(
     """Write other tools' logs as a table that a study starts from: `predictions: FILE` in its config."""
     output = check_writable(output, "--output", (".parquet",))
     options = _options("import", None, each_file, chance, choices, metric, filter_, epoch)
-    imported = _imported(_paths(results), options)
+    paths = _paths(results)
+    if tables := list(filter(published_scores.is_score_table, paths)):
+        raise InputError(f"{tables[0]}: is a table of best scores; right would be `abovechance check`")
+    imported = _imported(paths, options)
     facts = {"imported": [str(path) for path in results]}
     with IMPORTED.writing_parts(output, facts) as write:
         for _, rows in by_setting(imported):

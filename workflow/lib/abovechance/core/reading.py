@@ -207,7 +207,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except _Twice as error:
         raise InputError(f"{path}{_line(error)}: the key '{error.problem}' stands twice") from None
     except yaml.MarkedYAMLError as error:
-        raise InputError(f"{path}{_line(error)}: is not YAML: {error.problem}") from None
+        problem = str(error.problem).removeprefix("but ")
+        raise InputError(f"{path}{_line(error)}: is not YAML: {problem}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(f"{path}: is not YAML: {first}") from None

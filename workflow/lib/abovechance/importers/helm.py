@@ -36,8 +36,8 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     metric = options.metric or "exact_match"
     file = folder / "per_instance_stats.json"
     instances = read_json(file)
-    if not isinstance(instances, list):
-        raise InputError(f"{file}: is no list; right would be {LOOKS_LIKE}")
+    if not isinstance(instances, list) or not instances:
+        raise InputError(f"{file}: has no list of results; right would be {LOOKS_LIKE}")
     table = pd.DataFrame(_rows(instances, metric, file))
     split = table["split"].value_counts().index[0]
     notes = []

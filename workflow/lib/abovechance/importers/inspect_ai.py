@@ -28,7 +28,7 @@ OPTIONS = ("metric", "epoch")
 LOOKS_LIKE = "inspect's .eval or .json log"
 ZSTANDARD = 93
 # what the ways of compression raise for damaged data
-DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, pa.ArrowException, ValueError, RuntimeError)
+DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, pa.ArrowException, ValueError, RuntimeError, OSError)
 VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 
 
@@ -116,15 +116,7 @@ def _member(path: Path, member: zipfile.ZipInfo) -> Any:
     where = f"{path}, {member.filename}"
     try:
         content = _unpacked(path, member)
-    # what the ways of compression raise for damaged data
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        struct.error,
-        pa.ArrowException,
-        ValueError,
-        RuntimeError,
-    ) as error:
+    except DAMAGED as error:
         raise InputError(f"{where}: cannot be unpacked ({error}); was the file damaged?") from None
     return parse_json(content, where)
 

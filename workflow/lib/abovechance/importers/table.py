@@ -57,8 +57,11 @@ def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
     if "prompt" not in rows:
         rows = rows.assign(prompt=_label(run, runs, options))
     if (repeated := rows.duplicated(["prompt", "example"])).any():
-        example = rows["example"][repeated].iloc[0]
-        raise InputError(f"{run.file}: example '{example}' stands twice under one prompt")
+        prompt, example = rows.loc[repeated, ["prompt", "example"]].iloc[0]
+        raise InputError(
+            f"{run.file}: example '{example}' stands twice under one prompt, '{prompt}', of "
+            f"{run.setting.words}"
+        )
     unknown = rows["chance"].isna()
     if unknown.any() and options.chance is None:
         raise InputError(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Mapping
+from datetime import date
+from difflib import get_close_matches
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -197,20 +199,39 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if instance is None:
         return f"{at} is empty"
     if error.validator == "type":
-        right = f"; right would be '{instance}', in quotes" if error.validator_value == "string" else ""
-        return f"{at} is {instance!r}, but must be of type {error.validator_value}{right}"
+        quoted = isinstance(instance, int | float | date) and allowed == "string"
+        return f"{at} is {instance!r}; right would be {_TYPES[allowed]}" + f", '{instance}'" * quoted
     if error.validator == "enum":
-        words = [str(word) for word in allowed]
-        hint = nearest(str(error.instance), words)
-        return f"{at} is {error.instance!r}, but must be one of {', '.join(words)}; {hint}"
-    if error.validator == "maxLength":
-        return f"{at} has a text of {len(instance)} characters; right would be at most {allowed}"
-    if error.validator == "not":
-        return f"{at} has {instance!r}, whose end repeats itself; right would be another name"
+        near = get_close_matches(str(instance), map(str, allowed), n=1, cutoff=0.6)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        return f"{at} is {instance!r}; right would be one of {', '.join(map(str, allowed))}{hint}"
+    described: Any = error.schema
     if error.validator == "pattern":
-        described: Any = error.schema
         return f"{at} has {instance!r}; right would be {described['description']}"
-    return f"{at}: {error.message}"
+    right = _BOUNDS[str(error.validator)].format(allowed)
+    return f"{at} is {repr(instance)[:60]}; right would be {right}"
+
+
+_TYPES = {
+    "integer": "a whole number, written without a point",
+    "number": "a number",
+    "string": "a text in quotes",
+    "boolean": "true or false",
+    "array": "a list, such as [1, 2]",
+    "object": "keys with values, each on its line below",
+}
+_BOUNDS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "minItems": "at least {} entry",
+    "minProperties": "at least {} entry",
+    "minLength": "a text that is not empty",
+    "maxLength": "at most {} characters",
+    "uniqueItems": "each entry once",
+    "not": "a name whose end does not repeat itself",
+}
 
 
 def _fill_defaults(config: dict[str, Any], schema: Mapping[str, Any], start: str) -> None:
@@ -237,7 +258,8 @@ def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, An
     key = f"{where}: key 'models.{name}'"
     given = [source for source in SOURCES if source in model]
     if len(given) != 1:
-        raise InputError(f"{key} has {given or 'no source'}; right is one of {', '.join(SOURCES)}")
+        has = " and ".join(f"'{source}'" for source in given) or "no source"
+        raise InputError(f"{key} has {has}; right is one of {', '.join(SOURCES)}")
     for other in ("revision", "file", "trust_remote_code"):
         if model.get(other) and other not in SOURCES[given[0]]:
             belongs = " or ".join(f"'{source}'" for source, goes in SOURCES.items() if other in goes)
@@ -246,9 +268,10 @@ def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, An
         archives = [name for name, entry in downloads.items() if entry["file"].endswith(ARCHIVES)]
         if model["download"] not in archives:
             hint = nearest(model["download"], archives)
-            raise InputError(f"{key}.download: '{model['download']}' is no pinned model; {hint}")
+            raise InputError(f"{key}: '{model['download']}' is no download that holds models; {hint}")
         if not model.get("file", "").endswith(".gguf"):
-            raise InputError(f"{key} lacks 'file': the GGUF file inside the download")
+            has = f"has the file '{model['file']}'" if "file" in model else "lacks 'file'"
+            raise InputError(f"{key} {has}; right would be the .gguf file inside the download")
     if "path" in model:
         check_model_path(Path(model["path"]), f"{where}: key 'models.{name}.path'")
         if model["trust_remote_code"] and Path(model["path"]).suffix == ".gguf":

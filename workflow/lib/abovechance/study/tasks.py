@@ -211,11 +211,21 @@ def _read_csv(path: Path) -> Iterator[tuple[int, Any]]:
     for number, row in zip(table.index, table.to_dict("records"), strict=True):
         for field in ("choices", "answer"):
             if str(row.get(field, "")).lstrip().startswith("["):
-                row[field] = parse_json(row[field], f"{path}, row {number}, field '{field}'")
+                row[field] = _json_list(row[field], f"{path}, row {number}", field)
         index = whole(row.get("answer", "")) if isinstance(row.get("answer"), str) else None
         if index is not None and row["answer"] not in _as_list(row.get("choices")):
             row["answer"] = index
         yield number, {field: value for field, value in row.items() if field == "text" or value != ""}
+
+
+def _json_list(text: str, where: str, field: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise InputError(
+            f"{where}: field '{field}' is {text[:60]}; right would be a list as JSON writes it, as in "
+            '["yes", "no"]'
+        ) from None
 
 
 def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
