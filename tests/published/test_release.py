@@ -54,6 +54,42 @@ def taken_in(release: Path, folder: Path, *tasks: str) -> tuple[Files, pd.DataFr
     return files, pd.read_csv(files.audit, keep_default_na=False)
 
 
+def test_what_a_config_names_must_be_there_or_in_the_papers_release(release):
+    found = Release(release)
+    found.check_named(
+        {"base": "tuned", "OLMo-7B": "OLMo-7B-Instruct"},
+        {"model": "OLMo-7B", "task": "winowhy", "shots": 2},
+        "c",
+    )
+    for pairs, illustrated, message in [
+        ({"bse": "tuned"}, {}, "c: key 'pairs' names the model 'bse'; did you mean 'base'?"),
+        ({"base": "x"}, {}, "c: key 'pairs' names the model 'x'; known are: Alpaca-7b"),
+        ({}, {"model": "OLMo"}, "c: key 'illustrated.model' names the model 'OLMo'; did you mean"),
+        ({}, {"task": "winowy"}, "c: key 'illustrated' names the task 'winowy'; did you mean 'winowhy'?"),
+        ({}, {"tasks": ["winowhy", "no"]}, "c: key 'illustrated' names the task 'no'"),
+        ({}, {"shots": 7}, "c: key 'illustrated.shots' is 7; right would be one of [1, 2]"),
+    ]:
+        with pytest.raises(InputError, match=re.escape(message)):
+            found.check_named(pairs, illustrated, "c")
+
+
+def test_a_damaged_zip_file_of_a_release_is_told(tmp_path):
+    folder = write_release(tmp_path)
+    path = tmp_path / "release.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in folder.rglob("*.csv"):
+            archive.write(file, file.relative_to(folder))
+    content = bytearray(path.read_bytes())
+    content[200:260] = b"\xff" * 60
+    path.write_bytes(content)
+    found = Release(path)
+    with pytest.raises(InputError, match="release.zip: results/.*: cannot be read"):
+        [found.predictions(setting) for setting in found.settings]
+    path.write_bytes(content[:500])
+    with pytest.raises(InputError, match="release .*release.zip: "):
+        Release(path)
+
+
 def evidence(found: pd.DataFrame, finding: str) -> str:
     """All that the audit says under this heading."""
     return "\n".join(found.loc[found["finding"] == finding, "evidence"])

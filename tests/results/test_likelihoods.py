@@ -103,7 +103,7 @@ def test_rows_of_a_setting_that_lie_apart_are_an_error(tmp_path):
 
 def test_a_row_without_a_setting_and_a_file_without_rows_are_errors(tmp_path):
     predictions(0).assign(model=["m", None]).to_parquet(tmp_path / "p.parquet")
-    with pytest.raises(ValueError, match="p.parquet, row 1: model is nan; right would be a file of"):
+    with pytest.raises(ValueError, match="p.parquet, row 1: model is missing; right would be a file of"):
         list(read_imported(tmp_path / "p.parquet"))
     predictions(0).head(0).to_parquet(tmp_path / "q.parquet")
     with pytest.raises(ValueError, match="has no rows"):

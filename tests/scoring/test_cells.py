@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tokenizers import ByteLevelBPETokenizer
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
@@ -17,26 +15,13 @@ from abovechance.scoring.tokens import PromptStrings, tokenize
 from abovechance.scoring.weights import Weights, load_tokenizer
 from abovechance.study.prompts import draw_prompts, evaluation_set
 from abovechance.study.tasks import as_table
+from tests.tiny import save_tiny_model
 
 
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory) -> Weights:
-    """A model with random weights and a byte-level tokenizer, saved as transformers saves them."""
-    folder = tmp_path_factory.mktemp("model")
-    trained = ByteLevelBPETokenizer()
-    trained.train_from_iterator(["Q: is it so?\nA: yes no maybe"] * 3, vocab_size=300, min_frequency=2)
-    PreTrainedTokenizerFast(tokenizer_object=trained._tokenizer).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=300,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        max_position_embeddings=120,
-        initializer_range=0.3,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
+    """A tiny model."""
+    folder = save_tiny_model(tmp_path_factory.mktemp("model"))
     return Weights(str(folder), "tiny", "revision")
 
 

@@ -6,27 +6,16 @@ import shutil
 from pathlib import Path
 
 import pytest
-import torch
-from tokenizers import ByteLevelBPETokenizer
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from abovechance.core.errors import InputError
 from abovechance.scoring.inspection import check_weights
 from abovechance.scoring.weights import Weights, convert_gguf
+from tests.tiny import save_tiny_model
 
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("good")
-    trained = ByteLevelBPETokenizer()
-    trained.train_from_iterator(["Is it so? Yes."] * 3, vocab_size=270, min_frequency=2)
-    PreTrainedTokenizerFast(tokenizer_object=trained._tokenizer).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=300, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    return folder
+    return save_tiny_model(tmp_path_factory.mktemp("good"))
 
 
 def with_config(**changes):
@@ -75,7 +64,7 @@ CASES = {
     "numbers that do not fit": (with_config(num_attention_heads=7), "config.json: transformers cannot read"),
     "another model's tokenizer": (
         with_config(vocab_size=100),
-        "tokens up to 263, the model up to 99; right would be the model's own tokenizer",
+        "tokens up to 270, the model up to 99; right would be the model's own tokenizer",
     ),
 }
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from abovechance import RandomBaseline
+from abovechance.results.imported import IMPORTED, as_imported
 from tests.conftest import snakemake
 
 pytestmark = pytest.mark.workflow
@@ -48,6 +49,26 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     assert not (results / "likelihoods.parquet").exists()
     again = snakemake(*study, directory=workplace)
     assert "Nothing to be done" in again.stdout + again.stderr
+
+
+def test_names_of_any_characters_and_a_single_example_make_a_whole_report(workplace):
+    settings = [("a{b}", 't/{x}:y=1,"q" é 漢', 0), ("..", "ab" * 30, 1), ("m\nn <b>&", "x" * 300, 1)]
+    rows = [
+        {"model": model, "task": task, "shots": shots, "prompt": prompt, "example": "e", "predicted": -1}
+        | {"correct": bool(prompt % 2), "tie": False, "chance": 0.5}
+        for model, task, shots in settings
+        for prompt in range(3)
+    ]
+    IMPORTED.write(as_imported(pd.DataFrame(rows)), workplace / "odd.parquet", {})
+    (workplace / "odd.yaml").write_text("study: odd\npredictions: odd.parquet\n")
+    snakemake("--configfile", str(workplace / "odd.yaml"), directory=workplace)
+    results = workplace / "results" / "odd"
+    assert pd.read_csv(results / "verdicts.csv")["model"].tolist() == [name for name, _, _ in settings]
+    assert len(list((results / "figures").glob("expected_maximum_*.png"))) == 3
+    text = (results / "report.html").read_text()
+    assert "no split has some in both parts, so nothing can be said" in text
+    assert "no test here keeps both" in text
+    assert "&lt;b&gt;" in text
 
 
 def test_a_file_that_is_no_such_table_is_told_at_once(study, workplace):

@@ -74,9 +74,9 @@ def _check(part: pd.DataFrame, path: Path, before: int) -> None:
     for name, rows in wrong.items():
         if rows.any():
             place = int(rows.to_numpy().argmax())
-            value = part[name].iloc[place]
+            value = "missing" if pd.isna(part[name].iloc[place]) else part[name].iloc[place]
             raise InputError(
-                f"{path}, row {before + place}: {name} is {value!r}; right would be a file of "
+                f"{path}, row {before + place}: {name} is {value}; right would be a file of "
                 "`abovechance import`"
             )
 
