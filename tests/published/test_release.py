@@ -67,7 +67,7 @@ def test_what_a_config_names_must_be_there_or_in_the_papers_release(release):
         ({}, {"model": "OLMo"}, "c: key 'illustrated.model' names the model 'OLMo'; did you mean"),
         ({}, {"task": "winowy"}, "c: key 'illustrated' names the task 'winowy'; did you mean 'winowhy'?"),
         ({}, {"tasks": ["winowhy", "no"]}, "c: key 'illustrated' names the task 'no'"),
-        ({}, {"shots": 7}, "c: key 'illustrated.shots' is 7; right would be one of [1, 2]"),
+        ({}, {"shots": 7}, "c: key 'illustrated.shots' is 7; right would be one of [1, 2, 4]"),
     ]:
         with pytest.raises(InputError, match=re.escape(message)):
             found.check_named(pairs, illustrated, "c")

@@ -36,6 +36,7 @@ from abovechance.study.task_sources import bigbench_names
 
 # The paper's, as the names of the release's files have them; a study may name those that a part lacks.
 MODELS = ("Alpaca-7b", "Llama-2-7b", "OLMo-7B", "OLMo-7B-Instruct", "falcon-7b", "falcon-7b-instruct")
+SHOTS = (1, 2, 4)
 
 _COLUMNS = {
     "Prompt ID": ("prompt", pa.int64()),
@@ -141,8 +142,8 @@ class Release:
             if name not in bigbench_names():
                 hint = nearest(name, bigbench_names())
                 raise InputError(f"{where}: key 'illustrated' names the task '{name}'; {hint}")
-        shots = {setting.shots for setting in self.settings}
-        if illustrated.get("shots", min(shots)) not in shots:
+        shots = {setting.shots for setting in self.settings} | {*SHOTS}
+        if illustrated.get("shots", SHOTS[0]) not in shots:
             raise InputError(
                 f"{where}: key 'illustrated.shots' is {illustrated['shots']}; right would be one of "
                 f"{sorted(shots)}"
