@@ -42,7 +42,20 @@ def dodge(index: int, count: int) -> float:
 
 
 def panel_title(task: str) -> str:
-    return "\n".join(textwrap.wrap(style.words(task), 26))
+    """A task's name as words on at most three lines."""
+    lines = textwrap.wrap(style.words(task), 26, max_lines=3, placeholder=" ...")
+    return plain("\n".join(lines))
+
+
+def legend_label(model: str) -> str:
+    """A model's name on one line that is not too long."""
+    name = " ".join(model.split())
+    return plain(name if len(name) <= 40 else f"{name[:37]}...")
+
+
+def plain(text: str) -> str:
+    """A name as it is: what stands between two dollar signs would be read as a formula."""
+    return text.replace("$", r"\$")
 
 
 def panel_grid(count: int, height: float) -> tuple[Figure, list[Axes]]:

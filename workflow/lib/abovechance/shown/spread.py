@@ -16,6 +16,7 @@ from abovechance.shown.panels import (
     in_order,
     label_first_column,
     legend_below,
+    legend_label,
     panel_grid,
     panel_title,
     percent_axis,
@@ -47,7 +48,8 @@ def spread(numbers: pd.DataFrame) -> Figure:
         percent_axis(axes)
     label_first_column(panels, "accuracy")
     marks = [
-        Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=m) for m in models
+        Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=legend_label(m))
+        for m in models
     ]
     legend_below(figure, [*marks, *baseline_marks()])
     return figure
