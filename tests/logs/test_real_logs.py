@@ -20,8 +20,13 @@ def test_a_tools_own_log_gives_the_accuracy_that_it_reports(tool, prompts, chanc
     if not (folder / "accuracy.json").is_file():
         pytest.skip(f"there is no log of {tool} on this machine; `make logs` makes it")
     options = Options(prompts=1)
-    accuracy = accuracy_by_prompt(combine(read_runs([folder], options), options))
+    runs = read_runs([folder], options)
     reported = json.loads((folder / "accuracy.json").read_text())
+    # what the tool wrote of each example, and of all, was held against what is imported
+    assert [run.rows["recorded"].mean() for run in runs] == pytest.approx([reported] * len(runs))
+    if tool != "lighteval":  # whose pipeline, which writes it, needs a model from a hub
+        assert [run.reported.value for run in runs] == pytest.approx([reported] * len(runs))
+    accuracy = accuracy_by_prompt(combine(runs, options))
     assert accuracy["accuracy"].mean() == pytest.approx(reported)
     assert accuracy["examples"].tolist() == [12] * prompts
     assert accuracy["chances"].tolist() == [[pytest.approx(chance)]] * prompts
