@@ -86,7 +86,7 @@ def test_logs_are_checked_and_imported(tmp_path):
     assert (found["prompts"], found["examples"], found["best_accuracy"]) == (3, 10, 0.7)
     assert found["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.5, 10).maximum(3))
     output = tmp_path / "mine.parquet"
-    assert "3 prompts in 1 settings" in run("import", str(path), "-o", str(output)).stdout
+    assert "3 prompts in 1 setting\n" in run("import", str(path), "-o", str(output)).stdout
     assert len(read_table(output)) == 30
 
 

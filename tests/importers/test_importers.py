@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from abovechance.core.errors import InputError
-from abovechance.importers import Options, read_runs
+from abovechance.importers import Options, read_runs, uneven
+from abovechance.results.imported import IMPORTED
 from tests.importers.reading import imported
 from tests.releases import write_release
 
@@ -203,6 +204,29 @@ def test_lighteval_runs_are_held_against_what_lighteval_recorded(tmp_path):
         imported(write_lighteval(tmp_path / "other", rows), prompts=1)
 
 
+def test_lighteval_metrics_other_than_plain_accuracy_are_taken_as_recorded(tmp_path):
+    row = lighteval_row(0, [-2.0, -1.0], 0)
+    row["metric"] = {"acc_norm": 1.0}
+    assert imported(write_lighteval(tmp_path / "a", [row]), prompts=1)["correct"].tolist() == [True]
+    row["metric"] = {"acc_norm": 1.0, "other": 0.0}
+    with pytest.raises(
+        InputError, match="metrics acc_norm, other; right would be --metric acc_norm or other"
+    ):
+        imported(write_lighteval(tmp_path / "b", [row]), prompts=1)
+
+
+def test_lighteval_truthfulqa_has_the_choices_of_two_questions(tmp_path):
+    row = lighteval_row(0, [-2.0, -3.0, -5.0, -6.0, -1.0], [0, 2, 3])
+    row["doc"]["specific"] = {"len_mc1": 2}
+    row["metric"] = {"truthfulqa_mc1": 1.0, "truthfulqa_mc2": 0.1}
+    path = write_lighteval(tmp_path, [row])
+    with pytest.raises(InputError, match="right would be --metric truthfulqa_mc1 or truthfulqa_mc2"):
+        imported(path, prompts=1)
+    found = imported(path, prompts=1, metric="truthfulqa_mc1")
+    assert found["correct"].tolist() == [True]
+    assert found["chance"].tolist() == [0.5]
+
+
 def test_lighteval_files_that_are_something_else(tmp_path):
     path = tmp_path / "details_x.parquet"
     pq.write_table(pa.table({"a": [1]}), path)
@@ -274,7 +298,7 @@ def test_inspect_samples_without_a_score_are_not_wrong_ones(tmp_path):
     (run,) = read_runs([write_zstandard_zip(tmp_path / "log.eval", inspect_files(samples))], Options())
     assert run.rows["example"].tolist() == ["0", "3"]
     assert run.rows["correct"].tolist() == [True, False]
-    assert "2 samples without a score are left out" in run.notes[0]
+    assert "samples without a score are left out: 2" in run.notes[0]
 
 
 def test_inspect_epochs_are_not_prompts(tmp_path):
@@ -300,6 +324,36 @@ def test_inspect_logs_that_did_not_end_are_torn_or_have_another_scorer(tmp_path)
     path = write_zstandard_zip(tmp_path / "log.eval", {"samples/0_epoch_1.json": {}})
     with pytest.raises(InputError, match="has no header.json"):
         imported(path, prompts=1)
+
+
+@pytest.mark.parametrize(
+    ("target", "chance"), [("B", 1 / 3), (["A", "C"], None), ("A,C", None), ("AC", None)]
+)
+def test_inspect_targets_of_several_choices_ask_for_the_chance(tmp_path, target, chance):
+    sample = inspect_sample(0, "C") | {"target": target}
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files([sample]))
+    if chance:
+        assert imported(path, prompts=1)["chance"].tolist() == pytest.approx([chance])
+    else:
+        with pytest.raises(InputError, match="does not say how many choices an example has"):
+            imported(path, prompts=1)
+        assert imported(path, prompts=1, chance=1 / 7)["chance"].tolist() == [1 / 7]
+
+
+def test_which_of_several_scorers_counts_is_asked_for(tmp_path):
+    sample = inspect_sample(0, "C")
+    sample["scores"] = {"match": {"value": "I"}, "choice": {"value": "yes"}}
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files([sample]))
+    with pytest.raises(InputError, match="the scorers match, choice; right would be --metric match or"):
+        imported(path, prompts=1)
+    assert imported(path, prompts=1, metric="choice")["correct"].tolist() == [True]
+
+
+def test_an_inspect_log_that_lacks_samples_is_an_error(tmp_path):
+    files = inspect_files([inspect_sample(0, "C")])
+    files["header.json"]["results"] = {"total_samples": 3, "completed_samples": 3, "scores": []}
+    with pytest.raises(InputError, match="has 1 samples, and its header says 3"):
+        imported(write_zstandard_zip(tmp_path / "log.eval", files), prompts=1)
 
 
 def test_inspect_logs_are_held_against_their_own_header(tmp_path):
@@ -366,9 +420,38 @@ def test_an_option_of_a_tool_that_is_not_there_is_an_error(tmp_path):
         imported(path, prompts=1, chance=0.5)
 
 
+def test_what_was_imported_can_be_checked(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("prompt,example,correct,choices\n0,a,1,2\n1,a,0,2\n")
+    before = imported(path)
+    IMPORTED.write(before, tmp_path / "mine.parquet", {})
+    pd.testing.assert_frame_equal(imported(tmp_path / "mine.parquet"), before, check_dtype=False)
+
+
+def test_prompts_on_other_examples_are_told_and_choices_that_differ_are_an_error(tmp_path):
+    path = tmp_path / "mine.csv"
+    rows = "".join(f"0,{example},1,2\n" for example in "abcd") + "1,a,1,2\n"
+    path.write_text("prompt,example,correct,choices\n" + rows)
+    (note,) = uneven(imported(path))
+    assert "its prompts are evaluated on 1 to 4 of 4 examples, the fewest by prompt 1" in note
+    path.write_text("prompt,example,correct,choices,shots\n0,a,1,2,1\n0,b,1,2,1\n1,b,0,2,1\n1,c,0,2,1\n")
+    assert uneven(imported(path)) == []  # each lacks its own demonstration
+    path.write_text("prompt,example,correct,choices\n0,a,1,2\n1,a,1,3\n")
+    with pytest.raises(InputError, match="example 'a' has different numbers of choices under"):
+        imported(path)
+
+
+def test_blanks_around_names_make_no_others(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("prompt,task,example,correct,choices\n0,t,a,1,2\n0 ,t ,b,0,2\n--5,t,a,1,2\n--5,t,b,1,2\n")
+    assert imported(path).groupby("prompt").size().tolist() == [2, 2]
+
+
 def test_a_csv_from_a_spreadsheet(tmp_path):
     path = tmp_path / "mine.csv"
-    text = '"prompt";"example";"correct";"chance";"shots"\r\n0;a;1;0,25;2\r\n0;b;0;"0,5";2\r\n;;;;\r\n'
+    text = (
+        'sep=;\r\n"prompt";"example";"correct";"chance";"shots"\r\n0;a;1;0,25;2\r\n0;b;0;"0,5";2\r\n;;;;\r\n'
+    )
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     found = imported(path)
     assert found["chance"].tolist() == [0.25, 0.5]
@@ -397,7 +480,7 @@ def test_prompts_with_numbers_come_in_their_order(tmp_path):
         ("example,correct,chance\na,2,0.5\n", "row 2: correct is '2'; right would be 0 or 1"),
         (
             "example,correct,chance\na,1,0.5\nb,1,1.5\n",
-            "row 3: chance is '1.5'; right would be a number between 0 and 1",
+            "row 3: chance is '1.5'; right would be a number above 0, at most 1",
         ),
         (
             "example,correct,choices\na,1,none\n",

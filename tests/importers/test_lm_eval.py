@@ -245,7 +245,7 @@ def test_a_run_that_does_not_say_how_many_prompts_were_tried_is_asked_about(tmp_
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"doc_id": 0, "targ', "row 1: is not JSON.*was it cut off"),
+        ('{"doc_id": 0, "targ', "row 1: is not JSON.*one whole object on each line"),
         ('{"id": 0}', "row 1: has no 'doc_id'"),
         ("", "has no samples"),
     ],
@@ -255,3 +255,80 @@ def test_lm_eval_files_that_are_torn_or_something_else(tmp_path, text, message):
     path.write_text(text + "\n")
     with pytest.raises(InputError, match=message):
         imported(path, prompts=1)
+
+
+def test_choices_that_read_the_same_are_right_together(tmp_path):
+    sample = with_choices(lm_sample(0, [-1.0, -1.0, -2.0], "yes", acc=1.0), ["yes", "yes", "no"])
+    found = imported(write_lm(tmp_path, [sample]), prompts=1)
+    assert found["correct"].tolist() == [True]
+    assert found["chance"].tolist() == pytest.approx([2 / 3])
+
+
+def test_what_stands_between_context_and_choice_is_told_by_the_results(tmp_path):
+    sample = with_choices(lm_sample(0, [-1.0, -2.0], "yes", acc=1.0), ["So: yes", "So: no"])
+    path = write_lm(tmp_path, [sample])
+    with pytest.raises(InputError, match="target 'yes' is none of its 2 choices; right would be --metric"):
+        imported(path, prompts=1)
+    told = {"n-shot": {"sums": 4}, "configs": {"sums": {"target_delimiter": " So:"}}}
+    # the tool was told a name for its results
+    other = path.with_name(path.name.replace("samples_sums", "mine")).with_suffix(".json")
+    path.with_name(path.name.replace("samples_sums", "results")).with_suffix(".json").unlink()
+    other.write_text(json.dumps(told))
+    found = imported(path, prompts=1)
+    assert found["correct"].tolist() == [True]
+    assert found["shots"].tolist() == [4]
+
+
+def test_numpys_lists_of_targets_are_read(tmp_path):
+    samples = [lm_sample(0, [-3.0, -2.0, -1.0], "[np.int64(0), np.int64(2)]", acc=1.0)]
+    assert imported(write_lm(tmp_path, samples), prompts=1)["chance"].tolist() == pytest.approx([2 / 3])
+
+
+def test_a_metric_of_another_name_is_taken_where_it_is_the_only_one(tmp_path):
+    def sample(**metrics: float) -> dict[str, Any]:
+        plain = lm_sample(0, [-1.0, -2.0], 0)
+        del plain["acc"]
+        return plain | metrics | {"metrics": [*metrics]}
+
+    assert imported(write_lm(tmp_path / "a", [sample(acc_bytes=0.0)]), prompts=1)["correct"].tolist() == [
+        False
+    ]
+    with pytest.raises(
+        InputError, match="has the metrics acc_bytes, own; right would be --metric acc_bytes or"
+    ):
+        imported(write_lm(tmp_path / "b", [sample(acc_bytes=0.0, own=1.0)]), prompts=1)
+
+
+def test_a_log_with_fewer_samples_than_the_tool_counted_is_an_error(tmp_path):
+    path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0)])
+    results = path.with_name(path.name.replace("samples_sums", "results")).with_suffix(".json")
+    told = {"n-samples": {"sums": {"original": 9, "effective": 3}}}
+    results.write_text(json.dumps(json.loads(results.read_text()) | told))
+    with pytest.raises(InputError, match="has 1 examples, and .*results_.* says 3"):
+        imported(path, prompts=1)
+
+
+def test_half_of_a_character_is_told(tmp_path):
+    odd = with_choices(lm_sample(0, [-1.0, -2.0], 0), ["\ud83d", "no"])
+    with pytest.raises(InputError, match="row 1: is not as lm-evaluation-harness writes it"):
+        imported(write_lm(tmp_path / "a", [odd]), prompts=1)
+    with pytest.raises(InputError, match="has half of a character"):
+        imported(write_lm(tmp_path / "b", [lm_sample("\ud83d", [-1.0, -2.0], 0)]), prompts=1)
+
+
+def test_models_of_the_same_folder_name_are_two(tmp_path):
+    for run in ("first", "second"):
+        path = write_lm(tmp_path / run, [lm_sample(0, [-1.0, -2.0], 0)])
+        results = path.with_name(path.name.replace("samples_sums", "results")).with_suffix(".json")
+        told = json.loads(results.read_text()) | {"model_name": f"/runs/{run}/checkpoint-100"}
+        results.write_text(json.dumps(told))
+    found = imported(tmp_path, prompts=1)
+    assert found["model"].tolist() == ["first--checkpoint-100", "second--checkpoint-100"]
+    assert imported(tmp_path / "first", prompts=1)["model"].tolist() == ["checkpoint-100"]
+
+
+def test_the_advice_for_runs_in_several_folders_names_the_one_above_them(tmp_path):
+    for prompt in ("a", "b"):
+        write_lm(tmp_path / f"prompt_{prompt}" / "org__m", [lm_sample(0, [-1.0, -2.0], 0)])
+    with pytest.raises(InputError, match=f"`abovechance check {tmp_path} --each-file`"):
+        imported(tmp_path)

@@ -25,7 +25,7 @@ def test_a_tools_own_log_gives_the_accuracy_that_it_reports(tool, prompts, chanc
     # what the tool wrote of each example, and of all, was held against what is imported
     assert [run.rows["recorded"].mean() for run in runs] == pytest.approx([reported] * len(runs))
     if tool != "lighteval":  # whose pipeline, which writes it, needs a model from a hub
-        assert [run.reported.value for run in runs] == pytest.approx([reported] * len(runs))
+        assert [run.reported.accuracy for run in runs] == pytest.approx([reported] * len(runs))
     accuracy = accuracy_by_prompt(combine(runs, options))
     assert accuracy["accuracy"].mean() == pytest.approx(reported)
     assert accuracy["examples"].tolist() == [12] * prompts

@@ -14,7 +14,7 @@ import pytest
 
 from abovechance.core.errors import InputError
 from abovechance.study.task_sources import bigbench_names
-from abovechance.study.tasks import chances, read_bigbench, read_own
+from abovechance.study.tasks import TASKS, chances, read_bigbench, read_own
 
 SIZES = {
     "bbq_lite_json": 16076,
@@ -138,6 +138,51 @@ def test_json_lines_csv_and_parquet_give_the_same_table(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("choices", "answer", "right"),
+    [
+        (["2", "3", "1"], "1 ", 2),  # a choice's text, whatever blanks a spreadsheet left
+        (["4", "5", "6"], "1", 1),  # an index
+        (["4", "5", "6"], "[1]", 1),
+        (["[1]", "[0]"], "[1]", 0),  # a choice's text before all else
+        (["a", "b"], '["b"]', 1),
+        (["1", "2", "3"], "1.0", None),  # neither a text nor plainly an index
+        (["a", "b", "c"], "01", None),
+        (["a", "b", "c"], "+1", None),
+    ],
+)
+def test_the_answer_in_a_csv_is_a_text_before_it_is_an_index(tmp_path, choices, answer, right):
+    row = {"text": "q", "choices": json.dumps(choices), "answer": answer}
+    pd.DataFrame([row]).to_csv(tmp_path / "t.csv", index=False)
+    if right is None:
+        with pytest.raises(InputError, match="t.csv, row 2: field 'answer' is"):
+            read_own(tmp_path / "t.csv")
+    else:
+        assert read_own(tmp_path / "t.csv")["correct"][0].index(True) == right
+
+
+def test_a_studys_own_table_of_a_task_is_a_task(tmp_path):
+    table = read_own(write_lines(tmp_path / "own.jsonl", GOOD, GOOD | {"answer": 1}))
+    TASKS.write(table, tmp_path / "t.parquet", {})
+    pd.testing.assert_frame_equal(read_own(tmp_path / "t.parquet"), table)
+    for flags, message in [
+        ([True], "field 'correct' is"),
+        (None, "field 'correct' is"),
+        ([False, False], "no correct"),
+    ]:
+        pd.DataFrame([{"text": "q", "choices": ["a", "b"], "correct": flags}]).to_parquet(
+            tmp_path / "t.parquet"
+        )
+        with pytest.raises(InputError, match=f"t.parquet, row 1: .*{message}"):
+            read_own(tmp_path / "t.parquet")
+
+
+def test_a_null_in_parquet_is_blamed_on_its_own_row(tmp_path):
+    pd.DataFrame([GOOD | {"answer": 0}, GOOD | {"answer": None}]).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="t.parquet, row 2: field 'answer' is missing"):
+        read_own(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(
     ("row", "message"),
     [
         ({"text": "x", "choices": ["a", "b"]}, "row 2: field 'answer' is missing"),
@@ -149,7 +194,7 @@ def test_json_lines_csv_and_parquet_give_the_same_table(tmp_path):
         (GOOD | {"choices": ["2", "2", "3"]}, "lists the same choice twice"),
         (GOOD | {"text": 3}, "field 'text' must be a text"),
         (GOOD | {"example": "0"}, "the id '0' in field 'example' stands in row 1 as well"),
-        ([1, 2], "row 2: must be an object"),
+        ([1, 2], "row 2: is [1, 2]; right would be one object on each line"),
     ],
 )
 def test_a_wrong_row_is_told_with_file_row_and_field(tmp_path, row, message):

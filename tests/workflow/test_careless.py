@@ -97,17 +97,35 @@ def test_fewer_prompts_and_then_more_score_nothing_again(place):
     pd.testing.assert_frame_equal(read_table(place / target), before)
 
 
+def test_an_older_file_in_the_place_of_another_is_noticed(place):
+    study = STUDY | {"tasks": {"short": "short.jsonl"}, "study": "older"}
+    run(place, study, "results/older/tasks/short.parquet")
+    path = place / "short.jsonl"
+    before = path.read_text(), path.stat().st_mtime
+    path.write_text(before[0].replace('"answer": 1', '"answer": 0'))
+    os.utime(path, (1.6e9, 1.6e9))
+    try:
+        said = run(place, study, "results/older/tasks/short.parquet", "--dry-run")
+    finally:
+        path.write_text(before[0])
+        os.utime(path, (before[1], before[1]))
+    assert re.search(r"^task +1$", said, re.M)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--configfile", "nothing.yaml"], "nothing.yaml: the config lacks the key 'study'"),
         (["--configfile", "twice.yaml"], "twice.yaml, line 2: the key 'study' stands twice"),
+        (["--configfile", "a.yaml", "b.yaml"], "--configfile a.yaml and b.yaml: a study is one whole file"),
         (["--config", "study=x"], "--config: the config lacks the key 'tasks'; a study is one whole file"),
     ],
 )
 def test_a_config_that_is_no_study_is_one_line(place, arguments, message):
     (place / "nothing.yaml").write_text("seed: 1\n")
     (place / "twice.yaml").write_text("study: a\nstudy: b\n")
+    (place / "a.yaml").write_text("study: a\n")
+    (place / "b.yaml").write_text("prompts: 1\n")
     arguments = [str(place / name) if name.endswith(".yaml") else name for name in arguments]
     done = snakemake(*arguments, directory=place, check=False)
     said = done.stderr.replace(f"{place}/", "").strip().splitlines()

@@ -44,6 +44,9 @@ def told(function, *arguments):
         sys.exit(f"abovechance: error: {error}")
 
 
+if len(workflow.overwrite_configfiles) > 1 and not workflow.modifier.skip_configfile:
+    two = " and ".join(Path(file).name for file in workflow.overwrite_configfiles)
+    sys.exit(f"abovechance: error: --configfile {two}: a study is one whole file")
 for config_file in workflow.configfiles:
     told(read_yaml, Path(config_file))  # Snakemake takes the last of two like keys
 
@@ -75,6 +78,20 @@ def figure_files(figures, suffixes=catalogue.FIGURE_SUFFIXES):
 def code_of(script):
     """A digest of what a script does, worked out for the jobs that are there and not before."""
     return lambda wildcards: code_digest(WORKFLOW / "scripts" / script)
+
+
+def state_of(files):
+    """Sizes and times of a user's files: another file in its place is noticed, an older one too."""
+
+    def state(wildcards):
+        paths = map(Path, files(wildcards) if callable(files) else files)
+        return [
+            [path.stat().st_size, path.stat().st_mtime_ns]
+            for path in paths
+            if path.is_file()
+        ]
+
+    return state
 
 
 def download_path(name):

@@ -7,6 +7,24 @@ def task_source(wildcards):
     return bigbench_source() if source == "bigbench" else source
 
 
+def own_task(wildcards):
+    """The user's own file, where a task is read from one."""
+    return (
+        [] if STUDY["tasks"][wildcards.task] == "bigbench" else [task_source(wildcards)]
+    )
+
+
+def own_weights(wildcards):
+    """The user's own files, where weights are made from some: the tokenizer's too."""
+    path = Path(source_of_weights(wildcards).get("path", ""))
+    names = ("*.safetensors", "*.json", "*.model", "*.txt", "*.py")
+    if path.suffix == ".gguf":
+        return [path]
+    return (
+        sorted(file for name in names for file in path.glob(name)) if path.name else []
+    )
+
+
 def weights_id(model):
     """A name for the weights of a model's source, shared by all its precisions and studies."""
     source = {

@@ -21,6 +21,7 @@ rule task:
     params:
         bigbench=lambda wildcards: STUDY["tasks"][wildcards.task] == "bigbench",
         pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
+        state=state_of(own_task),
         code=code_of("task.py"),
     script:
         "../../scripts/task.py"

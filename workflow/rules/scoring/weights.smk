@@ -21,6 +21,7 @@ rule weights:
         mem_mb=16000,
     params:
         source=source_of_weights,
+        state=state_of(own_weights),
         pinned=lambda wildcards: DOWNLOADS.get(
             source_of_weights(wildcards).get("download")
         ),

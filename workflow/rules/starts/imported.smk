@@ -25,6 +25,7 @@ rule imported:
     conda:
         "../../../envs/analysis.yaml"
     params:
+        state=state_of([IMPORTED]),
         code=code_of("imported.py"),
     script:
         "../../scripts/imported.py"

@@ -60,6 +60,7 @@ rule release:
     conda:
         "../../../envs/analysis.yaml"
     params:
+        state=state_of([STUDY["release"]]),
         code=code_of("release.py"),
     script:
         "../../scripts/release.py"

@@ -38,7 +38,7 @@ Choices = Annotated[
     typer.Option("--choices", "-c", help="Choices of an example: 4, or for some each: 2:50,5:50."),
 ]
 Results = Annotated[
-    list[Path], typer.Argument(help="Files or folders; - for a CSV from a pipe.", show_default=False)
+    list[str], typer.Argument(help="Files or folders; - for a CSV from a pipe.", show_default=False)
 ]
 BestOfPrompts = Annotated[
     int | None,

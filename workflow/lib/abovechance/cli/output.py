@@ -30,6 +30,11 @@ def show(table: pd.DataFrame, as_json: bool, upright: bool = False) -> None:
         typer.echo(shown.to_string(index=False))
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things in words."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def check_writable(path: Path, option: str, suffixes: tuple[str, ...]) -> Path:
     """The path with the home folder in place of ``~``; before any work, InputError unless it can be written.
 

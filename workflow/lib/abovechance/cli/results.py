@@ -27,7 +27,7 @@ from abovechance.cli.options import (
     one_chance,
     refuse,
 )
-from abovechance.cli.output import check_writable, expanded, show
+from abovechance.cli.output import check_writable, counted, expanded, show
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, by_setting
 from abovechance.results.accuracy import accuracy_by_prompt
@@ -62,20 +62,26 @@ def check(
     a CSV with a row per prompt and example, and a CSV with a row per best score (best_accuracy, examples,
     choices or chance, prompts).
     """
-    results = _paths(results)
-    tables = list(filter(published_scores.is_score_table, results))
-    if tables and len(tables) < len(results):
+    paths = _paths(results)
+    tables = list(filter(published_scores.is_score_table, paths))
+    if tables and len(tables) < len(paths):
         raise InputError(f"{tables[0]}: is a table of best scores; right would be to check it by itself")
     if tables:
         given = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
         given |= {"--metric": metric, "--filter": filter_, "--epoch": epoch}
         refuse(given, "with a table of best scores, whose columns say it")
-        scores = pd.concat(map(published_scores.read_scores, results), ignore_index=True)
+        scores = pd.concat(map(published_scores.read_scores, paths), ignore_index=True)
         judged = published_scores.judge_scores(scores)
     else:
         options = _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
-        settings = by_setting(_imported(results, options))
+        settings = by_setting(_imported(paths, options))
         accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in settings], ignore_index=True)
+        several = accuracy.groupby(SETTING).size().max()
+        if prompts is not None and several > 1:
+            raise InputError(
+                f"{paths[0]}: has {several} prompts of one setting, so --prompts means nothing; right would "
+                "be to leave it out"
+            )
         judged = verdicts(accuracy, prompts)
     show(judged, as_json)
     if not as_json:
@@ -110,13 +116,16 @@ def import_(
     with IMPORTED.writing_parts(output, facts) as write:
         for _, rows in by_setting(imported):
             write(rows)
-    settings = imported[[*SETTING, "prompt"]].drop_duplicates()
-    typer.echo(f"{output}: {len(settings)} prompts in {len(settings.drop_duplicates(SETTING))} settings")
+    prompts = imported[[*SETTING, "prompt"]].drop_duplicates()
+    settings = len(prompts.drop_duplicates(SETTING))
+    typer.echo(f"{output}: {counted(len(prompts), 'prompt')} in {counted(settings, 'setting')}")
 
 
-def _paths(results: list[Path]) -> list[Path]:
+def _paths(results: list[str]) -> list[Path]:
     """The paths that are given, the home folder in place of ``~``, and a file in place of ``-``."""
     names = list(map(str, results))
+    if "" in names:
+        raise InputError("RESULTS is empty; right would be files or folders, or - for a CSV from a pipe")
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"{twice}: is given twice")
     return [_from_pipe() if name == "-" else expanded(Path(name), "RESULTS") for name in names]
@@ -149,9 +158,10 @@ def _options(
 
 def _imported(paths: list[Path], options: Options) -> pd.DataFrame:
     """The predictions of other tools' results; what people should know goes to the error stream."""
-    from abovechance.importers import combine, read_runs
+    from abovechance.importers import combine, read_runs, uneven
 
     runs = read_runs(paths, options)
-    for note in dict.fromkeys(note for run in runs for note in run.notes):
+    table = combine(runs, options)
+    for note in dict.fromkeys([*(note for run in runs for note in run.notes), *uneven(table)]):
         typer.echo(f"note: {note}", err=True)
-    return combine(runs, options)
+    return table

@@ -9,7 +9,7 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Json
-from abovechance.cli.output import expanded, show
+from abovechance.cli.output import counted, expanded, show
 
 
 @app.command(
@@ -28,9 +28,9 @@ def scores(
 
     found = stored(expanded(study, "STUDY"))
     show(found.drop(columns="path"), as_json)
-    unwanted = found["kept"].sum() + found.loc[~found["asked"].astype(bool), "prompts"].sum()
+    unwanted = int(found["kept"].sum() + found.loc[~found["asked"].astype(bool), "prompts"].sum())
     if drop:
         freed = drop_unasked(found)
-        typer.echo(f"dropped {unwanted} prompts, {freed / 1e6:.1f} MB", err=True)
+        typer.echo(f"dropped {counted(unwanted, 'prompt')}, {freed / 1e6:.1f} MB", err=True)
     elif unwanted and not as_json:
-        typer.echo(f"\n{unwanted} prompts are not asked for now; --drop deletes them.")
+        typer.echo(f"\nNot asked for now: {counted(unwanted, 'prompt')}; --drop deletes them.")

@@ -121,7 +121,7 @@ def heading(path: Path) -> list[str]:
     """The names of a CSV's columns, of any file its first line; none where it cannot be opened."""
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
-            first = next((line for line in file if line.strip()), "")
+            first = next((line for line in file if line.strip() and "sep=" not in line[:5]), "")
         return [name.strip() for name in next(_csv_lines(first), [])]
     except (OSError, csv.Error):
         return []
@@ -130,6 +130,9 @@ def heading(path: Path) -> list[str]:
 def _csv_lines(text: str) -> Iterator[list[str]]:
     first = text.lstrip("\r\n").partition("\n")[0]
     separator = max(SEPARATORS, key=first.count)
+    if told := re.match(r'"?sep=([,;\t])"?[\r\n]', text):  # a line for spreadsheets
+        separator = told[1]
+        text = re.sub(r"^[^\r\n]*", "", text)
     return csv.reader(
         io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=separator != "\t", strict=True
     )
@@ -172,18 +175,29 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     Raises
     ------
     InputError
-        With file and row where a line is no JSON.
+        With file and row where a line is no JSON, or has a key twice.
     """
     for row, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            yield row, parse_json(line, f"{path}, row {row}")
+            where = f"{path}, row {row}"
+            try:
+                yield row, json.loads(line, object_pairs_hook=_unique)
+            except _Twice as error:
+                raise InputError(f"{where}: the key '{error.problem}' stands twice") from None
+            except (ValueError, RecursionError) as error:
+                first = str(error).partition(";")[0]
+                raise InputError(
+                    f"{where}: is not JSON ({first}); right would be one whole object on each line"
+                ) from None
 
 
-def read_parquet(path: Path) -> pa.Table:
-    """A Parquet file; InputError where it is none."""
+def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """A Parquet file, or those of these columns that it has; InputError where it is none."""
     _check_file(path)
     try:
-        return pq.read_table(path)
+        table = pq.read_table(path, columns=columns)
+        table.slice(0, 1).to_pylist()  # some values can be stored and not be read
+        return table
     except (pa.ArrowException, OSError) as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(f"{path}: cannot be read as Parquet: {first}") from None
@@ -208,7 +222,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}{_line(error)}: the key '{error.problem}' stands twice") from None
     except yaml.MarkedYAMLError as error:
         problem = str(error.problem).removeprefix("but ")
-        raise InputError(f"{path}{_line(error)}: is not YAML: {problem}") from None
+        told = problem if " to YAML; right " in problem else f"is not YAML: {problem}"
+        raise InputError(f"{path}{_line(error)}: {told}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(f"{path}: is not YAML: {first}") from None
@@ -242,10 +257,23 @@ class _UniqueKeys(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen = set()
         for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+            if not isinstance(key, yaml.ScalarNode):
                 continue
             if key.value in seen:
                 raise _Twice(key.value, key.start_mark)
             seen.add(key.value)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return mapping
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        """A whole number that is written as one: YAML reads 1:30 as 90 and 010 as 8."""
+        value: int = super().construct_yaml_int(node)
+        if not re.fullmatch(r"[+-]?(0|[1-9][0-9_]*)", node.value):
+            problem = (
+                f"{node.value} means {value} to YAML; right would be {value}, or '{node.value}' in quotes"
+            )
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        return value
+
+
+_UniqueKeys.add_constructor("tag:yaml.org,2002:int", _UniqueKeys.construct_yaml_int)

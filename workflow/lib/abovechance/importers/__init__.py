@@ -11,17 +11,18 @@ not say how many others were tried: ``combine`` asks, since everything depends o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from abovechance.core.errors import InputError
-from abovechance.importers import csv, helm, inspect_ai, lighteval, lm_eval, published
+from abovechance.importers import csv, helm, inspect_ai, lighteval, lm_eval, own, published
 from abovechance.importers.contract import Options, Run, check_recorded
-from abovechance.importers.table import combine
+from abovechance.importers.table import combine, uneven
 
-__all__ = ["FORMATS", "Options", "Run", "combine", "read_runs"]
+__all__ = ["FORMATS", "Options", "Run", "combine", "read_runs", "uneven"]
 
-FORMATS = (lm_eval, helm, lighteval, inspect_ai, published, csv)
+FORMATS = (lm_eval, helm, lighteval, inspect_ai, published, own, csv)
 
 
 def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
@@ -38,7 +39,35 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
     runs = [run for known, file in found for run in known.read(file, options)]
     for run in runs:
         check_recorded(run)
-    return runs
+    names = _model_names([run.model for run in runs])
+    for path in paths:
+        if path.is_dir() and (others := csv.others(path)):
+            runs[0].notes.append(
+                f"{path}: {len(others)} CSV without the columns {' and '.join(csv.NEEDED)} left out, such as "
+                f"{others[0].name}"
+            )
+    return [replace(run, model=names[run.model]) for run in runs]
+
+
+def _model_names(models: Sequence[str]) -> dict[str, str]:
+    """What models are called: names are parts of file names, and a model on this machine is a folder's.
+
+    A folder is called by its name, and by those above it where two would be called the same.
+    """
+    names = {model: model.replace("/", "--") for model in models}
+    folders = {model: Path(model).parts for model in names if model.startswith("/")}
+    for model, parts in folders.items():
+        others = [other for folder, other in folders.items() if folder != model]
+        length = next(
+            (
+                some
+                for some in range(1, len(parts))
+                if all(parts[-some:] != other[-some:] for other in others)
+            ),
+            len(parts),
+        )
+        names[model] = "--".join(part.strip("/") for part in parts[-length:])
+    return names
 
 
 def _files(path: Path) -> list[tuple[Any, Path]]:

@@ -50,18 +50,21 @@ class Options:
 
 @dataclass(frozen=True)
 class Reported:
-    """An accuracy as a tool reports it.
+    """What a tool itself reports of all examples.
 
     Attributes
     ----------
-    value
-        In [0, 1].
     where
         The file, and what it is called there.
+    accuracy
+        In [0, 1], where it is reported.
+    examples
+        How many there were, where that is reported.
     """
 
-    value: float
     where: str
+    accuracy: float | None = None
+    examples: int | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ class Run:
     notes
         What people should know: what was left out, and why.
     reported
-        The accuracy over all rows that the tool itself reports.
+        What the tool itself reports of all rows.
     """
 
     file: str
@@ -93,9 +96,8 @@ class Run:
     reported: Reported | None = None
 
     def __post_init__(self) -> None:
-        # A model on this machine is called by its folder; names are parts of file names.
-        name = Path(self.model).name if self.model.startswith("/") else self.model
-        object.__setattr__(self, "model", name.replace("/", "--"))
+        for name in (self.model, self.task):
+            named(name, self.file)
 
     @property
     def setting(self) -> Setting:
@@ -110,9 +112,14 @@ def check_recorded(run: Run) -> None:
     ------
     InputError
         With the first example that is correct here and wrong there, or the other way round, but for
-        ties; or if the accuracies of all together differ by half an example or more.
+        ties; or if the accuracies of all together differ by half an example or more, or their numbers.
     """
-    rows = run.rows
+    rows, reported = run.rows, run.reported
+    if reported is not None and reported.examples not in (None, len(rows)):
+        raise InputError(
+            f"{run.file}: has {len(rows)} examples, and {reported.where} says {reported.examples}; right "
+            "would be the whole log that belongs to it"
+        )
     if "recorded" not in rows:
         return
     recorded = rows["recorded"].astype("float64")
@@ -125,25 +132,34 @@ def check_recorded(run: Run) -> None:
             f"tool recorded it as {there} ({int(differs.sum())} of {len(rows)} examples differ); right would "
             "be --metric with the metric of the tool that counts"
         )
-    if run.reported is None or recorded.isna().any() or rows.empty:
+    if reported is None or reported.accuracy is None or recorded.isna().any() or rows.empty:
         return
-    if abs(recorded.mean() - run.reported.value) * len(rows) >= 0.5:
+    if abs(recorded.mean() - reported.accuracy) * len(rows) >= 0.5:
         raise InputError(
             f"{run.file}: its {len(rows)} examples have a mean of {recorded.mean():.4f}, and "
-            f"{run.reported.where} says {run.reported.value:.4f}; right would be the whole log that belongs "
-            "to it"
+            f"{reported.where} says {reported.accuracy:.4f}; right would be the whole log that belongs to it"
         )
+
+
+def named(value: Any, where: str) -> str:
+    """A name of an example, model or task as a text; InputError if it has half of a character."""
+    name = str(value)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{where}: the name {name!r} has half of a character") from None
+    return name
 
 
 def truth(value: Any, metric: str, where: str) -> bool:
     """Whether a metric's value says correct; InputError unless it is 0 or 1."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if number not in (0.0, 1.0):
         raise InputError(
-            f"{where}: {metric} is {value!r}; right would be a metric of 0 or 1 for each example"
+            f"{where}: {metric} is {repr(value)[:40]}; right would be a metric of 0 or 1 for each example"
         )
     return number == 1
 
@@ -225,7 +241,13 @@ def tied(ties: int) -> str:
 
 
 def files_below(path: Path, pattern: str) -> list[Path]:
-    """The file itself where its name is of the pattern, or all such files in a folder, sorted."""
+    """The file itself where its name is of the pattern, or all such files in a folder, sorted.
+
+    Hidden folders are not searched.
+    """
     if path.is_file():
         return [path] if path.match(pattern) else []
-    return sorted(path.rglob(pattern))
+    found = (file for file in path.rglob(pattern) if file.is_file())
+    return sorted(
+        file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )

@@ -29,6 +29,11 @@ def find(path: Path) -> list[Path]:
     return files if path.is_file() else [file for file in files if set(NEEDED) <= set(heading(file))]
 
 
+def others(folder: Path) -> list[Path]:
+    """The CSV files of a folder that are not read: they are something else."""
+    return [file for file in files_below(folder, "*.csv") if not set(NEEDED) <= set(heading(file))]
+
+
 def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
     """One run for each model, task and number of shots."""
     table = read_csv_texts(path)
@@ -39,8 +44,10 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
         if column not in table:
             raise InputError(f"{path}: lacks the column '{column}'; right would be {LOOKS_LIKE}")
     for column in ("example", "prompt", "model", "task"):
-        if column in table and (empty := table[column].str.strip() == "").any():
-            raise InputError(f"{path}, row {table.index[empty][0]}: {column} is empty")
+        if column in table:
+            table[column] = table[column].str.strip()
+            if (empty := table[column] == "").any():
+                raise InputError(f"{path}, row {table.index[empty][0]}: {column} is empty")
     rows = pd.DataFrame({"example": table["example"], "correct": _values(table, "correct", path)})
     rows = rows.assign(predicted=UNKNOWN, tie=False, chance=_chance(table, path))
     keys = {
@@ -61,7 +68,7 @@ def _truth(text: str) -> bool | None:
 
 def _probability(text: str) -> float | None:
     value = number(text)
-    return value if value is not None and 0 <= value <= 1 else None
+    return value if value is not None and 0 < value <= 1 else None
 
 
 def _count(least: int) -> Callable[[str], int | None]:
@@ -75,7 +82,7 @@ def _count(least: int) -> Callable[[str], int | None]:
 # {column: how a field of it is read, and what would be right}
 FIELDS: Mapping[str, tuple[Callable[[str], object], str]] = {
     "correct": (_truth, "0 or 1"),
-    "chance": (_probability, "a number between 0 and 1"),
+    "chance": (_probability, "a number above 0, at most 1"),
     "choices": (_count(1), "a whole number, at least 1"),
     "shots": (_count(0), "a whole number, at least 0"),
 }

@@ -16,11 +16,13 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by, read_json
-from abovechance.importers.contract import Options, Reported, Run, files_below, tied
+from abovechance.importers.contract import Options, Reported, Run, files_below, named, tied
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "HELM"
 OPTIONS = ("metric",)
+# Of these, a fraction is a tie; of others it is a grade.
+OF_CHOICES = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match")
 LOOKS_LIKE = "a HELM run's folder with per_instance_stats.json and run_spec.json"
 
 
@@ -74,7 +76,7 @@ def _reported(file: Path, metric: str, split: str) -> Reported | None:
     with as_written_by(TOOL, str(file)):
         for stat in read_json(file) if file.is_file() else []:
             if stat["name"] == {"name": metric, "split": split} and stat.get("count"):
-                return Reported(float(stat["sum"]) / stat["count"], f"{file} ({metric})")
+                return Reported(f"{file} ({metric})", float(stat["sum"]) / stat["count"])
     return None
 
 
@@ -96,17 +98,20 @@ def _rows(instances: list[Any], metric: str, file: Path) -> Iterator[dict[str, o
         found = found or bool(rows)
         yield from rows
     if not found:
+        if metric in known:
+            raise InputError(f"{file}: its metric '{metric}' counts no instance; right would be a whole run")
         raise InputError(f"{file}: has no metric '{metric}'; its metrics: {', '.join(sorted(known)[:20])}")
 
 
 def _row(instance: dict[str, Any], stat: dict[str, Any], where: str) -> dict[str, object]:
     value = float(stat["sum"]) / stat["count"]
-    if not 0 <= value <= 1:
-        raise InputError(f"{where}: {stat['name']['name']} is {value}; right would be 0 to 1")
+    metric = stat["name"]["name"]
+    if not 0 <= value <= 1 or (value not in (0, 1) and metric not in OF_CHOICES):
+        raise InputError(f"{where}: {metric} is {value}; right would be a metric of 0 or 1 for each instance")
     if instance["instance_id"] is None:
         raise InputError(f"{where}: instance_id is empty; right would be a text")
     return {
-        "example": str(instance["instance_id"]),
+        "example": named(instance["instance_id"], where),
         "prompt": str(instance.get("train_trial_index") or 0),
         "split": str(stat["name"].get("split", "")),
         "predicted": _predicted(instance, value),

@@ -8,6 +8,7 @@ reads from 3.14 on; here Arrow does.
 from __future__ import annotations
 
 import math
+import re
 import struct
 import zipfile
 import zlib
@@ -19,8 +20,8 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import as_written_by, parse_json, read_json
-from abovechance.importers.contract import Options, Reported, Run, files_below
+from abovechance.core.reading import as_written_by, number, parse_json, read_json
+from abovechance.importers.contract import Options, Reported, Run, files_below, named
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "inspect"
@@ -29,7 +30,7 @@ LOOKS_LIKE = "inspect's .eval or .json log"
 ZSTANDARD = 93
 # what the ways of compression raise for damaged data
 DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, pa.ArrowException, ValueError, RuntimeError, OSError)
-VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+VALUES = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0} | {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
 def find(path: Path) -> list[Path]:
@@ -64,13 +65,19 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     rows = [_row(sample, scorer, f"{path}, sample {sample['id']}") for sample in chosen]
     scored = [row for row in rows if row is not None]
     if left_out := len(rows) - len(scored):
-        notes.append(f"{path.name}: {left_out} samples without a score are left out")
+        notes.append(f"{path.name}: samples without a score are left out: {left_out}")
     with as_written_by(TOOL, f"{path}, its header"):
         setting = log.get("eval") or {}
         shots = (setting.get("task_args") or {}).get("fewshot", 0)
         model, task = str(setting.get("model") or "model"), str(setting.get("task") or path.stem)
         # over several epochs, inspect reports the mean of their samples' means
         reported = _reported(log, scorer) if len(epochs) == 1 and not left_out else None
+        completed = (log.get("results") or {}).get("completed_samples")
+    if isinstance(completed, int) and completed > len(samples):
+        raise InputError(
+            f"{path}: has {len(samples)} samples, and its header says {completed}; right would be the whole "
+            "log"
+        )
     yield Run(
         str(path),
         model,
@@ -85,8 +92,9 @@ def read(path: Path, options: Options) -> Iterator[Run]:
 def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
     """The accuracy of all samples in the log's header."""
     for score in (log.get("results") or {}).get("scores") or []:
-        if score.get("name") == scorer and "accuracy" in (score.get("metrics") or {}):
-            return Reported(float(score["metrics"]["accuracy"]["value"]), f"its header ({scorer}, accuracy)")
+        value = ((score.get("metrics") or {}).get("accuracy") or {}).get("value")
+        if score.get("name") == scorer and value is not None:
+            return Reported(f"its header ({scorer}, accuracy)", float(value))
     return None
 
 
@@ -102,7 +110,7 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
             names = archive.namelist()
             if "header.json" not in names:
                 raise InputError(f"{path}: has no header.json; was the evaluation stopped before its end?")
-            members = [name for name in names if name.startswith("samples/")]
+            members = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
             header, *samples = (_member(path, archive.getinfo(name)) for name in ["header.json", *members])
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(f"{path}: is not an archive ({error}); was the file cut off?") from None
@@ -139,11 +147,15 @@ def _unpacked(path: Path, member: zipfile.ZipInfo) -> bytes:
 
 
 def _scorer(samples: list[dict[str, Any]], path: Path, metric: str | None, epoch: int) -> str:
-    """The name of the scorer that decides: the one asked for, or the first there is."""
+    """The name of the scorer that decides: the one asked for, or the only one there is."""
     with as_written_by(TOOL, str(path)):
         names = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
     if not names:
         raise InputError(f"{path}: no sample of epoch {epoch} has a score")
+    if metric is None and len(names) > 1:
+        raise InputError(
+            f"{path}: has the scorers {', '.join(names)}; right would be --metric {' or '.join(names)}"
+        )
     wanted = metric or names[0]
     if wanted not in names:
         raise InputError(f"{path}: has no scorer '{wanted}'; right would be --metric {' or '.join(names)}")
@@ -155,14 +167,16 @@ def _row(sample: dict[str, Any], scorer: str, where: str) -> dict[str, object] |
     with as_written_by(TOOL, where):
         score = (sample.get("scores") or {}).get(scorer) or {}
         raw = score.get("value")
-        value = VALUES.get(raw, raw) if isinstance(raw, str) else raw
+        value = VALUES.get(raw.strip().lower(), raw) if isinstance(raw, str) else raw
+        if isinstance(value, str) and (written := number(value)) is not None:
+            value = written
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return None
         if not isinstance(value, bool | int | float) or float(value) not in (0.0, 0.5, 1.0):
             raise InputError(f"{where}: {scorer} is {raw!r}; right would be correct or incorrect")
         answer = str(score.get("answer") or "")
         return {
-            "example": str(sample["id"]),
+            "example": named(sample["id"], where),
             "predicted": ord(answer) - ord("A") if len(answer) == 1 and "A" <= answer <= "Z" else UNKNOWN,
             "correct": float(value) == 1,
             "tie": float(value) == 0.5,
@@ -172,10 +186,19 @@ def _row(sample: dict[str, Any], scorer: str, where: str) -> dict[str, object] |
 
 
 def _chance(sample: dict[str, Any], where: str) -> float:
-    """Of a lucky guess; nan where the sample has no choices."""
+    """Of a lucky guess; nan where the sample has no choices, or wants several of them marked."""
     choices = sample.get("choices") or []
     target = sample.get("target")
-    correct = len(target) if isinstance(target, list) else int(target not in (None, ""))
-    if choices and not 1 <= correct <= len(choices):
+    if not choices:
+        return float("nan")
+    if not target:
         raise InputError(f"{where}: its target is {target!r}; right would be one or some of its choices")
-    return correct / len(choices) if choices else float("nan")
+    wanted = target if isinstance(target, list) else _letters(str(target), len(choices))
+    # all of several targets must be marked, and no others: how that is guessed is for the user to say
+    return 1 / len(choices) if len(wanted) <= 1 else float("nan")
+
+
+def _letters(target: str, choices: int) -> list[str]:
+    """The letters of several choices, such as those of 'A,C'; none where the target is a text."""
+    letters = re.findall("[A-Z]", target) if re.fullmatch(r"[A-Z](\s*,?\s*[A-Z])*", target.strip()) else []
+    return letters if all(ord(letter) - ord("A") < choices for letter in letters) else []

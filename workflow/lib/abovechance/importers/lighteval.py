@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from abovechance.importers.contract import (
     files_below,
     judged,
     logged,
+    named,
     recorded_row,
     tied,
     truth,
@@ -50,10 +51,11 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         raise InputError(f"{path}: has no rows")
     with as_written_by(TOOL, str(path)):
         cells = table.to_pylist()
+    metric = options.metric or _metric(cells, path)
     rows = []
     for number, row in enumerate(cells):
         with as_written_by(TOOL, f"{path}, row {number}"):
-            rows.append(_row(row, number, f"{path}, row {number}", options))
+            rows.append(_row(row, number, f"{path}, row {number}", metric))
     frame = pd.DataFrame(rows)
     match = re.fullmatch(r"details_(.+)_(\d{4}-\d\d-\d\dT.+)\.parquet", path.name)
     name = match[1] if match else path.stem.removeprefix("details_")
@@ -66,7 +68,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     # .../details/<organisation>/<model>/<date>/details_<task>_<date>.parquet
     above = path.parent.parent
     model = above.name if above.parent.name in ("", "details") else f"{above.parent.name}/{above.name}"
-    reported = _reported(path, name, match[2], options.metric or "acc") if match else None
+    reported = _reported(path, name, match[2], metric or "acc") if match else None
     yield Run(str(path), model or "model", task, int(shots), frame, notes, reported)
 
 
@@ -81,7 +83,7 @@ def _reported(path: Path, task: str, date: str, metric: str) -> Reported | None:
         return None
     with as_written_by(TOOL, str(file)):
         value = read_json(file).get("results", {}).get(task.replace("|", ":"), {}).get(metric)
-        return None if value is None else Reported(float(value), f"{file} ({metric})")
+        return None if value is None else Reported(f"{file} ({metric})", float(value))
 
 
 def _value(cell: Any) -> Any:
@@ -94,27 +96,45 @@ def _value(cell: Any) -> Any:
         raise ValueError(f"{cell[:40]!r} cannot be read: {error}") from None
 
 
-def _row(row: dict[str, Any], number: int, where: str, options: Options) -> dict[str, object]:
+def _metric(cells: Sequence[dict[str, Any]], path: Path) -> str | None:
+    """The metric whose values are taken where none is asked for; None where log-likelihoods decide.
+
+    They decide ``acc``. Others, such as normalized ones, are taken as they are recorded.
+    """
+    with as_written_by(TOOL, f"{path}, row 0"):
+        names = [name for name, value in _value(cells[0]["metric"]).items() if value is not None]
+    known = next((name for name in METRICS if name in names), None)
+    if known is None and len(names) != 1:
+        raise InputError(
+            f"{path}: has the metrics {', '.join(sorted(names)) or 'of no name'}; right would be --metric "
+            f"{' or '.join(sorted(names)) or 'NAME'}"
+        )
+    return None if known == "acc" else known or names[0]
+
+
+def _row(row: dict[str, Any], number: int, where: str, asked: str | None) -> dict[str, object]:
     doc, response = _value(row["doc"]), _value(row.get("model_response") or {})
     metric = {name: value for name, value in _value(row["metric"]).items() if value is not None}
-    choices = doc.get("choices") or []
-    example = {"example": str(number if doc.get("id") in (None, "") else doc["id"])}
-    scores = response.get("logprobs") or []
+    name = asked or "acc"
+    if name not in metric:
+        right_ones = " or ".join(sorted(metric)) or "NAME"
+        raise InputError(f"{where}: has no metric '{name}'; right would be --metric {right_ones}")
+    recorded = truth(metric[name], name, where)
+    example = {"example": named(number if doc.get("id") in (None, "") else doc["id"], where)}
+    choices, scores = list(map(str, doc.get("choices") or [])), response.get("logprobs") or []
     # twice as many where unconditioned ones follow
-    of_choices = len(choices) > 1 and len(scores) in (len(choices), 2 * len(choices))
-    right = _right(doc.get("gold_index"), len(choices), where) if of_choices else None
-    texts = list(map(str, choices))
-    if right and options.metric is None and len(scores) == len(choices):
-        recorded = {"recorded": float(truth(metric["acc"], "acc", where))} if "acc" in metric else {}
-        return {**example, **judged(list(map(float, scores)), right, texts, where), **recorded}
-    name = options.metric or next((name for name in METRICS if name in metric), None)
-    if name is None or name not in metric:
-        raise InputError(
-            f"{where}: has no metric '{name or METRICS[0]}'; right would be --metric "
-            f"{' or '.join(sorted(metric)) or 'NAME'}"
-        )
-    row = recorded_row(truth(metric[name], name, where), len(choices) if of_choices else 0, right)
-    return {**example, **row, **(logged(scores[: len(choices)], right, texts) if right else {})}
+    if len(choices) < 2 or len(scores) not in (len(choices), 2 * len(choices)):
+        return {**example, **recorded_row(recorded, 0, None)}
+    right = _right(doc.get("gold_index"), len(choices), where)
+    conditioned = len(scores) == len(choices)
+    if name.endswith("mc1") and "len_mc1" in (doc.get("specific") or {}):
+        # the choices of TruthfulQA's first question, with those of its second behind them
+        choices = choices[: int(doc["specific"]["len_mc1"])]
+        right = {place for place in right if place < len(choices)}
+    scores = [float(score) for score in scores[: len(choices)]]
+    if asked is None and conditioned:
+        return {**example, **judged(scores, right, choices, where), "recorded": float(recorded)}
+    return {**example, **recorded_row(recorded, len(choices), right), **logged(scores, right, choices)}
 
 
 def _right(gold: Any, choices: int, where: str) -> set[int]:

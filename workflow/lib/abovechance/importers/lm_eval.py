@@ -29,6 +29,7 @@ from abovechance.importers.contract import (
     files_below,
     judged,
     logged,
+    named,
     recorded_row,
     tied,
     truth,
@@ -55,21 +56,32 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     chosen, notes = _of_filter(samples, path, options), []
     match = re.fullmatch(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl", path.name)
     task, date = match.groups() if match else (path.stem.removeprefix("samples_"), "")
-    results_file = path.with_name(f"results_{date}.json")
-    results = read_json(results_file) if results_file.is_file() else {}
+    # results_<date>.json, or another name before the date where the tool was told one
+    results_file = next(iter(sorted(path.parent.glob(f"*_{date}.json"))), None) if date else None
+    with as_written_by(TOOL, str(results_file)):
+        results = read_json(results_file) if results_file else {}
+        delimiter = results.get("configs", {}).get(task, {}).get("target_delimiter")
+    for sample in chosen:
+        sample.delimiter = delimiter if isinstance(delimiter, str) else ""
     metric = _metric(chosen, options)
     rows = _rows(chosen, metric)
     if ties := int(rows["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
     if not results:
-        notes.append(f"{path.name}: no {results_file.name} lies beside it; shots are taken as 0")
+        notes.append(f"{path.name}: no results_{date}.json lies beside it; shots are taken as 0")
     with as_written_by(TOOL, str(results_file)):
-        shots = int(results.get("n-shot", {}).get(task) or 0)
+        shots = results.get("n-shot", {}).get(task) or 0
+        if shots != int(shots):
+            raise InputError(f"{results_file}: n-shot of {task} is {shots}; right would be a whole number")
         model = results.get("model_name") or path.parent.name or "model"
         name = f"{metric or 'acc'},{chosen[0].filter}"
         value = results.get("results", {}).get(task, {}).get(name)
-        reported = None if value is None else Reported(float(value), f"{results_file} ({name})")
-    yield Run(str(path), str(model), task, shots, rows, notes, reported)
+        reported = Reported(
+            f"{results_file} ({name})",
+            None if value is None else float(value),
+            results.get("n-samples", {}).get(task, {}).get("effective"),
+        )
+    yield Run(str(path), str(model), task, int(shots), rows, notes, reported)
 
 
 class _Sample:
@@ -79,11 +91,17 @@ class _Sample:
     ----------
     where
         File and row, for messages.
+    example
+        The example's id.
     scores
         The log-likelihood of each choice; none where the sample is not of a multiple-choice task.
     texts
         The choices as they were scored, behind the context; None where the log lacks one.
+    delimiter
+        What stands between context and choice.
     """
+
+    delimiter = ""
 
     def __init__(self, value: Any, where: str) -> None:
         self.where = where
@@ -91,6 +109,7 @@ class _Sample:
             if not isinstance(value, dict) or value.get("doc_id") is None:
                 raise InputError(f"{where}: has no 'doc_id'; right would be a sample of {TOOL}")
             self.fields: dict[str, Any] = value
+            self.example = named(value["doc_id"], where)
             self.filter = str(value.get("filter", "none"))
             self.scores = self._scores()
             self.texts = self._texts()
@@ -148,9 +167,18 @@ def _metric(samples: list[_Sample], options: Options) -> str | None:
         return options.metric
     scored = all(sample.scores for sample in samples)
     known = next((name for name in METRICS if name in samples[0].metrics), None)
-    if scored and known in ("acc", None):
+    if known == "acc" and scored:
         return None
-    return known or METRICS[0]
+    # others that say of each sample whether it is correct
+    graded = [name for name in samples[0].metrics if samples[0].fields[name] in (0.0, 1.0)]
+    if known or not graded:
+        return known or (None if scored else METRICS[0])
+    if len(graded) > 1:
+        raise InputError(
+            f"{samples[0].where}: has the metrics {', '.join(graded)}; right would be --metric "
+            f"{' or '.join(graded)}"
+        )
+    return graded[0]
 
 
 def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:
@@ -187,25 +215,33 @@ def _agrees(row: dict[str, Any]) -> bool:
 def _recorded(sample: _Sample, metric: str, right: set[int] | None) -> dict[str, Any]:
     """A row by what the tool recorded."""
     row = recorded_row(sample.recorded(metric), len(sample.scores), right)
+    if right is None and sample.scores and not _list(str(sample.fields.get("target", "")).strip()):
+        row["chance"] = 1 / len(sample.scores)  # one of them is correct, whichever it is
     likelihoods = logged(sample.scores, right, sample.texts) if right else {}
-    return {"example": str(sample.fields["doc_id"]), **row, **likelihoods}
+    return {"example": sample.example, **row, **likelihoods}
 
 
 def _judged(sample: _Sample, right: set[int]) -> dict[str, Any]:
     """A row by the log-likelihoods of the choices, beside what the tool recorded."""
-    row = judged(sample.scores, right, sample.texts, sample.where)
+    with as_written_by(TOOL, sample.where):
+        row = judged(sample.scores, right, sample.texts, sample.where)
     recorded = {"recorded": float(sample.recorded("acc"))} if "acc" in sample.metrics else {}
-    return {"example": str(sample.fields["doc_id"]), **row, **recorded}
+    return {"example": sample.example, **row, **recorded}
 
 
 def _by_text(sample: _Sample) -> set[int]:
     """The correct choices where the target is the text of one, or a list of such texts."""
-    texts = [None if text is None else text.strip() for text in sample.texts]
+    texts = [None if text is None else text.removeprefix(sample.delimiter).strip() for text in sample.texts]
     target = str(sample.fields.get("target", "")).strip()
     wanted = [target] if target in texts else [str(value).strip() for value in _list(target)]
+    # choices that read the same are all correct, unless all do: then they differ in the context
     found = {place for place, text in enumerate(texts) if text in wanted}
-    if not wanted or not set(wanted) <= set(texts) or len(found) > len(wanted):
-        raise InputError(f"{sample.where}: target '{target}' is none of its {len(texts)} choices")
+    if not wanted or not set(wanted) <= set(texts) or (len(found) == len(texts) and len(set(texts)) == 1):
+        told = "; right would be --metric acc, which takes what the tool recorded"
+        raise InputError(
+            f"{sample.where}: target '{target[:60]}' is none of its {len(texts)} choices"
+            + told * ("acc" in sample.metrics)
+        )
     return found
 
 
@@ -233,8 +269,8 @@ def _by_context(sample: _Sample) -> set[int]:
 
 
 def _list(text: str) -> list[Any]:
-    """The values of a list that is written as Python writes it; none if it is no list."""
-    value = _literal(text) if text.startswith("[") else None
+    """The values of a list that is written as Python or NumPy writes it; none if it is no list."""
+    value = _literal(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)) if text.startswith("[") else None
     return value if isinstance(value, list) else []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from abovechance.core.errors import InputError
-from abovechance.core.settings import Setting
+from abovechance.core.settings import Setting, by_setting
 from abovechance.importers.contract import Options, Run
 from abovechance.results.imported import as_imported
 
@@ -34,6 +36,28 @@ def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
     return pd.concat([_one_setting(group, options) for group in by_setting.values()], ignore_index=True)
 
 
+def uneven(table: pd.DataFrame) -> list[str]:
+    """What people should know of settings whose prompts are not evaluated on the same examples.
+
+    That each prompt lacks its own demonstrations is as it should be.
+
+    Parameters
+    ----------
+    table
+        From ``combine``.
+    """
+    notes = []
+    for setting, rows in by_setting(table):
+        examples = rows["example"].nunique()
+        sizes = rows.groupby("prompt").size()
+        if sizes.min() < examples - setting.shots:
+            notes.append(
+                f"{setting.words}: its prompts are evaluated on {sizes.min()} to {sizes.max()} of {examples} "
+                f"examples, the fewest by prompt {sizes.idxmin()}; their accuracies say less about each other"
+            )
+    return notes
+
+
 def _one_setting(runs: list[Run], options: Options) -> pd.DataFrame:
     tables = [_checked(run, runs, options) for run in runs]
     homes: dict[str, str] = {}
@@ -46,6 +70,12 @@ def _one_setting(runs: list[Run], options: Options) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True)
     table["prompt"] = table["prompt"].map(numbers)
     table = table.sort_values("prompt", kind="stable", ignore_index=True)
+    differs = table.groupby("example")["chance"].agg(lambda chance: chance.max() - chance.min() > 1e-9)
+    if differs.any():
+        raise InputError(
+            f"{runs[0].file}: example '{differs.index[differs][0]}' has different numbers of choices under "
+            f"different prompts of {runs[0].setting.words}"
+        )
     return as_imported(runs[0].setting.label(table))
 
 
@@ -59,8 +89,8 @@ def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
     if (repeated := rows.duplicated(["prompt", "example"])).any():
         prompt, example = rows.loc[repeated, ["prompt", "example"]].iloc[0]
         raise InputError(
-            f"{run.file}: example '{example}' stands twice under one prompt, '{prompt}', of "
-            f"{run.setting.words}"
+            f"{run.file}: example '{example}' stands twice under one prompt"
+            + f", '{prompt}'" * (prompt != run.file)
         )
     unknown = rows["chance"].isna()
     if unknown.any() and options.chance is None:
@@ -79,7 +109,8 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
         return run.file
     what, command = run.setting.words, f"abovechance {options.command}"
     if len(runs) > 1:
-        command = f"{command} {shlex.quote(str(Path(run.file).parent))} --each-file"
+        folder = os.path.commonpath([Path(other.file).parent for other in runs])
+        command = f"{command} {shlex.quote(folder)} --each-file"
         raise InputError(
             f"{run.file}: {len(runs)} runs of {what}, and nothing says whether they are different prompts; "
             f"right would be `{command}` if each is another prompt, or the one run that counts"
@@ -98,4 +129,5 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
 
 def _natural(label: str) -> tuple[float, str]:
     """Numbers in their order, then texts in theirs."""
-    return (float(label), "") if label.lstrip("-").isdigit() else (float("inf"), label)
+    is_number = re.fullmatch(r"-?\d{1,300}", label, re.ASCII)
+    return (float(label), "") if is_number else (float("inf"), label)

@@ -163,6 +163,11 @@ def _expand_paths(config: dict[str, Any], where: str) -> None:
 def _expanded(path: str, key: str, where: str) -> str:
     if not path:
         raise InputError(f"{where}: {key} is empty; right would be a path")
+    if "{" in path or "}" in path:
+        raise InputError(
+            f"{where}: {key} is '{path}', and braces mean something to Snakemake; right would be another "
+            "name, or a link to it"
+        )
     try:
         return str(Path(path).expanduser())
     except RuntimeError:

@@ -11,6 +11,7 @@ Every source ends in the same table, one row per example:
 from __future__ import annotations
 
 import json
+import re
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +29,6 @@ from abovechance.core.reading import (
     read_csv_texts,
     read_json_lines,
     read_parquet,
-    whole,
 )
 from abovechance.core.tables import TableSchema
 from abovechance.study.chances import chances
@@ -148,22 +148,12 @@ def _format_bigbench(task: Mapping[str, Any], prefix: str) -> Iterator[dict[str,
         }
 
 
-def read_task(path: Path) -> pd.DataFrame:
-    """A task from a file of one's own, or from a study's ``tasks`` folder."""
-    if path.suffix == ".parquet":
-        table = read_parquet(path)
-        if {"example", "text", "choices", "correct"} <= set(table.column_names):
-            found: pd.DataFrame = table.to_pandas()
-            return found
-    return read_own(path)
-
-
 def task_chances(path: str | Path) -> np.ndarray:
     """(examples,) chance of a lucky guess on each example of a task file; see ``read_own``.
 
     >>> RandomBaseline(task_chances("sums.jsonl"))  # doctest: +SKIP
     """
-    return chances(read_task(Path(path))["correct"])
+    return chances(read_own(Path(path))["correct"])
 
 
 def read_own(path: Path) -> pd.DataFrame:
@@ -186,7 +176,7 @@ def read_own(path: Path) -> pd.DataFrame:
         case ".csv":
             rows = _read_csv(path)
         case ".parquet":
-            rows = enumerate(read_parquet(path).to_pylist(), start=1)
+            rows = _read_parquet(path)
         case suffix:
             raise InputError(f"{path}: '{suffix}' is not one of {', '.join(OWN_TASK_SUFFIXES)}")
     seen: dict[str, int] = {}
@@ -206,22 +196,52 @@ def read_own(path: Path) -> pd.DataFrame:
     return as_table(examples)
 
 
+def _read_parquet(path: Path) -> Iterator[tuple[int, Any]]:
+    """The rows of a Parquet file, a study's own ``tasks`` among them."""
+    table = read_parquet(path)
+    known = [
+        name for name in ("example", "text", "choices", "answer", "correct") if name in table.column_names
+    ]
+    for number, row in enumerate(table.select(known).to_pylist(), start=1):
+        if "answer" not in row and "correct" in row:
+            flags, choices = row.pop("correct"), row.get("choices")
+            if not isinstance(flags, list) or not isinstance(choices, list) or len(flags) != len(choices):
+                raise InputError(
+                    f"{path}, row {number}: field 'correct' is {flags!r}; right would be true or false for "
+                    "each choice"
+                )
+            row["answer"] = [place for place, flag in enumerate(flags) if flag]
+        # pandas writes whole numbers so where a column has gaps
+        if isinstance(row.get("answer"), float) and row["answer"].is_integer():
+            row["answer"] = int(row["answer"])
+        yield number, row
+
+
 def _read_csv(path: Path) -> Iterator[tuple[int, Any]]:
     table = read_csv_texts(path)
     for number, row in zip(table.index, table.to_dict("records"), strict=True):
-        for field in ("choices", "answer"):
-            if str(row.get(field, "")).lstrip().startswith("["):
-                row[field] = _json_list(row[field], f"{path}, row {number}", field)
-        index = whole(row.get("answer", "")) if isinstance(row.get("answer"), str) else None
-        if index is not None and row["answer"] not in _as_list(row.get("choices")):
-            row["answer"] = index
+        where = f"{path}, row {number}"
+        if str(row.get("choices", "")).lstrip().startswith("["):
+            row["choices"] = _json_list(row["choices"], where, "choices")
+        if "answer" in row:
+            row["answer"] = _csv_answer(row["answer"].strip(), _as_list(row.get("choices")), where)
         yield number, {field: value for field, value in row.items() if field == "text" or value != ""}
+
+
+def _csv_answer(text: str, choices: list[Any], where: str) -> Any:
+    """What the answer in a CSV means: a choice where it is the text of one, else a list or an index."""
+    same = [choice for choice in choices if isinstance(choice, str) and choice.strip() == text]
+    if same:
+        return same[0]
+    if text.startswith("["):
+        return _json_list(text, where, "answer")
+    return int(text) if re.fullmatch("0|[1-9][0-9]{0,8}", text, re.ASCII) else text
 
 
 def _json_list(text: str, where: str, field: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(
             f"{where}: field '{field}' is {text[:60]}; right would be a list as JSON writes it, as in "
             '["yes", "no"]'
@@ -231,7 +251,10 @@ def _json_list(text: str, where: str, field: str) -> Any:
 def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
     """One checked row of the table from one row of the user's file, the row of this number from 0."""
     if not isinstance(row, dict):
-        raise InputError(f"{where}: must be an object with fields text, choices and answer")
+        raise InputError(
+            f"{where}: is {str(row)[:40]}; right would be one object on each line, with the fields text, "
+            "choices and answer"
+        )
     missing = [field for field in ("text", "choices", "answer") if row.get(field) is None]
     if missing:
         raise InputError(f"{where}: field '{missing[0]}' is missing; needed are text, choices, answer")
@@ -252,6 +275,8 @@ def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
         raise InputError(f"{where}: has no correct choice; field 'answer' is empty")
     right = {_index_of(answer, choices, where) for answer in answers}
     name = row.get("example")
+    if isinstance(name, str):
+        _check_characters([name], where)
     if name is not None and (not isinstance(name, str | int) or isinstance(name, bool)):
         raise InputError(f"{where}: field 'example' must be a text or a whole number, not {name!r}")
     return {

@@ -1,0 +1,40 @@
+"""This project's own predictions: what ``abovechance import`` writes, or a study's predictions.parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from abovechance.core.settings import SETTING, by_setting
+from abovechance.importers.contract import Options, Run, files_below
+from abovechance.results.imported import read_imported, settings_in
+from abovechance.results.predictions import PREDICTIONS
+
+TOOL = "abovechance"
+OPTIONS = ()
+LOOKS_LIKE = "a .parquet file of `abovechance import`, or a study's predictions.parquet"
+
+
+def find(path: Path) -> list[Path]:
+    """The file, where it is one of predictions; those in folders are other tools' or a study's."""
+    files = files_below(path, "*.parquet") if path.is_file() else []
+    return [file for file in files if _has_predictions(file)]
+
+
+def _has_predictions(path: Path) -> bool:
+    try:
+        return set(PREDICTIONS.columns) <= set(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError):
+        return False
+
+
+def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
+    """One run for each setting, its prompts by their numbers."""
+    settings_in(path)
+    for rows in read_imported(path):
+        for setting, own in by_setting(rows):
+            table = own.drop(columns=SETTING).astype({"prompt": str, "example": str})
+            yield Run(str(path), *setting, table)
