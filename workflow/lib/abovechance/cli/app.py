@@ -61,7 +61,7 @@ def _in_words(error: Exception) -> str:
     if isinstance(error, ValueError):  # InputError among them
         return " ".join(str(error).split())
     if isinstance(error, OSError):
-        return f"{error.filename or 'a file'}: {error.strerror or error}"
+        return f"{error.filename or 'output'}: {error.strerror or error}"
     if isinstance(error, MemoryError):
         return "there is not enough memory for numbers as large as these"
     return f"{type(error).__name__}: {error} (this should not happen; {TRACEBACK}=1 shows where)"
