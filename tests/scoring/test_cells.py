@@ -100,15 +100,15 @@ def test_a_changed_example_is_scored_again(task, weights, tmp_path):
 
 def test_an_error_in_the_middle_keeps_the_prompts_before_it(task, weights, tmp_path, monkeypatch):
     path = tmp_path / "s.parquet"
-    whole, calls = Scorer.score, []
+    whole, calls = Scorer._scored, []
 
-    def fails_at_the_third(self, strings):
+    def fails_at_the_third(self, *arguments):
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return whole(self, strings)
+        return whole(self, *arguments)
 
-    monkeypatch.setattr(Scorer, "score", fails_at_the_third)
+    monkeypatch.setattr(Scorer, "_scored", fails_at_the_third)
     with pytest.raises(KeyboardInterrupt):
         score_cells({path: cell(task, prompts=4)}, weights, "float32", silent)
     assert not path.exists()
@@ -121,12 +121,13 @@ def test_running_out_of_memory_halves_the_pack_and_goes_on(task, weights, tmp_pa
     path = tmp_path / "s.parquet"
     whole = score
 
-    def little_memory(model, tokens, path, limit):
+    def little_memory(model, tokens, path, limit=256):
         if limit > 100:
             raise torch.OutOfMemoryError
         return whole(model, tokens, path, limit)
 
     monkeypatch.setattr("abovechance.scoring.cells.score", little_memory)
+    monkeypatch.setattr("abovechance.scoring.algorithms.score", little_memory)
     score_cells({path: cell(task)}, weights, "float32", silent)
     assert {entry["pack"] for entry in read_made_from(path)["prompts"]} == {64}
 
@@ -182,16 +183,16 @@ def test_a_models_cells_are_scored_with_one_loading_and_written_together(
     cells = {tmp_path / f"{shots}.parquet": cell(task, prompts=2, shots=shots) for shots in (1, 2)}
     load, loaded = models.load, []
     monkeypatch.setattr(models, "load", lambda *args: loaded.append(args) or load(*args))
-    whole, calls = Scorer.score, []
+    whole, calls = Scorer._scored, []
 
-    def fails_at_the_fourth(self, strings):
+    def fails_at_the_fourth(self, *arguments):
         calls.append(1)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return whole(self, strings)
+        return whole(self, *arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Scorer, "score", fails_at_the_fourth)
+        patched.setattr(Scorer, "_scored", fails_at_the_fourth)
         with pytest.raises(KeyboardInterrupt):
             score_cells(cells, weights, "float32", silent)
     assert {path.name for path in tmp_path.iterdir()} == {"1.journal", "2.journal"}

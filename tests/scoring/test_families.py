@@ -5,7 +5,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
-from abovechance.scoring.algorithms import choose_path, score
+from abovechance.scoring.algorithms import Paths, score
 from abovechance.scoring.tokens import Tokens
 
 LLAMA_LIKE = {
@@ -80,9 +80,12 @@ def direct(model: PreTrainedModel, tokens: Tokens) -> list[float]:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_scores_are_those_of_whole_strings(family):
     model, tokens = some_model(family), some_strings()
-    path, why = choose_path(model)
+    paths = Paths.of(model)
+    path, why = paths.path, paths.why
     assert path == FAMILIES[family][2], why
     expected = direct(model, tokens)
+    assert paths.proved(tokens, 256, strings=3).logprobs == pytest.approx(expected, abs=1e-4)
+    assert paths.path == path, paths.why
     assert np.std(expected) > 1  # what is read makes a difference
     for limit in (20, 256):
         assert score(model, tokens, path, limit).logprobs == pytest.approx(expected, abs=1e-4), why
@@ -91,7 +94,7 @@ def test_scores_are_those_of_whole_strings(family):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_path_is_the_same_in_sixteen_bits(family):
     model = some_model(family).to(torch.bfloat16)
-    assert choose_path(model)[0] in (FAMILIES[family][2], "plain")
+    assert Paths.of(model).path in (FAMILIES[family][2], "plain")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -7,63 +7,242 @@
     The demonstrations once; a row for each choice. For models that look back at them through
     a cache but by the places of a row, such as those with ALiBi.
 ``plain``
-    A whole row for each choice. For all others.
+    A whole row for each choice, rows of like length together.
+``alone``
+    One string after another, which is the definition. For all others.
+
+A model is tried twice: on a few short strings when it is loaded (``Paths.of``), and on strings of the
+job itself, among them its longest (``Paths.proved``), since windows, scaled positions and the like begin
+where short strings end.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
+from abovechance.core.errors import InputError
 from abovechance.scoring.engine import (
     PACK_TOKENS,
     Computed,
     Pack,
     all_before,
     attention_windows,
+    changing_positions,
     own_ancestors,
+    plan_packs,
+    score_alone,
     score_rows,
     score_tree,
 )
 from abovechance.scoring.tokens import Tokens
 from abovechance.scoring.trie import TokenTrie
 
+# What rounding may make of a token's log-likelihood, in nats.
+ROUNDING = {torch.float32: 2e-4}
+ROUNDING_16_BITS = 0.15
+
 
 def score(model: PreTrainedModel, tokens: Tokens, path: str, limit: int = PACK_TOKENS) -> Computed:
-    """Score the strings of one prompt on the path given: ``tree``, ``batched`` or ``plain``."""
+    """Score the strings of one prompt on a path: ``tree``, ``batched``, ``plain`` or ``alone``."""
     if path == "tree":
         return score_tree(model, tokens.trie, limit)
+    if path == "alone":
+        return score_alone(model, tokens.sequences, tokens.starts)
     return score_rows(model, tokens.sequences, tokens.starts, limit, share=path == "batched")
 
 
-def choose_path(model: PreTrainedModel) -> tuple[str, str]:
-    """The fastest path that gives a model's plain scores, and why it is that one.
+@dataclass
+class Paths:
+    """The paths that a model may take, the fastest first, and why not the others.
 
-    The model's config says whether all its layers attend to what is before them; a few short
-    strings, scored on each path, show whether the model does what its config says.
+    Attributes
+    ----------
+    model
+        The model that is tried.
+    names
+        Those that nothing speaks against so far; the last is ``alone``.
+    told
+        What was found, in words.
     """
-    kinds = set(getattr(model.config.get_text_config(), "layer_types", None) or [])
-    if others := kinds - set(attention_windows(model)):
-        return "plain", f"it has layers of the kinds {sorted(others)}"
-    tokens = _some_strings(model)
-    plain = score(model, tokens, "plain").logprobs
-    rounding = 1e-3 if model.dtype == torch.float32 else 0.15
-    told = "it takes no positions"
-    if _takes_positions(model):
-        right, wrong = (_distance(model, tokens, plain, sees) for sees in (own_ancestors, all_before))
-        told = f"scores under a tree mask differ by {right:.2g} nats a token, without one by {wrong:.2g}"
-        # A model that ignores the mask has both equal; one that takes it has the first at
-        # rounding error.
-        if right < min(wrong / 4, rounding):
-            return "tree", told
-    batched = score(model, tokens, "batched").logprobs
-    difference = float(np.mean(np.abs(batched - plain))) / 2
-    told += f"; with the demonstrations in the cache by {difference:.2g}"
-    return ("batched" if difference < rounding else "plain"), told
+
+    model: PreTrainedModel
+    names: list[str]
+    told: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, model: PreTrainedModel, longest: int = 0) -> Paths:
+        """Try a model on a few short strings.
+
+        Parameters
+        ----------
+        longest
+            The most tokens of a string that is to be scored.
+
+        Raises
+        ------
+        InputError
+            If the model does not predict a token from those before it alone, or not twice the same.
+        """
+        tokens = _some_strings(model)
+        exact = _check_definition(model, tokens)
+        changes = changing_positions(model)
+        if changes is not None and longest > changes:
+            return cls(model, ["alone"], [f"its positions change from {changes} tokens on"])
+        paths = cls(model, [])
+        paths._try_tree(tokens, exact)
+        for path in ("batched", "plain"):
+            if paths._holds(path, partial(_scores, model, tokens, path), tokens, exact):
+                paths.names.append(path)
+        paths.names.append("alone")
+        return paths
+
+    def proved(self, tokens: Tokens, limit: int, strings: int) -> Computed:
+        """Score a prompt on the fastest path that gives the scores of the definition for some of its strings.
+
+        Paths that do not are dropped. See ``_telling`` for which strings.
+
+        Parameters
+        ----------
+        limit
+            The most tokens at once.
+        strings
+            How many strings are held against the definition, at least two.
+        """
+        chosen = _telling(tokens, limit, strings)
+        some = Tokens([tokens.sequences[at] for at in chosen], [tokens.starts[at] for at in chosen])
+        exact = score_alone(self.model, some.sequences, some.starts).logprobs
+        while (path := self.path) != "alone":
+            found: list[Computed] = []
+
+            def scored(path: str = path, found: list[Computed] = found) -> NDArray[np.float64]:
+                found.append(score(self.model, tokens, path, limit))
+                return found[0].logprobs[chosen]
+
+            if self._holds(path, scored, some, exact):
+                return found[0]
+            self.names.pop(0)
+        return score(self.model, tokens, "alone")
+
+    @property
+    def path(self) -> str:
+        """The fastest."""
+        return self.names[0]
+
+    @property
+    def why(self) -> str:
+        """What was found, in words."""
+        return "; ".join(self.told) or "nothing faster gives the same"
+
+    def _try_tree(self, tokens: Tokens, exact: NDArray[np.float64]) -> None:
+        """Try the tree path: the mask must be right, and the model must heed it."""
+        model = self.model
+        kinds = set(getattr(model.config.get_text_config(), "layer_types", None) or [])
+        if others := kinds - set(attention_windows(model)):
+            self.told.append(f"tree: it has layers of the kinds {sorted(others)}")
+            return
+        if not _takes_positions(model):
+            self.told.append("tree: it takes no positions")
+            return
+        wrong = _distance(partial(_in_packs, model, tokens, all_before), tokens, exact)
+        right = _distance(partial(_in_packs, model, tokens, own_ancestors), tokens, exact)
+        self.told.append(
+            f"tree: scores under its mask differ by {right:.2g} nats a token, without one by {wrong:.2g}"
+        )
+        # A model that ignores the mask has both equal; one that takes it has the first at rounding error.
+        if right < min(wrong / 4, _rounding(model)):
+            self.names.append("tree")
+
+    def _holds(
+        self,
+        path: str,
+        scores: Callable[[], NDArray[np.float64]],
+        tokens: Tokens,
+        exact: NDArray[np.float64],
+    ) -> bool:
+        """Whether a path gives the definition's scores up to rounding; what was found is told."""
+        difference = _distance(scores, tokens, exact)
+        holds = difference < _rounding(self.model)
+        if not holds and np.isfinite(difference) and path != "plain":
+            # in 16 bits, another exact way tells how much of the difference is rounding
+            other = _distance(partial(_scores, self.model, tokens, "plain"), tokens, exact)
+            holds = difference < 2 * other and other < 4 * _rounding(self.model)
+        longest = max(map(len, tokens.sequences))
+        self.told.append(f"{path}: differs by {difference:.2g} nats a token in {longest} tokens")
+        return bool(holds)
+
+
+def _rounding(model: PreTrainedModel) -> float:
+    return ROUNDING.get(model.dtype, ROUNDING_16_BITS)
+
+
+def _distance(scores: Callable[[], NDArray[np.float64]], tokens: Tokens, exact: NDArray[np.float64]) -> float:
+    """Mean absolute difference from exact scores, in nats a token; nan where the model refuses the path.
+
+    Models raise anything for inputs that they do not take.
+    """
+    try:
+        found = scores()
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:
+        return float("nan")
+    return float(np.mean(np.abs(found - exact) / np.array(tokens.scored)))
+
+
+def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
+    """The scores of strings one by one, once they are what they should be.
+
+    Raises
+    ------
+    InputError
+        If the model cannot read a string, sees tokens behind those that it predicts, or scores a string in
+        another way the second time.
+    """
+    model_is = f"a model of the type '{model.config.model_type}'"
+    right = "right would be a model that predicts the next token"
+    try:
+        exact, again = (score_alone(model, tokens.sequences, tokens.starts).logprobs for _ in range(2))
+        beyond = _with_others_behind(model, tokens)
+    except (InputError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise InputError(f"{model_is} cannot read a text by itself ({told}); {right}") from None
+    if not np.isfinite(exact).all():
+        raise InputError(f"{model_is} gives {exact[~np.isfinite(exact)][0]} for a short text; {right}")
+    if np.abs(exact - again).max() > _rounding(model):
+        raise InputError(f"{model_is} scores a text in another way the second time; {right}")
+    if np.abs(exact - beyond).max() > _rounding(model):
+        raise InputError(f"{model_is} sees the tokens behind those that it predicts; {right}")
+    return exact
+
+
+def _with_others_behind(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
+    """The scores of the same tokens where other tokens stand behind them."""
+    ends = [len(sequence) for sequence in tokens.sequences]
+    longer = [[*sequence, *tokens.sequences[0][:3]] for sequence in tokens.sequences]
+    whole = score_alone(model, longer, tokens.starts).logprobs
+    return whole - score_alone(model, longer, ends).logprobs
+
+
+def _scores(model: PreTrainedModel, tokens: Tokens, path: str) -> NDArray[np.float64]:
+    return score(model, tokens, path, limit=64).logprobs
+
+
+def _in_packs(
+    model: PreTrainedModel, tokens: Tokens, sees: Callable[[TokenTrie, Pack], torch.Tensor]
+) -> NDArray[np.float64]:
+    # so small a limit leaves the trunk in the cache and makes one pack of the rest
+    return score_tree(model, tokens.trie, limit=10, sees=sees).logprobs
 
 
 def _takes_positions(model: PreTrainedModel) -> bool:
@@ -78,25 +257,36 @@ def _takes_positions(model: PreTrainedModel) -> bool:
     return "position_ids" in inspect.signature(model.forward).parameters and not alibi
 
 
-def _distance(
-    model: PreTrainedModel,
-    tokens: Tokens,
-    plain: np.ndarray,
-    sees: Callable[[TokenTrie, Pack], torch.Tensor],
-) -> float:
-    """Mean absolute difference of tree and plain scores, in nats a token; nan where it fails."""
-    try:
-        # so small a limit leaves the trunk in the cache and makes one pack of the rest
-        found = score_tree(model, tokens.trie, limit=10, sees=sees).logprobs
-    except (RuntimeError, ValueError, TypeError):
-        return float("nan")  # the model refuses such a mask, so does not take this path
-    return float(np.mean(np.abs(found - plain))) / 2
+def _telling(tokens: Tokens, limit: int, strings: int) -> list[int]:
+    """The places of the strings that show most: at least two where there are.
+
+    The longest one, for what begins late. The one that stands furthest from its place: in a pack, other
+    strings' tokens stand between a string and its beginning, and a model that goes by the places of a row
+    errs there. The shortest, which shares a batch with longer ones. Then the next longest.
+    """
+    lengths = np.array([len(sequence) for sequence in tokens.sequences])
+    by_length = np.argsort(-lengths, kind="stable").tolist()
+    furthest = int(np.argmax(_displacement(tokens, limit)))
+    order = [by_length[0], furthest, by_length[-1], *by_length]
+    return list(dict.fromkeys(order))[: max(2, strings)]
+
+
+def _displacement(tokens: Tokens, limit: int) -> NDArray[np.int64]:
+    """(strings,) how far behind its position the last computed token of each string stands in its pack."""
+    trie = tokens.trie
+    places = np.zeros(len(trie), dtype=np.int64)
+    for pack in plan_packs(trie, limit):
+        places[pack.nodes] = pack.past + np.arange(len(pack.nodes)) - trie.depths[pack.nodes]
+    found = np.zeros(trie.strings, dtype=np.int64)
+    np.maximum.at(found, trie.scored_strings, places[trie.parents[trie.scored_nodes]])
+    return found
 
 
 def _some_strings(model: PreTrainedModel) -> Tokens:
     """Two questions with two choices of two tokens each, behind the same four tokens."""
     generator = np.random.default_rng(0)
-    vocabulary = model.config.get_text_config().vocab_size
+    embeddings: Any = model.get_input_embeddings()
+    vocabulary = int(embeddings.weight.shape[0])
 
     def some(length: int) -> list[int]:
         drawn: list[int] = generator.integers(vocabulary // 10, vocabulary, length).tolist()

@@ -8,16 +8,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from abovechance.core.errors import InputError
 from abovechance.core.provenance import digest
 from abovechance.core.settings import Setting
 from abovechance.scoring import models
-from abovechance.scoring.algorithms import choose_path, score
-from abovechance.scoring.engine import pack_tokens
+from abovechance.scoring.algorithms import Paths, score
+from abovechance.scoring.engine import Computed, pack_tokens
 from abovechance.scoring.identity import identities
 from abovechance.scoring.store import TOO_LONG, ScoreStore
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
@@ -56,6 +58,11 @@ class Cell:
             digest(read, text, *demonstrations)
             for _, demonstrations, text in self.prompts.itertuples(index=False)
         ]
+
+    def longest(self, prompt: int) -> int:
+        """The characters of a prompt's longest string, or a few more."""
+        examples = self.evaluated
+        return len(self.prompts["text"].iloc[prompt]) + int(examples["text"].map(len).max())
 
     def strings(self, prompt: int) -> PromptStrings:
         """Every example that a prompt is evaluated on, with each of its choices."""
@@ -115,7 +122,11 @@ def score_cells(
             path: _too_long(cell, tokenizer, missing[path], context, leave_out_too_long)
             for path, cell in cells.items()
         }
+        to_score = {
+            path: [prompt for prompt in missing[path] if prompt not in too_long[path]] for path in cells
+        }
         scorer = Scorer(models.load(weights, precision), tokenizer)
+        _prove(cells, stores, to_score, scorer)
         for path, cell in cells.items():
             _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
         facts = scorer.facts
@@ -133,6 +144,24 @@ def _check_read(cell: Cell, tokenizer: PreTrainedTokenizerFast) -> None:
             raise InputError(f"{cell.setting.words}: {error}") from None
 
 
+def _prove(
+    cells: Mapping[Path, Cell],
+    stores: Mapping[Path, ScoreStore],
+    to_score: Mapping[Path, list[int]],
+    scorer: Scorer,
+) -> None:
+    """Score the prompt with the longest strings first, and hold some of these against the definition."""
+    prompts = [(path, prompt) for path, some in to_score.items() for prompt in some]
+    if not prompts:
+        return
+    path, prompt = max(prompts, key=lambda case: cells[case[0]].longest(case[1]))
+    try:
+        rows, counts = scorer.prove(cells[path].strings(prompt), len(prompts))
+    except InputError as error:
+        raise InputError(f"{cells[path].setting.words}, prompt {prompt}: {error}") from None
+    stores[path].add(cells[path].keys[prompt], rows, counts)
+
+
 def _score_missing(
     cell: Cell,
     store: ScoreStore,
@@ -142,10 +171,16 @@ def _score_missing(
     report: Callable[[str], None],
 ) -> None:
     for done, prompt in enumerate(missing, start=1):
+        if cell.keys[prompt] in store and prompt not in too_long:
+            continue  # the first that was scored
         if prompt in too_long:
             store.add(cell.keys[prompt], None, {TOO_LONG: too_long[prompt]})
         else:
-            store.add(cell.keys[prompt], *scorer.score(cell.strings(prompt)))
+            try:
+                rows, counts = scorer.score(cell.strings(prompt))
+            except InputError as error:
+                raise InputError(f"{cell.setting.words}, prompt {prompt}: {error}") from None
+            store.add(cell.keys[prompt], rows, counts)
         report(f"{cell.setting.words}: {done} of {len(missing)} prompts scored")
 
 
@@ -161,13 +196,30 @@ class Scorer:
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
         self.model, self.tokenizer = model, tokenizer
-        self.path, self.why = choose_path(model)
         self.limit = pack_tokens(model)
+        self.paths: Paths | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
         """How scores were computed, for the record."""
-        return {**models.describe(self.model), "path": self.path, "why": self.why, "pack": self.limit}
+        tried = {} if self.paths is None else {"path": self.paths.path, "why": self.paths.why}
+        return {**models.describe(self.model), **tried, "pack": self.limit}
+
+    def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, int]]:
+        """See ``score``; before it, the path is chosen that gives the definition's scores.
+
+        Parameters
+        ----------
+        prompts
+            How many prompts are scored in all. Strings are held against the definition for at most about 2 %
+            of their tokens.
+        """
+        tokens = tokenize(self.tokenizer, strings)
+        longest = max(map(len, tokens.sequences))
+        self.paths = Paths.of(self.model, longest)
+        affordable = len(tokens.trie) * prompts // (50 * longest)
+        paths, number = self.paths, min(max(affordable, 1), MOST_PROVED, len(tokens.sequences))
+        return self._scored(strings, tokens, lambda: paths.proved(tokens, self.limit, number))
 
     def score(self, strings: PromptStrings) -> tuple[pd.DataFrame, Mapping[str, int]]:
         """The scores of one prompt's strings, and how many tokens that took.
@@ -181,15 +233,22 @@ class Scorer:
             most at once.
         """
         tokens = tokenize(self.tokenizer, strings)
+        path = "alone" if self.paths is None else self.paths.path
+        return self._scored(strings, tokens, lambda: score(self.model, tokens, path, self.limit))
+
+    def _scored(
+        self, strings: PromptStrings, tokens: Tokens, compute: Callable[[], Computed]
+    ) -> tuple[pd.DataFrame, Mapping[str, int]]:
         while True:
             try:
-                computed = score(self.model, tokens, self.path, self.limit)
+                computed = compute()
                 break
             except torch.OutOfMemoryError:
                 if self.limit <= 16:
                     raise
                 self.limit //= 2
                 torch.cuda.empty_cache()
+        _check_finite(strings, computed.logprobs)
         counts = {
             "tokens": sum(map(len, tokens.sequences)),
             "trie": len(tokens.trie),
@@ -198,6 +257,20 @@ class Scorer:
             "pack": self.limit,
         }
         return _rows(strings, tokens, computed.logprobs), counts
+
+
+MOST_PROVED = 8  # strings of a job that are held against the definition
+
+
+def _check_finite(strings: PromptStrings, logprobs: NDArray[np.float64]) -> None:
+    """Raise InputError with the first example and choice whose score is no number."""
+    strange = ~np.isfinite(logprobs)
+    if strange.any():
+        at = int(strange.argmax())
+        raise InputError(
+            f"example '{strings.examples[at]}', choice {strings.numbers[at]}: the model gives {logprobs[at]};"
+            " right would be another precision (float32), or weights that are whole"
+        )
 
 
 def _rows(strings: PromptStrings, tokens: Tokens, logprobs: Iterable[float]) -> pd.DataFrame:

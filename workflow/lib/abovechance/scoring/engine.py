@@ -21,14 +21,17 @@ choice tokens. The last token of a string predicts nothing, so is not computed.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from transformers import DynamicCache, PreTrainedModel
 
+from abovechance.core.errors import InputError
 from abovechance.scoring.trie import Ints, TokenTrie, common_prefix
 
 PACK_TOKENS = 256
@@ -135,7 +138,7 @@ def score_tree(
     """Score every string of a trie in packs under a tree attention mask.
 
     The model must take an additive four-dimensional attention mask with explicit positions;
-    ``paths.choose_path`` tries that.
+    ``algorithms`` tries that.
 
     Parameters
     ----------
@@ -154,14 +157,16 @@ def score_tree(
         _shrink(cache, cached, pack.past)
         scored = np.concatenate([by_parent.get(node, _NONE) for node in pack.nodes.tolist()])
         rows, row_of_scored = np.unique(trie.parents[trie.scored_nodes[scored]], return_inverse=True)
-        logits = model(
+        # with no row to read a single one is computed and dropped
+        kept = np.searchsorted(pack.nodes, rows) if len(rows) else np.array([len(pack.nodes) - 1])
+        logits = _logits(
+            model,
+            kept,
             input_ids=_tensor(trie.tokens[pack.nodes], model)[None],
             attention_mask=_masks(model, trie, pack, (sees or own_ancestors)(trie, pack)),
             position_ids=_tensor(trie.depths[pack.nodes], model)[None],
             past_key_values=cache,
-            # with no row to read a single one is computed and dropped
-            logits_to_keep=_tensor(np.searchsorted(pack.nodes, rows), model) if len(rows) else 1,
-        ).logits[0]
+        )[0]
         cached = pack.past + len(pack.nodes)
         computed += len(pack.nodes)
         if len(rows):
@@ -186,7 +191,7 @@ def score_rows(
         The most tokens in a batch of rows, padding included; a longer row is a batch by itself.
     share
         Whether what all strings begin with is computed once and kept in the cache. Without,
-        this is the plain way that any model takes, and that the others are checked against.
+        this is the plain way that nearly any model takes.
     """
     logprobs = np.zeros(len(sequences))
     cache, trunk = _cache_trunk(model, sequences, starts) if share else (None, 0)
@@ -202,13 +207,14 @@ def score_rows(
         own = copy.deepcopy(cache)
         if own is not None:
             own.batch_repeat_interleave(len(chosen))
-        logits = model(
+        logits = _logits(
+            model,
+            np.arange(first, length),
             input_ids=_tensor(tokens[:, trunk:], model),
             attention_mask=_tensor(mask, model),
             past_key_values=own,
             use_cache=own is not None,
-            logits_to_keep=length - first,
-        ).logits
+        )
         for row, index in enumerate(chosen):
             scored = np.arange(starts[index], len(sequences[index]))
             found = _token_logprobs(logits[row], scored - 1 - trunk - first, tokens[row, scored])
@@ -216,6 +222,98 @@ def score_rows(
         computed += tokens[:, trunk:].size
         padding += int(mask.size - mask.sum())
     return Computed(logprobs, tokens=computed, padding=padding)
+
+
+@torch.inference_mode()
+def score_alone(
+    model: PreTrainedModel,
+    sequences: Sequence[Sequence[int]],
+    starts: Sequence[int],
+) -> Computed:
+    """Score each string by itself: no cache, no mask, no padding, all its logits. This is the definition.
+
+    All other ways are held against it. A model whose positions change with what it has read comes back to
+    its beginning before each string.
+    """
+    logprobs = np.zeros(len(sequences))
+    computed = 0
+    changing = changing_positions(model) is not None
+    for index, (sequence, start) in enumerate(zip(sequences, starts, strict=True)):
+        if changing:
+            _forward(model, input_ids=_tensor(np.array([sequence[:1]]), model), use_cache=False)
+        logits = _forward(model, input_ids=_tensor(np.array([sequence]), model), use_cache=False)
+        if logits.shape[:2] != (1, len(sequence)):
+            raise InputError(
+                f"a model of the type '{model.config.model_type}' gives logits of the shape "
+                f"{tuple(logits.shape)} for {len(sequence)} tokens; right would be a row for each token"
+            )
+        scored = np.arange(start, len(sequence))
+        logprobs[index] = _token_logprobs(logits[0], scored - 1, np.array(sequence)[scored]).sum()
+        computed += len(sequence)
+    return Computed(logprobs, tokens=computed, padding=0)
+
+
+def changing_positions(model: PreTrainedModel) -> int | None:
+    """From how many tokens on a model's positions depend on how long the text is; None where they never do.
+
+    Rotary positions that are scaled by the length (dynamic and long scaling) change for all tokens of a
+    text when it becomes longer than the original context. In a batch or a cache they are those of its
+    longest text, and dynamic ones stay so for the texts after it.
+    """
+    found: list[int] = []
+    config = model.config.get_text_config()
+
+    def look(settings: object) -> None:
+        if not isinstance(settings, Mapping):
+            return
+        kind = str(settings.get("rope_type") or settings.get("type") or "")
+        if kind in ("dynamic", "longrope", "su", "yarn-dynamic"):
+            own = settings.get("original_max_position_embeddings")
+            whole = getattr(config, "original_max_position_embeddings", None)
+            found.append(int(own or whole or getattr(config, "max_position_embeddings", None) or 0))
+        for inner in settings.values():
+            look(inner)
+
+    look(getattr(config, "rope_parameters", None))
+    look(getattr(config, "rope_scaling", None))
+    return min(found) if found else None
+
+
+def _logits(model: PreTrainedModel, kept: Ints, **inputs: Any) -> torch.Tensor:
+    """(rows, kept, vocabulary) logits at these places of each row.
+
+    Models may not know that they can be asked for some, or not listen and give the logits of all places.
+    """
+    length = inputs["input_ids"].shape[1]
+    if "logits_to_keep" in _parameters(type(model)):
+        # the last ones by their number, which more models understand
+        last = kept[0] == length - len(kept)
+        inputs["logits_to_keep"] = len(kept) if last else _tensor(kept, model)
+    logits = _forward(model, **inputs)
+    if logits.shape[1] == len(kept):
+        return logits
+    if logits.shape[1] != length:
+        raise ValueError(f"{logits.shape[1]} rows of logits were given for {length} tokens")
+    return logits[:, _tensor(kept, model)]
+
+
+def _forward(model: PreTrainedModel, **inputs: Any) -> torch.Tensor:
+    """(rows, tokens, vocabulary) logits; what the model does not take is left out where it means nothing."""
+    for name in ("use_cache", "past_key_values"):
+        if not inputs.get(name) and name not in _parameters(type(model)):
+            inputs.pop(name, None)
+    logits: torch.Tensor = model(**inputs).logits
+    return logits
+
+
+def _parameters(kind: type[PreTrainedModel]) -> frozenset[str]:
+    """The names of what a model's forward pass takes."""
+    if kind not in _PARAMETERS:
+        _PARAMETERS[kind] = frozenset(inspect.signature(kind.forward).parameters)
+    return _PARAMETERS[kind]
+
+
+_PARAMETERS: dict[type[PreTrainedModel], frozenset[str]] = {}
 
 
 def _cache_trunk(
@@ -229,7 +327,7 @@ def _cache_trunk(
         return None, 0
     cache = DynamicCache(config=model.config)
     tokens = _tensor(np.array([sequences[0][:trunk]], dtype=np.int64), model)
-    model(input_ids=tokens, past_key_values=cache, logits_to_keep=1)
+    _logits(model, np.array([trunk - 1]), input_ids=tokens, past_key_values=cache, use_cache=True)
     return cache, trunk
 
 
