@@ -26,7 +26,7 @@ from transformers import PreTrainedModel
 from abovechance.core.files import write_json, write_text
 from abovechance.core.tables import read_table
 from abovechance.scoring import models
-from abovechance.scoring.algorithms import choose_path, score
+from abovechance.scoring.algorithms import Paths, score
 from abovechance.scoring.engine import pack_tokens
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
 from abovechance.scoring.weights import Weights, load_tokenizer
@@ -108,7 +108,7 @@ def measure(
     """Seconds of (a) to (d) on one prompt's strings."""
     tokens = tokenize(tokenizer, strings)
     trie = tokens.trie
-    path, limit = choose_path(model)[0], pack_tokens(model)
+    path, limit = Paths.of(model).path, pack_tokens(model)
     token, row = seconds_a_token(model, min(limit, len(trie)))
     rows = len(np.unique(trie.parents[trie.scored_nodes]))
     naive, expected = timed(lambda: score_as_the_paper_did(model, tokens))

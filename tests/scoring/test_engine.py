@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from abovechance.scoring import algorithms, engine, models
-from abovechance.scoring.algorithms import choose_path
+from abovechance.scoring.algorithms import Paths
 from abovechance.scoring.engine import score_rows, score_tree
 from abovechance.scoring.models import WideLinear, load
 from abovechance.scoring.trie import build_trie
@@ -84,9 +84,9 @@ def test_a_choice_that_begins_another_is_scored_to_its_own_end(llama):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_model_that_ignores_the_mask_is_found_out(monkeypatch, dtype):
     model = some_model().to(dtype)
-    assert choose_path(model)[0] == "tree"
+    assert Paths.of(model).path == "tree"
     monkeypatch.setattr(algorithms, "own_ancestors", engine.all_before)
-    assert choose_path(model)[0] == "batched"
+    assert Paths.of(model).path == "batched"
 
 
 @pytest.fixture

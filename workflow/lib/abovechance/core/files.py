@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,10 @@ def replacing(path: Path) -> Iterator[Path]:
         yield beside
         beside.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        if beside.is_dir():
+            shutil.rmtree(beside, ignore_errors=True)
+        else:
+            beside.unlink(missing_ok=True)
 
 
 def write_text(text: str, path: Path) -> None:

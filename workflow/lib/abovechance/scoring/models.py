@@ -8,9 +8,9 @@ from pathlib import Path
 
 import torch
 from torch import nn
-from transformers import AutoModelForCausalLM, PreTrainedModel
+from transformers import PreTrainedModel
 
-from abovechance.scoring.weights import Weights, default_device
+from abovechance.scoring.weights import Weights, default_device, load_whole
 
 DTYPES = {
     "float32": torch.float32,
@@ -39,8 +39,9 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
     are taken in float32 and rounded (``WideLinear``).
     """
     dtype, device = DTYPES[precision], default_device()
-    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+    model = load_whole(
         weights.folder,
+        weights.source,
         dtype=dtype,
         device_map=_device_map(device, weights),
         use_safetensors=True,

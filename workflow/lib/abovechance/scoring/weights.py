@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -157,16 +158,74 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
     """
     home, name = str(gguf.parent), gguf.name
     try:
-        model = AutoModelForCausalLM.from_pretrained(
-            home, gguf_file=name, dtype=torch.float32, quantization_config=GgufConfig(dequantize=True)
+        model = load_whole(
+            home,
+            str(gguf),
+            gguf_file=name,
+            dtype=torch.float32,
+            quantization_config=GgufConfig(dequantize=True),
         )
         tokenizer = AutoTokenizer.from_pretrained(home, gguf_file=name)
+    except InputError:
+        raise
     except Exception as error:  # libraries raise anything for such files
         first = " ".join(str(error).split())[:200]
         raise InputError(
             f"{gguf}: transformers cannot read it as a GGUF model ({type(error).__name__}: {first})"
         ) from None
     _save(model, tokenizer, folder)
+
+
+def load_whole(folder: str, what: str, **settings: Any) -> PreTrainedModel:
+    """A model all of whose tensors are those of its weights.
+
+    transformers fills what is missing with random numbers, and leaves out what it does not expect.
+
+    Parameters
+    ----------
+    folder
+        Where the weights lie.
+    what
+        What they are called in messages.
+    settings
+        What ``from_pretrained`` takes besides.
+
+    Raises
+    ------
+    InputError
+        If a tensor is missing, unexpected or of another shape, with the first of them. Tensors that are
+        tied to others are not missing.
+    """
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
+        folder, output_loading_info=True, ignore_mismatched_sizes=True, **settings
+    )
+    model: PreTrainedModel = loaded[0]
+    found: dict[str, Any] = loaded[1]
+    problems = {
+        "lacks the tensor": sorted(found["missing_keys"]),
+        "has a tensor that its config does not know:": sorted(found["unexpected_keys"]),
+        "has a tensor of another shape than its config says:": sorted(
+            [str(key[0]) for key in found["mismatched_keys"]] + _misshapen(model)
+        ),
+    }
+    right = "right would be the weights that belong to the config"
+    for problem, names in problems.items():
+        if names:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            raise InputError(f"{what}: {problem} {names[0]}{more}; {right}")
+    if found.get("error_msgs"):
+        raise InputError(f"{what}: {' '.join(str(found['error_msgs'][0]).split())[:300]}")
+    return model
+
+
+def _misshapen(model: PreTrainedModel) -> list[str]:
+    """Quantized tensors of another shape than their layer: it is not looked at when they are loaded."""
+    found = []
+    for name, layer in model.named_modules():
+        shape = getattr(getattr(getattr(layer, "weight", None), "quant_state", None), "shape", None)
+        if shape is not None and tuple(shape) != (layer.out_features, layer.in_features):
+            found.append(f"{name}.weight")
+    return found
 
 
 def nf4_config() -> BitsAndBytesConfig:
@@ -181,8 +240,9 @@ def nf4_config() -> BitsAndBytesConfig:
 
 def quantize(weights: Weights, folder: Path) -> Weights:
     """Quantize a model's weights to NF4 and save them, for jobs to load."""
-    model = AutoModelForCausalLM.from_pretrained(
+    model = load_whole(
         weights.folder,
+        weights.source,
         dtype=torch.bfloat16,
         quantization_config=nf4_config(),
         device_map=default_device(),
@@ -200,11 +260,26 @@ def quantize(weights: Weights, folder: Path) -> Weights:
 
 
 def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
-    """Save model and tokenizer into a folder that appears whole or not at all."""
+    """Save model and tokenizer into a folder that appears whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the disk is full, or cannot be written.
+    """
     shutil.rmtree(folder, ignore_errors=True)
-    with replacing(folder) as beside:
-        model.save_pretrained(beside)
-        tokenizer.save_pretrained(beside)
+    try:
+        with replacing(folder) as beside:
+            model.save_pretrained(beside)
+            tokenizer.save_pretrained(beside)
+    except (OSError, SafetensorError) as error:
+        problem = " ".join(str(error).split())[:200]
+        free = shutil.disk_usage(folder.parent).free / 1e9
+        needed = model.get_memory_footprint() / 1e9
+        raise InputError(
+            f"{folder}: cannot be written ({problem}); the disk has {free:.1f} GB free, and the weights need "
+            f"{needed:.1f} GB"
+        ) from None
 
 
 def load_tokenizer(weights: Weights) -> PreTrainedTokenizerFast:
