@@ -46,16 +46,15 @@ def test_the_first_of_several_best_choices_is_predicted():
     assert predict(rows, task([True, False, False]))["predicted"].tolist() == [1]
 
 
-def test_choices_that_are_all_impossible_tie():
-    rows = scores(("0", 0, -np.inf, 1, 1, 1), ("0", 1, -np.inf, 1, 1, 1))
-    found = predict(rows, task([True, False]))
-    assert found["tie"].tolist() == [True]
-    assert not found["correct"].any()
+def test_a_score_that_is_infinite_is_an_error():
+    rows = scores(("0", 0, -np.inf, 1, 1, 1), ("0", 1, -1.0, 1, 1, 1))
+    with pytest.raises(ValueError, match="prompt 0, example '0', choice 0: its score is -inf, not a number"):
+        predict(rows, task([True, False]))
 
 
 def test_a_score_that_is_not_a_number_is_an_error_that_says_where():
     rows = scores(("0", 0, -1.0, 1, 1, 1), ("0", 1, np.nan, 1, 1, 1))
-    with pytest.raises(ValueError, match="prompt 0, example '0', choice 1: its score is not a number"):
+    with pytest.raises(ValueError, match="prompt 0, example '0', choice 1: its score is nan, not a number"):
         predict(rows, task([True, False]))
     with pytest.raises(ValueError, match="score 1 of 2 is nan"):
         choose(np.array([-1.0, np.nan]), np.array([True, False]), np.array([0]))

@@ -1,5 +1,10 @@
 """A scoring job on a tiny model with its own tokenizer."""
 
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -238,3 +243,131 @@ def test_tokens_of_a_beginning_of_sequence_are_not_counted_as_the_choices(task, 
     tokenizer = load_tokenizer(weights)
     alone = np.array([len(tokenizer(choice)["input_ids"]) for choice in (" yes", " no", " maybe so")])
     assert (table["tokens"].to_numpy() == alone[table["choice"]]).all()
+
+
+def with_choices(*choices: str) -> pd.DataFrame:
+    """A task of one kind of choices."""
+    return as_table(
+        {"example": f"e{i}", "text": f"Q: {i}?\nA:", "choices": list(choices), "correct": [True, False]}
+        for i in range(3)
+    )
+
+
+def test_a_text_that_reads_like_a_special_token_is_text_unless_it_is_to_be_read(weights, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(weights.folder, folder)
+    tokenizer = load_tokenizer(Weights(str(folder), "tiny", "r"))
+    tokenizer.add_special_tokens({"eos_token": "</s>"})
+    tokenizer.save_pretrained(folder)
+    task = with_choices("yes </s>", "no")
+    own = Weights(str(folder), "tiny", "r")
+    found = {}
+    for policy in ("text", "read"):
+        path = tmp_path / f"{policy}.parquet"
+        score_cells({path: cell(task)}, own, "float32", silent, special_tokens=policy)
+        found[policy] = read_table(path)["tokens"].iloc[0]
+    assert found["text"] > found["read"]
+    # and scores of the one are not those of the other
+    told: list[str] = []
+    score_cells({tmp_path / "text.parquet": cell(task)}, own, "float32", told.append, special_tokens="read")
+    assert told[0].endswith("3 of 3 prompts to score")
+
+
+def test_another_tokenizer_makes_scores_void(task, weights, tmp_path):
+    folder, path = tmp_path / "model", tmp_path / "s.parquet"
+    shutil.copytree(weights.folder, folder)
+    own = Weights(str(folder), "tiny", "r")
+    score_cells({path: cell(task)}, own, "float32", silent)
+    text = (folder / "tokenizer.json").read_text()
+    (folder / "tokenizer.json").write_text(text + " ")
+    told: list[str] = []
+    score_cells({path: cell(task)}, own, "float32", told.append)
+    assert told[0].endswith("3 of 3 prompts to score")
+    (folder / "tokenizer.json").write_text(text)
+    told.clear()
+    score_cells({path: cell(task)}, own, "float32", told.append)
+    assert told[0].endswith("0 of 3 prompts to score")
+
+
+def normalized(folder: Path, normalizer: dict[str, Any]) -> None:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"normalizer": normalizer}))
+
+
+@pytest.mark.parametrize(
+    ("choices", "normalizer", "message"),
+    [
+        (("Yes", "yes"), {"type": "Lowercase"}, "example 'e0': its choices 0 and 1 are the same tokens"),
+        (
+            ("a", "no"),
+            {"type": "Replace", "pattern": {"String": " a"}, "content": ""},
+            "choice 0: the tokenizer",
+        ),
+    ],
+)
+def test_choices_that_a_tokenizer_cannot_tell_apart_are_told_before_the_model_is_loaded(
+    weights, tmp_path, monkeypatch, choices, normalizer, message
+):
+    folder = tmp_path / "model"
+    shutil.copytree(weights.folder, folder)
+    normalized(folder, normalizer)
+    monkeypatch.setattr(models, "load", lambda *_: pytest.fail("the model was loaded"))
+    with pytest.raises(InputError, match=f"m, t, 0-shot, prompt 0: .*{message}"):
+        score_cells(
+            {tmp_path / "s.parquet": cell(with_choices(*choices), shots=0)},
+            Weights(str(folder), "tiny", "r"),
+            "float32",
+            silent,
+        )
+
+
+def test_a_normalizer_that_makes_one_character_many_does_not_hide_a_long_prompt(weights, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(weights.folder, folder)
+    normalized(folder, {"type": "NFKC"})
+    task = with_choices("\ufdfa" * 8, "no")  # 18 characters each
+    with pytest.raises(InputError, match="longer than the model's context of 120 tokens"):
+        score_cells(
+            {tmp_path / "s.parquet": cell(task, shots=0)},
+            Weights(str(folder), "tiny", "r"),
+            "float32",
+            silent,
+        )
+
+
+def test_a_tokenizer_that_splits_at_random_is_refused(weights, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(weights.folder, folder)
+    path = folder / "tokenizer.json"
+    settings = json.loads(path.read_text())
+    settings["model"]["dropout"] = 0.1
+    path.write_text(json.dumps(settings))
+    with pytest.raises(InputError, match="splits words at random"):
+        load_tokenizer(Weights(str(folder), "tiny", "r"))
+
+
+def test_a_score_that_is_no_number_ends_the_job_with_its_place(task, weights, tmp_path, monkeypatch):
+    whole = score
+
+    def broken(*arguments):
+        found = whole(*arguments)
+        found.logprobs[4] = float("nan")
+        return found
+
+    monkeypatch.setattr("abovechance.scoring.cells.score", broken)
+    with pytest.raises(
+        InputError, match=r"1-shot, prompt \d: example 'e\d', choice 1: the model gives nan"
+    ):
+        score_cells({tmp_path / "s.parquet": cell(task, prompts=5)}, weights, "float32", silent)
+    assert not (tmp_path / "s.parquet").exists()
+
+
+def test_how_each_prompt_was_computed_is_kept_when_nothing_is_missing(task, weights, tmp_path):
+    path = tmp_path / "s.parquet"
+    score_cells({path: cell(task)}, weights, "float32", silent)
+    before = read_made_from(path)
+    assert before["runs"][0]["path"] == "tree"
+    assert "torch" in before["runs"][0]["versions"]
+    assert [entry["run"] for entry in before["prompts"]] == [0, 0, 0]
+    score_cells({path: cell(task)}, weights, "float32", silent)
+    assert read_made_from(path) == before

@@ -107,9 +107,10 @@ def test_scores_of_an_earlier_identity_that_counts_as_the_same_are_used(path, fi
 def test_an_edit_that_changes_digits_makes_old_scores_void(monkeypatch):
     monkeypatch.setattr(identity, "SAME_DIGITS", {"now": ("before",)})
     monkeypatch.setattr(identity, "module_digest", lambda *_: "now")
-    assert [entry["code"] for entry in identity.identities("r", "float32")] == ["now", "before"]
+    of_now = ("r", "float32", "cpu", "t", "text")
+    assert [entry["code"] for entry in identity.identities(*of_now)] == ["now", "before"]
     monkeypatch.setattr(identity, "module_digest", lambda *_: "edited")
-    assert [entry["code"] for entry in identity.identities("r", "float32")] == ["edited"]
+    assert [entry["code"] for entry in identity.identities(*of_now)] == ["edited"]
 
 
 def test_a_finished_file_is_extended_without_its_prompts_being_scored_again(path):

@@ -138,8 +138,9 @@ def test_a_file_says_what_it_was_made_from(finished):
         made_from = read_made_from(finished / "scores" / model / "sums" / "1-shot.parquet")
         assert made_from["precision"] == precision
         assert made_from["revision"].startswith("bcc81830")
-        assert made_from["path"] == "tree"
-        assert {"torch", "transformers"} <= set(made_from["versions"])
+        (run,) = made_from["runs"]
+        assert run["path"] == "tree"
+        assert {"torch", "transformers"} <= set(run["versions"])
         assert all(entry["computed"] <= entry["trie"] < entry["tokens"] for entry in made_from["prompts"])
 
 

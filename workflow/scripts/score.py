@@ -25,4 +25,11 @@ with logged(snakemake) as log:
         for shots, prompts, output in zip(params.shots, files.prompts, snakemake.output.scores, strict=True)
     }
     with reserved(memory_needed(weights, params.precision)):
-        score_cells(cells, weights, params.precision, progress(log), params.too_long == "leave_out")
+        score_cells(
+            cells,
+            weights,
+            params.precision,
+            progress(log),
+            leave_out_too_long=params.too_long == "leave_out",
+            special_tokens=params.special_tokens,
+        )

@@ -44,6 +44,7 @@ rule score:
         shots=SHOTS,
         precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
         too_long=STUDY["too_long"],
+        special_tokens=STUDY["special_tokens"],
         code=code_of("score.py"),
     script:
         "../../scripts/score.py"

@@ -112,10 +112,11 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
     starts = np.flatnonzero(np.diff(np.sort(group), prepend=-1))
     length = NORMALIZATIONS[normalization]
     score = table["logprob"] / (table[length] if length else 1)
-    if (strange := score.isna()).any():
+    if (strange := ~np.isfinite(score.to_numpy())).any():
         prompt, example, choice = table.loc[strange, ["prompt", "example", "choice"]].iloc[0]
+        value = score[strange].iloc[0]
         raise InputError(
-            f"prompt {prompt}, example '{example}', choice {choice}: its score is not a number (nan)"
+            f"prompt {prompt}, example '{example}', choice {choice}: its score is {value}, not a number"
         )
     chosen = choose(score.to_numpy(), table["right"].to_numpy(dtype=bool), starts)
     predictions = table[["prompt", "example"]].iloc[starts].reset_index(drop=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,18 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel
 
 from abovechance.core.errors import InputError
-from abovechance.core.provenance import digest
+from abovechance.core.provenance import digest, versions
 from abovechance.core.settings import Setting
 from abovechance.scoring import models
 from abovechance.scoring.algorithms import Paths, score
 from abovechance.scoring.engine import Computed, pack_tokens
-from abovechance.scoring.identity import identities
+from abovechance.scoring.identity import identities, reading_digest
 from abovechance.scoring.store import TOO_LONG, ScoreStore
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
-from abovechance.scoring.weights import Weights, load_tokenizer
+from abovechance.scoring.weights import Weights, default_device, keeps_length, load_tokenizer
 from abovechance.study.prompts import evaluated_on
 
 
@@ -77,6 +77,7 @@ def score_cells(
     precision: str,
     report: Callable[[str], None],
     leave_out_too_long: bool = False,
+    special_tokens: str = "text",
 ) -> None:
     """Score every prompt of the cells that has no score yet, and write the scores files.
 
@@ -94,13 +95,16 @@ def score_cells(
         A key of ``models.DTYPES``.
     leave_out_too_long
         Whether prompts longer than the model's context are left out; else they are an error.
+    special_tokens
+        See ``tokens.tokenize``.
 
     Raises
     ------
     InputError
         If a string is longer than the model's context, before the model is loaded.
     """
-    identity, *earlier = identities(weights.revision, precision)
+    reading = reading_digest(Path(weights.folder), weights.trust_remote_code)
+    identity, *earlier = identities(weights.revision, precision, default_device(), reading, special_tokens)
     stores = {path: ScoreStore(path, identity, earlier, report) for path in cells}
     missing = {
         path: [
@@ -112,36 +116,44 @@ def score_cells(
     }
     for path, cell in cells.items():
         report(f"{cell.setting.words}: {len(missing[path])} of {len(cell.keys)} prompts to score")
-    facts: dict[str, Any] = {}
     if any(missing.values()):
         tokenizer = load_tokenizer(weights)
+        read = partial(tokenize, tokenizer, special_tokens=special_tokens)
         context = models.context_length(weights)
         for cell in cells.values():
-            _check_read(cell, tokenizer)
+            _check_read(cell, read, models.vocabulary(weights))
         too_long = {
-            path: _too_long(cell, tokenizer, missing[path], context, leave_out_too_long)
+            path: _too_long(cell, read, missing[path], context, leave_out_too_long, keeps_length(tokenizer))
             for path, cell in cells.items()
         }
         to_score = {
             path: [prompt for prompt in missing[path] if prompt not in too_long[path]] for path in cells
         }
-        scorer = Scorer(models.load(weights, precision), tokenizer)
+        scorer = Scorer(models.load(weights, precision), read)
         _prove(cells, stores, to_score, scorer)
         for path, cell in cells.items():
             _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
-        facts = scorer.facts
-    made_from = {"model": weights.source, "revision": weights.revision, **facts, "precision": precision}
+    made_from = {"model": weights.source, "revision": weights.revision, "precision": precision}
     for path, cell in cells.items():
         stores[path].finish(cell.keys, made_from)
 
 
-def _check_read(cell: Cell, tokenizer: PreTrainedTokenizerFast) -> None:
-    """Raise InputError, before the model is loaded, where there is nothing to read before a choice."""
-    if cell.setting.shots == 0 and len(cell.prompts):  # demonstrations are never without a text
+def _check_read(cell: Cell, read: Callable[[PromptStrings], Tokens], vocabulary: int | None) -> None:
+    """Raise InputError, before the model is loaded, where an example cannot be read.
+
+    Two prompts have all examples: one lacks its own demonstrations alone.
+    """
+    for prompt in range(min(2, len(cell.prompts))):
         try:
-            tokenize(tokenizer, cell.strings(0))
+            tokens = read(cell.strings(prompt))
         except InputError as error:
-            raise InputError(f"{cell.setting.words}: {error}") from None
+            raise InputError(f"{cell.setting.words}, prompt {prompt}: {error}") from None
+        most = max(map(max, tokens.sequences))
+        if vocabulary is not None and most >= vocabulary:
+            raise InputError(
+                f"{cell.setting.words}, prompt {prompt}: the tokenizer gives the token {most}, and the model "
+                f"has {vocabulary}; right would be the model's own tokenizer"
+            )
 
 
 def _prove(
@@ -185,7 +197,7 @@ def _score_missing(
 
 
 class Scorer:
-    """A model and its tokenizer, scoring one prompt after another on the path that suits it.
+    """A model, scoring one prompt after another on the path that suits it.
 
     Attributes
     ----------
@@ -194,8 +206,8 @@ class Scorer:
         runs out of memory.
     """
 
-    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
-        self.model, self.tokenizer = model, tokenizer
+    def __init__(self, model: PreTrainedModel, read: Callable[[PromptStrings], Tokens]) -> None:
+        self.model, self.read = model, read
         self.limit = pack_tokens(model)
         self.paths: Paths | None = None
 
@@ -203,9 +215,9 @@ class Scorer:
     def facts(self) -> dict[str, Any]:
         """How scores were computed, for the record."""
         tried = {} if self.paths is None else {"path": self.paths.path, "why": self.paths.why}
-        return {**models.describe(self.model), **tried, "pack": self.limit}
+        return {**models.describe(self.model), **tried, "versions": versions()}
 
-    def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, int]]:
+    def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, Any]]:
         """See ``score``; before it, the path is chosen that gives the definition's scores.
 
         Parameters
@@ -214,14 +226,14 @@ class Scorer:
             How many prompts are scored in all. Strings are held against the definition for at most about 2 %
             of their tokens.
         """
-        tokens = tokenize(self.tokenizer, strings)
+        tokens = self.read(strings)
         longest = max(map(len, tokens.sequences))
         self.paths = Paths.of(self.model, longest)
         affordable = len(tokens.trie) * prompts // (50 * longest)
         paths, number = self.paths, min(max(affordable, 1), MOST_PROVED, len(tokens.sequences))
         return self._scored(strings, tokens, lambda: paths.proved(tokens, self.limit, number))
 
-    def score(self, strings: PromptStrings) -> tuple[pd.DataFrame, Mapping[str, int]]:
+    def score(self, strings: PromptStrings) -> tuple[pd.DataFrame, Mapping[str, Any]]:
         """The scores of one prompt's strings, and how many tokens that took.
 
         Returns
@@ -232,13 +244,13 @@ class Scorer:
             Tokens of all strings, of their trie, through the model, of these padding, and the
             most at once.
         """
-        tokens = tokenize(self.tokenizer, strings)
+        tokens = self.read(strings)
         path = "alone" if self.paths is None else self.paths.path
         return self._scored(strings, tokens, lambda: score(self.model, tokens, path, self.limit))
 
     def _scored(
         self, strings: PromptStrings, tokens: Tokens, compute: Callable[[], Computed]
-    ) -> tuple[pd.DataFrame, Mapping[str, int]]:
+    ) -> tuple[pd.DataFrame, Mapping[str, Any]]:
         while True:
             try:
                 computed = compute()
@@ -255,6 +267,7 @@ class Scorer:
             "computed": computed.tokens,
             "padding": computed.padding,
             "pack": self.limit,
+            "run": self.facts,
         }
         return _rows(strings, tokens, computed.logprobs), counts
 
@@ -288,21 +301,28 @@ def _rows(strings: PromptStrings, tokens: Tokens, logprobs: Iterable[float]) -> 
 
 def _too_long(
     cell: Cell,
-    tokenizer: PreTrainedTokenizerFast,
+    read: Callable[[PromptStrings], Tokens],
     prompts: Iterable[int],
     context: int | None,
     leave_out: bool,
+    short_shows: bool,
 ) -> dict[int, int]:
-    """{prompt: its longest string in tokens} of those that do not fit the model's context."""
+    """{prompt: its longest string in tokens} of those that do not fit the model's context.
+
+    Parameters
+    ----------
+    short_shows
+        Whether a token is at least a byte, so that short texts fit and need not be read.
+    """
     if context is None:
         return {}
     found = {}
     for prompt in prompts:
         strings = cell.strings(prompt)
-        # A token is at least a byte, but for a few special ones, so most prompts need no count.
-        if max(len(text.encode()) for text in strings.texts) + 8 <= context:
+        # but for a few special tokens
+        if short_shows and max(len(text.encode()) for text in strings.texts) + 8 <= context:
             continue
-        longest = max(map(len, tokenize(tokenizer, strings).sequences))
+        longest = max(map(len, read(strings).sequences))
         if longest > context:
             found[prompt] = longest
     if found and not leave_out:

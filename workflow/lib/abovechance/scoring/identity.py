@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from abovechance.core.code import module_digest
+from abovechance.core.provenance import digest, file_sha256
 
 # The modules that decide a score's digits.
 NUMERICS = (
@@ -18,8 +20,14 @@ NUMERICS = (
 # the definition are not among them: of some models they were wrong.
 SAME_DIGITS: dict[str, tuple[str, ...]] = {}
 
+# Files of a model's folder that decide how it reads, besides its weights; its code, where that is trusted.
+READING = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model")
+CODE = ("*.py",)
 
-def identities(revision: str, precision: str) -> list[dict[str, Any]]:
+
+def identities(
+    revision: str, precision: str, device: str, tokenizer: str, special_tokens: str
+) -> list[dict[str, Any]]:
     """The identity of scores that are made now, then those of earlier ones that count as the same.
 
     Parameters
@@ -28,9 +36,29 @@ def identities(revision: str, precision: str) -> list[dict[str, Any]]:
         That of the model's weights.
     precision
         A key of ``models.DTYPES``.
+    device
+        The kind of processor that computes, ``cpu`` or ``cuda``: they round in other ways.
+    tokenizer
+        From ``reading_digest``.
+    special_tokens
+        One of ``tokens.SPECIAL_TOKENS``.
     """
     now = module_digest(*NUMERICS)
-    return [
-        {"revision": revision, "precision": precision, "code": code}
-        for code in (now, *SAME_DIGITS.get(now, ()))
-    ]
+    depends_on = {"revision": revision, "precision": precision, "device": device}
+    depends_on |= {"tokenizer": tokenizer, "special_tokens": special_tokens}
+    return [{**depends_on, "code": code} for code in (now, *SAME_DIGITS.get(now, ()))]
+
+
+def reading_digest(folder: Path, code: bool) -> str:
+    """Digest of the files that decide how a model reads.
+
+    Parameters
+    ----------
+    folder
+        The model's.
+    code
+        Whether the model's own code is run.
+    """
+    patterns = READING + CODE * code
+    files = sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
+    return digest(*(f"{path.name} {file_sha256(path)}" for path in files))

@@ -30,6 +30,16 @@ def context_length(weights: Weights) -> int | None:
     return getattr(config, "max_position_embeddings", None)
 
 
+def vocabulary(weights: Weights) -> int | None:
+    """How many tokens the model has; None where its config does not say."""
+    from transformers import AutoConfig
+
+    config = AutoConfig.from_pretrained(
+        weights.folder, trust_remote_code=weights.trust_remote_code
+    ).get_text_config()
+    return getattr(config, "vocab_size", None)
+
+
 def load(weights: Weights, precision: str) -> PreTrainedModel:
     """The model, ready to score, on the accelerator where there is one.
 

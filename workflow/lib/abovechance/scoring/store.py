@@ -197,7 +197,14 @@ def _write_file(
     entries = [
         {"key": scored.key, **scored.facts, **more} for scored, more in zip(prompts, facts, strict=True)
     ]
-    SCORES.write(table, path, {**made_from, "prompts": entries})
+    # how prompts were computed is the same for many
+    runs: list[Any] = []
+    for entry in entries:
+        if "run" in entry:
+            if entry["run"] not in runs:
+                runs.append(entry["run"])
+            entry["run"] = runs.index(entry["run"])
+    SCORES.write(table, path, {**made_from, "runs": runs, "prompts": entries})
 
 
 def _read_file(path: Path, report: Callable[[str], None]) -> Iterator[Scored]:
@@ -207,21 +214,23 @@ def _read_file(path: Path, report: Callable[[str], None]) -> Iterator[Scored]:
     try:
         made_from, table = read_made_from(path), read_table(path)
         prompts: list[dict[str, Any]] = made_from["prompts"]
+        runs: list[Any] = made_from.get("runs", [])
         of_all = made_from.get("identity", {})
         by_prompt = {number: rows[OF_PROMPT] for number, rows in table.groupby("prompt", sort=False)}
         found = [
-            Scored(entry.get("identity", of_all), entry["key"], by_prompt.get(number), _facts(entry))
+            Scored(entry.get("identity", of_all), entry["key"], by_prompt.get(number), _facts(entry, runs))
             for number, entry in enumerate(prompts)
         ]
-    except (InputError, KeyError, TypeError, ValueError) as error:
+    except (InputError, KeyError, IndexError, TypeError, ValueError) as error:
         report(f"{path}: cannot be read ({error}); its prompts are scored again")
         return
     # a prompt without rows was left out; if not, its rows are lost
     yield from (scored for scored in found if scored.rows is not None or TOO_LONG in scored.facts)
 
 
-def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entry.items() if name not in ("key", "identity")}
+def _facts(entry: Mapping[str, Any], runs: Sequence[Any]) -> dict[str, Any]:
+    facts = {name: value for name, value in entry.items() if name not in ("key", "identity")}
+    return facts | ({"run": runs[facts["run"]]} if "run" in facts else {})
 
 
 def left_out(path: Path) -> dict[str, int]:

@@ -74,25 +74,64 @@ class Tokens:
         return [len(s) - start for s, start in zip(self.sequences, self.starts, strict=True)]
 
 
-def tokenize(tokenizer: PreTrainedTokenizerFast, strings: PromptStrings) -> Tokens:
+SPECIAL_TOKENS = ("text", "read")
+
+
+def tokenize(
+    tokenizer: PreTrainedTokenizerFast, strings: PromptStrings, special_tokens: str = "text"
+) -> Tokens:
     """Tokenize whole strings; a choice's tokens are those that end after the choice's start.
 
     A token across that border counts as the choice's. Special tokens that a tokenizer puts
     before the string are read; one that it puts behind it is not.
+
+    Parameters
+    ----------
+    special_tokens
+        What a string is that reads like a special token, such as ``</s>``: ``text`` as any other, or
+        ``read`` as that token, so that a task can steer the model.
+
+    Raises
+    ------
+    InputError
+        With the example and choice that has no token of its own, none before it, or the same tokens as
+        another choice.
     """
     encoded = tokenizer(
-        strings.texts, return_offsets_mapping=True, return_attention_mask=False, verbose=False
+        strings.texts,
+        return_offsets_mapping=True,
+        return_attention_mask=False,
+        verbose=False,
+        split_special_tokens=special_tokens == "text",
     )
     sequences, starts = [], []
-    for tokens, spans, context, example in zip(
-        encoded["input_ids"], encoded["offset_mapping"], strings.contexts, strings.examples, strict=True
+    seen: dict[tuple[str, tuple[int, ...]], int] = {}
+    for tokens, spans, context, example, number in zip(
+        encoded["input_ids"],
+        encoded["offset_mapping"],
+        strings.contexts,
+        strings.examples,
+        strings.numbers,
+        strict=True,
     ):
         covered = np.flatnonzero(np.array([end for _, end in spans]) > len(context))
+        if not len(covered):
+            raise InputError(
+                f"example '{example}', choice {number}: the tokenizer makes no token of it; right would be a "
+                "choice of characters that it knows"
+            )
         if covered[0] == 0:
             raise InputError(
                 f"example '{example}': the model reads nothing before its choices; right would be a text, "
                 "or shots above 0"
             )
-        sequences.append(tokens[: covered[-1] + 1])
+        sequence = tokens[: covered[-1] + 1]
+        same = seen.setdefault((example, tuple(sequence)), number)
+        if same != number:
+            raise InputError(
+                f"example '{example}': its choices {same} and {number} are the same tokens to this "
+                "tokenizer; right would be choices that differ in more"
+            )
+        sequences.append(sequence)
         starts.append(int(covered[0]))
     return Tokens(sequences, starts)

@@ -176,6 +176,11 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
     _save(model, tokenizer, folder)
 
 
+def keeps_length(tokenizer: PreTrainedTokenizerFast) -> bool:
+    """Whether a token is at least a byte of the text: some normalizers make one character into many."""
+    return tokenizer.backend_tokenizer.normalizer is None
+
+
 def load_whole(folder: str, what: str, **settings: Any) -> PreTrainedModel:
     """A model all of whose tensors are those of its weights.
 
@@ -289,5 +294,10 @@ def load_tokenizer(weights: Weights) -> PreTrainedTokenizerFast:
         raise InputError(
             f"model {weights.source}: its tokenizer cannot tell which characters a token covers; "
             "right would be a model with a tokenizer.json"
+        )
+    if dropout := getattr(tokenizer.backend_tokenizer.model, "dropout", None):
+        raise InputError(
+            f"model {weights.source}: its tokenizer splits words at random (dropout {dropout}), so that no "
+            "score could be had twice; right would be a tokenizer.json without it"
         )
     return tokenizer

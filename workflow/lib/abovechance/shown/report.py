@@ -172,7 +172,8 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
     for made in made_from:
         if "model" in made:
             told[made["name"]] = f"{made['model']} ({made['revision'][:12]}), {made['precision']}"
-        versions |= made["versions"]
+        for run in made.get("runs") or [made]:  # of scores, those that they were computed with
+            versions |= run["versions"]
     told["versions"] = ", ".join(f"{package} {number}" for package, number in versions.items())
     return told
 
