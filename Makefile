@@ -16,7 +16,7 @@ SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default 
 # Snakemake on the study of CONFIG, which is read first: what is wrong with the file is one line.
 STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG")" && $(SNAKEMAKE) --configfile "$$file"
 
-.PHONY: run test bench bench-baselines logs docs lint setup unlock help
+.PHONY: run test bench bench-baselines bench-models logs docs lint setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make test    set up and run all tests"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md"
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
+	@echo "make bench-models      which path each type of model takes, and how exact: results/bench/models.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make docs    the API reference, from the docstrings: results/docs/index.html"
 	@echo "make lint    check style and types: ruff, snakefmt, mypy, snakemake --lint"
@@ -47,6 +48,9 @@ bench: $(VENV)/.installed-bench
 bench-baselines: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.baselines
 	@$(VENV)/bin/python -m tests.bench.randomization
+
+bench-models: $(VENV)/.installed-dev
+	@$(VENV)/bin/python -m tests.bench.families
 
 # Other tools need other versions of packages than the pinned ones: each is set up in a folder of its own
 # that sees the packages of $(VENV), and scores a few sums with the default study's model.

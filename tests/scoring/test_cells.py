@@ -355,9 +355,7 @@ def test_a_score_that_is_no_number_ends_the_job_with_its_place(task, weights, tm
         return found
 
     monkeypatch.setattr("abovechance.scoring.cells.score", broken)
-    with pytest.raises(
-        InputError, match=r"1-shot, prompt \d: example 'e\d', choice 1: the model gives nan"
-    ):
+    with pytest.raises(InputError, match=r"1-shot, prompt \d: example 'e\d', choice 1: the model gives nan"):
         score_cells({tmp_path / "s.parquet": cell(task, prompts=5)}, weights, "float32", silent)
     assert not (tmp_path / "s.parquet").exists()
 

@@ -115,11 +115,16 @@ class Paths:
         limit
             The most tokens at once.
         strings
-            How many strings are held against the definition, at least two.
+            How many strings are held against the definition, at least one.
+
+        Raises
+        ------
+        InputError
+            If the model cannot read them.
         """
         chosen = _telling(tokens, limit, strings)
         some = Tokens([tokens.sequences[at] for at in chosen], [tokens.starts[at] for at in chosen])
-        exact = score_alone(self.model, some.sequences, some.starts).logprobs
+        exact = _definition(self.model, some)
         while (path := self.path) != "alone":
             found: list[Computed] = []
 
@@ -226,6 +231,20 @@ def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.floa
     return exact
 
 
+def _definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
+    """The scores of strings one by one; InputError where the model cannot read them."""
+    try:
+        return score_alone(model, tokens.sequences, tokens.starts).logprobs
+    except (InputError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise InputError(
+            f"the model cannot read a string of {max(map(len, tokens.sequences))} tokens ({told}); right would "
+            "be fewer shots, shorter examples or another model"
+        ) from None
+
+
 def _with_others_behind(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
     """The scores of the same tokens where other tokens stand behind them."""
     ends = [len(sequence) for sequence in tokens.sequences]
@@ -258,17 +277,18 @@ def _takes_positions(model: PreTrainedModel) -> bool:
 
 
 def _telling(tokens: Tokens, limit: int, strings: int) -> list[int]:
-    """The places of the strings that show most: at least two where there are.
+    """The places of the strings that show most.
 
-    The longest one, for what begins late. The one that stands furthest from its place: in a pack, other
-    strings' tokens stand between a string and its beginning, and a model that goes by the places of a row
-    errs there. The shortest, which shares a batch with longer ones. Then the next longest.
+    First the one that stands furthest from its place: in a pack, other strings' tokens stand between a
+    string and its beginning, and a model that goes by the places of a row errs there. The longest, for what
+    begins late; where strings share long demonstrations, the first is nearly as long. The shortest, which
+    shares a batch with longer ones. Then the next longest.
     """
     lengths = np.array([len(sequence) for sequence in tokens.sequences])
     by_length = np.argsort(-lengths, kind="stable").tolist()
     furthest = int(np.argmax(_displacement(tokens, limit)))
-    order = [by_length[0], furthest, by_length[-1], *by_length]
-    return list(dict.fromkeys(order))[: max(2, strings)]
+    order = [furthest, by_length[0], by_length[-1], *by_length]
+    return list(dict.fromkeys(order))[:strings]
 
 
 def _displacement(tokens: Tokens, limit: int) -> NDArray[np.int64]:
