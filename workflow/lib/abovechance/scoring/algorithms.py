@@ -241,8 +241,8 @@ def _definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
         told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         longest = max(map(len, tokens.sequences))
         raise InputError(
-            f"the model cannot read a string of {longest} tokens ({told}); right would be fewer shots, shorter "
-            "examples or another model"
+            f"the model cannot read a string of {longest} tokens ({told}); right would be fewer shots, "
+            "shorter examples or another model"
         ) from None
 
 
