@@ -52,8 +52,9 @@ def uneven(table: pd.DataFrame) -> list[str]:
         sizes = rows.groupby("prompt").size()
         if sizes.min() < examples - setting.shots:
             notes.append(
-                f"{setting.words}: its prompts are evaluated on {sizes.min()} to {sizes.max()} of {examples} "
-                f"examples, the fewest by prompt {sizes.idxmin()}; their accuracies say less about each other"
+                f"{setting.words}: its prompts are evaluated on different examples, {sizes.min()} to "
+                f"{sizes.max()} of {examples}, the fewest by prompt {sizes.idxmin()}; their accuracies say less "
+                "about each other"
             )
     return notes
 
