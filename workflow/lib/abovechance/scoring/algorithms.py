@@ -19,7 +19,7 @@ where short strings end.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -100,7 +100,8 @@ class Paths:
         paths = cls(model, [])
         paths._try_tree(tokens, exact)
         for path in ("batched", "plain"):
-            if paths._holds(path, partial(_scores, model, tokens, path), tokens, exact):
+            # once one holds, the slower ones are tried on the job's strings if need be
+            if paths.names or paths._holds(path, partial(_scores, model, tokens, path), tokens, exact):
                 paths.names.append(path)
         paths.names.append("alone")
         return paths
@@ -215,8 +216,10 @@ def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.floa
     model_is = f"a model of the type '{model.config.model_type}'"
     right = "right would be a model that predicts the next token"
     try:
-        exact, again = (score_alone(model, tokens.sequences, tokens.starts).logprobs for _ in range(2))
-        beyond = _with_others_behind(model, tokens)
+        exact = score_alone(model, tokens.sequences, tokens.starts).logprobs
+        # after the others, and with other tokens behind it
+        again = score_alone(model, tokens.sequences[:1], tokens.starts[:1]).logprobs[0]
+        beyond = _with_others_behind(model, tokens.sequences[0], tokens.starts[0])
     except (InputError, torch.OutOfMemoryError):
         raise
     except Exception as error:
@@ -224,9 +227,9 @@ def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.floa
         raise InputError(f"{model_is} cannot read a text by itself ({told}); {right}") from None
     if not np.isfinite(exact).all():
         raise InputError(f"{model_is} gives {exact[~np.isfinite(exact)][0]} for a short text; {right}")
-    if np.abs(exact - again).max() > _rounding(model):
+    if abs(exact[0] - again) > _rounding(model):
         raise InputError(f"{model_is} scores a text in another way the second time; {right}")
-    if np.abs(exact - beyond).max() > _rounding(model):
+    if abs(exact[0] - beyond) > _rounding(model):
         raise InputError(f"{model_is} sees the tokens behind those that it predicts; {right}")
     return exact
 
@@ -246,12 +249,11 @@ def _definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
         ) from None
 
 
-def _with_others_behind(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
-    """The scores of the same tokens where other tokens stand behind them."""
-    ends = [len(sequence) for sequence in tokens.sequences]
-    longer = [[*sequence, *tokens.sequences[0][:3]] for sequence in tokens.sequences]
-    whole = score_alone(model, longer, tokens.starts).logprobs
-    return whole - score_alone(model, longer, ends).logprobs
+def _with_others_behind(model: PreTrainedModel, sequence: Sequence[int], start: int) -> float:
+    """The score of the same tokens where other tokens stand behind them."""
+    longer = [*sequence, *sequence[:3]]
+    whole, behind = score_alone(model, [longer, longer], [start, len(sequence)]).logprobs
+    return float(whole - behind)
 
 
 def _scores(model: PreTrainedModel, tokens: Tokens, path: str) -> NDArray[np.float64]:
