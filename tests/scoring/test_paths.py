@@ -192,3 +192,11 @@ def test_a_text_that_is_longer_than_the_model_can_read_is_told():
         InputError, match=r"cannot read a string of 60 tokens \(IndexError: .*; right would be fewer"
     ):
         Paths.of(model).proved(strings(25, 60), 256, strings=2)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_rounding_of_large_logits_is_not_taken_for_seeing_ahead(dtype):
+    model = model_of("llama", **LLAMA_LIKE)
+    with torch.no_grad():
+        model.lm_head.weight.mul_(20)
+    assert Paths.of(model.to(dtype)).path in ("tree", "batched", "plain", "alone")
