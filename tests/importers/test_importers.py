@@ -193,7 +193,7 @@ def test_lighteval_runs_are_held_against_what_lighteval_recorded(tmp_path):
     told = {"results": {"community:sums:3": {"acc": 0.5}}}
     (results / "results_2026-11-21T07-37-03.488596.json").write_text(json.dumps(told))
     assert imported(path, prompts=1)["correct"].tolist() == [True, False]
-    told["results"]["community:sums:3"]["acc"] = 1.0
+    told = {"results": {"community|sums|3": {"acc": 1.0}}}  # as newer versions write it
     (results / "results_2026-11-21T07-37-03.488596.json").write_text(json.dumps(told))
     with pytest.raises(InputError, match=r"mean of 0.5000, and .*results_.*json \(acc\) says 1.0000"):
         imported(path, prompts=1)
@@ -406,7 +406,7 @@ def test_all_tools_results_in_a_folder_are_read(tmp_path):
     (tmp_path / "mine.csv").write_text("prompt,example,correct,choices\n0,a,1,2\n")
     (tmp_path / "notes.csv").write_text("day,what\n1,nothing\n")
     found = imported(tmp_path, each_file=True)
-    assert found["task"].tolist() == ["mmlu:subject=anatomy", "community|sums", "sums", "mine"]
+    assert found["task"].tolist() == ["mmlu:subject=anatomy", "community|sums", "sums", "task"]
 
 
 def test_an_option_of_a_tool_that_is_not_there_is_an_error(tmp_path):
@@ -439,6 +439,31 @@ def test_prompts_on_other_examples_are_told_and_choices_that_differ_are_an_error
     path.write_text("prompt,example,correct,choices\n0,a,1,2\n1,a,1,3\n")
     with pytest.raises(InputError, match="example 'a' has different numbers of choices under"):
         imported(path)
+
+
+def test_files_that_name_no_task_are_prompts_of_one_where_each_file_is_a_prompt(tmp_path):
+    for prompt in range(3):
+        (tmp_path / f"prompt{prompt}.csv").write_text(f"example,correct,choices\na,{prompt % 2},2\nb,0,2\n")
+    found = imported(tmp_path, each_file=True)
+    assert found["prompt"].nunique() == 3
+    assert found["task"].unique().tolist() == ["task"]
+    runs = read_runs([tmp_path], Options())
+    assert runs[0].notes == ["prompt0.csv: has no column task; its task is called 'prompt0'"]
+
+
+def test_empty_columns_of_a_spreadsheet_are_none(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("prompt,example,correct,choices,,\n0,a,1,4,,\n")
+    assert len(imported(path)) == 1
+    path.write_text("prompt,example,correct,choices,\n0,a,1,4,x\n")
+    with pytest.raises(InputError, match="row 1: column 5 has no name"):
+        imported(path)
+
+
+def test_partly_correct_answers_of_inspect_are_told(tmp_path):
+    samples = [inspect_sample(0, "C"), inspect_sample(1, "P"), inspect_sample(2, "I")]
+    (run,) = read_runs([write_zstandard_zip(tmp_path / "log.eval", inspect_files(samples))], Options())
+    assert "partly correct answers count as wrong: 1; inspect gives each a half" in run.notes[0]
 
 
 def test_blanks_around_names_make_no_others(tmp_path):

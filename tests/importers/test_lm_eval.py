@@ -332,3 +332,16 @@ def test_the_advice_for_runs_in_several_folders_names_the_one_above_them(tmp_pat
         write_lm(tmp_path / f"prompt_{prompt}" / "org__m", [lm_sample(0, [-1.0, -2.0], 0)])
     with pytest.raises(InputError, match=f"`abovechance check {tmp_path} --each-file`"):
         imported(tmp_path)
+
+
+def test_a_report_that_is_no_mean_is_not_held_against_one(tmp_path):
+    path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0)])
+    results = path.with_name(path.name.replace("samples_sums", "results")).with_suffix(".json")
+    told = json.loads(results.read_text()) | {"results": {"sums": {"acc,none": 0.31}}}
+    told["configs"]["sums"] = {"metric_list": [{"metric": "acc", "aggregation": "<function agg_gpirt>"}]}
+    results.write_text(json.dumps(told))
+    assert imported(path, prompts=1)["correct"].tolist() == [True]
+    told["configs"]["sums"]["metric_list"][0]["aggregation"] = "mean"
+    results.write_text(json.dumps(told))
+    with pytest.raises(InputError, match="says 0.3100"):
+        imported(path, prompts=1)

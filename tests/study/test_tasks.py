@@ -118,7 +118,7 @@ def write_lines(path: Path, *rows: object) -> Path:
     return path
 
 
-@pytest.mark.parametrize("answer", ["3", 1, ["3"], [1]])
+@pytest.mark.parametrize("answer", ["3", 1, 1.0, ["3"], [1], [1.0]])
 def test_an_own_task_names_its_answer_by_text_or_index(tmp_path, answer):
     table = read_own(write_lines(tmp_path / "own.jsonl", GOOD, GOOD | {"answer": answer}))
     assert table["example"].tolist() == ["0", "1"]
@@ -146,6 +146,7 @@ def test_json_lines_csv_and_parquet_give_the_same_table(tmp_path):
         (["[1]", "[0]"], "[1]", 0),  # a choice's text before all else
         (["a", "b"], '["b"]', 1),
         (["1", "2", "3"], "1.0", None),  # neither a text nor plainly an index
+        (["a", "b", "c"], "1.0", 1),
         (["a", "b", "c"], "01", None),
         (["a", "b", "c"], "+1", None),
     ],
@@ -158,6 +159,14 @@ def test_the_answer_in_a_csv_is_a_text_before_it_is_an_index(tmp_path, choices, 
             read_own(tmp_path / "t.csv")
     else:
         assert read_own(tmp_path / "t.csv")["correct"][0].index(True) == right
+
+
+def test_blanks_at_the_beginning_of_a_text_stay(tmp_path):
+    row = {"choices": '["x", "y"]', "text": "    return 1", "answer": "x"}
+    pd.DataFrame([row]).to_csv(tmp_path / "t.csv", index=False)
+    assert read_own(tmp_path / "t.csv")["text"].tolist() == ["    return 1"]
+    write_lines(tmp_path / "t.jsonl", {"text": "q", "choices": ["true", "false"], "answer": False})
+    assert read_own(tmp_path / "t.jsonl")["correct"][0] == [False, True]
 
 
 def test_a_studys_own_table_of_a_task_is_a_task(tmp_path):

@@ -23,6 +23,7 @@ from abovechance.cli.options import (
     Json,
     Level,
     Prompts,
+    chance_of_figure,
     finite,
     one_chance,
     random_baseline,
@@ -107,12 +108,10 @@ def plan(
     and --prompts."""
     found: dict[str, Any] = {}
     has_examples = examples is not None or (choices is not None and ":" in choices)
-    if prompts is None:
-        refuse({"--margin": margin, "--level": level}, "without --prompts")
-    if not has_examples:
-        refuse({"--accuracy": accuracy, "--level": level}, "without --examples")
+    refuse({"--margin": margin, "--level": level} if prompts is None else {}, "without --prompts")
+    refuse({"--accuracy": accuracy, "--level": level} if not has_examples else {}, "without --examples")
     if figure is not None:
-        figure, one = check_writable(figure, "--figure", FIGURES), one_chance(chance, choices)
+        figure, one = check_writable(figure, "--figure", FIGURES), chance_of_figure(chance, choices)
     level = LEVEL if level is None else level
     if prompts is not None and margin is not None:
         found["examples_needed"] = planning.examples_needed(one_chance(chance, choices), prompts, margin)
@@ -126,12 +125,13 @@ def plan(
             found["maximum_baseline"] = guesser.maximum(prompts)
             found["least_accuracy_above_it"] = planning.least_above(guesser, prompts)
             found[f"least_accuracy_at_level_{level:g}"] = planning.least_significant(guesser, prompts, level)
-    if not found:
+    if not found and (figure is None or prompts is None):
         raise InputError(
             "nothing to plan: give --prompts and --margin, --examples and --accuracy, or --examples and "
             "--prompts"
         )
-    show(pd.DataFrame([found], dtype=object), as_json, upright=True)
+    if found:
+        show(pd.DataFrame([found], dtype=object), as_json, upright=True)
     if figure is not None:
         from abovechance.shown import baselines
 
@@ -169,7 +169,7 @@ def power(
     level = LEVEL if level is None else level
     found: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "level": level}
     if figure is not None:
-        figure, one = check_writable(figure, "--figure", FIGURES), one_chance(chance, choices)
+        figure, one = check_writable(figure, "--figure", FIGURES), chance_of_figure(chance, choices)
     if examples is None and not (choices and ":" in choices):
         one = one_chance(chance, choices)
         wanted = 0.8 if wanted is None else wanted

@@ -98,6 +98,13 @@ def one_chance(chance: float | None, choices: str | None) -> float:
     return 1 / _whole(given)
 
 
+def chance_of_figure(chance: float | None, choices: str | None) -> float:
+    """The one chance that a figure is drawn for; InputError where examples differ."""
+    if choices is not None and ":" in choices:
+        raise InputError("--figure is drawn for one number of choices; right would be to leave it out")
+    return one_chance(chance, choices)
+
+
 def _given(chance: float | None, choices: str | None) -> float | str:
     """The one of two options that is given."""
     if chance is not None and choices is None:
@@ -124,7 +131,7 @@ def random_baseline(examples: int | None, chance: float | None, choices: str | N
 
 
 def _whole(text: str) -> int:
-    if not text.strip().isdecimal() or not 1 <= int(text) <= MOST_EXAMPLES:
+    if not text.strip().isdecimal() or len(text) > 20 or not 1 <= int(text) <= MOST_EXAMPLES:
         right = f"a number such as 4, or 2:50,5:50, each at most {MOST_EXAMPLES:,}"
-        raise InputError(f"--choices has '{text}'; right would be {right}")
+        raise InputError(f"--choices has '{text[:30]}'; right would be {right}")
     return int(text)

@@ -73,10 +73,16 @@ def _check_file(path: Path) -> None:
         raise InputError(f"{path}: there is no such file")
 
 
-def read_csv_texts(path: Path) -> pd.DataFrame:
+def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
     """A CSV as texts, so that messages can quote what is written; see ``number`` and ``whole``.
 
-    Fields are separated by commas, semicolons or tabs, whichever the heading has.
+    Fields are separated by commas, semicolons or tabs, whichever the heading has. Columns without a name
+    and without a value, which spreadsheets leave, are no columns.
+
+    Parameters
+    ----------
+    keep_blanks
+        Whether blanks before a field are the field's: texts may begin with some.
 
     Returns
     -------
@@ -91,7 +97,7 @@ def read_csv_texts(path: Path) -> pd.DataFrame:
     rows: dict[int, list[str]] = {}
     place = 0
     try:
-        for place, fields in enumerate(_csv_lines(read_text(path)), start=1):
+        for place, fields in enumerate(_csv_lines(read_text(path), keep_blanks), start=1):
             if any(map(str.strip, fields)):
                 rows[place] = fields
     except csv.Error as error:
@@ -100,14 +106,29 @@ def read_csv_texts(path: Path) -> pd.DataFrame:
         raise InputError(f"{path}: is empty; right would be a heading and rows")
     top, *places = rows
     names = [name.strip() for name in rows.pop(top)]
+    names, rows = _without_empty_columns(names, rows)
     _check_shape(names, rows, top, path)
     return pd.DataFrame(list(rows.values()), index=places, columns=names, dtype=object)
+
+
+def _without_empty_columns(
+    names: list[str], rows: dict[int, list[str]]
+) -> tuple[list[str], dict[int, list[str]]]:
+    """Without the last columns that have no name and no value."""
+    while names and not names[-1]:
+        whole = [fields for fields in rows.values() if len(fields) == len(names)]
+        if len(whole) < len(rows) or any(fields[-1].strip() for fields in whole):
+            break
+        names = names[:-1]
+        rows = {place: fields[:-1] for place, fields in rows.items()}
+    return names, rows
 
 
 def _check_shape(names: list[str], rows: Mapping[int, list[str]], top: int, path: Path) -> None:
     for column, name in enumerate(names):
         if not name:
-            raise InputError(f"{path}, row {top}: column {column + 1} has no name")
+            hint = "; right would be to_csv(..., index=False), if pandas wrote it" if column == 0 else ""
+            raise InputError(f"{path}, row {top}: column {column + 1} has no name{hint}")
         if name in names[:column]:
             raise InputError(f"{path}, row {top}: the column '{name}' stands twice")
     if not rows:
@@ -127,14 +148,17 @@ def heading(path: Path) -> list[str]:
         return []
 
 
-def _csv_lines(text: str) -> Iterator[list[str]]:
+def _csv_lines(text: str, keep_blanks: bool = False) -> Iterator[list[str]]:
     first = text.lstrip("\r\n").partition("\n")[0]
     separator = max(SEPARATORS, key=first.count)
     if told := re.match(r'"?sep=([,;\t])"?[\r\n]', text):  # a line for spreadsheets
         separator = told[1]
         text = re.sub(r"^[^\r\n]*", "", text)
     return csv.reader(
-        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=separator != "\t", strict=True
+        io.StringIO(text, newline=""),
+        delimiter=separator,
+        skipinitialspace=separator != "\t" and not keep_blanks,
+        strict=True,
     )
 
 

@@ -34,8 +34,32 @@ def others(folder: Path) -> list[Path]:
     return [file for file in files_below(folder, "*.csv") if not set(NEEDED) <= set(heading(file))]
 
 
-def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
-    """One run for each model, task and number of shots."""
+def read(path: Path, options: Options) -> Iterator[Run]:
+    """One run for each model, task and number of shots.
+
+    A file that names no task is a task of its own, called by the file; where each file is a prompt, all such
+    files are one task.
+    """
+    table = _checked(path)
+    rows = pd.DataFrame({"example": table["example"], "correct": _values(table, "correct", path)})
+    rows = rows.assign(predicted=UNKNOWN, tie=False, chance=_chance(table, path))
+    keys = {
+        "model": table.get("model", "model"),
+        "task": table.get("task", "task" if options.each_file else path.stem),
+        "shots": _values(table, "shots", path) if "shots" in table else 0,
+    }
+    if "prompt" in table:
+        rows["prompt"] = table["prompt"]
+    notes = []
+    if "task" not in table and not options.each_file:
+        notes.append(f"{path.name}: has no column task; its task is called '{path.stem}'")
+    by = [pd.Series(value, index=rows.index, name=name) for name, value in keys.items()]
+    for (model, task, shots), group in rows.groupby(by, sort=False):
+        yield Run(str(path), str(model), str(task), int(str(shots)), group.reset_index(drop=True), notes)
+
+
+def _checked(path: Path) -> pd.DataFrame:
+    """The file's rows, their names without blanks around them; InputError with what is wrong in them."""
     table = read_csv_texts(path)
     for column in table.columns:
         if column not in KNOWN:
@@ -48,18 +72,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
             table[column] = table[column].str.strip()
             if (empty := table[column] == "").any():
                 raise InputError(f"{path}, row {table.index[empty][0]}: {column} is empty")
-    rows = pd.DataFrame({"example": table["example"], "correct": _values(table, "correct", path)})
-    rows = rows.assign(predicted=UNKNOWN, tie=False, chance=_chance(table, path))
-    keys = {
-        "model": table.get("model", "model"),
-        "task": table.get("task", path.stem),
-        "shots": _values(table, "shots", path) if "shots" in table else 0,
-    }
-    if "prompt" in table:
-        rows["prompt"] = table["prompt"]
-    by = [pd.Series(value, index=rows.index, name=name) for name, value in keys.items()]
-    for (model, task, shots), group in rows.groupby(by, sort=False):
-        yield Run(str(path), str(model), str(task), int(str(shots)), group.reset_index(drop=True))
+    return table
 
 
 def _truth(text: str) -> bool | None:

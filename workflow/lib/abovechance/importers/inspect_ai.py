@@ -66,6 +66,10 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     scored = [row for row in rows if row is not None]
     if left_out := len(rows) - len(scored):
         notes.append(f"{path.name}: samples without a score are left out: {left_out}")
+    if partial := sum(bool(row["tie"]) for row in scored):
+        notes.append(
+            f"{path.name}: partly correct answers count as wrong: {partial}; inspect gives each a half"
+        )
     with as_written_by(TOOL, f"{path}, its header"):
         setting = log.get("eval") or {}
         shots = (setting.get("task_args") or {}).get("fewshot", 0)

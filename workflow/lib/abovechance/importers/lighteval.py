@@ -82,7 +82,8 @@ def _reported(path: Path, task: str, date: str, metric: str) -> Reported | None:
     if not file.is_file():
         return None
     with as_written_by(TOOL, str(file)):
-        value = read_json(file).get("results", {}).get(task.replace("|", ":"), {}).get(metric)
+        results = read_json(file).get("results", {})
+        value = (results.get(task) or results.get(task.replace("|", ":")) or {}).get(metric)
         return None if value is None else Reported(f"{file} ({metric})", float(value))
 
 

@@ -76,12 +76,20 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         model = results.get("model_name") or path.parent.name or "model"
         name = f"{metric or 'acc'},{chosen[0].filter}"
         value = results.get("results", {}).get(task, {}).get(name)
+        if not _is_mean(results.get("configs", {}).get(task, {}), metric or "acc"):
+            value = None
         reported = Reported(
             f"{results_file} ({name})",
             None if value is None else float(value),
             results.get("n-samples", {}).get(task, {}).get("effective"),
         )
     yield Run(str(path), str(model), task, int(shots), rows, notes, reported)
+
+
+def _is_mean(config: dict[str, Any], metric: str) -> bool:
+    """Whether the tool reports a metric's mean, and nothing that is estimated from its values."""
+    entries = [entry for entry in config.get("metric_list") or [] if entry.get("metric") == metric]
+    return all(entry.get("aggregation") in (None, "mean", "nanmean") for entry in entries)
 
 
 class _Sample:

@@ -205,7 +205,9 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{at} is empty"
     if error.validator == "type":
         quoted = isinstance(instance, int | float | date) and allowed == "string"
-        return f"{at} is {instance!r}; right would be {_TYPES[allowed]}" + f", '{instance}'" * quoted
+        told = f"{at} is {instance!r}; right would be {_TYPES[allowed]}" + f", '{instance}'" * quoted
+        texts = allowed == "integer" and isinstance(instance, str) and instance.strip().isdecimal()
+        return told + "; numbers in lists given to --config are texts: change the file" * texts
     if error.validator == "enum":
         near = get_close_matches(str(instance), map(str, allowed), n=1, cutoff=0.6)
         hint = f"; did you mean '{near[0]}'?" if near else ""

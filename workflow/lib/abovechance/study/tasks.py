@@ -25,6 +25,7 @@ import pyarrow as pa
 from abovechance.core.errors import InputError
 from abovechance.core.reading import (
     as_written_by,
+    number,
     parse_json,
     read_csv_texts,
     read_json_lines,
@@ -181,15 +182,15 @@ def read_own(path: Path) -> pd.DataFrame:
             raise InputError(f"{path}: '{suffix}' is not one of {', '.join(OWN_TASK_SUFFIXES)}")
     seen: dict[str, int] = {}
     examples: list[dict[str, Any]] = []
-    for number, row in rows:
-        example = _own_example(row, f"{path}, row {number}", len(examples))
+    for place, row in rows:
+        example = _own_example(row, f"{path}, row {place}", len(examples))
         name = example["example"]
         if name in seen:
             raise InputError(
-                f"{path}, row {number}: the id '{name}' in field 'example' stands in row {seen[name]} as "
+                f"{path}, row {place}: the id '{name}' in field 'example' stands in row {seen[name]} as "
                 "well; ids must be unique"
             )
-        seen[name] = number
+        seen[name] = place
         examples.append(example)
     if not examples:
         raise InputError(f"{path}: has no examples")
@@ -202,30 +203,27 @@ def _read_parquet(path: Path) -> Iterator[tuple[int, Any]]:
     known = [
         name for name in ("example", "text", "choices", "answer", "correct") if name in table.column_names
     ]
-    for number, row in enumerate(table.select(known).to_pylist(), start=1):
+    for place, row in enumerate(table.select(known).to_pylist(), start=1):
         if "answer" not in row and "correct" in row:
             flags, choices = row.pop("correct"), row.get("choices")
             if not isinstance(flags, list) or not isinstance(choices, list) or len(flags) != len(choices):
                 raise InputError(
-                    f"{path}, row {number}: field 'correct' is {flags!r}; right would be true or false for "
+                    f"{path}, row {place}: field 'correct' is {flags!r}; right would be true or false for "
                     "each choice"
                 )
             row["answer"] = [place for place, flag in enumerate(flags) if flag]
-        # pandas writes whole numbers so where a column has gaps
-        if isinstance(row.get("answer"), float) and row["answer"].is_integer():
-            row["answer"] = int(row["answer"])
-        yield number, row
+        yield place, row
 
 
 def _read_csv(path: Path) -> Iterator[tuple[int, Any]]:
-    table = read_csv_texts(path)
-    for number, row in zip(table.index, table.to_dict("records"), strict=True):
-        where = f"{path}, row {number}"
+    table = read_csv_texts(path, keep_blanks=True)
+    for place, row in zip(table.index, table.to_dict("records"), strict=True):
+        where = f"{path}, row {place}"
         if str(row.get("choices", "")).lstrip().startswith("["):
             row["choices"] = _json_list(row["choices"], where, "choices")
         if "answer" in row:
             row["answer"] = _csv_answer(row["answer"].strip(), _as_list(row.get("choices")), where)
-        yield number, {field: value for field, value in row.items() if field == "text" or value != ""}
+        yield place, {field: value for field, value in row.items() if field == "text" or value != ""}
 
 
 def _csv_answer(text: str, choices: list[Any], where: str) -> Any:
@@ -235,7 +233,10 @@ def _csv_answer(text: str, choices: list[Any], where: str) -> Any:
         return same[0]
     if text.startswith("["):
         return _json_list(text, where, "answer")
-    return int(text) if re.fullmatch("0|[1-9][0-9]{0,8}", text, re.ASCII) else text
+    # pandas writes whole numbers with a point where a column has gaps
+    index = re.fullmatch(r"(0|[1-9][0-9]{0,8})(\.0)?", text, re.ASCII)
+    alike = [choice for choice in choices if isinstance(choice, str) and number(choice) == number(text)]
+    return int(index[1]) if index and not alike else text
 
 
 def _json_list(text: str, where: str, field: str) -> Any:
@@ -305,8 +306,11 @@ def _as_list(value: Any) -> list[Any]:
 
 def _index_of(answer: Any, choices: list[str], where: str) -> int:
     """The index of the choice that ``answer`` names by its text or its index."""
-    if isinstance(answer, str) and answer in choices:
-        return choices.index(answer)
+    for text in (answer, *([str(answer), str(answer).lower()] if isinstance(answer, bool) else [])):
+        if isinstance(text, str) and text in choices:
+            return choices.index(text)
+    if isinstance(answer, float) and answer.is_integer():  # as pandas writes whole numbers beside gaps
+        answer = int(answer)
     is_index = isinstance(answer, int | np.integer) and not isinstance(answer, bool)
     if is_index and 0 <= answer < len(choices):
         return int(answer)
