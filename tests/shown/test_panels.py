@@ -23,6 +23,7 @@ def test_names_of_any_characters_are_drawn(name, tmp_path):
     accuracy = accuracy_by_prompt(pd.DataFrame(rows))
     spread(spread_numbers(accuracy, verdicts(accuracy))).savefig(tmp_path / "a.pdf")
     expected_maximum(expected_maximum_numbers(accuracy)).savefig(tmp_path / "b.pdf")
+    assert all((tmp_path / name).stat().st_size > 1000 for name in ("a.pdf", "b.pdf"))
 
 
 def test_long_names_are_shortened():

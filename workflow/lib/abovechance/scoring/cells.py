@@ -126,11 +126,8 @@ def score_cells(
             path: _too_long(cell, read, missing[path], context, leave_out_too_long, keeps_length(tokenizer))
             for path, cell in cells.items()
         }
-        to_score = {
-            path: [prompt for prompt in missing[path] if prompt not in too_long[path]] for path in cells
-        }
         scorer = Scorer(models.load(weights, precision), read)
-        _prove(cells, stores, to_score, scorer)
+        _prove(cells, stores, missing, too_long, scorer)
         for path, cell in cells.items():
             _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
     made_from = {"model": weights.source, "revision": weights.revision, "precision": precision}
@@ -159,11 +156,12 @@ def _check_read(cell: Cell, read: Callable[[PromptStrings], Tokens], vocabulary:
 def _prove(
     cells: Mapping[Path, Cell],
     stores: Mapping[Path, ScoreStore],
-    to_score: Mapping[Path, list[int]],
+    missing: Mapping[Path, list[int]],
+    too_long: Mapping[Path, Mapping[int, int]],
     scorer: Scorer,
 ) -> None:
     """Score the prompt with the longest strings first, and hold some of these against the definition."""
-    prompts = [(path, prompt) for path, some in to_score.items() for prompt in some]
+    prompts = [(path, prompt) for path in cells for prompt in missing[path] if prompt not in too_long[path]]
     if not prompts:
         return
     path, prompt = max(prompts, key=lambda case: cells[case[0]].longest(case[1]))
