@@ -36,7 +36,7 @@ SCHEMA = yaml.safe_load((WORKFLOW / "schemas" / "config.schema.yaml").read_text(
 
 
 def told(function, *arguments):
-    """What a function gives; a mistake in what the user wrote ends the run with its message."""
+    """What a function gives; a mistake in what the user wrote ends the run in one line."""
     try:
         return function(*arguments)
     except InputError as error:

@@ -119,9 +119,9 @@ def score_cells(
     if any(missing.values()):
         tokenizer = load_tokenizer(weights)
         read = partial(tokenize, tokenizer, special_tokens=special_tokens)
-        context = models.context_length(weights)
+        context, vocabulary = models.limits(weights)
         for cell in cells.values():
-            _check_read(cell, read, models.vocabulary(weights))
+            _check_read(cell, read, vocabulary)
         too_long = {
             path: _too_long(cell, read, missing[path], context, leave_out_too_long, keeps_length(tokenizer))
             for path, cell in cells.items()

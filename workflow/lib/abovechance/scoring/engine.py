@@ -267,7 +267,7 @@ def changing_positions(model: PreTrainedModel) -> int | None:
         if not isinstance(settings, Mapping):
             return
         kind = str(settings.get("rope_type") or settings.get("type") or "")
-        if kind in ("dynamic", "longrope", "su", "yarn-dynamic"):
+        if kind in ("dynamic", "longrope", "su"):
             own = settings.get("original_max_position_embeddings")
             whole = getattr(config, "original_max_position_embeddings", None)
             found.append(int(own or whole or getattr(config, "max_position_embeddings", None) or 0))

@@ -20,24 +20,14 @@ DTYPES = {
 }
 
 
-def context_length(weights: Weights) -> int | None:
-    """The most tokens that the model can read at once; None where it sets no limit."""
+def limits(weights: Weights) -> tuple[int | None, int | None]:
+    """The most tokens that the model reads at once, and how many it knows; None where no config says."""
     from transformers import AutoConfig
 
     config = AutoConfig.from_pretrained(
         weights.folder, trust_remote_code=weights.trust_remote_code
     ).get_text_config()
-    return getattr(config, "max_position_embeddings", None)
-
-
-def vocabulary(weights: Weights) -> int | None:
-    """How many tokens the model has; None where its config does not say."""
-    from transformers import AutoConfig
-
-    config = AutoConfig.from_pretrained(
-        weights.folder, trust_remote_code=weights.trust_remote_code
-    ).get_text_config()
-    return getattr(config, "vocab_size", None)
+    return getattr(config, "max_position_embeddings", None), getattr(config, "vocab_size", None)
 
 
 def load(weights: Weights, precision: str) -> PreTrainedModel:
