@@ -16,9 +16,10 @@ from transformers import (
     PreTrainedModel,
 )
 
-from abovechance.scoring import algorithms, engine, models
+from abovechance.scoring import algorithms, models
 from abovechance.scoring.algorithms import Paths
 from abovechance.scoring.engine import score_rows, score_tree
+from abovechance.scoring.masks import all_before
 from abovechance.scoring.models import WideLinear, load
 from abovechance.scoring.trie import build_trie
 from abovechance.scoring.weights import Weights, nf4_config, quantize
@@ -85,7 +86,7 @@ def test_a_choice_that_begins_another_is_scored_to_its_own_end(llama):
 def test_a_model_that_ignores_the_mask_is_found_out(monkeypatch, dtype):
     model = some_model().to(dtype)
     assert Paths.of(model).path == "tree"
-    monkeypatch.setattr(algorithms, "own_ancestors", engine.all_before)
+    monkeypatch.setattr(algorithms, "own_ancestors", all_before)
     assert Paths.of(model).path == "batched"
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abovechance.scoring.engine import plan_packs
+from abovechance.scoring.packs import cut_packs
 from abovechance.scoring.trie import TokenTrie, build_trie, common_prefix
 
 # Few tokens and a common beginning make sequences that share, repeat and contain each other.
@@ -60,21 +60,16 @@ def test_nodes_are_in_depth_first_order_with_their_subtrees_in_one_piece(given_s
 @given(sequences, st.integers(1, 12))
 def test_packs_hold_every_inner_node_once_after_all_that_it_sees(given_sequences, limit):
     trie = built(given_sequences)
-    cached: list[int] = []
-    computed: list[int] = []
-    for pack in plan_packs(trie, limit):
-        assert len(pack.nodes) <= limit
-        cached = cached[: pack.past]
-        for node in pack.nodes.tolist():
-            # all ancestors are in the cache or in the pack, and the whole cache is ancestors
-            ancestors = path_to(trie, node)[:-1]
-            assert ancestors[: pack.past] == cached
-            assert set(ancestors[pack.past :]) <= set(pack.nodes.tolist())
-        computed += pack.nodes.tolist()
-        if pack.stays:
-            cached = cached + pack.nodes.tolist()
-    assert sorted(computed) == np.flatnonzero(trie.inner).tolist()
-    assert len(computed) == len(set(computed))
+    there: set[int] = set()  # what the cache has after the pack before
+    packs = list(cut_packs(trie, limit))
+    for pack in packs:
+        assert set(pack.path.tolist()) <= there
+        there = set(pack.columns.tolist())
+        assert all(set(path_to(trie, node)) <= there for node in pack.nodes.tolist())
+        assert pack.path.tolist() == path_to(trie, int(pack.nodes[0]))[:-1]
+    assert {len(pack.nodes) for pack in packs[:-1]} <= {limit}
+    computed = np.concatenate([pack.nodes for pack in packs])
+    assert computed.tolist() == np.flatnonzero(trie.inner).tolist()
 
 
 @given(st.lists(st.integers(0, 1)), st.lists(st.integers(0, 1)))

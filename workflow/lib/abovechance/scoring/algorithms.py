@@ -33,16 +33,13 @@ from abovechance.core.errors import InputError
 from abovechance.scoring.engine import (
     PACK_TOKENS,
     Computed,
-    Pack,
-    all_before,
-    attention_windows,
     changing_positions,
-    own_ancestors,
-    plan_packs,
     score_alone,
     score_rows,
     score_tree,
 )
+from abovechance.scoring.masks import all_before, attention_windows, own_ancestors
+from abovechance.scoring.packs import Pack, cut_packs
 from abovechance.scoring.tokens import Tokens
 from abovechance.scoring.trie import TokenTrie
 
@@ -270,9 +267,9 @@ def _scores(model: PreTrainedModel, tokens: Tokens, path: str) -> NDArray[np.flo
 
 
 def _in_packs(
-    model: PreTrainedModel, tokens: Tokens, sees: Callable[[TokenTrie, Pack], torch.Tensor]
+    model: PreTrainedModel, tokens: Tokens, sees: Callable[[TokenTrie, Pack, torch.device], torch.Tensor]
 ) -> NDArray[np.float64]:
-    # so small a limit leaves the trunk in the cache and makes one pack of the rest
+    # so small a limit makes two packs, the second with what it sees of the first in the cache
     return score_tree(model, tokens.trie, limit=10, sees=sees).logprobs
 
 
@@ -307,8 +304,8 @@ def _displacement(tokens: Tokens, limit: int) -> NDArray[np.int64]:
     """(strings,) how far behind its position the last computed token of each string stands in its pack."""
     trie = tokens.trie
     places = np.zeros(len(trie), dtype=np.int64)
-    for pack in plan_packs(trie, limit):
-        places[pack.nodes] = pack.past + np.arange(len(pack.nodes)) - trie.depths[pack.nodes]
+    for pack in cut_packs(trie, limit):
+        places[pack.nodes] = len(pack.path) + np.arange(len(pack.nodes)) - trie.depths[pack.nodes]
     found = np.zeros(trie.strings, dtype=np.int64)
     np.maximum.at(found, trie.scored_strings, places[trie.parents[trie.scored_nodes]])
     return found

@@ -1,20 +1,7 @@
 """Log-likelihoods of all choices of one prompt, every shared token computed once.
 
-The nodes of the prompt's trie are computed in packs. A pack is a set of nodes
-whose common ancestors are in the key-value cache already; inside the pack, a
-node sees its own ancestors only. For a cached trunk ``t`` and the questions
-``q`` and ``r``, each with inner choice tokens, the mask of a pack is
-
-           t t t  q q a b  r r a
-        q  x x x  x . . .  . . .
-        q  x x x  x x . .  . . .
-        a  x x x  x x x .  . . .
-        b  x x x  x x . x  . . .
-        r  x x x  . . . .  x . .
-        r  x x x  . . . .  x x .
-        a  x x x  . . . .  x x x
-
-Positions are a token's depth in the trie. Logits are computed only before
+The nodes of the prompt's trie are computed in packs (``packs``) under a mask by which each sees its own
+ancestors only (``masks``). Positions are a token's depth in the trie. Logits are computed only before
 choice tokens. The last token of a string predicts nothing, so is not computed.
 """
 
@@ -22,16 +9,19 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import DynamicCache, PreTrainedModel
+from transformers import DynamicCache, DynamicLayer, PreTrainedModel
 
 from abovechance.core.errors import InputError
+from abovechance.scoring.attention import in_parts
+from abovechance.scoring.masks import own_ancestors, tree_masks
+from abovechance.scoring.packs import Pack, cut_packs
 from abovechance.scoring.trie import Ints, TokenTrie, common_prefix
 
 PACK_TOKENS = 256
@@ -56,25 +46,6 @@ def pack_tokens(model: PreTrainedModel) -> int:
 
 
 @dataclass(frozen=True)
-class Pack:
-    """Nodes that are computed together.
-
-    Attributes
-    ----------
-    nodes
-        (pack,) nodes in depth-first order.
-    past
-        How many cached tokens the nodes see: their common ancestors, no more.
-    stays
-        Whether the nodes' keys and values stay in the cache for later packs.
-    """
-
-    nodes: Ints
-    past: int
-    stays: bool
-
-
-@dataclass(frozen=True)
 class Computed:
     """What a pass over a trie gave.
 
@@ -93,47 +64,12 @@ class Computed:
     padding: int
 
 
-def plan_packs(trie: TokenTrie, limit: int = PACK_TOKENS) -> list[Pack]:
-    """Cut the trie's inner nodes into packs of at most ``limit`` nodes, each node in one pack.
-
-    Siblings share a pack while they fit. A subtree that does not fit leaves its unbranched
-    beginning in the cache, and its branches are cut in the same way.
-    """
-    inner = np.flatnonzero(trie.inner)
-    children: dict[int, list[int]] = {}
-    for node in inner.tolist():
-        children.setdefault(int(trie.parents[node]), []).append(node)
-    return list(_plan(trie, inner, children, children.get(-1, []), past=0, limit=limit))
-
-
-def _plan(
-    trie: TokenTrie, inner: Ints, children: dict[int, list[int]], siblings: list[int], past: int, limit: int
-) -> Iterator[Pack]:
-    first, last = np.searchsorted(inner, siblings), np.searchsorted(inner, trie.ends[siblings])
-    begin = None  # where in `inner` the pack that is being filled begins
-    for start, end, node in zip(first.tolist(), last.tolist(), siblings, strict=True):
-        if begin is not None and end - begin > limit:
-            yield Pack(inner[begin:start], past, stays=False)
-            begin = None
-        if end - start <= limit:
-            begin = start if begin is None else begin
-            continue
-        chain = [node]
-        while len(branches := children.get(chain[-1], [])) == 1:
-            chain.append(branches[0])
-        for cut in range(0, len(chain), limit):
-            yield Pack(np.array(chain[cut : cut + limit]), past + cut, stays=True)
-        yield from _plan(trie, inner, children, branches, past + len(chain), limit)
-    if begin is not None:
-        yield Pack(inner[begin : last[-1]], past, stays=False)
-
-
 @torch.inference_mode()
 def score_tree(
     model: PreTrainedModel,
     trie: TokenTrie,
     limit: int = PACK_TOKENS,
-    sees: Callable[[TokenTrie, Pack], torch.Tensor] | None = None,
+    sees: Callable[[TokenTrie, Pack, torch.device], torch.Tensor] = own_ancestors,
 ) -> Computed:
     """Score every string of a trie in packs under a tree attention mask.
 
@@ -145,33 +81,34 @@ def score_tree(
     limit
         The most tokens in a pack.
     sees
-        Which tokens of a pack each of its tokens sees, (pack, pack) bool; its own ancestors
-        unless told otherwise.
+        Which of a pack's columns each of its tokens sees, (pack, path + pack) bool; its own
+        ancestors unless told otherwise.
     """
     logprobs = np.zeros(trie.strings)
     # Without a config, every layer keeps all tokens; the masks alone say which are seen.
     cache = DynamicCache()
-    cached = computed = 0
+    cached, computed = _NONE, 0
     by_parent = _group_scored(trie)
-    for pack in plan_packs(trie, limit):
-        _shrink(cache, cached, pack.past)
-        scored = np.concatenate([by_parent.get(node, _NONE) for node in pack.nodes.tolist()])
-        rows, row_of_scored = np.unique(trie.parents[trie.scored_nodes[scored]], return_inverse=True)
-        # with no row to read a single one is computed and dropped
-        kept = np.searchsorted(pack.nodes, rows) if len(rows) else np.array([len(pack.nodes) - 1])
-        logits = _logits(
-            model,
-            kept,
-            input_ids=_tensor(trie.tokens[pack.nodes], model)[None],
-            attention_mask=_masks(model, trie, pack, (sees or own_ancestors)(trie, pack)),
-            position_ids=_tensor(trie.depths[pack.nodes], model)[None],
-            past_key_values=cache,
-        )[0]
-        cached = pack.past + len(pack.nodes)
-        computed += len(pack.nodes)
-        if len(rows):
-            found = _token_logprobs(logits, row_of_scored, trie.tokens[trie.scored_nodes[scored]])
-            np.add.at(logprobs, trie.scored_strings[scored], found)
+    with in_parts(model):
+        for pack in cut_packs(trie, limit):
+            _keep(cache, np.searchsorted(cached, pack.path))
+            scored = np.concatenate([by_parent.get(node, _NONE) for node in pack.nodes.tolist()])
+            rows, row_of_scored = np.unique(trie.parents[trie.scored_nodes[scored]], return_inverse=True)
+            # with no row to read a single one is computed and dropped
+            kept = np.searchsorted(pack.nodes, rows) if len(rows) else np.array([len(pack.nodes) - 1])
+            logits = _logits(
+                model,
+                kept,
+                input_ids=_tensor(trie.tokens[pack.nodes], model)[None],
+                attention_mask=tree_masks(model, trie, pack, sees(trie, pack, model.device)),
+                position_ids=_tensor(trie.depths[pack.nodes], model)[None],
+                past_key_values=cache,
+            )[0]
+            cached = pack.columns
+            computed += len(pack.nodes)
+            if len(rows):
+                found = _token_logprobs(logits, row_of_scored, trie.tokens[trie.scored_nodes[scored]])
+                np.add.at(logprobs, trie.scored_strings[scored], found)
     return Computed(logprobs, tokens=computed, padding=0)
 
 
@@ -286,9 +223,8 @@ def _logits(model: PreTrainedModel, kept: Ints, **inputs: Any) -> torch.Tensor:
     """
     length = inputs["input_ids"].shape[1]
     if "logits_to_keep" in _parameters(type(model)):
-        # the last ones by their number, which more models understand
-        last = kept[0] == length - len(kept)
-        inputs["logits_to_keep"] = len(kept) if last else _tensor(kept, model)
+        # not as a number of last rows: torch multiplies a slice of rows in a way that copies the whole matrix
+        inputs["logits_to_keep"] = _tensor(kept, model)
     logits = _forward(model, **inputs)
     if logits.shape[1] == len(kept):
         return logits
@@ -351,65 +287,12 @@ def _group_scored(trie: TokenTrie) -> dict[int, Ints]:
     return dict(zip(nodes.tolist(), np.split(order, begins[1:]), strict=True))
 
 
-def _shrink(cache: DynamicCache, length: int, kept: int) -> None:
-    """Drop what is in the cache after its first ``kept`` tokens."""
-    if length > kept:
-        cache.crop(kept - length)
-
-
-def own_ancestors(trie: TokenTrie, pack: Pack) -> torch.Tensor:
-    """(pack, pack) bool: node j is an ancestor of node i, or i itself, where j <= i < ends[j]."""
-    nodes = torch.from_numpy(pack.nodes)
-    ends = torch.from_numpy(trie.ends[pack.nodes])
-    return (nodes[None, :] <= nodes[:, None]) & (nodes[:, None] < ends[None, :])
-
-
-def all_before(_: TokenTrie, pack: Pack) -> torch.Tensor:
-    """(pack, pack) bool: what a model sees that ignores the tree and takes the row as one text."""
-    return torch.ones(len(pack.nodes), len(pack.nodes), dtype=torch.bool).tril()
-
-
-def attention_windows(model: PreTrainedModel) -> dict[str, int | None]:
-    """{kind of layer: how many tokens it looks back, itself included; None where all}.
-
-    Kinds that do not attend at all, or in another way, are not in it.
-    """
-    config = model.config.get_text_config()
-    window = getattr(config, "sliding_window", None)
-    kinds = getattr(config, "layer_types", None)
-    if not kinds:
-        kinds = ["sliding_attention" if window else "full_attention"]
-    known = {"full_attention": None, "sliding_attention": window}
-    return {kind: known[kind] for kind in dict.fromkeys(kinds) if kind in known}
-
-
-def _masks(
-    model: PreTrainedModel, trie: TokenTrie, pack: Pack, seen: torch.Tensor
-) -> torch.Tensor | dict[str, torch.Tensor]:
-    """The pack's mask, or one for each kind of layer where a model has several."""
-    depths = torch.from_numpy(trie.depths[pack.nodes])
-    masks = {
-        kind: _additive(model, depths, pack.past, seen, window)
-        for kind, window in attention_windows(model).items()
-    }
-    return masks if len(masks) > 1 else next(iter(masks.values()))
-
-
-def _additive(
-    model: PreTrainedModel, depths: torch.Tensor, past: int, seen: torch.Tensor, window: int | None
-) -> torch.Tensor:
-    """(1, 1, pack, past + pack): 0 where a node sees a token, else the least number.
-
-    All tokens of the past are seen, but for those outside of a sliding window, which counts
-    positions. A boolean mask would do for some attention implementations only.
-    """
-    mask = torch.zeros(len(seen), past + len(seen), dtype=model.dtype)
-    least = torch.finfo(model.dtype).min
-    mask[:, past:].masked_fill_(~seen, least)
-    if window is not None:
-        positions = torch.cat([torch.arange(past), depths])
-        mask.masked_fill_(depths[:, None] - positions[None, :] >= window, least)
-    return mask[None, None].to(model.device)
+def _keep(cache: DynamicCache, kept: Ints) -> None:
+    """Keep these of the cached tokens and drop the others."""
+    for layer in cache.layers:
+        if isinstance(layer, DynamicLayer) and layer.keys is not None and layer.values is not None:
+            at = torch.from_numpy(kept).to(layer.keys.device)
+            layer.keys, layer.values = layer.keys.index_select(-2, at), layer.values.index_select(-2, at)
 
 
 def _token_logprobs(logits: torch.Tensor, rows: Ints, tokens: Ints) -> NDArray[np.float64]:

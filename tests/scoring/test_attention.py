@@ -1,0 +1,127 @@
+"""Attention in parts against torch's own under the whole mask."""
+
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from abovechance.scoring import attention
+from abovechance.scoring.attention import BLOCK_ROWS, Parts, in_parts, parts_attention, splittable
+from abovechance.scoring.engine import score_tree
+from abovechance.scoring.masks import own_ancestors
+from abovechance.scoring.packs import cut_packs
+from abovechance.scoring.trie import build_trie
+
+CPU = torch.device("cpu")
+
+# strings with few different tokens, so that they share much; some longer than a block
+strings = st.lists(
+    st.lists(st.integers(0, 2), min_size=2, max_size=8).flatmap(
+        lambda head: st.integers(0, 50).map(lambda length: [*head, *[1] * length])
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    mask = torch.zeros(1, 1, *seen.shape, dtype=dtype)
+    return mask.masked_fill_(~seen, torch.finfo(dtype).min)
+
+
+class Grouped(torch.nn.Module):
+    num_key_value_groups = 2
+
+
+@settings(deadline=None)
+@given(strings, st.integers(1, 120), st.integers(0, 40), st.sampled_from([None, 3, 20]), st.booleans())
+def test_attention_in_parts_is_attention(sequences, limit, shared, window, scaled):
+    trie = build_trie([[3] * shared + sequence for sequence in sequences], [1] * len(sequences))
+    assume(trie.inner.any())
+    torch.manual_seed(0)
+    for pack in cut_packs(trie, limit):
+        seen = own_ancestors(trie, pack, CPU)
+        if window is not None:
+            depths = torch.from_numpy(trie.depths)
+            seen &= depths[pack.nodes][:, None] - depths[pack.columns][None] < window
+        mask = splittable(additive(seen, torch.float32), seen)
+        query = torch.randn(1, 4, len(pack.nodes), 8)
+        key, value = torch.randn(2, 1, 2, len(pack.columns), 8)
+        scaling = 0.5 if scaled else None
+        found, _ = parts_attention(Grouped(), query, key, value, mask, scaling=scaling)
+        wide = [states.repeat_interleave(2, dim=1) for states in (key, value)]
+        scores = query @ wide[0].transpose(2, 3) * (0.5 if scaled else 8**-0.5)
+        exact = scores.masked_fill(~seen, float("-inf")).softmax(-1) @ wide[1]
+        assert torch.allclose(found, exact.transpose(1, 2), atol=1e-5)
+
+
+def test_the_parts_of_a_pack_are_its_trunk_and_what_is_near():
+    # two questions of three tokens behind a trunk of two, the second begun in the pack before
+    seen = torch.tensor(
+        [
+            [1, 1, 1, 1, 0, 0, 0],
+            [1, 1, 0, 0, 1, 0, 0],
+            [1, 1, 0, 0, 1, 1, 0],
+            [1, 1, 0, 0, 1, 1, 1],
+        ]
+    ).bool()
+    assert Parts.of(seen) == Parts(trunk=2, blocks=((0, 4, 2, 7),))
+
+
+def test_a_block_ends_where_rows_see_other_columns():
+    rows = 3 * BLOCK_ROWS // 2
+    half = rows // 2
+    seen = torch.zeros(rows, rows, dtype=torch.bool)
+    for begin in (0, half):
+        seen[begin : begin + half, begin : begin + half] = torch.ones(half, half).tril().bool()
+    assert Parts.of(seen) == Parts(0, ((0, half, 0, half), (half, rows, half, rows)))
+
+
+@pytest.fixture
+def llama() -> LlamaForCausalLM:
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=50, initializer_range=0.3, **sizes)).eval()
+
+
+TRIE = build_trie([[1] * 40 + [first, second, 3] for first in range(9) for second in (1, 2)], [42] * 18)
+
+
+def test_a_tree_is_scored_in_parts_and_the_model_comes_back_as_it_was(llama, monkeypatch):
+    called = []
+    attend = attention._attend
+    monkeypatch.setattr(attention, "_attend", lambda *of: called.append(of) or attend(*of))
+    in_parts_scores = score_tree(llama, TRIE, limit=16).logprobs
+    assert called
+    assert llama.config._attn_implementation == "sdpa"
+    called.clear()
+    llama.set_attn_implementation("eager")
+    assert score_tree(llama, TRIE, limit=16).logprobs == pytest.approx(in_parts_scores, abs=1e-4)
+    assert not called
+    assert llama.config._attn_implementation == "eager"
+
+
+@pytest.mark.parametrize("change", ["slice", "softcap", "rows", "type"])
+def test_what_parts_are_not_known_to_hold_for_is_left_to_torch(monkeypatch, change):
+    monkeypatch.setattr(attention, "sdpa_attention_forward", lambda *_, **__: ("torch's own", None))
+    seen = torch.ones(4, 6, dtype=torch.bool).tril(2)
+    mask = splittable(additive(seen, torch.float32), seen)
+    query, (key, value) = torch.randn(1, 2, 4, 8), torch.randn(2, 1, 2, 6, 8)
+    options = {}
+    if change == "slice":
+        mask = mask[:, :, :, :]
+    elif change == "softcap":
+        options = {"softcap": 30.0}
+    elif change == "rows":
+        query = query.expand(3, -1, -1, -1)
+    else:
+        query = query.double()
+    assert parts_attention(Grouped(), query, key, value, mask, **options)[0] == "torch's own"
+
+
+def test_the_implementation_is_taken_back_after_an_error(llama):
+    with pytest.raises(ZeroDivisionError), in_parts(llama):
+        assert llama.config._attn_implementation == attention.NAME
+        raise ZeroDivisionError
+    assert llama.config._attn_implementation == "sdpa"

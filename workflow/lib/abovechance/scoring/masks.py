@@ -1,0 +1,66 @@
+"""Which tokens a token of a pack sees, and the attention masks that say so."""
+
+from __future__ import annotations
+
+import torch
+from transformers import PreTrainedModel
+
+from abovechance.scoring.attention import splittable
+from abovechance.scoring.packs import Pack
+from abovechance.scoring.trie import Ints, TokenTrie
+
+
+def own_ancestors(trie: TokenTrie, pack: Pack, device: torch.device) -> torch.Tensor:
+    """(pack, path + pack) bool: node j is an ancestor of node i, or i itself, where j <= i < ends[j]."""
+    nodes, columns = _moved(pack.nodes, device), _moved(pack.columns, device)
+    ends = _moved(trie.ends[pack.columns], device)
+    return (columns[None, :] <= nodes[:, None]) & (nodes[:, None] < ends[None, :])
+
+
+def all_before(_: TokenTrie, pack: Pack, device: torch.device) -> torch.Tensor:
+    """(pack, path + pack) bool: what a model sees that ignores the tree and takes the row as one text."""
+    seen = torch.ones(len(pack.nodes), len(pack.columns), dtype=torch.bool, device=device)
+    return seen.tril(len(pack.path))
+
+
+def attention_windows(model: PreTrainedModel) -> dict[str, int | None]:
+    """{kind of layer: how many tokens it looks back, itself included; None where all}.
+
+    Kinds that do not attend at all, or in another way, are not in it.
+    """
+    config = model.config.get_text_config()
+    window = getattr(config, "sliding_window", None)
+    kinds = getattr(config, "layer_types", None)
+    if not kinds:
+        kinds = ["sliding_attention" if window else "full_attention"]
+    known = {"full_attention": None, "sliding_attention": window}
+    return {kind: known[kind] for kind in dict.fromkeys(kinds) if kind in known}
+
+
+def tree_masks(
+    model: PreTrainedModel, trie: TokenTrie, pack: Pack, seen: torch.Tensor
+) -> torch.Tensor | dict[str, torch.Tensor]:
+    """The pack's additive mask, or one for each kind of layer where a model has several.
+
+    Each is (1, 1, pack, path + pack), on the model's device and in its type: 0 where a node sees a token,
+    else the least number. A boolean mask would do for some attention implementations only.
+
+    Parameters
+    ----------
+    seen
+        (pack, path + pack) bool, such as from ``own_ancestors``.
+    """
+    depths = _moved(trie.depths[pack.nodes], seen.device)
+    columns = _moved(trie.depths[pack.columns], seen.device)
+    masks = {}
+    for kind, window in attention_windows(model).items():
+        # a window counts positions, not columns
+        near = seen if window is None else seen & (depths[:, None] - columns[None, :] < window)
+        mask = torch.zeros(1, 1, *seen.shape, dtype=model.dtype, device=seen.device)
+        mask.masked_fill_(~near, torch.finfo(model.dtype).min)
+        masks[kind] = splittable(mask, near)
+    return masks if len(masks) > 1 else next(iter(masks.values()))
+
+
+def _moved(values: Ints, device: torch.device) -> torch.Tensor:
+    return torch.from_numpy(values).to(device)
