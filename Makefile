@@ -16,14 +16,14 @@ SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default 
 # Snakemake on the study of CONFIG, which is read first: what is wrong with the file is one line.
 STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG")" && $(SNAKEMAKE) --configfile "$$file"
 
-.PHONY: run test bench bench-baselines bench-models logs docs lint setup unlock help
+.PHONY: run test bench bench-large bench-baselines bench-models logs docs lint setup unlock help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make run     set up and run a study to its report: CONFIG=config.yaml, CORES=$(CORES)"
 	@echo "             RELEASE=... where published predictions lie, for a study of these"
 	@echo "make test    set up and run all tests"
-	@echo "make bench   measure the speed of scoring: results/bench/scoring.md"
+	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
 	@echo "make bench-models      which path each type of model takes, and how exact: results/bench/models.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
@@ -42,8 +42,16 @@ test: $(VENV)/.installed-dev
 
 # Scores the default study's model and tasks; both are made first if need be.
 bench: $(VENV)/.installed-bench
-	@$(SNAKEMAKE) --cores $(CORES) --until weights task
+	@$(SNAKEMAKE) --cores $(CORES) --configfile tests/bench/study.yaml --until weights task
 	@$(VENV)/bin/python tests/bench/scoring.py $(BENCH)
+
+# A Llama of a billion random weights, for how speed goes with size: 12 GB of memory.
+bench-large: $(VENV)/.installed-bench
+	@$(SNAKEMAKE) --cores $(CORES) --configfile tests/bench/study.yaml --until weights task
+	@test -e results/bench/llama-1b/nf4/weights.json || \
+		$(VENV)/bin/python tests/bench/random_llama.py results/bench/llama-1b --layers 16 --hidden 2048
+	@$(VENV)/bin/python tests/bench/scoring.py --weights results/bench/llama-1b/weights.json \
+		--task known_unknowns novel_concepts --rows 8 --output results/bench/scoring-large $(BENCH)
 
 bench-baselines: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.baselines

@@ -1,6 +1,7 @@
 """How fast scoring is, beside how it is usually done, beside what the machine can do.
 
-All four are measured in one run, on the same model, precision and strings:
+All four are measured in one run, on the same model, precision and prompts; (a) and (b) on some of a
+prompt's strings, as many times longer as all its tokens are more:
 
 a. the paper's way: a row for each choice, padded, 8 rows at a time;
 b. lm-evaluation-harness's Hugging Face backend, where it is installed, on the same strings;
@@ -42,29 +43,52 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - begin, result
 
 
+ROWS = 8  # of a batch, in (a) and (b)
+
+
+def padded_batches(tokens: Tokens) -> list[range]:
+    """The places of each batch's strings in the order of the file."""
+    return [
+        range(begin, min(begin + ROWS, len(tokens.sequences)))
+        for begin in range(0, len(tokens.sequences), ROWS)
+    ]
+
+
+def padded_size(tokens: Tokens, batches: list[range]) -> int:
+    """How many tokens batches have, padding included."""
+    return sum(len(batch) * max(len(tokens.sequences[at]) for at in batch) for batch in batches)
+
+
+def spread(items: list[Any], count: int) -> list[Any]:
+    """As many of the items, at even distances."""
+    return [items[at] for at in np.unique(np.linspace(0, len(items) - 1, count).round().astype(int))]
+
+
 @torch.inference_mode()
-def score_as_the_paper_did(model: PreTrainedModel, tokens: Tokens, rows: int = 8) -> list[float]:
-    """A row for each choice in the order of the file, padded to the longest of its batch."""
+def score_as_the_paper_did(model: PreTrainedModel, tokens: Tokens, batches: list[range]) -> list[float]:
+    """A row for each choice, padded to the longest of its batch."""
     found = []
-    for begin in range(0, len(tokens.sequences), rows):
-        batch = [torch.tensor(sequence) for sequence in tokens.sequences[begin : begin + rows]]
+    for places in batches:
+        batch = [torch.tensor(tokens.sequences[at]) for at in places]
         ids = torch.nn.utils.rnn.pad_sequence(batch, batch_first=True).to(model.device)
         mask = (torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in batch])[:, None]).long()
         logits = model(ids, attention_mask=mask.to(model.device)).logits
         logprobs = logits[:, :-1].float().log_softmax(-1).gather(2, ids[:, 1:, None])[..., 0].cpu()
-        for row, start in enumerate(tokens.starts[begin : begin + rows]):
+        for row, start in enumerate(tokens.starts[at] for at in places):
             found.append(float(logprobs[row, start - 1 : len(batch[row]) - 1].sum()))
     return found
 
 
-def score_with_harness(model: PreTrainedModel, tokenizer: object, tokens: Tokens) -> Callable[[], object]:
+def score_with_harness(
+    model: PreTrainedModel, tokenizer: object, tokens: Tokens, places: list[int]
+) -> Callable[[], object]:
     """lm-evaluation-harness's own scoring of (context, continuation) tokens, ready to run."""
     from lm_eval.models.huggingface import HFLM
 
-    harness = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=8)
+    harness = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=ROWS)
     requests = [
-        (("", ""), sequence[:start], sequence[start:])
-        for sequence, start in zip(tokens.sequences, tokens.starts, strict=True)
+        (("", ""), tokens.sequences[at][: tokens.starts[at]], tokens.sequences[at][tokens.starts[at] :])
+        for at in places
     ]
     return lambda: harness._loglikelihood_tokens(requests, disable_tqdm=True)
 
@@ -103,27 +127,32 @@ def some_cells(folder: Path, tasks: list[str], shots: list[int], examples: int) 
 
 
 def measure(
-    model: PreTrainedModel, tokenizer: object, strings: PromptStrings, harness: bool
+    model: PreTrainedModel, path: str, tokenizer: object, strings: PromptStrings, rows: int, harness: bool
 ) -> dict[str, float]:
-    """Seconds of (a) to (d) on one prompt's strings."""
+    """Seconds of (a) to (d) on one prompt's strings, of (a) and (b) from about ``rows`` of them."""
     tokens = tokenize(tokenizer, strings)
     trie = tokens.trie
-    path, limit = Paths.of(model).path, pack_tokens(model)
+    limit = pack_tokens(model)
     token, row = seconds_a_token(model, min(limit, len(trie)))
-    rows = len(np.unique(trie.parents[trie.scored_nodes]))
-    naive, expected = timed(lambda: score_as_the_paper_did(model, tokens))
-    found = {"strings": len(tokens.sequences), "tokens": sum(map(len, tokens.sequences)), "a": naive}
+    batches = padded_batches(tokens)
+    some = spread(batches, max(1, rows // ROWS))
+    places = [at for batch in some for at in batch]
+    naive, expected = timed(lambda: score_as_the_paper_did(model, tokens, some))
+    found: dict[str, float] = {"strings": len(tokens.sequences), "tokens": sum(map(len, tokens.sequences))}
+    found["a"] = naive * padded_size(tokens, batches) / padded_size(tokens, some)
     if harness:
-        found["b"], _ = timed(score_with_harness(model, tokenizer, tokens))
+        chosen = spread(list(range(len(tokens.sequences))), len(places))
+        seconds, _ = timed(score_with_harness(model, tokenizer, tokens, chosen))
+        found["b"] = seconds * found["tokens"] / sum(len(tokens.sequences[at]) for at in chosen)
     # with everything a job does for a prompt: tokenizing, the trie, the scores
     found["c"], computed = timed(lambda: score(model, tokenize(tokenizer, strings), path, limit))
     return {
         **found,
-        "d": token * int(trie.inner.sum()) + row * rows,
+        "d": token * int(trie.inner.sum()) + row * len(np.unique(trie.parents[trie.scored_nodes])),
         "trie": len(trie),
         "computed": computed.tokens,
         "padding": computed.padding,
-        "difference": float(np.abs(computed.logprobs - expected).max()),
+        "difference": float(np.abs(computed.logprobs[places] - expected).max()),
     }
 
 
@@ -132,10 +161,11 @@ def main() -> None:
     default = next(Path("results/weights").glob("*/weights.json"), None)
     parser.add_argument("--weights", type=Path, default=default, help="a weights.json of the workflow")
     parser.add_argument("--precision", default="bfloat16", choices=list(models.DTYPES))
-    parser.add_argument("--tasks", type=Path, default=Path("results/default/tasks"))
-    parser.add_argument("--task", nargs="+", default=["known_unknowns", "novel_concepts"])
-    parser.add_argument("--shots", nargs="+", type=int, default=[1, 2, 4])
-    parser.add_argument("--examples", type=int, default=200)
+    parser.add_argument("--tasks", type=Path, default=Path("results/speed/tasks"))
+    parser.add_argument("--task", nargs="+", help="those of the folder unless told otherwise")
+    parser.add_argument("--shots", nargs="+", type=int, default=[2])
+    parser.add_argument("--examples", type=int, default=60, help="the most of a task")
+    parser.add_argument("--rows", type=int, default=24, help="strings that (a) and (b) are measured on")
     parser.add_argument("--output", type=Path, default=Path("results/bench/scoring"))
     options = parser.parse_args()
     try:
@@ -147,17 +177,20 @@ def main() -> None:
         harness = False
     weights = Weights.read(options.weights)
     model, tokenizer = models.load(weights, options.precision), load_tokenizer(weights)
-    rows = []
-    for task, shots, strings in some_cells(options.tasks, options.task, options.shots, options.examples):
-        rows.append({"task": task, "shots": shots, **measure(model, tokenizer, strings, harness)})
+    tasks = options.task or sorted(path.stem for path in options.tasks.glob("*.parquet"))
+    path, rows = Paths.of(model).path, []
+    for task, shots, strings in some_cells(options.tasks, tasks, options.shots, options.examples):
+        cell = measure(model, path, tokenizer, strings, options.rows, harness)
+        rows.append({"task": task, "shots": shots, **cell})
         print(json.dumps(rows[-1]), flush=True)
     table = pd.DataFrame(rows)
     ways = [way for way in "abcd" if way in table]
     summary = table.groupby("shots")[ways].sum()
     summary.loc["all"] = summary.sum()
-    for way in ways[:-2]:
-        summary[f"{way} / c"] = summary[way] / summary["c"]
-    summary["d / c"] = summary["d"] / summary["c"]
+    for part in (summary, table):
+        for way in ways[:-2]:
+            part[f"{way} / c"] = part[way] / part["c"]
+        part["d / c"] = part["d"] / part["c"]
     facts = {**models.describe(model), "precision": options.precision, "threads": torch.get_num_threads()}
     write_json(
         {"facts": facts, "cells": rows, "summary": summary.to_dict("index")},

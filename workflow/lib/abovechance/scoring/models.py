@@ -33,10 +33,10 @@ def limits(weights: Weights) -> tuple[int | None, int | None]:
 def load(weights: Weights, precision: str) -> PreTrainedModel:
     """The model, ready to score, on the accelerator where there is one.
 
-    On a processor, NF4 weights are dequantized once where memory allows, which gives the
-    same numbers as dequantizing them in every product (bitsandbytes' kernel for processors
-    with AVX512-BF16 rounds otherwise); and where the processor has no bfloat16 products, they
-    are taken in float32 and rounded (``WideLinear``).
+    NF4 weights are dequantized once where memory allows, which gives the same numbers as
+    dequantizing them in every product (bitsandbytes' kernel for processors with AVX512-BF16 rounds
+    otherwise). Where a processor has no bfloat16 products, they are taken in float32 and
+    rounded (``WideLinear``).
     """
     dtype, device = DTYPES[precision], default_device()
     model = load_whole(
@@ -47,12 +47,11 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
         use_safetensors=True,
         trust_remote_code=weights.trust_remote_code,
     )
-    if device == "cpu":
-        parameters = model.num_parameters()
-        if weights.quantized and 2 * parameters < _free_memory() / 2:
-            model = dequantized(model)
-        if not _multiplies_natively(dtype) and 4 * parameters < _free_memory() / 2:
-            _widen_products(model)
+    parameters = model.num_parameters()
+    if weights.quantized and 2 * parameters < _memory(device) / 2:
+        model = dequantized(model)
+    if device == "cpu" and not _multiplies_natively(dtype) and 4 * parameters < _memory(device) / 2:
+        _widen_products(model)
     model.eval().requires_grad_(False)
     return model
 
@@ -144,6 +143,11 @@ def _multiplies_natively(dtype: torch.dtype) -> bool:
     return bool(supported[dtype]())
 
 
-def _free_memory() -> int:
-    """Bytes of memory that are free or can be freed at once."""
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+def _memory(device: str) -> int:
+    """Bytes that weights may take: what is free on a processor, and of one accelerator all that it has.
+
+    A job has its accelerators to itself. Weights over several of them stay as they are.
+    """
+    if device == "cpu":
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return torch.cuda.get_device_properties(0).total_memory if torch.cuda.device_count() == 1 else 0
