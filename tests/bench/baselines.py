@@ -10,7 +10,7 @@ import pandas as pd
 from max_random_baseline import max_random_baseline
 
 from abovechance import RandomBaseline
-from abovechance.chance import baseline
+from abovechance.chance import poisson_binomial
 from abovechance.core.files import write_text
 from tests.exact import Exact
 
@@ -52,8 +52,7 @@ def speed() -> pd.DataFrame:
             make = lambda examples=examples: RandomBaseline.of(0.5, examples)  # noqa: E731
 
         def own(make: Callable[[], RandomBaseline] = make) -> float:
-            baseline._distribution.cache_clear()
-            baseline._binomial.cache_clear()
+            poisson_binomial.forget()
             return make().maximum(200)
 
         ours = _seconds(own, 50)

@@ -9,6 +9,7 @@ from mpmath import mp, mpf
 
 from abovechance import BestOf, RandomBaseline, task_chances
 from abovechance.chance.baseline import whole
+from abovechance.chance.best_of import accuracy_of, score_of
 from tests.exact import Exact
 
 chance_lists = st.lists(st.sampled_from([0.2, 0.25, 1 / 3, 0.5, 1.0]), min_size=1, max_size=30)
@@ -119,14 +120,14 @@ def test_pmf_cdf_tail_and_quantile_of_the_maximum_belong_together(chances, promp
 @given(st.lists(chance_lists, min_size=1, max_size=4))
 def test_pmf_cdf_tail_and_quantile_of_different_prompts_belong_together(prompts):
     several = BestOf([RandomBaseline(chances) for chances in prompts])
-    pmf, cdf = several.pmf(several.accuracies), several.cdf(several.accuracies)
+    pmf, cdf = several.pmf(several.scores), several.cdf(several.scores)
     assert np.cumsum(pmf) == pytest.approx(cdf, abs=1e-9)
-    assert cdf[:-1] == pytest.approx(1 - several.tail(several.accuracies[1:]), abs=1e-9)
-    assert (several.accuracies * pmf).sum() == pytest.approx(several.maximum, rel=1e-9)
+    assert cdf[:-1] == pytest.approx(1 - several.tail(several.scores[1:]), abs=1e-9)
+    assert (several.scores * pmf).sum() == pytest.approx(several.maximum, rel=1e-9)
     for probability in (0.1, 0.5, 0.999):
         found = several.quantile(probability)
         assert several.cdf(found) >= probability - 1e-9
-        below = several.accuracies[several.accuracies < found]
+        below = several.scores[several.scores < found]
         assert not len(below) or several.cdf(below[-1]) < probability
 
 
@@ -204,6 +205,102 @@ def test_no_prompt_and_half_an_example_are_refused():
         RandomBaseline.of(0.5, 10).maximum(0)
     with pytest.raises(ValueError, match="whole"):
         RandomBaseline.of(0.5, 10).tail(2.5)
+
+
+@given(chance_lists, st.integers(1, 10**6), st.data())
+def test_a_quantile_is_the_inverse_of_the_distribution_function(chances, prompts, data):
+    baseline = RandomBaseline(chances)
+    least = int(baseline.quantile(1e-300, prompts))
+    correct = data.draw(st.integers(least, baseline.examples))
+    probability = baseline.cdf(correct, prompts)
+    if probability < 1 and (correct == 0 or baseline.cdf(correct - 1, prompts) < probability):
+        assert baseline.quantile(probability, prompts) == correct
+
+
+def test_the_last_quantile_is_the_best_that_can_be():
+    assert RandomBaseline.of(0.5, 100_000).quantile(1) == 100_000
+    assert RandomBaseline([0.5, 0.5, 0.0]).quantile(1, 10**9) == 2
+    assert RandomBaseline.of(0.5, 3).quantile(0, 5) == 0
+    several = BestOf([RandomBaseline.of(0.1, 300), RandomBaseline([0.0, 0.5])])
+    assert several.quantile(1) == 1.0
+    assert several.quantile(0.0) == 0.0
+
+
+def test_no_probability_is_minus_nothing():
+    several = BestOf([RandomBaseline.of(0.5, 4)] * 3)
+    assert not np.signbit(several.pmf([0.1, 0.3, 0.5, 2.0])).any()
+
+
+def test_ten_million_examples_need_little_memory():
+    baseline = RandomBaseline.of(0.5, 10_000_000)
+    assert len(baseline._law.pmf) < 150_000
+    # the normal approximation is exact to five digits here
+    assert baseline.maximum(1) == pytest.approx(0.5, rel=1e-12)
+    assert baseline.tail(5_003_000) == pytest.approx(0.02890, rel=1e-3)
+    assert baseline.tail(10_000_000) == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda baseline: baseline.maximum(1.5),
+        lambda baseline: baseline.maximum(10**20),
+        lambda baseline: baseline.maximum(float("nan")),
+        lambda baseline: baseline.maximum(float("inf")),
+        lambda baseline: baseline.maximum(-1),
+        lambda baseline: baseline.tail(float("nan")),
+        lambda baseline: baseline.tail(float("inf")),
+        lambda baseline: baseline.tail(3, 0),
+        lambda baseline: baseline.cdf(float("nan")),
+        lambda baseline: baseline.quantile(float("nan")),
+        lambda baseline: baseline.quantile(1.01),
+        lambda baseline: RandomBaseline.of(float("nan"), 10),
+        lambda baseline: RandomBaseline.of(float("inf"), 10),
+        lambda baseline: RandomBaseline.of(0.5, float("nan")),
+        lambda baseline: RandomBaseline.of(0.5, float("inf")),
+        lambda baseline: RandomBaseline.of(0.5, -1),
+        lambda baseline: RandomBaseline.of(0.5, 2.5),
+        lambda baseline: RandomBaseline.of(0.5, 10**8),
+        lambda baseline: RandomBaseline.from_choices({2: -1}),
+        lambda baseline: RandomBaseline.from_choices({0: 5}),
+        lambda baseline: BestOf([baseline], [-1]),
+        lambda baseline: BestOf([baseline], [1.5]),
+        lambda baseline: BestOf([baseline], [float("nan")]),
+        lambda baseline: BestOf([baseline]).quantile(-0.1),
+    ],
+)
+def test_what_is_no_number_of_something_is_an_error(call):
+    with pytest.raises(ValueError, match="prompts|correct|probability|chances|counts|choices"):
+        call(RandomBaseline.of(0.5, 10))
+
+
+def test_standardized_scores_of_equal_examples_order_as_accuracies_do():
+    baseline = RandomBaseline.from_choices({2: 30, 5: 10})
+    plain, standardized = BestOf([baseline] * 12), BestOf([baseline] * 12, standardized=True)
+    for correct in (0, 17, 25, 40):
+        score = float(score_of(correct, baseline, True))
+        assert standardized.tail(score) == pytest.approx(plain.tail(correct / 40), rel=1e-12)
+    assert accuracy_of(standardized.maximum, baseline, True) == pytest.approx(plain.maximum, rel=1e-12)
+
+
+def test_standardized_scores_of_different_examples_agree_with_simulation():
+    few, many = RandomBaseline.of(0.5, 10), RandomBaseline.of(0.2, 200)
+    generator = np.random.default_rng(1)
+    scores = [
+        (generator.binomial(10, 0.5, 200_000) - 5) / 10**0.5 * 2,
+        (generator.binomial(200, 0.2, 200_000) - 40) / (200 * 0.16) ** 0.5,
+    ]
+    best = np.maximum(*scores)
+    several = BestOf([few, many], standardized=True)
+    assert several.maximum == pytest.approx(best.mean(), abs=0.01)
+    assert several.tail(1.5) == pytest.approx((best >= 1.5).mean(), abs=0.005)
+    assert several.exceeded(several.maximum) == pytest.approx((best > several.maximum).mean(), abs=0.005)
+
+
+def test_who_cannot_but_be_at_the_mean_has_the_score_nothing():
+    certain = RandomBaseline.of(1.0, 5)
+    assert score_of(5, certain, True) == 0
+    assert BestOf([certain], standardized=True).tail(0.0) == 1
 
 
 def test_the_examples_in_docstrings_are_true():

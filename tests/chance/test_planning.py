@@ -1,5 +1,8 @@
 """Planning: every answer is the boundary that it says it is."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -88,6 +91,43 @@ def test_examples_for_power_suffice_and_one_less_does_not():
     found = examples_for_power(0.5, 0.6, prompts=20)
     enough = [power(RandomBaseline.of(0.5, n), 0.6, 20) >= 0.8 for n in range(found - 1, found + 30)]
     assert enough == [False] + [True] * 30
+
+
+@pytest.mark.parametrize(
+    ("chance", "accuracy", "prompts", "better", "level", "wanted"),
+    [
+        (0.01, 0.02, 1, 1, 0.05, 0.5),  # enough at 434, but not at 483
+        (0.01, 0.03, 20, 1, 0.05, 0.8),
+        (0.05, 0.1, 5, 5, 0.01, 0.9),
+        (0.7, 0.8, 10, 1, None, 0.8),
+        (0.9, 0.97, 1, 1, 0.05, 0.5),
+        (1 / 3, 0.45, 100, 3, 0.001, 0.3),
+    ],
+)
+def test_power_never_falls_below_what_was_wanted_again(chance, accuracy, prompts, better, level, wanted):
+    found = examples_for_power(chance, accuracy, prompts, better, level, wanted)
+    enough = [
+        power(RandomBaseline.of(chance, n), accuracy, prompts, better, level) >= wanted
+        for n in range(1, 2 * found + 100)
+    ]
+    assert found == 1 + max(n for n, is_enough in enumerate(enough, start=1) if not is_enough)
+
+
+def test_an_example_of_power_that_falls_again():
+    assert examples_for_power(0.01, 0.02, wanted=0.5) == 484
+
+
+def test_extreme_plans_need_little_memory():
+    # a child, since memory that was needed once is not given back
+    script = (
+        "import resource\n"
+        "from abovechance.chance.planning import examples_for_power, examples_needed\n"
+        "examples_needed(0.5, 10**15, 0.00135)\n"
+        "examples_for_power(0.5, 0.5005, wanted=0.9)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 1000  # MiB, the libraries among them
 
 
 def test_power_rises_with_accuracy_and_falls_with_prompts():

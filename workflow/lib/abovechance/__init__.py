@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abovechance.chance.baseline import BestOf, RandomBaseline
+    from abovechance.chance.baseline import RandomBaseline
+    from abovechance.chance.best_of import BestOf
     from abovechance.chance.randomization import Answers, randomization_test
     from abovechance.chance.verdicts import Verdict
     from abovechance.shown.guessers import draw
@@ -19,7 +20,7 @@ __all__ = ["Answers", "BestOf", "RandomBaseline", "Verdict", "draw", "randomizat
 
 _HOMES = {
     "Answers": "chance.randomization",
-    "BestOf": "chance.baseline",
+    "BestOf": "chance.best_of",
     "RandomBaseline": "chance.baseline",
     "Verdict": "chance.verdicts",
     "draw": "shown.guessers",

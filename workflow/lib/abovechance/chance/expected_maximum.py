@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.baseline import BestOf
+from abovechance.chance.best_of import BestOf
 from abovechance.chance.verdicts import baselines
 
 CURVE = (

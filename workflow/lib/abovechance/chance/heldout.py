@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from abovechance.chance.baseline import BestOf, RandomBaseline
+from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.best_of import BestOf
 from abovechance.chance.verdicts import judge
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.settings import Setting, setting_of

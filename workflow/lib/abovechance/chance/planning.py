@@ -17,10 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from abovechance.chance.baseline import (
     MOST_EXAMPLES,
     MOST_PROMPTS,
-    BestOf,
     RandomBaseline,
     check_prompts,
 )
+from abovechance.chance.best_of import BestOf
+
+# At how many numbers of examples in a row that ask for one more correct one there has to be enough power.
+STEPS = 30
 
 
 def examples_needed(chance: float, prompts: int, margin: float) -> int:
@@ -68,13 +71,13 @@ def prompts_allowed(baseline: RandomBaseline, accuracy: float) -> int | None:
         raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
     if baseline.maximum(MOST_PROMPTS) < accuracy - 1e-12:
         return None
-    reached = _least(lambda prompts: baseline.maximum(prompts) >= accuracy - 1e-12, MOST_PROMPTS, "")
+    reached = _least(lambda prompts: baseline.maximum(prompts) >= accuracy - 1e-12, MOST_PROMPTS, None)
     return reached - 1
 
 
 def least_above(baseline: RandomBaseline, prompts: int) -> float | None:
     """The least accuracy that is above the maximum baseline; None where not even 1 is."""
-    correct = int(np.floor(baseline.maximum(prompts) * baseline.examples + 1e-9)) + 1
+    correct = _threshold(baseline, prompts, None)
     return correct / baseline.examples if correct <= baseline.examples else None
 
 
@@ -90,10 +93,13 @@ def least_significant(baseline: RandomBaseline, prompts: int, level: float = 0.0
 
 def least_accuracies(baseline: RandomBaseline, prompts: ArrayLike, levels: ArrayLike) -> NDArray[np.float64]:
     """See ``least_significant``; nan in place of None. Arrays of prompts and levels broadcast."""
-    correct = np.arange(baseline.examples + 1)
-    tails = np.asarray(baseline.tail(correct, np.asarray(prompts)[..., None]))
-    reached = tails <= np.asarray(levels)[..., None]
-    return np.where(reached.any(axis=-1), reached.argmax(axis=-1) / baseline.examples, np.nan)
+    prompts, levels = np.broadcast_arrays(np.asarray(prompts), np.asarray(levels, dtype=np.float64))
+    correct = np.asarray(baseline.quantile(1 - levels, prompts))  # but for rounding, one below
+    while np.any(less := (correct > 0) & (baseline.tail(np.maximum(correct - 1, 0), prompts) <= levels)):
+        correct = correct - less
+    while np.any(more := (correct <= baseline.examples) & (baseline.tail(correct, prompts) > levels)):
+        correct = correct + more
+    return np.where(correct <= baseline.examples, correct / baseline.examples, np.nan)
 
 
 def power(
@@ -139,9 +145,10 @@ def examples_for_power(
 ) -> int:
     """The least number of examples from which on the power is at least ``wanted``.
 
-    Power rises with the number of examples, but in steps. From the number given, it is checked to
-    stay at least ``wanted`` for a tenth more examples, at most 400, and for 20 where there are
-    very many, and the steps are tiny.
+    Power rises with the number of examples while as many correct ones are asked for, and falls where
+    one more is. So it is enough to look where one more is asked for: there, it has to be enough
+    ``STEPS`` times in a row. From one such number to the next, power rises by more than whole numbers
+    make it uneven.
 
     Raises
     ------
@@ -152,15 +159,25 @@ def examples_for_power(
     if not accuracy > chance:
         raise ValueError(f"accuracy is {accuracy}: it must be above the chance, {chance}")
 
+    def asked(examples: int) -> int:
+        return _threshold(RandomBaseline.of(chance, examples), prompts, level)
+
     def enough(examples: int) -> bool:
         return power(RandomBaseline.of(chance, examples), accuracy, prompts, better, level) >= wanted
 
-    high = _least(enough, MOST_EXAMPLES, f"more than {MOST_EXAMPLES:,} examples were needed")
-    # Power falls where the threshold moves up by one example, so look behind every such step.
-    ahead = max(20, min(high // 10, 400, 2_000_000 // high))
-    while short := [n for n in range(high, high + ahead) if not enough(n)]:
-        high = short[-1] + 1
-    return high
+    def one_more_is_asked_for(after: int) -> Callable[[int], bool]:
+        correct = asked(after)
+        return lambda examples: asked(examples) > correct
+
+    found = _least(enough, MOST_EXAMPLES, f"more than {MOST_EXAMPLES:,} examples were needed")
+    at, held, step = found, 0, round(1 / chance)
+    while held < STEPS and at < MOST_EXAMPLES:
+        at = _least(one_more_is_asked_for(at), MOST_EXAMPLES, None, at, step)
+        held += 1
+        if at <= MOST_EXAMPLES and not enough(at):
+            at = found = _least(enough, MOST_EXAMPLES, None, at, step)
+            held = 0
+    return found
 
 
 def power_curve(
@@ -186,14 +203,30 @@ def power_curve(
     return pd.DataFrame(rows, columns=["examples", "prompts", "accuracy", "power"])
 
 
-def _least(reached: Callable[[int], bool], most: int, message: str) -> int:
-    """The least whole number from 1 for which a condition holds that holds for all greater ones."""
-    high = 1
+def _threshold(baseline: RandomBaseline, prompts: int, level: float | None) -> int:
+    """The least number correct that is better than chance, see ``power``; examples + 1 where none is."""
+    if level is None:
+        return int(np.floor(baseline.maximum(prompts) * baseline.examples + 1e-9)) + 1
+    least = float(least_accuracies(baseline, prompts, level))
+    return baseline.examples + 1 if np.isnan(least) else round(least * baseline.examples)
+
+
+def _least(
+    reached: Callable[[int], bool], most: int, message: str | None, after: int = 0, step: int = 1
+) -> int:
+    """The least whole number above ``after`` for which a condition holds that holds for all greater ones.
+
+    Looked for with growing steps, the first of which is ``step``. Where not even ``most`` reaches
+    it: ValueError with the message, and without one, ``most`` + 1.
+    """
+    low, high = after, min(after + step, most)
     while not reached(high):
         if high >= most:
-            raise ValueError(message)
-        high = min(2 * high, most)
-    low = high // 2  # does not reach it, or is 0
+            if message is not None:
+                raise ValueError(message)
+            return most + 1
+        low, step = high, 2 * step
+        high = min(high + step, most)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.chance.baseline import BestOf, RandomBaseline, whole
+from abovechance.chance.baseline import RandomBaseline, whole
+from abovechance.chance.best_of import BestOf
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, by_setting
 
