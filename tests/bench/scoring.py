@@ -151,7 +151,6 @@ def measure(
         "d": token * int(trie.inner.sum()) + row * len(np.unique(trie.parents[trie.scored_nodes])),
         "trie": len(trie),
         "computed": computed.tokens,
-        "padding": computed.padding,
         "difference": float(np.abs(computed.logprobs[places] - expected).max()),
     }
 

@@ -1,5 +1,6 @@
 """Attention in parts against torch's own under the whole mask."""
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given, settings
@@ -8,7 +9,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from abovechance.scoring import attention
 from abovechance.scoring.attention import BLOCK_ROWS, Parts, in_parts, parts_attention, splittable
-from abovechance.scoring.engine import score_tree
+from abovechance.scoring.engine import score_alone, score_tree
 from abovechance.scoring.masks import own_ancestors
 from abovechance.scoring.packs import cut_packs
 from abovechance.scoring.trie import build_trie
@@ -102,7 +103,7 @@ def test_a_tree_is_scored_in_parts_and_the_model_comes_back_as_it_was(llama, mon
     assert llama.config._attn_implementation == "eager"
 
 
-@pytest.mark.parametrize("change", ["slice", "softcap", "rows", "type"])
+@pytest.mark.parametrize("change", ["slice", "softcap", "rows", "type", "strides"])
 def test_what_parts_are_not_known_to_hold_for_is_left_to_torch(monkeypatch, change):
     monkeypatch.setattr(attention, "sdpa_attention_forward", lambda *_, **__: ("torch's own", None))
     seen = torch.ones(4, 6, dtype=torch.bool).tril(2)
@@ -115,6 +116,8 @@ def test_what_parts_are_not_known_to_hold_for_is_left_to_torch(monkeypatch, chan
         options = {"softcap": 30.0}
     elif change == "rows":
         query = query.expand(3, -1, -1, -1)
+    elif change == "strides":
+        query = torch.randn(1, 2, 8, 4).transpose(2, 3)
     else:
         query = query.double()
     assert parts_attention(Grouped(), query, key, value, mask, **options)[0] == "torch's own"
@@ -125,3 +128,37 @@ def test_the_implementation_is_taken_back_after_an_error(llama):
         assert llama.config._attn_implementation == attention.NAME
         raise ZeroDivisionError
     assert llama.config._attn_implementation == "sdpa"
+
+
+def test_parts_of_a_model_keep_the_attention_that_they_were_given(llama):
+    """A model of parts, one of which takes attention of its own, as with soft caps or sinks."""
+    own = LlamaForCausalLM(
+        LlamaConfig(vocab_size=50, hidden_size=32, intermediate_size=32, num_hidden_layers=1)
+    )
+    own.set_attn_implementation("eager")
+    llama.add_module("other", own)
+    with in_parts(llama):
+        assert llama.config._attn_implementation == attention.NAME
+        assert own.config._attn_implementation == "eager"
+    assert (llama.config._attn_implementation, own.config._attn_implementation) == ("sdpa", "eager")
+
+
+def test_in_64_bits_no_digit_is_lost(llama):
+    model = llama.double()
+    sequences = [[1] * 40 + [first, second, 3] for first in range(9) for second in (1, 2)]
+    exact = score_alone(model, sequences, [42] * 18).logprobs
+    assert score_tree(model, TRIE, limit=16).logprobs == pytest.approx(exact, abs=1e-12)
+
+
+def test_large_scores_of_16_bits_are_hidden_too(llama):
+    """What is hidden stays so where scores reach the least number that float16 has."""
+    with torch.no_grad():
+        for layer in llama.model.layers:
+            layer.self_attn.q_proj.weight *= 300
+            layer.self_attn.k_proj.weight *= 300
+    model = llama.half()
+    sequences = [[1] * 40 + [first, second, 3] for first in range(9) for second in (1, 2)]
+    exact = score_alone(model, sequences, [42] * 18).logprobs
+    found = score_tree(model, TRIE, limit=256).logprobs
+    assert np.isfinite(found).all()
+    assert np.abs(found - exact).mean() < 0.1

@@ -9,8 +9,9 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from abovechance.core.errors import InputError
 from abovechance.scoring.algorithms import Paths, score
+from abovechance.scoring.cells import Scorer
 from abovechance.scoring.engine import changing_positions
-from abovechance.scoring.tokens import Tokens
+from abovechance.scoring.tokens import PromptStrings, Tokens
 from tests.scoring.test_families import GPT_LIKE, LLAMA_LIKE, direct
 
 
@@ -200,3 +201,40 @@ def test_rounding_of_large_logits_is_not_taken_for_seeing_ahead(dtype):
     with torch.no_grad():
         model.lm_head.weight.mul_(20)
     assert Paths.of(model.to(dtype)).path in ("tree", "batched", "plain", "alone")
+
+
+def zero_shot(seed: int) -> Tokens:
+    """100 strings of other lengths that share little, as a job of one prompt without demonstrations."""
+    generator = np.random.default_rng(seed)
+    begin, sequences, starts = generator.integers(3, 300, 20).tolist(), [], []
+    for length in generator.integers(8, 90, 25).tolist():
+        question = begin + generator.integers(3, 300, length).tolist()
+        for _ in range(4):
+            sequences.append(question + generator.integers(3, 300, 2).tolist())
+            starts.append(len(question))
+    return Tokens(sequences, starts)
+
+
+SPARSE = {
+    **{"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4},
+    **{"num_key_value_heads": 4, "q_lora_rank": 32, "kv_lora_rank": 16, "qk_rope_head_dim": 8},
+    **{"qk_nope_head_dim": 8, "v_head_dim": 16, "n_routed_experts": 4, "num_experts_per_tok": 1},
+    **{"n_group": 1, "topk_group": 1, "n_shared_experts": 1, "moe_intermediate_size": 96},
+    **{"index_topk": 32, "index_n_heads": 2, "index_head_dim": 16, "first_k_dense_replace": 1},
+}
+
+
+@pytest.mark.parametrize("name", ["ignored window", "sparse attention"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_job_of_one_prompt_is_proved_where_its_strings_tell(name, seed):
+    tokens = zero_shot(seed)
+    if name == "ignored window":
+        model = model_of("llama", **LLAMA_LIKE)
+        model.config.sliding_window = 64
+    else:
+        model = model_of("deepseek_v32", **SPARSE)
+    number = len(tokens.sequences)
+    strings = PromptStrings(tuple(map(str, range(number))), (0,) * number, ("c",) * number, (" x",) * number)
+    scorer = Scorer(model, lambda _: tokens)
+    rows, _ = scorer.prove(strings, prompts=1)
+    assert rows["logprob"].to_numpy() == pytest.approx(direct(model, tokens), abs=2e-4), scorer.paths.why

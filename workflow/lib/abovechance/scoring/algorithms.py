@@ -7,7 +7,7 @@
     The demonstrations once; a row for each choice. For models that look back at them through
     a cache but by the places of a row, such as those with ALiBi.
 ``plain``
-    A whole row for each choice, rows of like length together.
+    A whole row for each choice, rows of the same length together.
 ``alone``
     One string after another, which is the definition. For all others.
 
@@ -158,8 +158,8 @@ class Paths:
         if not _takes_positions(model):
             self.told.append("tree: it takes no positions")
             return
-        wrong = _distance(partial(_in_packs, model, tokens, all_before), tokens, exact)
-        right = _distance(partial(_in_packs, model, tokens, own_ancestors), tokens, exact)
+        wrong = _distance(partial(_in_packs, model, tokens, all_before), tokens, exact, model.dtype)
+        right = _distance(partial(_in_packs, model, tokens, own_ancestors), tokens, exact, model.dtype)
         self.told.append(
             f"tree: scores under its mask differ by {right:.2g} nats a token, without one by {wrong:.2g}"
         )
@@ -175,11 +175,12 @@ class Paths:
         exact: NDArray[np.float64],
     ) -> bool:
         """Whether a path gives the definition's scores up to rounding; what was found is told."""
-        difference = _distance(scores, tokens, exact)
+        difference = _distance(scores, tokens, exact, self.model.dtype)
         holds = difference < _rounding(self.model)
-        if not holds and np.isfinite(difference) and path != "plain":
-            # in 16 bits, another exact way tells how much of the difference is rounding
-            other = _distance(partial(_scores, self.model, tokens, "plain"), tokens, exact)
+        in_16_bits = self.model.dtype not in ROUNDING
+        if not holds and in_16_bits and np.isfinite(difference) and path != "plain":
+            # another exact way tells how much of the difference is rounding
+            other = _distance(partial(_scores, self.model, tokens, "plain"), tokens, exact, self.model.dtype)
             holds = difference < 2 * other and other < 4 * _rounding(self.model)
         longest = max(map(len, tokens.sequences))
         self.told.append(f"{path}: differs by {difference:.2g} nats a token in {longest} tokens")
@@ -190,10 +191,16 @@ def _rounding(model: PreTrainedModel) -> float:
     return ROUNDING.get(model.dtype, ROUNDING_16_BITS)
 
 
-def _distance(scores: Callable[[], NDArray[np.float64]], tokens: Tokens, exact: NDArray[np.float64]) -> float:
-    """Mean absolute difference from exact scores, in nats a token; nan where the model refuses the path.
+def _distance(
+    scores: Callable[[], NDArray[np.float64]],
+    tokens: Tokens,
+    exact: NDArray[np.float64],
+    dtype: torch.dtype,
+) -> float:
+    """Absolute difference from exact scores, in nats a token; nan where the model refuses the path.
 
-    Models raise anything for inputs that they do not take.
+    The largest of all strings; in 16 bits, where single ones are far off by rounding, their mean. Models
+    raise anything for inputs that they do not take.
     """
     try:
         found = scores()
@@ -201,7 +208,8 @@ def _distance(scores: Callable[[], NDArray[np.float64]], tokens: Tokens, exact: 
         raise
     except Exception:
         return float("nan")
-    return float(np.mean(np.abs(found - exact) / np.array(tokens.scored)))
+    differences = np.abs(found - exact) / np.array(tokens.scored)
+    return float(np.max(differences) if dtype in ROUNDING else np.mean(differences))
 
 
 def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
@@ -290,8 +298,8 @@ def _telling(tokens: Tokens, limit: int, strings: int) -> list[int]:
 
     First the one that stands furthest from its place: in a pack, other strings' tokens stand between a
     string and its beginning, and a model that goes by the places of a row errs there. The longest, for what
-    begins late; where strings share long demonstrations, the first is nearly as long. The shortest, which
-    shares a batch with longer ones. Then the next longest.
+    begins late; where strings share long demonstrations, the first is nearly as long. The shortest. Then the
+    next longest.
     """
     lengths = np.array([len(sequence) for sequence in tokens.sequences])
     by_length = np.argsort(-lengths, kind="stable").tolist()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
@@ -80,17 +80,27 @@ def splittable(mask: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
 def in_parts(model: PreTrainedModel) -> Iterator[None]:
     """While it lasts, a model on a processor takes attention in parts where its mask says them.
 
-    Only models that would take torch's own attention; others stay as they are.
+    Only those parts of a model that would take torch's own attention; others stay as they are.
     """
-    before = model.config._attn_implementation
-    if model.device.type != "cpu" or before != "sdpa":
-        yield
-        return
-    model.set_attn_implementation(NAME)
+    configs = [
+        config
+        for config in _configs(model)
+        if model.device.type == "cpu" and config._attn_implementation == "sdpa"
+    ]
+    # each by itself: to set a whole model's is to set that of parts too which had another
+    for config in configs:
+        config._attn_implementation_internal = NAME
     try:
         yield
     finally:
-        model.set_attn_implementation(before)
+        for config in configs:
+            config._attn_implementation_internal = "sdpa"
+
+
+def _configs(model: PreTrainedModel) -> list[PreTrainedConfig]:
+    """The different configs of a model and its parts."""
+    found = (getattr(module, "config", None) for module in model.modules())
+    return list({id(config): config for config in found if isinstance(config, PreTrainedConfig)}.values())
 
 
 def parts_attention(
@@ -127,7 +137,7 @@ def parts_attention(
     if trunk:
         far, far_sum = _attend(query, key[:, :, :trunk], value[:, :, :trunk], None, scale)
         weight = torch.sigmoid(far_sum - torch.cat(near_sums, dim=2))[..., None]
-        found = torch.lerp(found.float(), far.float(), weight).to(query.dtype)
+        found = torch.lerp(found.to(weight.dtype), far.to(weight.dtype), weight).to(query.dtype)
     return found.transpose(1, 2).contiguous(), None
 
 
@@ -146,6 +156,8 @@ def _takes(
         and query.dtype == key.dtype == value.dtype == mask.dtype
         and query.shape[3] == value.shape[3]
         and query.shape[1] % key.shape[1] == 0
+        # the kernel reads sizes as if they lay together
+        and all(states.stride(3) == 1 for states in (query, key, value))
         and not options.get("dropout")
         and all(options.get(name) is None for name in asked)
     )
@@ -158,7 +170,7 @@ def _attend(
     mask: torch.Tensor | None,
     scale: float | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(1, heads, rows, size) attention and the (1, heads, rows) float32 log-sum-exp of its scores."""
+    """(1, heads, rows, size) attention and the (1, heads, rows) log-sum-exp of its scores."""
     found: tuple[torch.Tensor, torch.Tensor] = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
         query, key, value, attn_mask=mask, scale=scale
     )

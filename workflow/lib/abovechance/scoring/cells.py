@@ -19,7 +19,7 @@ from abovechance.core.provenance import digest, versions
 from abovechance.core.settings import Setting
 from abovechance.scoring import models
 from abovechance.scoring.algorithms import Paths, score
-from abovechance.scoring.engine import Computed, pack_tokens
+from abovechance.scoring.engine import Computed, pack_tokens, score_alone
 from abovechance.scoring.identity import identities, reading_digest
 from abovechance.scoring.store import TOO_LONG, ScoreStore
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
@@ -222,13 +222,13 @@ class Scorer:
         ----------
         prompts
             How many prompts are scored in all. Strings are held against the definition for at most about 2 %
-            of their tokens.
+            of their tokens, but two at least: windows show in the longest, places of a row in another.
         """
         tokens = self.read(strings)
         longest = max(map(len, tokens.sequences))
         self.paths = Paths.of(self.model, longest)
         affordable = len(tokens.trie) * prompts // (50 * longest)
-        paths, number = self.paths, min(max(affordable, 1), MOST_PROVED, len(tokens.sequences))
+        paths, number = self.paths, min(max(affordable, LEAST_PROVED), MOST_PROVED, len(tokens.sequences))
         return self._scored(strings, tokens, lambda: paths.proved(tokens, self.limit, number))
 
     def score(self, strings: PromptStrings) -> tuple[pd.DataFrame, Mapping[str, Any]]:
@@ -239,7 +239,7 @@ class Scorer:
         rows
             (strings,) the columns of the scores table but for ``prompt``.
         counts
-            Tokens of all strings, of their trie, through the model, of these padding, and the
+            Tokens of all strings, of their trie, through the model, and the
             most at once.
         """
         tokens = self.read(strings)
@@ -258,30 +258,34 @@ class Scorer:
                     raise
                 self.limit //= 2
                 torch.cuda.empty_cache()
-        _check_finite(strings, computed.logprobs)
+        self._check_finite(strings, tokens, computed.logprobs)
         counts = {
             "tokens": sum(map(len, tokens.sequences)),
             "trie": len(tokens.trie),
             "computed": computed.tokens,
-            "padding": computed.padding,
             "pack": self.limit,
             "run": self.facts,
         }
         return _rows(strings, tokens, computed.logprobs), counts
 
+    def _check_finite(self, strings: PromptStrings, tokens: Tokens, logprobs: NDArray[np.float64]) -> None:
+        """Raise InputError with an example and choice whose score is no number.
 
-MOST_PROVED = 8  # strings of a job that are held against the definition
+        In a pack, what is no number spreads to strings beside it: the one is named that has it alone.
+        """
+        strange = np.flatnonzero(~np.isfinite(logprobs))
+        for at in strange:
+            alone = score_alone(self.model, [tokens.sequences[at]], [tokens.starts[at]]).logprobs
+            if not np.isfinite(alone).all():
+                break
+        if len(strange):
+            raise InputError(
+                f"example '{strings.examples[at]}', choice {strings.numbers[at]}: the model gives "
+                f"{logprobs[at]}; right would be another precision (float32), or weights that are whole"
+            )
 
 
-def _check_finite(strings: PromptStrings, logprobs: NDArray[np.float64]) -> None:
-    """Raise InputError with the first example and choice whose score is no number."""
-    strange = ~np.isfinite(logprobs)
-    if strange.any():
-        at = int(strange.argmax())
-        raise InputError(
-            f"example '{strings.examples[at]}', choice {strings.numbers[at]}: the model gives {logprobs[at]};"
-            " right would be another precision (float32), or weights that are whole"
-        )
+LEAST_PROVED, MOST_PROVED = 2, 8  # strings of a job that are held against the definition
 
 
 def _rows(strings: PromptStrings, tokens: Tokens, logprobs: Iterable[float]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,14 +54,11 @@ class Computed:
     logprobs
         (strings,) float64, the summed log-likelihood of each string's choice tokens.
     tokens
-        The tokens that went through the model, padding included.
-    padding
-        How many of these were padding.
+        The tokens that went through the model.
     """
 
     logprobs: NDArray[np.float64]
     tokens: int
-    padding: int
 
 
 @torch.inference_mode()
@@ -109,7 +106,7 @@ def score_tree(
             if len(rows):
                 found = _token_logprobs(logits, row_of_scored, trie.tokens[trie.scored_nodes[scored]])
                 np.add.at(logprobs, trie.scored_strings[scored], found)
-    return Computed(logprobs, tokens=computed, padding=0)
+    return Computed(logprobs, tokens=computed)
 
 
 @torch.inference_mode()
@@ -120,45 +117,48 @@ def score_rows(
     limit: int = PACK_TOKENS,
     share: bool = True,
 ) -> Computed:
-    """Score every string in a row of its own, padded at its end, rows of like length together.
+    """Score every string in a row of its own, rows of the same length together, so that nothing is padded.
+
+    Models differ in what padding does: to a sparse choice of keys, to experts, to a state.
 
     Parameters
     ----------
     limit
-        The most tokens in a batch of rows, padding included; a longer row is a batch by itself.
+        The most tokens in a batch of rows; a longer row is a batch by itself.
     share
         Whether what all strings begin with is computed once and kept in the cache. Without,
         this is the plain way that nearly any model takes.
     """
     logprobs = np.zeros(len(sequences))
     cache, trunk = _cache_trunk(model, sequences, starts) if share else (None, 0)
-    computed, padding = trunk, 0
-    order = sorted(range(len(sequences)), key=lambda index: len(sequences[index]))
-    while order:
-        # the longest first, so that running out of memory shows at once
-        length = len(sequences[order[-1]]) - trunk
-        count = max(1, limit // length)
-        chosen, order = order[-count:], order[:-count]
-        first = min(starts[index] for index in chosen) - 1 - trunk
-        tokens, mask = _padded([sequences[index] for index in chosen])
+    computed = trunk
+    for chosen in _batches(sequences, trunk, limit):
+        tokens = np.array([sequences[index] for index in chosen], dtype=np.int64)
+        first = min(starts[index] for index in chosen) - 1
         own = copy.deepcopy(cache)
         if own is not None:
             own.batch_repeat_interleave(len(chosen))
         logits = _logits(
             model,
-            np.arange(first, length),
+            np.arange(first - trunk, tokens.shape[1] - trunk),
             input_ids=_tensor(tokens[:, trunk:], model),
-            attention_mask=_tensor(mask, model),
             past_key_values=own,
             use_cache=own is not None,
         )
         for row, index in enumerate(chosen):
-            scored = np.arange(starts[index], len(sequences[index]))
-            found = _token_logprobs(logits[row], scored - 1 - trunk - first, tokens[row, scored])
-            logprobs[index] = found.sum()
+            scored = np.arange(starts[index], tokens.shape[1])
+            logprobs[index] = _token_logprobs(logits[row], scored - 1 - first, tokens[row, scored]).sum()
         computed += tokens[:, trunk:].size
-        padding += int(mask.size - mask.sum())
-    return Computed(logprobs, tokens=computed, padding=padding)
+    return Computed(logprobs, tokens=computed)
+
+
+def _batches(sequences: Sequence[Sequence[int]], trunk: int, limit: int) -> Iterator[list[int]]:
+    """The strings of each batch, all of one length; the longest first, where too little memory shows at once."""
+    lengths = np.array([len(sequence) for sequence in sequences])
+    for length in np.unique(lengths)[::-1].tolist():
+        same, count = np.flatnonzero(lengths == length).tolist(), max(1, limit // (length - trunk))
+        for begin in range(0, len(same), count):
+            yield same[begin : begin + count]
 
 
 @torch.inference_mode()
@@ -167,7 +167,7 @@ def score_alone(
     sequences: Sequence[Sequence[int]],
     starts: Sequence[int],
 ) -> Computed:
-    """Score each string by itself: no cache, no mask, no padding, all its logits. This is the definition.
+    """Score each string by itself: no cache, no mask, no batch, all its logits. This is the definition.
 
     All other ways are held against it. A model whose positions change with what it has read comes back to
     its beginning before each string.
@@ -187,7 +187,7 @@ def score_alone(
         scored = np.arange(start, len(sequence))
         logprobs[index] = _token_logprobs(logits[0], scored - 1, np.array(sequence)[scored]).sum()
         computed += len(sequence)
-    return Computed(logprobs, tokens=computed, padding=0)
+    return Computed(logprobs, tokens=computed)
 
 
 def changing_positions(model: PreTrainedModel) -> int | None:
@@ -256,24 +256,13 @@ def _cache_trunk(
     model: PreTrainedModel, sequences: Sequence[Sequence[int]], starts: Sequence[int]
 ) -> tuple[DynamicCache | None, int]:
     """The cache of what all strings begin with, up to before the first choice, and its length."""
-    trunk = min(starts) - 1
-    for sequence in sequences:
-        trunk = min(trunk, common_prefix(sequences[0], sequence))
+    trunk = min([min(starts) - 1, *(common_prefix(sequences[0], sequence) for sequence in sequences)])
     if trunk == 0:
         return None, 0
     cache = DynamicCache(config=model.config)
     tokens = _tensor(np.array([sequences[0][:trunk]], dtype=np.int64), model)
     _logits(model, np.array([trunk - 1]), input_ids=tokens, past_key_values=cache, use_cache=True)
     return cache, trunk
-
-
-def _padded(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(rows, longest) tokens with zeros behind them, and where there are tokens."""
-    lengths = np.array([len(sequence) for sequence in sequences])
-    tokens = np.zeros((len(sequences), lengths.max()), dtype=np.int64)
-    for row, sequence in zip(tokens, sequences, strict=True):
-        row[: len(sequence)] = sequence
-    return tokens, (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
 
 
 _NONE = np.array([], dtype=np.int64)

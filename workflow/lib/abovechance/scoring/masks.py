@@ -43,7 +43,7 @@ def tree_masks(
     """The pack's additive mask, or one for each kind of layer where a model has several.
 
     Each is (1, 1, pack, path + pack), on the model's device and in its type: 0 where a node sees a token,
-    else the least number. A boolean mask would do for some attention implementations only.
+    else minus infinity. A boolean mask would do for some attention implementations only.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ def tree_masks(
         # a window counts positions, not columns
         near = seen if window is None else seen & (depths[:, None] - columns[None, :] < window)
         mask = torch.zeros(1, 1, *seen.shape, dtype=model.dtype, device=seen.device)
-        mask.masked_fill_(~near, torch.finfo(model.dtype).min)
+        # not the least number, beside which scores of float16 can be as large
+        mask.masked_fill_(~near, -torch.inf)
         masks[kind] = splittable(mask, near)
     return masks if len(masks) > 1 else next(iter(masks.values()))
 
