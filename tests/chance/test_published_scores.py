@@ -24,21 +24,41 @@ def test_verdicts_are_those_of_the_baselines(tmp_path):
     assert found["maximum_baseline"].tolist() == pytest.approx([baseline.maximum(200)] * 3)
     assert found["maximum_tail"].tolist() == pytest.approx(baseline.tail([62, 70, 50], 200))
     assert count(found) == (
-        "2 of 3 best scores are above the standard baseline; 1 of these is not above the maximum baseline."
+        "2 of 3 best scores are above the standard baseline; 1 of these is not above the maximum baseline. "
+        "1 is above it, where guessing alone would put 1.5. Guessing does as well with a probability of at "
+        "most 0.05 for 1 of them all; adjusted for their number (Benjamini-Hochberg), for 1."
+    )
+    assert count(found[:1]) == (
+        "1 of 1 best scores are above the standard baseline; 1 of these is not above the maximum baseline."
     )
 
 
 def test_a_rounded_accuracy_is_the_number_of_examples_that_it_stands_for(tmp_path):
-    found = read_scores(written(tmp_path, "a,0.667,30,2,5", "b,0.33,30,2,5", "c,0.62,30,2,5", "d,0.6,30,2,5"))
-    assert found["correct"].tolist() == [20, 10, 19, 18]
+    rows = ["a,0.667,30,2,5", "b,0.33,30,2,5", "c,0.62,30,2,5", "d,0.6,30,2,5"]
+    found = judge_scores(read_scores(written(tmp_path, *rows)))
+    tails = [RandomBaseline.of(0.5, 30).tail(correct) for correct in (20, 10, 19, 18)]
+    assert found["standard_tail"].tolist() == pytest.approx(tails)
     assert found["note"].tolist() == ["", "", "no number of 30 examples gives it; 19 is nearest", ""]
+
+
+def test_where_rounding_leaves_several_numbers_all_their_verdicts_are_told(tmp_path):
+    rows = ["a,0.5,200,2,50", "b,0.57,1000,2,50", "c,0.56,1000,2,1", "d,0.54,1000,2,50"]
+    found = judge_scores(read_scores(written(tmp_path, *rows)))
+    assert found["verdict"].tolist() == ["below to between", "above", "above", "between to above"]
+    assert found["note"][1].startswith("565 to 575 of 1000 examples round to it; maximum tails 0.00")
+    baseline = RandomBaseline.of(0.5, 1000)
+    assert found["maximum_tail"][1] == pytest.approx(baseline.tail(570, 50))
+    assert "2 are not certain" in count(found)
 
 
 def test_a_table_from_a_spreadsheet_is_read(tmp_path):
     path = tmp_path / "maxima.csv"
     text = '"best_accuracy";"examples";"choices";"prompts"\r\n0,667;30;2;5\r\n"0,5";30.0;2;5\r\n;;;\r\n'
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert read_scores(path)["correct"].tolist() == [20, 15]
+    assert read_scores(path)["best_accuracy"].tolist() == [0.667, 0.5]
+    assert judge_scores(read_scores(path))["standard_tail"].tolist() == pytest.approx(
+        RandomBaseline.of(0.5, 30).tail([20, 15])
+    )
 
 
 def test_chance_and_choices_may_both_be_columns_and_one_is_given_in_each_row(tmp_path):

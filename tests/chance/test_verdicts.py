@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abovechance import RandomBaseline
+from abovechance import BestOf, RandomBaseline
 from abovechance.chance.expected_maximum import expected_maximum, expected_maximum_curve
-from abovechance.chance.verdicts import Verdict, judge, verdicts
+from abovechance.chance.multiplicity import with_adjusted
+from abovechance.chance.verdicts import Verdict, differ, judge, ranked, verdicts
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.shown.tables import verdict_counts
 
@@ -74,6 +75,73 @@ def test_a_verdict_on_one_number_is_that_of_its_baseline():
         Verdict.of(65, RandomBaseline.of(0.5, 20), prompts=4)
 
 
+def test_guessers_have_the_verdict_above_as_often_as_it_is_said():
+    baseline = RandomBaseline.of(0.5, 16)
+    found = Verdict.of(0.75, baseline, prompts=12)
+    best = np.random.default_rng(0).binomial(16, 0.5, (100_000, 12)).max(axis=1) / 16
+    assert found.guessing_above == pytest.approx((best > baseline.maximum(12)).mean(), abs=0.005)
+    assert found.verdict == "above"
+    assert found.maximum_tail > 0.3  # being above is no test
+
+
+def test_a_rounded_accuracy_is_the_nearest_number_and_all_that_round_to_it():
+    baseline = RandomBaseline.of(0.5, 1000)
+    found = Verdict.of("0.54", baseline, prompts=50)
+    assert (found.possible[0].accuracy, found.possible[1].accuracy) == (0.535, 0.545)
+    assert found.judgement["verdict"] == "between to above"
+    assert found.maximum_tail == pytest.approx(baseline.tail(540, 50))
+    assert "535 to 545 of 1000" in found._repr_html_()
+    assert Verdict.of(0.54, baseline, prompts=50).possible is None  # a float that is 540 / 1000
+    assert Verdict.of(0.667, RandomBaseline.of(0.5, 30), 5).standard_tail == pytest.approx(
+        RandomBaseline.of(0.5, 30).tail(20)
+    )
+
+
+def test_prompts_on_other_examples_are_compared_by_their_standardized_scores():
+    lucky, good = predictions(np.arange(10)[None] < 8), predictions(np.arange(200)[None] < 150)
+    table = pd.concat([lucky, good.assign(prompt=1)])
+    found = verdicts(accuracy_by_prompt(table)).iloc[0]
+    assert (found["best_prompt"], found["best_accuracy"], found["examples"]) == (1, 0.75, 200)
+    assert found["verdict"] == "above"
+    several = BestOf([RandomBaseline.of(0.5, 10), RandomBaseline.of(0.5, 200)], standardized=True)
+    assert found["maximum_tail"] == pytest.approx(several.tail(50 / 50**0.5))
+    assert found["maximum_baseline"] == pytest.approx(0.5 + several.maximum * 50**0.5 / 200)
+
+
+def test_power_is_kept_where_some_prompts_have_few_examples():
+    """Of 10 prompts, one is better than chance; the others guess, half of them on 10 examples only."""
+    generator = np.random.default_rng(0)
+    sizes = np.array([200] * 5 + [10] * 5)
+    baselines = [RandomBaseline.of(0.5, int(size)) for size in sizes]
+    several = BestOf(baselines, standardized=True)
+    correct = generator.binomial(sizes, np.array([0.65, *[0.5] * 9]), (300, 10))
+    scores = (correct - sizes / 2) / np.sqrt(sizes / 4)
+    assert np.mean(several.tail(scores.max(axis=1)) <= 0.05) > 0.9
+    raw = BestOf(baselines)
+    assert np.mean(raw.tail((correct / sizes).max(axis=1)) <= 0.05) < 0.2
+
+
+@pytest.mark.parametrize(("shots", "differs"), [(3, False), (2, True)])
+def test_lacking_ones_own_demonstrations_is_no_other_set_of_examples(shots, differs):
+    parts = [predictions(np.arange(n)[None] < 7).assign(prompt=n, shots=shots) for n in (10, 12, 13)]
+    accuracy = accuracy_by_prompt(pd.concat(parts))
+    assert differ(accuracy) == differs
+    assert ranked(accuracy)["prompt"].tolist() == [10, 12, 13]
+    found = verdicts(accuracy).iloc[0]
+    plain = BestOf([RandomBaseline.of(0.5, n) for n in (10, 12, 13)])
+    assert (found["maximum_tail"] == pytest.approx(plain.tail(0.7))) != differs
+
+
+def test_prompts_on_examples_of_another_chance_differ():
+    parts = [
+        predictions(np.arange(10)[None] < 7, chance).assign(prompt=n) for n, chance in enumerate((0.5, 0.2))
+    ]
+    accuracy = accuracy_by_prompt(pd.concat(parts))
+    assert differ(accuracy)
+    found = verdicts(accuracy).iloc[0]
+    assert (found["best_prompt"], found["standard_baseline"]) == (1, 0.2)
+
+
 @pytest.mark.parametrize(("best", "verdict"), [(9, "below"), (10, "below"), (12, "between"), (13, "above")])
 def test_verdicts_are_below_between_above_and_equality_is_not_above(best, verdict):
     assert judged(with_correct(best, 3, 4, 5))["verdict"] == verdict
@@ -84,11 +152,15 @@ def test_a_baseline_equal_up_to_rounding_is_not_exceeded():
 
 
 def test_counts_say_how_many_results_the_standard_baseline_misleads_about():
-    parts = [with_correct(n, 3, 4, 5).assign(task=f"t{n}") for n in (9, 12, 13, 15)]
+    parts = [with_correct(n, 3, 4, 5).assign(task=f"t{n}") for n in (9, 12, 13, 16)]
     table = pd.concat(parts, ignore_index=True)
-    total = verdict_counts(verdicts(accuracy_of(table)), ["model", "shots"]).iloc[-1]
+    judged_ones = with_adjusted(verdicts(accuracy_of(table)))
+    total = verdict_counts(judged_ones, ["model", "shots"]).iloc[-1]
     assert total[["settings", "below", "between", "above", "above_standard"]].tolist() == [4, 1, 1, 2, 3]
     assert total["share_between"] == pytest.approx(1 / 3)
+    assert total["above_by_guessing"] == pytest.approx(judged_ones["guessing_above"].sum())
+    assert total["tail_at_most_0.05"] == (judged_ones["maximum_tail"] <= 0.05).sum() == 1
+    assert total["adjusted_at_most_0.05"] == (judged_ones["bh_tail"] <= 0.05).sum() == 0
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=7))

@@ -14,6 +14,8 @@ from pathlib import Path
 import pandas as pd
 
 from abovechance.chance.baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
+from abovechance.chance.multiplicity import with_adjusted
+from abovechance.chance.rounding import Correct, decimals
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.reading import heading, number, read_csv_texts, whole
@@ -21,6 +23,7 @@ from abovechance.core.reading import heading, number, read_csv_texts, whole
 NAMES = ("source", "task", "model")
 NUMBERS = ("best_accuracy", "examples", "prompts")
 CHANCES = ("chance", "choices")
+LEVEL = 0.05
 
 
 def read_scores(path: Path) -> pd.DataFrame:
@@ -30,8 +33,9 @@ def read_scores(path: Path) -> pd.DataFrame:
     -------
     DataFrame
         The names that the file has of ``source``, ``task`` and ``model``; ``best_accuracy`` in
-        [0, 1]; ``examples``; ``chance`` in [0, 1]; ``prompts``; ``correct``, the number of
-        examples that the accuracy stands for; ``note``, where no number gives it.
+        [0, 1]; ``examples``; ``chance`` in [0, 1]; ``prompts``; ``digits``, how many decimals
+        accuracies were rounded to, since programs leave zeros away at the end: the most that one of the
+        file has; and for one that no number of correct examples then rounds to, its own.
 
     Raises
     ------
@@ -41,7 +45,12 @@ def read_scores(path: Path) -> pd.DataFrame:
     table = read_csv_texts(path)
     _check_columns(table, path)
     rows = zip(table.index, table.to_dict("records"), strict=True)
-    return pd.DataFrame([_score(row, f"{path}, row {place}") for place, row in rows])
+    found = pd.DataFrame([_score(row, f"{path}, row {place}") for place, row in rows])
+    most = int(found["digits"].max())
+    whole_ones = [
+        Correct.of(row["best_accuracy"], row["examples"], most).exact for row in found.to_dict("records")
+    ]
+    return found.assign(digits=found["digits"].where(~pd.Series(whole_ones, index=found.index), most))
 
 
 def is_score_table(path: Path) -> bool:
@@ -77,19 +86,13 @@ def _score(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
         if given == ["chance"]
         else 1 / _whole(row, "choices", where, MOST_EXAMPLES)
     )
-    correct = round(accuracy * examples)
-    # what was rounded away when the accuracy was written
-    digits = len(row["best_accuracy"].strip().replace(",", ".").partition(".")[2])
-    exact = abs(correct - accuracy * examples) <= examples * 0.5 * 10.0**-digits + 1e-9
-    note = "" if exact else f"no number of {examples} examples gives it; {correct} is nearest"
     return {
         **{name: row[name] for name in NAMES if name in row},
         "best_accuracy": accuracy,
         "examples": examples,
         "chance": chance,
         "prompts": prompts,
-        "correct": correct,
-        "note": note,
+        "digits": decimals(row["best_accuracy"]),
     }
 
 
@@ -123,23 +126,49 @@ def judge_scores(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The table with both baselines, both tail probabilities and the ``verdict``.
+        The table with both baselines, both tail probabilities, the maximum baseline's adjusted for the
+        number of scores where there are several, the ``verdict``, and a ``note`` where rounding leaves
+        something open.
     """
     judged = []
     for row in table.to_dict("records"):
-        baseline = RandomBaseline.of(row["chance"], row["examples"])
-        found = Verdict.of(row["correct"] / row["examples"], baseline, row["prompts"])
-        note = row.pop("note")
-        judged.append(row | found.judgement | {"note": note})
-    shown = pd.DataFrame(judged).drop(columns=["chance", "correct"])
+        baseline = RandomBaseline.of(row.pop("chance"), row["examples"])
+        found = Verdict.of(row["best_accuracy"], baseline, row["prompts"], row.pop("digits"))
+        judged.append(row | found.judgement | {"note": found.note})
+    shown = pd.DataFrame(judged)
+    if len(shown) > 1:
+        shown = with_adjusted(shown)
     return shown if shown["note"].any() else shown.drop(columns="note")
 
 
 def count(judged: pd.DataFrame) -> str:
-    """What changes when the yardstick is the maximum baseline, in words."""
-    above = int((judged["verdict"] != "below").sum())
-    between = int((judged["verdict"] == "between").sum())
-    return (
-        f"{above} of {len(judged)} best scores are above the standard baseline; "
-        f"{between} of these {'is' if between == 1 else 'are'} not above the maximum baseline."
-    )
+    """What the verdicts on several best scores come to, in words.
+
+    Of a score that is rounded so that several verdicts are possible, the least counts.
+
+    Parameters
+    ----------
+    judged
+        From ``judge_scores`` or ``verdicts``, with its tails adjusted where it has several rows.
+    """
+    verdict = judged["verdict"].str.partition(" to ")[0]
+    above, between = int((verdict == "above").sum()), int((verdict == "between").sum())
+    told = [
+        f"{above + between} of {len(judged)} best scores are above the standard baseline; "
+        f"{between} of these {_are(between)} not above the maximum baseline."
+    ]
+    if len(judged) > 1:
+        low = int((judged["maximum_tail"] <= LEVEL).sum())
+        adjusted = int((judged["bh_tail"] <= LEVEL).sum())
+        told.append(
+            f"{above} {_are(above)} above it, where guessing alone would put "
+            f"{judged['guessing_above'].sum():.1f}. Guessing does as well with a probability of at most "
+            f"{LEVEL} for {low} of them all; adjusted for their number (Benjamini-Hochberg), for {adjusted}."
+        )
+    if open_ones := int(judged["verdict"].str.contains(" to ").sum()):
+        told.append(f"{open_ones} {_are(open_ones)} not certain, being rounded.")
+    return " ".join(told)
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

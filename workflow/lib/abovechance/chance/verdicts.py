@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.chance.baseline import RandomBaseline, whole
-from abovechance.chance.best_of import BestOf
+from abovechance.chance.baseline import RandomBaseline, check_prompts
+from abovechance.chance.best_of import BestOf, accuracy_of, score_of
+from abovechance.chance.rounding import Correct
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, by_setting
 
@@ -43,8 +45,16 @@ class Verdict:
         The expected accuracy of one random guesser, and of the best of as many as prompts.
     standard_tail, maximum_tail
         The probability that one guesser, or the best of as many, does at least as well.
+    guessing_above
+        The probability that the best of as many guessers is above the maximum baseline, which is their
+        mean: how often guessing alone has the verdict ``above``.
     verdict
         ``below``, ``between`` or ``above``.
+    exact
+        Whether any number of correct examples rounds to the accuracy; else all is of the nearest.
+    possible
+        Where several numbers of correct examples round to the accuracy: the verdicts on the least and on
+        the most of them; all else here is of the nearest.
     """
 
     accuracy: float
@@ -54,13 +64,28 @@ class Verdict:
     maximum_baseline: float
     standard_tail: float
     maximum_tail: float
+    guessing_above: float
     verdict: str
+    possible: tuple[Verdict, Verdict] | None = None
+    exact: bool = True
 
     @classmethod
-    def of(cls, accuracy: float, baseline: RandomBaseline, prompts: int) -> Verdict:
+    def of(
+        cls, accuracy: float | str, baseline: RandomBaseline, prompts: int, digits: int | None = None
+    ) -> Verdict:
         """The verdict on the best of ``prompts`` prompts on the baseline's examples.
 
-        An accuracy between two numbers of correct examples stands for the higher.
+        Accuracies of other people are rounded: what is judged is the nearest number of correct examples, and
+        beside it those that round to the same (``Correct.of``).
+
+        Parameters
+        ----------
+        accuracy, digits
+            See ``Correct.of``.
+        baseline
+            That of one guesser.
+        prompts
+            How many were tried.
 
         Raises
         ------
@@ -72,19 +97,14 @@ class Verdict:
         >>> Verdict.of(0.62, RandomBaseline.of(chance=0.5, examples=100), prompts=200).verdict
         'between'
         """
-        if not 0 <= accuracy <= 1:
-            raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
-        correct, maximum = int(whole(accuracy * baseline.examples)), baseline.maximum(prompts)
-        return cls(
-            accuracy=accuracy,
-            examples=baseline.examples,
-            prompts=prompts,
-            standard_baseline=baseline.standard,
-            maximum_baseline=maximum,
-            standard_tail=baseline.tail(correct),
-            maximum_tail=baseline.tail(correct, prompts),
-            verdict=judge(correct / baseline.examples, baseline.standard, maximum),
+        check_prompts(prompts)
+        found = Correct.of(accuracy, baseline.examples, digits)
+        several = BestOf([baseline], [prompts])
+        nearest, least, most = (
+            cls._of_best(correct, baseline, several) for correct in (found.nearest, found.least, found.most)
         )
+        ends = (least, most) if found.least < found.most else None
+        return replace(nearest, accuracy=float(accuracy), possible=ends, exact=found.exact)
 
     @classmethod
     def of_prompts(cls, accuracy: pd.DataFrame, tried: int | None = None) -> Verdict:
@@ -93,8 +113,9 @@ class Verdict:
         Parameters
         ----------
         accuracy
-            The setting's rows of the table ``accuracy``. Where prompts differ in how many examples
-            they are evaluated on, the verdict's ``examples`` are the best prompt's.
+            The setting's rows of the table ``accuracy``. ``examples`` and ``standard_baseline`` are those
+            of the best prompt. Where prompts ``differ``, so is ``maximum_baseline``: the accuracy on its
+            examples that stands for the expected best of all prompts' standardized scores.
         tried
             How many prompts were tried, where the only row is the best one's.
 
@@ -108,28 +129,59 @@ class Verdict:
                 f"{len(accuracy)} prompts are there, so how many were tried is not asked for (--prompts)"
             )
         ordered = ranked(accuracy)
-        best = ordered.iloc[0]
-        several = BestOf(baselines(ordered), None if tried is None else [tried])
+        several = BestOf(baselines(ordered), None if tried is None else [tried], differ(ordered))
         (own,) = baselines(ordered.iloc[:1])
+        return cls._of_best(int(ordered["correct"].iloc[0]), own, several)
+
+    @classmethod
+    def _of_best(cls, correct: int, own: RandomBaseline, several: BestOf) -> Verdict:
+        """The verdict on a prompt with so many correct examples, the best of several."""
+        score, standard = score_of([correct, own.standard * own.examples], own, several.standardized)
         return cls(
-            accuracy=best["accuracy"],
-            examples=int(best["examples"]),
+            accuracy=correct / own.examples,
+            examples=own.examples,
             prompts=int(several.prompts),
-            standard_baseline=float(several.standard),
-            maximum_baseline=float(several.maximum),
-            standard_tail=own.tail(best["correct"]),
-            maximum_tail=float(several.tail(best["accuracy"])),
-            verdict=judge(best["accuracy"], several.standard, several.maximum),
+            standard_baseline=own.standard,
+            maximum_baseline=float(accuracy_of(several.maximum, own, several.standardized)),
+            standard_tail=own.tail(correct),
+            maximum_tail=float(several.tail(score)),
+            guessing_above=float(several.exceeded(several.maximum)),
+            verdict=judge(score, standard, several.maximum),
         )
 
     @property
     def judgement(self) -> dict[str, Any]:
-        """Baselines, tails and verdict: the columns that every table of verdicts has, in their order."""
-        columns = ("standard_baseline", "maximum_baseline", "standard_tail", "maximum_tail", "verdict")
-        return {name: getattr(self, name) for name in columns}
+        """Baselines, tails and verdict: the columns that every table of verdicts has, in their order.
+
+        Where the accuracy is rounded so that several verdicts are possible, the first and the last of them.
+        """
+        columns = ("standard_baseline", "maximum_baseline", "standard_tail", "maximum_tail", "guessing_above")
+        return {name: getattr(self, name) for name in columns} | {"verdict": self._told}
+
+    @property
+    def note(self) -> str:
+        """What rounding leaves open, in words; nothing where it does not."""
+        if not self.exact:
+            nearest = math.floor(self.accuracy * self.examples + 0.5)
+            return f"no number of {self.examples} examples gives it; {nearest} is nearest"
+        if self.possible is None:
+            return ""
+        least, most = self.possible
+        return (
+            f"{round(least.accuracy * self.examples)} to {round(most.accuracy * self.examples)} of "
+            f"{self.examples} examples round to it; maximum tails {least.maximum_tail:.2g} to "
+            f"{most.maximum_tail:.2g}"
+        )
+
+    @property
+    def _told(self) -> str:
+        if self.possible is None or self.possible[0].verdict == self.possible[1].verdict:
+            return self.verdict
+        return f"{self.possible[0].verdict} to {self.possible[1].verdict}"
 
     def _repr_html_(self) -> str:
-        return as_html(asdict(self))
+        rows = {"accuracy": self.accuracy, "examples": self.examples, "prompts": self.prompts}
+        return as_html(rows | self.judgement | ({"note": self.note} if self.note else {}))
 
 
 def baselines(accuracy: pd.DataFrame) -> list[RandomBaseline]:
@@ -145,13 +197,40 @@ def _baseline(chances: tuple[float, ...], counts: tuple[int, ...]) -> RandomBase
     return RandomBaseline.from_counts(dict(zip(chances, counts, strict=True)))
 
 
+def differ(accuracy: pd.DataFrame) -> bool:
+    """Whether the prompts of one setting have examples so different that accuracies do not compare.
+
+    A prompt's own demonstrations are not among the examples that it is evaluated on. Prompts that differ by
+    more than that were run on other examples: accuracies on few, or on easier ones, are higher by luck.
+    """
+    counts = pd.DataFrame(
+        [
+            dict(zip(chances, counts, strict=True))
+            for chances, counts in zip(accuracy["chances"], accuracy["counts"], strict=True)
+        ]
+    ).fillna(0)
+    return bool(((counts.max() - counts.min()) > accuracy["shots"].iloc[0]).any())
+
+
 def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the table ``accuracy`` of one setting, the best prompt first, the lowest number on ties."""
-    return accuracy.sort_values(["accuracy", "prompt"], ascending=[False, True], kind="stable")
+    """The rows of the table ``accuracy`` of one setting, the best prompt first, the lowest number on ties.
+
+    By their accuracies; or, where prompts ``differ``, by how many standard deviations of a guesser they
+    are above the guesser's mean.
+    """
+    standardized = differ(accuracy)
+    score = [
+        float(score_of(correct, baseline, standardized))
+        for correct, baseline in zip(accuracy["correct"], baselines(accuracy), strict=True)
+    ]
+    ordered = accuracy.assign(_score=score).sort_values(
+        ["_score", "prompt"], ascending=[False, True], kind="stable"
+    )
+    return ordered.drop(columns="_score")
 
 
 def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
-    """One row per setting: the columns of ``verdicts.csv``, in the order of the table ``accuracy``.
+    """One row per setting: what stands first in ``verdicts.csv``, in the order of the table ``accuracy``.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,6 +27,7 @@ from abovechance.cli.options import (
     one_chance,
     random_baseline,
     refuse,
+    share,
 )
 from abovechance.cli.output import FIGURES, check_writable, expanded, show, write_figure
 from abovechance.core.errors import InputError
@@ -49,8 +49,14 @@ def baseline(
     ] = None,
     prompts: Prompts = 1,
     accuracy: Annotated[
-        float | None,
-        typer.Option("--accuracy", "-a", min=0, max=1, callback=finite, help="The best accuracy reached."),
+        str | None,
+        typer.Option(
+            "--accuracy",
+            "-a",
+            metavar="FLOAT",
+            callback=share,
+            help="The best accuracy reached, as it was reported: its digits count.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -62,7 +68,9 @@ def baseline(
         refuse(given, "beside --task, whose file has the examples and their choices")
         guesser = RandomBaseline(task_chances(expanded(task, "--task")))
     if accuracy is not None:
-        found = asdict(Verdict.of(accuracy, guesser, prompts))
+        verdict = Verdict.of(accuracy, guesser, prompts)
+        found = {"accuracy": verdict.accuracy, "examples": guesser.examples, "prompts": prompts}
+        found |= verdict.judgement | ({"note": verdict.note} if verdict.note else {})
     else:
         found = {
             "examples": guesser.examples,

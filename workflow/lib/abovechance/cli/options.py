@@ -11,6 +11,7 @@ import typer
 
 from abovechance.chance.baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
 from abovechance.core.errors import InputError
+from abovechance.core.reading import number
 
 
 def finite(value: float | None) -> float | None:
@@ -18,6 +19,16 @@ def finite(value: float | None) -> float | None:
     if value is not None and not math.isfinite(value):
         raise typer.BadParameter(f"{value} is not a number.")
     return value
+
+
+def share(text: str | None) -> str | None:
+    """A number from 0 to 1 as it is written, since its digits count."""
+    if text is not None:
+        value = number(text)
+        if value is None or not 0 <= value <= 1:
+            hint = " (per cent?)" if value is not None and 1 < value <= 100 else ""
+            raise typer.BadParameter(f"'{text}' is no number between 0 and 1{hint}.")
+    return text
 
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, with all digits, for programs.")]

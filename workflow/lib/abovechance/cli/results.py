@@ -12,6 +12,7 @@ import pandas as pd
 import typer
 
 from abovechance.chance import published_scores
+from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.verdicts import verdicts
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import (
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from abovechance.importers import Options
 
 
+# Columns for which a screen is too narrow.
+FOR_PROGRAMS = ["by_tail", "holm_tail", "guessing_above"]
+
+
 @app.command(
     epilog=example_lines(
         "abovechance check docs/published_maxima.csv",
@@ -60,7 +65,7 @@ def check(
 
     Known are the logs of lm-evaluation-harness, HELM, lighteval and inspect, the published release,
     a CSV with a row per prompt and example, and a CSV with a row per best score (best_accuracy, examples,
-    choices or chance, prompts).
+    choices or chance, prompts). With --json come more columns, such as tails adjusted in other ways.
     """
     paths = _paths(results)
     tables = list(filter(published_scores.is_score_table, paths))
@@ -83,7 +88,8 @@ def check(
                 "be to leave it out"
             )
         judged = verdicts(accuracy, prompts)
-    show(judged, as_json)
+        judged = with_adjusted(judged) if len(judged) > 1 else judged
+    show(judged if as_json else judged.drop(columns=FOR_PROGRAMS, errors="ignore"), as_json)
     if not as_json:
         typer.echo(f"\n{published_scores.count(judged)}")
 

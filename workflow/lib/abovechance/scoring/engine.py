@@ -153,7 +153,7 @@ def score_rows(
 
 
 def _batches(sequences: Sequence[Sequence[int]], trunk: int, limit: int) -> Iterator[list[int]]:
-    """The strings of each batch, all of one length; the longest first, where too little memory shows at once."""
+    """The strings of each batch, all of one length; the longest first, to see at once if memory suffices."""
     lengths = np.array([len(sequence) for sequence in sequences])
     for length in np.unique(lengths)[::-1].tolist():
         same, count = np.flatnonzero(lengths == length).tolist(), max(1, limit // (length - trunk))

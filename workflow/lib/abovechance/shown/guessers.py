@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -111,7 +109,9 @@ def draw(accuracies: ArrayLike, baseline: RandomBaseline, title: str = "") -> Fi
         [[*baseline.counts.values()]] * len(values),
     )
     figure = guessers(
-        guessers_numbers(table), pd.Series(asdict(found) | {"best_accuracy": found.accuracy}), title
+        guessers_numbers(table),
+        pd.Series(found.judgement | {"best_accuracy": found.accuracy, "prompts": found.prompts}),
+        title,
     )
     plt.close(figure)  # else a notebook would show it twice
     return figure

@@ -81,4 +81,7 @@ def baseline_marks() -> list[Line2D]:
 
 
 def legend_below(figure: Figure, marks: list[Line2D]) -> None:
-    figure.legend(handles=marks, loc="outside lower center", ncols=min(len(marks), 5), handlelength=1.8)
+    """A legend under the panels, in as many columns as its longest label leaves room for."""
+    longest = max(len(str(mark.get_label())) for mark in marks)
+    columns = max(1, min(len(marks), 110 // (longest + 8)))
+    figure.legend(handles=marks, loc="outside lower center", ncols=columns, handlelength=1.8)

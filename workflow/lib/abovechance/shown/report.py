@@ -15,7 +15,7 @@ import pandas as pd
 from abovechance.chance.agreement import agreement_by_prompts
 from abovechance.core.tables import read_made_from
 from abovechance.shown import style
-from abovechance.shown.tables import probability, readable, verdict_counts
+from abovechance.shown.tables import LEVEL, probability, readable, verdict_counts
 
 if TYPE_CHECKING:
     from abovechance.shown.catalogue import ShownFigure, ShownTable
@@ -81,11 +81,12 @@ def render(
         study=study,
         models=list(dict.fromkeys(verdicts["model"])),
         shots=sorted(verdicts["shots"].unique()),
+        lead=lead(verdicts),
         rows=_glance(verdicts),
         left_out=int(verdicts["left_out"].sum()) if "left_out" in verdicts else 0,
         total=counts.iloc[-1].to_dict(),
         counts=_html(counts),
-        verdicts=_html(verdicts),
+        verdicts=_html(verdicts, "data sortable"),
         agreement=_html(agreement_by_prompts(outcomes)),
         held_out=len(outcomes),
         randomized="randomization_tail" in verdicts,
@@ -93,7 +94,32 @@ def render(
         facts=facts,
         sections=sections,
         colours=style.VERDICT_COLOURS,
+        evidence=style.EVIDENCE,
     )
+
+
+def lead(verdicts: pd.DataFrame) -> list[str]:
+    """What the verdicts of a study mean, in two sentences."""
+    judged = verdicts[verdicts["verdict"].notna()]
+    above, guessed = int((judged["verdict"] == "above").sum()), judged["guessing_above"].sum()
+    many = f"{len(judged)} settings (a model on a task with a number of shots)"
+    low, adjusted = (int((judged[tail] <= LEVEL).sum()) for tail in ("maximum_tail", "bh_tail"))
+    told = (
+        f"As many guessers as prompts do as well with a probability of at most {LEVEL} in {low or 'none'} of "
+        f"them, and adjusted for all {len(judged)} (Benjamini-Hochberg) in {adjusted or 'none'}"
+    )
+    if "randomization_tail" in judged:
+        tails = ("randomization_tail", "randomization_bh_tail")
+        low, adjusted = (int((judged[tail] <= LEVEL).sum()) for tail in tails)
+        told += (
+            "; by the randomization test, which keeps what prompts have in common, in "
+            f"{low or 'none'} and {adjusted or 'none'}"
+        )
+    return [
+        f"Of {many}, {above} {'has' if above == 1 else 'have'} a best prompt above the maximum random "
+        f"baseline, where guessing alone would put {guessed:.1f}.",
+        f"{told}.",
+    ]
 
 
 def _glance(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
@@ -112,13 +138,19 @@ def _cell(row: Any) -> dict[str, str]:
     if pd.isna(row.verdict):
         hint = f"all {row.left_out} prompts are longer than the model's context"
         return {"verdict": "left-out", "label": "left out", "best": "none", "hint": hint}
+    strength, _ = style.evidence(row.maximum_tail)
     hint = (
         f"best of {row.prompts} prompts on {row.examples} examples: "
         f"{row.best_accuracy:.3f}; standard baseline {row.standard_baseline:.3f} "
         f"(tail {probability(row.standard_tail)}), maximum baseline "
         f"{row.maximum_baseline:.3f} (tail {probability(row.maximum_tail)})" + _randomized(row)
     )
-    return {"verdict": row.verdict, "label": row.verdict, "best": f"{row.best_accuracy:.0%}", "hint": hint}
+    return {
+        "verdict": f"{row.verdict} {strength}" if row.verdict == "above" else row.verdict,
+        "label": f"{row.verdict}, {probability(row.maximum_tail)}",
+        "best": f"{row.best_accuracy:.0%}",
+        "hint": hint,
+    }
 
 
 def _rows(table: pd.DataFrame) -> Iterator[Any]:
@@ -132,8 +164,8 @@ def _randomized(row: Any) -> str:
     return "" if tail is None or pd.isna(tail) else f"; randomization test {probability(tail)}"
 
 
-def _html(table: pd.DataFrame) -> str:
-    return readable(table).to_html(index=False, border=0, classes="data")
+def _html(table: pd.DataFrame, classes: str = "data") -> str:
+    return readable(table).to_html(index=False, border=0, classes=classes)
 
 
 def pictures(figures: Sequence[ShownFigure], paths: Sequence[Path]) -> list[Picture]:

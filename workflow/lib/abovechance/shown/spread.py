@@ -24,8 +24,8 @@ from abovechance.shown.panels import (
 
 
 def spread_numbers(accuracy: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """One row per prompt: its accuracy, and its setting's baselines and verdict."""
-    beside = [*SETTING, "standard_baseline", "maximum_baseline", "verdict"]
+    """One row per prompt: its accuracy, and its setting's baselines, tail and verdict."""
+    beside = [*SETTING, "best_prompt", "standard_baseline", "maximum_baseline", "maximum_tail", "verdict"]
     return accuracy[[*SETTING, "prompt", "accuracy"]].merge(verdicts[beside], on=SETTING)
 
 
@@ -45,18 +45,28 @@ def spread(numbers: pd.DataFrame) -> Figure:
         axes.set_title(panel_title(task))
         axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
         axes.set_xlim(-0.5, len(shots) - 0.5)
+        axes.margins(y=0.12)  # room for stars
         percent_axis(axes)
     label_first_column(panels, "accuracy")
     marks = [
         Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=legend_label(m))
         for m in models
     ]
-    legend_below(figure, [*marks, *baseline_marks()])
+    best = [
+        Line2D(
+            [], [], marker="o", linestyle="", color=style.INK, markersize=4, markerfacecolor=face, label=label
+        )
+        for face, label in (
+            ("white", "best prompt, tail above 0.05"),
+            (style.INK, "best prompt, tail at most 0.05 (*), 0.01 (**)"),
+        )
+    ]
+    legend_below(figure, [*marks, *baseline_marks(), *best])
     return figure
 
 
 def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour: str) -> None:
-    """The prompts of one setting as dots around ``centre``, the best one filled and larger."""
+    """The prompts of one setting as dots around ``centre``, the best one larger."""
     values = group["accuracy"].to_numpy()
     # Equal accuracies are spread evenly, so that no dot hides another and none is random.
     offsets = np.zeros(len(values))
@@ -65,8 +75,20 @@ def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour:
         offsets[same] = (np.arange(len(same)) - (len(same) - 1) / 2) / max(len(values) / 3, 4)
     across = centre + np.clip(offsets, -0.45, 0.45) * width
     axes.scatter(across, values, s=7, color=colour, alpha=0.55, linewidth=0, zorder=2)
-    best = int(values.argmax())
-    axes.scatter(centre, values[best], s=20, color=colour, edgecolor="white", linewidth=0.6, zorder=4)
+    best = int((group["prompt"] == group["best_prompt"]).to_numpy().argmax())
+    name, mark = style.evidence(group["maximum_tail"].iloc[0])
+    # a best prompt that guessers reach is an empty ring
+    face = "white" if name == "weak" else colour
+    axes.scatter(centre, values[best], s=20, color=face, edgecolor=colour, linewidth=0.9, zorder=4)
+    axes.annotate(
+        mark,
+        (centre, values[best]),
+        (0, 1.5),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        fontsize=7,
+    )
     for name in ("standard", "maximum"):
         level = group[f"{name}_baseline"].iloc[0]
         axes.plot([centre - width / 2, centre + width / 2], [level] * 2, zorder=3, **style.BASELINES[name])

@@ -25,6 +25,13 @@ BASELINES: dict[str, dict[str, Any]] = {
     "maximum": {"color": INK, "linestyle": "-", "linewidth": 1.3},
 }
 VERDICT_COLOURS = {"below": "#D9D9D9", "between": "#F6C65B", "above": "#5BA4CF"}
+# A best prompt above the maximum baseline is evidence only where guessers seldom do as well: (the most that
+# their tail may be, what such a prompt is called, its colour, its mark in figures), the least first.
+EVIDENCE = (
+    (0.01, "strong", "#3D8FC4", "**"),
+    (0.05, "fair", "#A3CDE8", "*"),
+    (1.0, "weak", "#EEF5FA", ""),
+)
 
 _SETTINGS: Any = {
     "font.size": 8,
@@ -58,6 +65,12 @@ def apply() -> None:
 def colours(names: Sequence[str]) -> dict[str, str]:
     """A colour for each name, the same wherever the names come in the same order."""
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
+
+
+def evidence(tail: float) -> tuple[str, str]:
+    """How strong the evidence of a tail probability is, and its mark in figures."""
+    name, mark = next((name, mark) for most, name, _, mark in EVIDENCE if tail <= most)
+    return name, mark
 
 
 def words(name: str) -> str:

@@ -11,6 +11,8 @@ from abovechance.chance.agreement import agreement, agreement_by_prompts, most_p
 from abovechance.chance.verdicts import VERDICTS
 from abovechance.core.files import check_names, write_csv, write_text
 
+LEVEL = 0.05
+
 
 def write(table: pd.DataFrame, stem: Path) -> None:
     """Write ``stem.csv`` with all digits, ``stem.md`` and ``stem.tex`` rounded for reading."""
@@ -60,7 +62,9 @@ def verdict_counts(verdicts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """How many settings are below, between and above the baselines, by group and in total.
 
     Also how many are above the standard baseline, and the share of these that are not above
-    the maximum one: what the standard baseline alone would have misled about. Where the verdicts say
+    the maximum one: what the standard baseline alone would have misled about. How many guessing alone would
+    put above the maximum baseline; and for how many guessing does as well with a probability of at most
+    0.05, as it is and adjusted for all settings (Benjamini and Hochberg). Where the verdicts say
     what was left out, how many settings have no verdict, all their prompts being left out.
     """
     groups = [(key, group) for key, group in verdicts.groupby(by, observed=True, sort=False)]
@@ -78,6 +82,9 @@ def _count(group: pd.DataFrame) -> dict[str, object]:
         **counts,
         "above_standard": above_standard,
         "share_between": share,
+        "above_by_guessing": float(group["guessing_above"].sum()),
+        "tail_at_most_0.05": int((group["maximum_tail"] <= LEVEL).sum()),
+        "adjusted_at_most_0.05": int((group["bh_tail"] <= LEVEL).sum()),
     }
 
 

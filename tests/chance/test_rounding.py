@@ -1,0 +1,77 @@
+"""Rounded accuracies and the numbers of correct examples that they stand for."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from abovechance.chance.rounding import Correct, decimals
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "examples", "nearest", "least", "most"),
+    [
+        ("0.667", 30, 20, 20, 20),
+        ("0.66667", 30, 20, 20, 20),
+        (0.667, 30, 20, 20, 20),
+        (float(np.float32(2 / 3)), 30, 20, 20, 20),
+        (float(np.float32(0.7234)), 10_000, 7234, 7234, 7234),
+        ("0.5", 200, 100, 90, 110),
+        ("0.500", 200, 100, 100, 100),
+        (0.5, 200, 100, 100, 100),
+        ("0.62", 100, 62, 62, 62),
+        ("5e-3", 1000, 5, 5, 5),
+        ("0", 3, 0, 0, 1),
+        ("1.0", 100, 100, 95, 100),
+        ("0,45", 20, 9, 9, 9),
+    ],
+)
+def test_the_numbers_that_round_to_an_accuracy(accuracy, examples, nearest, least, most):
+    assert Correct.of(
+        accuracy.replace(",", ".") if isinstance(accuracy, str) else accuracy, examples
+    ) == Correct(nearest, least, most, exact=True)
+
+
+def test_where_none_rounds_to_it_the_nearest_is_taken():
+    assert Correct.of("0.62", 30) == Correct(19, 19, 19, exact=False)
+    assert Correct.of(0.62, 30) == Correct(19, 19, 19, exact=False)
+
+
+def test_of_two_that_are_as_near_the_higher_is_taken():
+    assert Correct.of("0.5", 13).nearest == 7
+
+
+@given(st.integers(1, 5000), st.integers(1, 8), st.data())
+def test_a_number_is_among_those_that_its_rounded_accuracy_stands_for(examples, digits, data):
+    correct = data.draw(st.integers(0, examples))
+    found = Correct.of(f"{correct / examples:.{digits}f}", examples)
+    assert found.exact
+    assert found.least <= correct <= found.most
+    others = [
+        n for n in range(examples + 1) if f"{n / examples:.{digits}f}" == f"{correct / examples:.{digits}f}"
+    ]
+    # halves round to either side
+    assert found.least <= others[0] <= found.least + 1
+    assert found.most - 1 <= others[-1] <= found.most
+
+
+@given(st.integers(1, 10**6), st.data())
+def test_a_quotient_is_the_number_that_it_was_made_of(examples, data):
+    correct = data.draw(st.integers(0, examples))
+    for accuracy in (correct / examples, float(np.float32(correct / examples))):
+        found = Correct.of(accuracy, examples)
+        assert (found.least, found.nearest, found.most) == (correct,) * 3
+        assert found.exact
+
+
+@pytest.mark.parametrize(
+    ("number", "count"), [("0.50", 2), ("1", 0), (0.125, 3), (1e-05, 5), ("2.5e-2", 3), ("1e2", 0)]
+)
+def test_decimals_are_counted_as_they_are_written(number, count):
+    assert decimals(number) == count
+
+
+@pytest.mark.parametrize("accuracy", [-0.1, 1.1, "62", float("nan"), float("inf")])
+def test_what_is_no_accuracy_is_refused(accuracy):
+    with pytest.raises(ValueError, match="must be between 0 and 1"):
+        Correct.of(accuracy, 10)

@@ -1,0 +1,96 @@
+"""The report of a study: what it says at a glance, and its table in a browser."""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance.chance.heldout import OUTCOMES
+from abovechance.chance.multiplicity import with_adjusted
+from abovechance.chance.verdicts import verdicts
+from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.shown.report import lead, render
+
+
+@pytest.fixture(scope="module")
+def judged() -> pd.DataFrame:
+    """Three tasks of 20 examples with two choices, four prompts each: a lucky, a good and a bad one."""
+    parts = []
+    for task, best in (("lucky", 14), ("good", 19), ("bad", 9)):
+        correct = np.arange(20) < np.array([best, 8, 7, 9])[:, None]
+        parts.append(
+            pd.DataFrame(
+                {
+                    **{"model": "m", "task": task, "shots": 1, "tie": False, "chance": 0.5},
+                    "prompt": np.repeat(range(4), 20),
+                    "example": np.tile([f"e{i}" for i in range(20)], 4),
+                    "correct": correct.ravel(),
+                }
+            )
+        )
+    return with_adjusted(verdicts(pd.concat([accuracy_by_prompt(part) for part in parts])))
+
+
+@pytest.fixture(scope="module")
+def page(judged) -> str:
+    outcomes = pd.DataFrame({name: [] for name in OUTCOMES.columns})
+    return render("a study", judged, outcomes, [], {"seed": "0"})
+
+
+def test_the_report_opens_with_what_it_means(judged, page):
+    first, second = lead(judged)
+    expected = judged["guessing_above"].sum()
+    assert first == (
+        "Of 3 settings (a model on a task with a number of shots), 2 have a best prompt above the maximum "
+        f"random baseline, where guessing alone would put {expected:.1f}."
+    )
+    assert second == (
+        "As many guessers as prompts do as well with a probability of at most 0.05 in 1 of them, and "
+        "adjusted for all 3 (Benjamini-Hochberg) in 1."
+    )
+    assert f"{first} {second}" in page
+    one = judged.assign(randomization_tail=1.0, randomization_bh_tail=1.0)
+    assert lead(one)[1].endswith(
+        "; by the randomization test, which keeps what prompts have in common, in none and none."
+    )
+
+
+def test_a_cell_that_guessers_reach_does_not_look_like_evidence(page):
+    cells = dict(re.findall(r'<tr><th>(\w+)</th>\s*<td class="cell ([\w ]+)"', page))
+    assert cells == {"lucky": "above weak", "good": "above strong", "bad": "below"}
+    assert re.search(r"<span>above, 0\.2\d</span>", page)
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed (Debian's package)")
+def test_the_table_of_verdicts_is_sorted_and_filtered_in_a_browser(page, tmp_path):
+    acts = """<script>
+      const heads = [...document.querySelectorAll("table.sortable th")];
+      const click = name => heads.find(head => head.textContent === name).click();
+      const tasks = () => [...document.querySelectorAll("table.sortable tbody tr")]
+        .filter(row => !row.hidden).map(row => row.cells[1].textContent).join(" ");
+      const told = [tasks()];
+      click("best accuracy"); told.push(tasks());
+      click("best accuracy"); told.push(tasks());
+      click("maximum tail"); told.push(tasks());
+      click("task"); told.push(tasks());
+      const filter = document.querySelector("input.filter");
+      filter.value = "ABOVE luck"; filter.dispatchEvent(new Event("input")); told.push(tasks());
+      document.title = told.join("|");
+    </script></body>"""
+    path = tmp_path / "report.html"
+    path.write_text(page.replace("</body>", acts))
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", path.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    title = re.search(r"<title>(.*)</title>", done.stdout)
+    assert title, done.stderr
+    assert title.group(1).split("|") == [
+        "lucky good bad",
+        "bad lucky good",
+        "good lucky bad",
+        "good lucky bad",  # 1.2e-04 is less than 0.21
+        "bad good lucky",
+        "lucky",
+    ]

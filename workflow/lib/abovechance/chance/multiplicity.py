@@ -1,0 +1,73 @@
+"""Tail probabilities of many settings at once, adjusted for how many they are.
+
+- ``bh``: Benjamini and Hochberg (1995), the share of false ones among those that are called better than
+  chance, for independent or positively dependent settings;
+- ``by``: Benjamini and Yekutieli (2001), the same under any dependence;
+- ``holm``: Holm (1979), the probability of any false one, under any dependence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from abovechance.core.arrays import Floats
+
+METHODS = ("bh", "by", "holm")
+
+
+def adjusted(tails: ArrayLike, method: str) -> Floats:
+    """(settings,) tail probabilities adjusted by one of ``METHODS``; nan, which is no setting, stays nan.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, or a tail is outside [0, 1].
+    """
+    if method not in METHODS:
+        raise ValueError(f"method is '{method}'; right would be one of {', '.join(METHODS)}")
+    values = np.asarray(tails, dtype=np.float64)
+    found = np.full(values.shape, np.nan)
+    there = ~np.isnan(values)
+    if there.any():
+        found[there] = _holm(values[there]) if method == "holm" else _discoveries(values[there], method)
+    return found
+
+
+def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of verdicts with its tails adjusted, one setting a row.
+
+    Returns
+    -------
+    DataFrame
+        ``bh_tail``, ``by_tail`` and ``holm_tail`` behind ``maximum_tail``, of which they are; and
+        ``randomization_bh_tail`` behind ``randomization_tail``, where there is one.
+    """
+    found = table.copy()
+    places = list(found.columns)
+    for step, method in enumerate(METHODS, start=1):
+        name = f"{method}_tail"
+        places.insert(places.index("maximum_tail") + step, name)
+        found[name] = adjusted(found["maximum_tail"], method)
+    if "randomization_tail" in found:
+        places.insert(places.index("randomization_tail") + 1, "randomization_bh_tail")
+        found["randomization_bh_tail"] = adjusted(found["randomization_tail"], "bh")
+    return found[places]
+
+
+def _discoveries(tails: Floats, method: str) -> Floats:
+    from scipy.stats import false_discovery_control  # slow to import
+
+    found: Floats = false_discovery_control(tails, method=method)
+    return found
+
+
+def _holm(tails: Floats) -> Floats:
+    if not np.all((tails >= 0) & (tails <= 1)):
+        raise ValueError("tails has a number that is no probability")
+    order = np.argsort(tails)
+    stepped = np.maximum.accumulate(tails[order] * np.arange(len(tails), 0, -1))
+    found = np.empty(len(tails))
+    found[order] = np.minimum(stepped, 1.0)
+    return found
