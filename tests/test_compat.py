@@ -24,9 +24,26 @@ def test_the_four_functions_agree_with_the_package(n, arg, t):
         assert compat.max_random_p_value(accuracy, n, arg, t) == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.parametrize(("n", "arg", "t"), CASES)
+def test_the_class_agrees_with_the_package(n, arg, t):
+    ours, original = (p.MaxOrderStatisticPoissonBinomial(n, arg) for p in (compat, theirs))
+    assert ours.max_random_baseline(t=t) == pytest.approx(original.max_random_baseline(t=t), rel=1e-7)
+    assert ours.expectation(t) == pytest.approx(original.expectation(t), rel=1e-7)
+    for correct in (0, n // 2, n):
+        assert ours.F(correct, t) == pytest.approx(original.F(correct, t), abs=1e-8)
+        assert ours.pmf(correct, t) == pytest.approx(original.pmf(correct, t), abs=1e-8)
+    assert ours.p_value(0.5, t) == pytest.approx(original.p_value(0.5, t), abs=1e-8)
+
+
 def test_names_of_arguments_are_theirs():
     for name in ("max_random_baseline", "max_random_p_value", "max_random_F", "max_random_pmf"):
         ours, original = (list(inspect.signature(getattr(p, name)).parameters) for p in (compat, theirs))
+        assert ours == original
+    for name in ("__init__", "max_random_baseline", "p_value", "F", "pmf"):
+        ours, original = (
+            list(inspect.signature(getattr(p.MaxOrderStatisticPoissonBinomial, name)).parameters)
+            for p in (compat, theirs)
+        )
         assert ours == original
 
 

@@ -8,7 +8,7 @@ from sklearn.metrics import auc
 from abovechance import RandomBaseline
 from abovechance.chance import heldout
 from abovechance.chance.agreement import agreement, curves
-from abovechance.chance.heldout import all_outcomes, outcomes, parts
+from abovechance.chance.heldout import _different, all_outcomes, of_share, outcomes, parts
 from abovechance.core.settings import Setting
 from abovechance.results.response_matrix import ResponseMatrix
 
@@ -158,3 +158,21 @@ def test_many_different_baselines_are_taken_in_smaller_groups_with_the_same_resu
     whole = study(own)
     monkeypatch.setattr(heldout, "FEW_BASELINES", 2)
     pd.testing.assert_frame_equal(study(own), whole)
+
+
+def test_different_counts_are_different_baselines_where_no_number_holds_them():
+    """18 chances of 15 examples: one whole number for each row would overflow."""
+    rows = np.random.default_rng(0).integers(0, 16, (40, 18))
+    rows[7] = rows[3]
+    first, which = _different(rows)
+    assert len(first) == 39
+    assert (rows[first][which] == rows).all()
+    few, places = _different(rows[:, :3])
+    assert (rows[:, :3][few][places] == rows[:, :3]).all()
+
+
+@pytest.mark.parametrize(
+    ("examples", "share", "expected"), [(90, 0.7, 63), (10, 0.75, 7), (3, 0.1, 0), (200, 0.29, 58)]
+)
+def test_a_share_of_examples_is_not_one_less_by_rounding(examples, share, expected):
+    assert of_share(examples, share) == expected

@@ -1,4 +1,4 @@
-"""The functions of the PyPI package ``max-random-baseline``, by their names and arguments.
+"""The functions and the class of the PyPI package ``max-random-baseline``, by their names and arguments.
 
 Change one import:
 
@@ -33,7 +33,7 @@ def max_random_baseline(n: int, arg: Chances, t: int) -> float:
     t
         Number of guessers.
     """
-    return _baseline(n, arg).maximum(t)
+    return MaxOrderStatisticPoissonBinomial(n, arg).max_random_baseline(t)
 
 
 def max_random_p_value(acc: float, n: int, arg: Chances, t: int) -> float:
@@ -41,17 +41,44 @@ def max_random_p_value(acc: float, n: int, arg: Chances, t: int) -> float:
 
     As in the package, an accuracy between two numbers of correct examples stands for the lower.
     """
-    return _baseline(n, arg).tail(_floor(n * acc), t)
+    return MaxOrderStatisticPoissonBinomial(n, arg).p_value(acc, t)
 
 
 def max_random_F(num_correct: float, n: int, arg: Chances, t: int) -> float:
     """Probability that the best of ``t`` guessers has at most ``num_correct`` correct, in [0, 1]."""
-    return _baseline(n, arg).cdf(_floor(num_correct), t)
+    return MaxOrderStatisticPoissonBinomial(n, arg).F(num_correct, t)
 
 
 def max_random_pmf(num_correct: float, n: int, arg: Chances, t: int) -> float:
     """Probability that the best of ``t`` guessers has exactly ``num_correct`` correct, in [0, 1]."""
-    return _baseline(n, arg).pmf(_floor(num_correct), t)
+    return MaxOrderStatisticPoissonBinomial(n, arg).pmf(num_correct, t)
+
+
+class MaxOrderStatisticPoissonBinomial:
+    """The best of several guessers on fixed examples; ``n`` and ``arg`` as in ``max_random_baseline``."""
+
+    def __init__(self, n: int, arg: Chances) -> None:
+        self._n, self._baseline = n, _baseline(n, arg)
+
+    def expectation(self, t: int) -> float:
+        """The expected number of correct examples of the best of ``t`` guessers, in [0, n]."""
+        return self._n * self._baseline.maximum(t)
+
+    def max_random_baseline(self, t: int) -> float:
+        """See the function of this name."""
+        return self._baseline.maximum(t)
+
+    def p_value(self, acc: float, t: int) -> float:
+        """See ``max_random_p_value``."""
+        return self._baseline.tail(_floor(self._n * acc), t)
+
+    def F(self, num_correct: float, t: int) -> float:
+        """See ``max_random_F``."""
+        return self._baseline.cdf(_floor(num_correct), t)
+
+    def pmf(self, num_correct: float, t: int) -> float:
+        """See ``max_random_pmf``."""
+        return self._baseline.pmf(_floor(num_correct), t)
 
 
 def _floor(correct: float) -> int:

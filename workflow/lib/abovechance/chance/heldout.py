@@ -95,9 +95,7 @@ class Part:
         if self.taken_for is not None:
             return [self.taken_for], np.zeros(self.right.shape, dtype=np.int64)
         rows = self.counts.reshape(-1, len(self.chances))
-        # one number for each row of counts: far faster to sort than rows
-        weights = np.cumprod([1, *(rows.max(axis=0)[:-1] + 1)]).astype(np.int64)
-        _, first, which = np.unique(rows @ weights, return_index=True, return_inverse=True)
+        first, which = _different(rows)
         found = [
             RandomBaseline.from_counts(dict(zip(self.chances.tolist(), counts.tolist(), strict=True)))
             if counts.any()
@@ -109,6 +107,23 @@ class Part:
     def of_splits(self, some: slice) -> Part:
         """The part of some of the splits."""
         return Part(self.right[:, some], self.counts[:, some], self.chances, self.taken_for)
+
+
+def _different(rows: Ints) -> tuple[Ints, Ints]:
+    """The places of the different rows, and (rows,) which of them each is."""
+    sizes = rows.max(axis=0) + 1
+    # one number for each row is far faster to sort, where 63 binary digits hold it
+    if np.log2(sizes.astype(np.float64)).sum() < 62:
+        keys = rows @ np.cumprod([1, *sizes[:-1]]).astype(np.int64)
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    else:
+        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, which
+
+
+def of_share(examples: int, share: float) -> int:
+    """A share of the examples, rounded down to whole ones: of 90, a share of 0.7 is 63, and not 62.999..."""
+    return int(np.floor(examples * share + 1e-9))
 
 
 def parts(matrix: ResponseMatrix, chosen: Bools) -> tuple[Part, Part]:
@@ -161,11 +176,11 @@ def outcomes(
     prompts, examples = matrix.correct.shape
     chosen = np.zeros((splits, examples), dtype=bool)
     places = _shuffled(setting.seed(seed, "examples"), splits, examples)
-    np.put_along_axis(chosen, places[:, : int(validation * examples)], True, axis=1)
+    np.put_along_axis(chosen, places[:, : of_share(examples, validation)], True, axis=1)
     order = _shuffled(setting.seed(seed, "prompts"), splits, prompts)
     on_validation, on_test = parts(matrix, chosen)
     if whole_split:
-        taken_for = RandomBaseline.of(float(matrix.chance.mean()), int(validation * examples))
+        taken_for = RandomBaseline.of(float(matrix.chance.mean()), of_share(examples, validation))
         on_validation = replace(on_validation, taken_for=taken_for)
     table = _outcomes(on_validation, on_test, order, np.array(tried))
     return table.assign(prompt=matrix.prompts[table["prompt"]])
