@@ -72,13 +72,13 @@ class MaxOrderStatisticPoissonBinomial:
         """See ``max_random_p_value``."""
         return self._baseline.tail(_floor(self._n * acc), t)
 
-    def F(self, num_correct: float, t: int) -> float:
+    def F(self, k: float, t: int) -> float:
         """See ``max_random_F``."""
-        return self._baseline.cdf(_floor(num_correct), t)
+        return self._baseline.cdf(_floor(k), t)
 
-    def pmf(self, num_correct: float, t: int) -> float:
+    def pmf(self, k: float, t: int) -> float:
         """See ``max_random_pmf``."""
-        return self._baseline.pmf(_floor(num_correct), t)
+        return self._baseline.pmf(_floor(k), t)
 
 
 def _floor(correct: float) -> int:
