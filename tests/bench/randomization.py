@@ -1,74 +1,141 @@
-"""How often the randomization test rejects: under the null at the stated rate, else more than others do."""
+"""How often the randomization test rejects: under the null at the stated rate, else more than others do.
+
+Of each kind of study, 2,000 are drawn, with 299 draws of the gold answers each: `make bench-baselines`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from abovechance import Answers, RandomBaseline, randomization_test
 
-Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
+EXAMPLES, PROMPTS = 60, 20
+Generator = np.random.Generator
+Draw = Callable[[Generator], Answers]
 
 
-def unskilled(shared: bool) -> Draw:
-    """Prompts that lean to one label and to each other; 70 % of shared gold answers are it too."""
+def answers(
+    predicted: np.ndarray,
+    gold: np.ndarray,
+    shared: bool = False,
+    texts: np.ndarray | None = None,
+    cluster: np.ndarray | None = None,
+) -> Answers:
+    """Predictions (prompts, examples) among two choices, of which one is correct."""
+    return Answers(
+        predicted=predicted,
+        evaluated=np.ones(predicted.shape, bool),
+        correct=gold[:, None] == np.arange(2),
+        available=np.ones((len(gold), 2), bool),
+        shared=shared,
+        texts=texts,
+        cluster=cluster,
+    )
 
-    def draw(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        gold = (generator.random(60) < 0.3).astype(int) if shared else generator.integers(0, 2, 60)
-        common = (generator.random(60) < 0.3).astype(int)
-        alike = generator.random((20, 60)) < 0.8
-        return np.where(alike, common, generator.integers(0, 2, (20, 60))), gold
 
-    return draw
+def alike(generator: Generator, common: np.ndarray, share: float = 0.8, prompts: int = PROMPTS) -> np.ndarray:
+    """Predictions of prompts that give a common answer in a share of cases, and any else."""
+    same = generator.random((prompts, EXAMPLES)) < share
+    return np.where(same, common, generator.integers(0, 2, (prompts, EXAMPLES)))
 
 
-def skilled(alike: float) -> Draw:
+def leaning(generator: Generator, share: float) -> np.ndarray:
+    """Labels that are 0 in a share of cases, on the whole."""
+    return (generator.random(EXAMPLES) >= share).astype(int)
+
+
+def in_clusters(values: np.ndarray, size: int) -> np.ndarray:
+    """The same value for all examples of a cluster."""
+    return np.repeat(values[: EXAMPLES // size], size)
+
+
+def one_shared(generator: Generator, gold: float, predicted: float) -> Answers:
+    """One label stands in every set of choices, beside an example's own: gold and prompts lean to it."""
+    texts = np.column_stack([np.zeros(EXAMPLES, int), 1 + np.arange(EXAMPLES)])
+    return answers(alike(generator, leaning(generator, predicted)), leaning(generator, gold), texts=texts)
+
+
+def two_sets(generator: Generator) -> Answers:
+    """Half of the examples have one set of two labels, half another; gold and prompts lean in each."""
+    texts = np.where(np.arange(EXAMPLES)[:, None] % 2, [2, 3], [0, 1])
+    return answers(alike(generator, leaning(generator, 0.7)), leaning(generator, 0.7), texts=texts)
+
+
+def groups(generator: Generator, size: int, shared: bool) -> Answers:
+    """Examples in clusters of the same gold answer, of which prompts give the same answer."""
+    gold = in_clusters(leaning(generator, 0.6) if shared else generator.integers(0, 2, EXAMPLES), size)
+    common = in_clusters(generator.integers(0, 2, EXAMPLES), size)
+    return answers(alike(generator, common, 0.95), gold, shared, cluster=np.arange(EXAMPLES) // size)
+
+
+def swapped(generator: Generator) -> Answers:
+    """Pairs with parts swapped: the other answer is correct, and prompts give the other answer too."""
+    flip = np.arange(EXAMPLES) % 2
+    gold = in_clusters(generator.integers(0, 2, EXAMPLES), 2) ^ flip
+    common = in_clusters(generator.integers(0, 2, EXAMPLES), 2) ^ flip
+    return answers(alike(generator, common, 0.95), gold, True, cluster=np.arange(EXAMPLES) // 2)
+
+
+def skilled(generator: Generator, share: float, texts: bool = False) -> Answers:
     """40 prompts of one skill (68 % right) that give the same answer in this share of cases."""
-
-    def draw(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        gold = generator.integers(0, 2, 60)
-        common = np.where(generator.random(60) < 0.36, gold, generator.integers(0, 2, 60))
-        own = np.where(generator.random((40, 60)) < 0.36, gold, generator.integers(0, 2, (40, 60)))
-        return np.where(generator.random((40, 60)) < alike, common, own), gold
-
-    return draw
+    gold = generator.integers(0, 2, EXAMPLES)
+    common = np.where(generator.random(EXAMPLES) < 0.36, gold, generator.integers(0, 2, EXAMPLES))
+    own = generator.random((40, EXAMPLES)) < 0.36
+    each = np.where(own, gold, generator.integers(0, 2, (40, EXAMPLES)))
+    one = np.column_stack([np.zeros(EXAMPLES, int), 1 + np.arange(EXAMPLES)]) if texts else None
+    return answers(np.where(generator.random((40, EXAMPLES)) < share, common, each), gold, texts=one)
 
 
-def rejections(
-    draw: Draw, shared: bool, statistic: str = "accuracy", studies: int = 2000
-) -> dict[str, float]:
+NULLS: dict[str, Draw] = {
+    "own choices": lambda g: answers(alike(g, leaning(g, 0.7)), g.integers(0, 2, EXAMPLES)),
+    "two labels, 70 % one": lambda g: answers(alike(g, leaning(g, 0.7)), leaning(g, 0.7), shared=True),
+    "one label in every set, gold 70 %, prompts 70 % it": lambda g: one_shared(g, 0.7, 0.7),
+    "one label in every set, gold 50 %, prompts 90 % it": lambda g: one_shared(g, 0.5, 0.9),
+    "one label in every set, gold 80 %, prompts 90 % it": lambda g: one_shared(g, 0.8, 0.9),
+    "two sets of labels, 70 % one of each": two_sets,
+    "pairs, own choices": lambda g: groups(g, 2, False),
+    "fours, own choices": lambda g: groups(g, 4, False),
+    "pairs, two labels": lambda g: groups(g, 2, True),
+    "fours, two labels": lambda g: groups(g, 4, True),
+    "pairs with parts swapped": swapped,
+}
+SKILLS: dict[str, Draw] = {
+    "prompts independent": lambda g: skilled(g, 0.0),
+    "half of the answers alike": lambda g: skilled(g, 0.5),
+    "95 % alike": lambda g: skilled(g, 0.95),
+    "95 % alike, one label in every set": lambda g: skilled(g, 0.95, texts=True),
+}
+
+
+def rejections(draw: Draw, statistic: str = "accuracy", studies: int = 2000) -> dict[str, float]:
     """The share of studies in which each test rejects at 0.05, and the first at 0.2 too."""
-    generator, baseline = np.random.default_rng(0), RandomBaseline.of(0.5, 60)
-    p_values, tails, bonferroni = [], [], []
+    generator, baseline = np.random.default_rng(0), RandomBaseline.of(0.5, EXAMPLES)
+    found: dict[str, list[bool]] = {}
     for _ in range(studies):
-        predicted, gold = draw(generator)
-        ones = np.ones((60, 2), dtype=bool)
-        answers = Answers(
-            predicted, np.ones(predicted.shape, bool), gold[:, None] == np.arange(2), ones, shared
-        )
-        p_values.append(randomization_test(answers, generator.integers(2**31), 299, statistic).p_value)
-        best = int((predicted == gold).sum(axis=1).max())
-        tails.append(baseline.tail(best, len(predicted)))
-        bonferroni.append(min(1.0, len(predicted) * baseline.tail(best)))
-    return {
-        "at 0.05": float(np.mean(np.array(p_values) <= 0.05)),
-        "at 0.2": float(np.mean(np.array(p_values) <= 0.2)),
-        "maximum baseline's tail, at 0.05": float(np.mean(np.array(tails) <= 0.05)),
-        "Bonferroni, at 0.05": float(np.mean(np.array(bonferroni) <= 0.05)),
-    }
+        study, seed = draw(generator), int(generator.integers(2**31))
+        best = int((study.correct[np.arange(EXAMPLES), study.predicted]).sum(axis=1).max())
+        p_value = randomization_test(study, seed, 299, statistic).p_value
+        plain = randomization_test(replace(study, texts=None, cluster=None), seed, 299, statistic).p_value
+        tail, prompts = baseline.tail(best), len(study.predicted)
+        for name, rejected in {
+            "at 0.05": p_value <= 0.05,
+            "at 0.2": p_value <= 0.2,
+            "without labels and clusters, at 0.05": plain <= 0.05,
+            "maximum baseline's tail, at 0.05": baseline.tail(best, prompts) <= 0.05,
+            "Bonferroni, at 0.05": prompts * tail <= 0.05,
+        }.items():
+            found.setdefault(name, []).append(bool(rejected))
+    return {name: float(np.mean(rejected)) for name, rejected in found.items()}
 
 
 def main() -> None:
-    rows = {
-        "no skill, own choices redrawn": rejections(unskilled(False), False),
-        "no skill, 70 % one label, permuted": rejections(unskilled(True), True),
-        "the same, macro-F1": rejections(unskilled(True), True, "macro_f1"),
-        "skill, prompts independent": rejections(skilled(0.0), False),
-        "skill, half of the answers alike": rejections(skilled(0.5), False),
-        "skill, 95 % alike": rejections(skilled(0.95), False),
-    }
+    rows = {f"no skill: {name}": rejections(draw) for name, draw in NULLS.items()}
+    rows["no skill: two labels, 70 % one, macro-F1"] = rejections(NULLS["two labels, 70 % one"], "macro_f1")
+    rows |= {f"skill: {name}": rejections(draw) for name, draw in SKILLS.items()}
     print(pd.DataFrame(rows).T.round(3).to_markdown())
 
 

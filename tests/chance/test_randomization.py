@@ -1,5 +1,6 @@
 """The randomization test: exact on small cases, valid under dependence, and more powerful than Bonferroni."""
 
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
@@ -11,6 +12,7 @@ from abovechance import RandomBaseline
 from abovechance.chance.randomization import Answers, Result, for_verdicts, of_setting, randomization_test
 from abovechance.core.settings import Setting
 from abovechance.study.tasks import as_table
+from tests.bench.randomization import NULLS
 
 
 def answers(predicted: np.ndarray, gold: np.ndarray, labels: int, shared: bool) -> Answers:
@@ -185,3 +187,114 @@ def test_macro_f1_without_a_shared_label_set_is_refused():
         result_of(np.zeros((1, 4), int), np.zeros(4, int), shared=False, statistic="macro_f1")
     with pytest.raises(ValueError, match="statistic is 'f1'"):
         result_of(np.zeros((1, 4), int), np.zeros(4, int), statistic="f1")
+
+
+def exact_p_value(study: Answers, golds: list[np.ndarray]) -> float:
+    """Of equally probable gold answers, the share for which the best prompt is as good."""
+    best = (study.predicted == study.correct.argmax(axis=1)).mean(axis=1).max()
+    return float(np.mean([(study.predicted == gold).mean(axis=1).max() >= best - 1e-9 for gold in golds]))
+
+
+def test_a_label_in_every_set_is_permuted_and_own_choices_are_redrawn():
+    """Of three choices, the first is 'unknown' everywhere: it stays correct as often, in other examples."""
+    texts = np.column_stack([np.zeros(5, int), *(1 + np.arange(10).reshape(5, 2).T)])
+    gold = np.array([0, 0, 1, 2, 1])
+    predicted = np.array([[0, 1, 1, 0, 2], [0, 0, 0, 0, 1]])
+    ones = np.ones((5, 3), bool)
+    study = Answers(predicted, np.ones((2, 5), bool), gold[:, None] == np.arange(3), ones, False, texts)
+    golds = [np.array(g) for g in product(range(3), repeat=5) if np.sum(np.array(g) == 0) == 2]
+    assert randomization_test(study, draws=20_000).p_value == pytest.approx(
+        exact_p_value(study, golds), abs=0.012
+    )
+    drawn = study.draws(np.random.default_rng(0), 500)
+    assert (drawn[:, :, 0].sum(axis=1) == 2).all()
+    assert (drawn.sum(axis=2) == 1).all()
+    assert (study.permuted, study.fixed, study.clusters) == (1.0, 0.0, 5)
+
+
+def test_labels_are_permuted_within_examples_of_the_same_set():
+    texts = np.array([[0, 1]] * 6 + [[2, 3]] * 5)
+    gold = np.array([0] * 5 + [1] + [1] * 4 + [0])
+    study = Answers(
+        gold[None],
+        np.ones((1, 11), bool),
+        gold[:, None] == np.arange(2),
+        np.ones((11, 2), bool),
+        False,
+        texts,
+    )
+    drawn = study.draws(np.random.default_rng(0), 400)
+    assert (drawn[:, :6, 1].sum(axis=1) == 1).all()
+    assert (drawn[:, 6:, 0].sum(axis=1) == 1).all()
+    assert (drawn[:, :6, 1].mean(axis=0) > 0.1).all()
+
+
+def test_a_rare_label_does_not_keep_an_example_from_its_stratum():
+    """'4' stands in two sets besides: these join those with 'unknown' alone."""
+    texts = np.column_stack([np.zeros(30, int), 1 + np.arange(30)])
+    texts[:2, 1] = 99
+    gold = np.repeat([0, 1], 15)
+    study = Answers(
+        gold[None],
+        np.ones((1, 30), bool),
+        gold[:, None] == np.arange(2),
+        np.ones((30, 2), bool),
+        False,
+        texts,
+    )
+    assert [part.examples.size for part in study.strata] == [30]
+
+
+def test_clusters_are_permuted_as_wholes():
+    gold, cluster = np.array([0, 0, 1, 1, 0, 1, 1, 1, 0, 0, 1, 0]), np.repeat(np.arange(6), 2)
+    predicted = np.array([[0, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1]])
+    study = replace(answers(predicted, gold, 2, True), cluster=cluster)
+    pairs = gold.reshape(6, 2)
+    golds = [pairs[list(order)].ravel() for order in permutations(range(6))]
+    assert randomization_test(study, draws=20_000).p_value == pytest.approx(
+        exact_p_value(study, golds), abs=0.012
+    )
+    assert study.clusters == 6
+
+
+def test_choices_of_a_cluster_are_renamed_alike():
+    """Two pairs of three own choices: both gold answers of a pair move together."""
+    gold, cluster = np.array([0, 0, 1, 2]), np.array([0, 0, 1, 1])
+    predicted = np.array([[0, 0, 0, 1]])
+    study = replace(answers(predicted, gold, 3, False), cluster=cluster)
+    golds = [
+        np.array([first[0], first[0], second[1], second[2]])
+        for first in permutations(range(3))
+        for second in permutations(range(3))
+    ]
+    assert randomization_test(study, draws=20_000).p_value == pytest.approx(
+        exact_p_value(study, golds), abs=0.012
+    )
+
+
+def test_a_cluster_like_no_other_stays_where_labels_are_shared():
+    gold, cluster = np.array([0, 1, 1, 0, 1]), np.array([0, 0, 0, 1, 1])
+    study = replace(answers(gold[None], gold, 2, True), cluster=cluster)
+    assert (study.draws(np.random.default_rng(0), 50) == study.correct).all()
+    assert study.fixed == 1.0
+    assert randomization_test(study, draws=99).p_value == 1
+
+
+def test_texts_and_clusters_of_a_task_are_read():
+    predictions, task = a_study([["yes", "no"], ["maybe", "no"], ["yes", "no"]])
+    task["cluster"] = [4, 9, 4]
+    found = Answers.of(predictions, task)
+    assert found.texts[:, 1].tolist() == [found.texts[0, 1]] * 3
+    assert found.texts[1, 0] == found.texts[2, 0] != found.texts[0, 0]  # the first row is of the second
+    assert found.clusters == 2
+    table = of_setting(predictions, task, seed=0, draws=99)
+    assert table["clusters"].unique().tolist() == [2]
+
+
+@pytest.mark.parametrize("name", NULLS)
+def test_no_null_is_rejected_too_often(name):
+    generator, rejected = np.random.default_rng(7), 0
+    for _ in range(200):
+        study = NULLS[name](generator)
+        rejected += randomization_test(study, generator.integers(2**31), 99).p_value <= 0.05
+    assert rejected / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)

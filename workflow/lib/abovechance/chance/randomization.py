@@ -1,14 +1,10 @@
 """A randomization test of the best prompt that keeps the dependence between prompts.
 
 The maximum random baseline takes the guessers as independent. Prompts are not: they
-share a model, and often its favourite answer; and labels are not balanced. Here
-the prompts' predictions stay as they are, and the gold answers are drawn anew, the
-same draw for all prompts:
-
-- where all examples share one set of choices, gold answers are permuted among examples,
-  so their balance stays too;
-- where choices are each example's own, the correct choice is redrawn uniformly among the
-  example's choices. (Their order in the file may give the answer away, so it says nothing.)
+share a model, and often its favourite answer; labels are not balanced, and examples come in
+groups. Here the prompts' predictions stay as they are, and the gold answers are drawn anew, the
+same draw for all prompts, as ``gold`` says: what labels are shared is permuted, the rest redrawn,
+clusters of examples as wholes.
 
 In each draw the maximum over prompts is taken. Of B draws, b of which reach the
 observed maximum, the p-value is (b + 1) / (B + 1) (Phipson and Smyth, 2010), which is
@@ -20,11 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from abovechance.chance.gold import Stratum, strata
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, setting_of
@@ -41,7 +39,9 @@ RANDOMIZATION = TableSchema(
         "value": pa.float64(),
         "adjusted_tail": pa.float64(),
         "best_tail": pa.float64(),
-        "shared": pa.bool_(),
+        "permuted": pa.float64(),
+        "fixed": pa.float64(),
+        "clusters": pa.int64(),
     },
 )
 
@@ -67,6 +67,11 @@ class Answers:
     shared
         Whether all examples have the same choices. A label is then a choice's text, wherever it
         stands; else it is the choice's number.
+    texts
+        (examples, labels) the same number for choices of the same text. Unless given, choices are
+        the same where ``shared``, and each example's own where not.
+    cluster
+        (examples,) the same number for examples that belong together; each by itself unless given.
     """
 
     predicted: Ints
@@ -74,6 +79,8 @@ class Answers:
     correct: Bools
     available: Bools
     shared: bool
+    texts: Ints | None = None
+    cluster: Ints | None = None
 
     @classmethod
     def of(cls, predictions: pd.DataFrame, task: pd.DataFrame) -> Answers:
@@ -85,6 +92,7 @@ class Answers:
         sets = {frozenset(choices) for choices in rows["choices"]}
         shared = len(sets) == 1 and all(len(set(choices)) == len(choices) for choices in rows["choices"])
         texts = sorted(next(iter(sets))) if shared else []
+        numbers = {text: number for number, text in enumerate(sorted({t for own in sets for t in own}))}
         # (examples, choices) the label of each choice
         labels = [
             [texts.index(text) for text in choices] if shared else list(range(len(choices)))
@@ -92,35 +100,57 @@ class Answers:
         ]
         width = max(map(len, labels))
         correct, available = np.zeros((2, len(rows), width), dtype=bool)
+        same = np.zeros((len(rows), width), dtype=np.int64)
         label_of = np.full((len(rows), width + 1), UNKNOWN)  # the last place is that of UNKNOWN
         for place, (own, right) in enumerate(zip(labels, rows["correct"], strict=True)):
             available[place, own] = True
             correct[place, own] = list(right)
+            same[place, own] = [numbers[text] for text in rows["choices"].iloc[place]]
             label_of[place, : len(own)] = own
         predicted = label_of[np.arange(len(rows)), matrix.predicted]
-        return cls(predicted, matrix.evaluated, correct, available, shared)
+        cluster = pd.factorize(rows["cluster"])[0] if "cluster" in rows else None
+        return cls(predicted, matrix.evaluated, correct, available, shared, same, cluster)
 
     @property
     def single(self) -> bool:
         """Whether every example has one correct choice."""
         return bool((self.correct.sum(axis=1) == 1).all())
 
+    @cached_property
+    def strata(self) -> list[Stratum]:
+        """The examples' clusters by what is permuted and what is redrawn."""
+        examples, places = self.correct.shape
+        each = np.arange(examples * places).reshape(examples, places)
+        texts = self.texts
+        if texts is None:
+            texts = np.broadcast_to(np.arange(places), each.shape) if self.shared else each
+        return strata(texts, self.available, self._clusters)
+
+    @property
+    def permuted(self) -> float:
+        """The share of examples whose gold answers are permuted, and not only redrawn, in [0, 1]."""
+        return sum(part.examples.size for part in self.strata if part.permuted) / len(self.correct)
+
+    @property
+    def fixed(self) -> float:
+        """The share of examples whose gold answers cannot change, being like no others, in [0, 1]."""
+        return sum(part.examples.size for part in self.strata if part.fixed) / len(self.correct)
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters the examples make."""
+        return len(np.unique(self._clusters))
+
+    @property
+    def _clusters(self) -> Ints:
+        return np.arange(len(self.correct)) if self.cluster is None else self.cluster
+
     def draws(self, generator: np.random.Generator, number: int) -> Bools:
-        """(number, examples, labels) correct labels drawn under the null hypothesis."""
-        examples, labels = self.correct.shape
-        if self.shared:
-            order = generator.permuted(np.tile(np.arange(examples), (number, 1)), axis=1)
-            permuted: Bools = self.correct[order]
-            return permuted
-        if self.single:
-            choices = self.available.sum(axis=1)
-            drawn = (generator.random((number, examples)) * choices).astype(np.int64)
-            redrawn: Bools = drawn[:, :, None] == np.arange(labels)
-            return redrawn
-        noise = np.where(self.available, generator.random((number, examples, labels)), np.inf)
-        places = noise.argsort(axis=2).argsort(axis=2)
-        several: Bools = places < self.correct.sum(axis=1)[None, :, None]
-        return several
+        """(number, examples, labels) correct labels drawn under the null hypothesis, see ``gold``."""
+        drawn = np.zeros((number, *self.correct.shape), dtype=bool)
+        for stratum in self.strata:
+            stratum.draw(self.correct, generator, drawn)
+        return drawn
 
     def statistics(self, correct: Bools, statistic: str) -> Floats:
         """(prompts, draws) the statistic of each prompt in each draw of (draws, examples, labels)."""
@@ -157,8 +187,12 @@ class Result:
         (prompts,) adjusted p-values, for which the family-wise error rate holds.
     draws
         How many times the gold answers were drawn.
-    shared
-        Whether they were permuted among examples (else redrawn among each example's choices).
+    permuted
+        The share of examples whose gold answers were permuted; the others were redrawn among choices.
+    fixed
+        The share of examples whose gold answers could not change: they take part in no draw.
+    clusters
+        How many clusters the examples make, which are drawn as wholes.
     """
 
     statistic: str
@@ -166,7 +200,9 @@ class Result:
     p_value: float
     adjusted: Floats
     draws: int
-    shared: bool
+    permuted: float
+    fixed: float
+    clusters: int
 
     def _repr_html_(self) -> str:
         return as_html(
@@ -175,7 +211,8 @@ class Result:
                 "best": float(self.observed.max()),
                 "prompts": len(self.observed),
                 "p-value": self.p_value,
-                "gold answers": "permuted among examples" if self.shared else "redrawn among choices",
+                "gold answers": f"permuted in {self.permuted:.0%} of examples, else redrawn",
+                "clusters": self.clusters,
                 "draws": self.draws,
             }
         )
@@ -220,7 +257,8 @@ def randomization_test(
     step_down = np.maximum.accumulate((reached + 1) / (draws + 1))
     adjusted = np.empty(len(observed))
     adjusted[order] = step_down
-    return Result(statistic, observed, float(step_down[0]), adjusted, draws, answers.shared)
+    how = answers.permuted, answers.fixed, answers.clusters
+    return Result(statistic, observed, float(step_down[0]), adjusted, draws, *how)
 
 
 def _chunks(answers: Answers, generator: np.random.Generator, draws: int) -> Iterator[Bools]:
@@ -254,7 +292,9 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
                     "value": found.observed,
                     "adjusted_tail": found.adjusted,
                     "best_tail": found.p_value,
-                    "shared": found.shared,
+                    "permuted": found.permuted,
+                    "fixed": found.fixed,
+                    "clusters": found.clusters,
                 }
             )
         )

@@ -99,7 +99,8 @@ def demonstration_texts(task: pd.DataFrame) -> dict[str, str]:
     be one.
     """
     first_with: dict[str, str] = {}
-    for example, text, choices, correct in task.itertuples(index=False):
+    columns = (task[name] for name in ("example", "text", "choices", "correct"))
+    for example, text, choices, correct in zip(*columns, strict=True):
         answer = choices[list(correct).index(True)]
         first_with.setdefault(f"{text} {answer}\n", example)
     return {example: text for text, example in first_with.items()}

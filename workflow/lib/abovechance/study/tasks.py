@@ -6,6 +6,7 @@ Every source ends in the same table, one row per example:
     text     str          what the model reads before the choice
     choices  list of str  at least two
     correct  list of bool one a choice, at least one true
+    cluster  int          the same for examples that belong together
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import re
 import tarfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from abovechance.core.reading import (
 )
 from abovechance.core.tables import TableSchema
 from abovechance.study.chances import chances
+from abovechance.study.clusters import clusters, passages
 from abovechance.study.task_sources import OWN_TASK_SUFFIXES, check_bigbench_name
 
 TASKS = TableSchema(
@@ -42,6 +44,7 @@ TASKS = TableSchema(
         "text": pa.string(),
         "choices": pa.list_(pa.string()),
         "correct": pa.list_(pa.bool_()),
+        "cluster": pa.int64(),
     },
 )
 
@@ -86,7 +89,7 @@ def _bigbench_table(source: Path, task: str, texts: Mapping[tuple[str, str], byt
     with as_written_by("BIG-bench", where):
         root = parse_json(texts[task, ""], where)
         if "examples" in root:
-            return as_table(_format_bigbench(root, prefix=""))
+            return _with_passages(_format_bigbench(root, prefix=""))
     # BIG-bench sorts the subtasks by the paths of their files.
     subtasks = sorted(
         (subtask for name, subtask in texts if name == task and subtask), key="{}/task.json".format
@@ -96,7 +99,13 @@ def _bigbench_table(source: Path, task: str, texts: Mapping[tuple[str, str], byt
         with as_written_by("BIG-bench", f"{where}, subtask '{subtask}'"):
             parsed = parse_json(texts[task, subtask], f"{where}, subtask '{subtask}'")
             rows.extend(_format_bigbench(parsed, prefix=f"{subtask}/"))
-    return as_table(rows)
+    return _with_passages(rows)
+
+
+def _with_passages(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """The table of BIG-bench examples, whose inputs show which belong together."""
+    listed = list(rows)
+    return as_table(listed, passages([row["input"] for row in listed]))
 
 
 def _task_files_in_folder(folder: Path, tasks: list[str]) -> Iterator[tuple[tuple[str, str], bytes]]:
@@ -142,6 +151,7 @@ def _format_bigbench(task: Mapping[str, Any], prefix: str) -> Iterator[dict[str,
             ordered = sorted(scores)
             listed = choice_prefix + choice_prefix.join(ordered[i] for i in order)
         yield {
+            "input": example["input"],
             "example": f"{prefix}{index}",
             "text": task_prefix + input_prefix + example["input"] + listed + output_prefix,
             "choices": list(scores),
@@ -165,6 +175,8 @@ def read_own(path: Path) -> pd.DataFrame:
     0, or a list of these where several are correct. ``example`` (a unique id) is optional and
     otherwise the row's number from 0. In a CSV, ``choices`` is a JSON list, and ``answer`` a
     choice's text, its index, or a JSON list of these; a text that is a choice is that choice.
+    ``cluster`` (a text or a whole number) is optional: examples that belong together, such as questions about
+    one passage, have the same; and so do examples of the same ``text``.
 
     Raises
     ------
@@ -201,7 +213,9 @@ def _read_parquet(path: Path) -> Iterator[tuple[int, Any]]:
     """The rows of a Parquet file, a study's own ``tasks`` among them."""
     table = read_parquet(path)
     known = [
-        name for name in ("example", "text", "choices", "answer", "correct") if name in table.column_names
+        name
+        for name in ("example", "text", "choices", "answer", "correct", "cluster")
+        if name in table.column_names
     ]
     for place, row in enumerate(table.select(known).to_pylist(), start=1):
         if "answer" not in row and "correct" in row:
@@ -285,7 +299,17 @@ def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
         "text": text,
         "choices": choices,
         "correct": [index in right for index in range(len(choices))],
+        "cluster": _own_cluster(row.get("cluster"), where),
     }
+
+
+def _own_cluster(value: Any, where: str) -> str | None:
+    """The name of a cluster in the user's file; None where the example is by itself."""
+    if isinstance(value, float):  # as pandas writes whole numbers beside gaps, and these
+        value = None if np.isnan(value) else int(value) if value.is_integer() else value
+    if value is not None and (not isinstance(value, str | int) or isinstance(value, bool)):
+        raise InputError(f"{where}: field 'cluster' must be a text or a whole number, not {value!r}")
+    return None if value is None or value == "" else str(value)
 
 
 def _check_characters(texts: Iterable[str], where: str) -> None:
@@ -320,6 +344,27 @@ def _index_of(answer: Any, choices: list[str], where: str) -> int:
     )
 
 
-def as_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows of examples as a table with the columns example, text, choices, correct."""
-    return pd.DataFrame(list(rows), columns=["example", "text", "choices", "correct"])
+def as_table(
+    rows: Iterable[Mapping[str, Any]], keys: Sequence[Iterable[Hashable]] | None = None
+) -> pd.DataFrame:
+    """Rows of examples as the table ``tasks``.
+
+    Examples of the same text are a cluster, and so are those of the same ``cluster`` in the rows, or with a
+    key in common.
+
+    Parameters
+    ----------
+    rows
+        One with ``example``, ``text``, ``choices``, ``correct``; ``cluster``, where it has one.
+    keys
+        For each, what it has in common with others.
+    """
+    listed = list(rows)
+    own: list[set[Hashable]] = [
+        {("text", row["text"]), *([("cluster", row["cluster"])] if row.get("cluster") is not None else [])}
+        for row in listed
+    ]
+    for found, more in zip(own, keys or [], strict=keys is not None):
+        found.update(more)
+    table = pd.DataFrame(listed, columns=["example", "text", "choices", "correct"])
+    return table.assign(cluster=clusters(own))

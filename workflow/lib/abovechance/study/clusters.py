@@ -1,0 +1,70 @@
+"""Examples of a task that belong together, so that their answers are no independent evidence."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+
+from abovechance.core.arrays import Ints
+
+# A sentence of so many words can be a passage.
+PASSAGE_WORDS = 8
+# (in at most so many examples, at least this share of an example's words): what many examples have, such as
+# an instruction, says less than what few have.
+PASSAGES = ((12, 1 / 5), (50, 1 / 3))
+
+
+def clusters(keys: Sequence[Iterable[Hashable]]) -> Ints:
+    """(examples,) the number of each example's cluster, from 0: those with a key in common, and their like.
+
+    Parameters
+    ----------
+    keys
+        What each example has in common with others.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    numbers: dict[Hashable, int] = {}
+    pairs = [
+        (example, len(keys) + numbers.setdefault(key, len(numbers)))
+        for example, own in enumerate(keys)
+        for key in own
+    ]
+    size = len(keys) + len(numbers)
+    ones = np.ones(len(pairs), dtype=bool)
+    graph = coo_array((ones, tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)), shape=(size, size))
+    _, found = connected_components(graph, directed=False)
+    # numbered as they come
+    first: dict[int, int] = {}
+    return np.array([first.setdefault(int(name), len(first)) for name in found[: len(keys)]], dtype=np.int64)
+
+
+def passages(inputs: Sequence[str]) -> list[set[Hashable]]:
+    """What questions have in common that can be seen: for each, its passages, and its words in any order.
+
+    A passage is a sentence of at least ``PASSAGE_WORDS`` words that some inputs have and that is a good
+    part of each (``PASSAGES``). Inputs of the same words are the same with parts swapped.
+    """
+    split = [re.split(r"(?<=[.!?])\s+|\n", text) for text in inputs]
+    sentences = [
+        {part: len(part.split()) for part in map(str.strip, parts) if len(part.split()) >= PASSAGE_WORDS}
+        for parts in split
+    ]
+    times = Counter(sentence for own in sentences for sentence in own)
+    most_of_all = max(10, 0.1 * len(inputs))  # in a small task, what a tenth has is an instruction
+    found: list[set[Hashable]] = []
+    for text, own in zip(inputs, sentences, strict=True):
+        words = re.findall(r"\w+|[^\w\s]", text.lower())
+        length = len(text.split())
+        keys: set[Hashable] = {
+            sentence
+            for sentence, size in own.items()
+            for most, share in PASSAGES
+            if times[sentence] <= min(most, most_of_all) and size >= share * length
+        }
+        found.append(keys | {tuple(sorted(words))})
+    return found
