@@ -7,8 +7,8 @@ from sklearn.metrics import auc
 
 from abovechance import RandomBaseline
 from abovechance.chance import heldout
-from abovechance.chance.agreement import agreement, curves
-from abovechance.chance.heldout import _different, all_outcomes, of_share, outcomes, parts
+from abovechance.chance.agreement import agreement, curves, difference, of_guessers, with_ranks
+from abovechance.chance.heldout import _different, all_outcomes, guessed_outcomes, of_share, outcomes, parts
 from abovechance.core.settings import Setting
 from abovechance.results.response_matrix import ResponseMatrix
 
@@ -100,8 +100,8 @@ def test_agreement_is_precision_recall_and_areas():
             "above_on_test": [True, True, False, False],
             "above_standard": [True, True, True, True],
             "above_maximum": [True, False, True, False],
-            "standard_tail": [0.1, 0.2, 0.3, 0.4],
-            "maximum_tail": [0.1, 0.4, 0.3, 0.2],
+            "standard_log_below": np.log1p([-0.1, -0.2, -0.3, -0.4]),
+            "maximum_log_below": np.log1p([-0.1, -0.4, -0.3, -0.2]),
         }
     )
     found = agreement(table, []).set_index("predictor")
@@ -176,3 +176,75 @@ def test_different_counts_are_different_baselines_where_no_number_holds_them():
 )
 def test_a_share_of_examples_is_not_one_less_by_rounding(examples, share, expected):
     assert of_share(examples, share) == expected
+
+
+def test_what_ranks_outcomes_tells_apart_what_tails_do_not():
+    """At 30 of 75, 1 - F^200 is 1 in floating point, and so it is at 29."""
+    correct = np.zeros((1, 200, 100), bool)
+    correct[0, :, :45] = True
+    found = study(predictions(correct[0]), tried=[200], splits=50)
+    assert found["maximum_tail"].nunique() < found["maximum_log_below"].nunique()
+    row = found.iloc[0]
+    baseline = RandomBaseline.of(0.5, int(row["validation_examples"]))
+    right = round(row["validation_accuracy"] * baseline.examples)
+    assert row["maximum_log_below"] == pytest.approx(200 * baseline.log_cdf(right - 1))
+    assert row["standard_log_below"] == pytest.approx(baseline.log_cdf(right - 1))
+
+
+def test_guessers_who_do_well_on_one_part_do_badly_on_the_other(guesses):
+    how = {"seed": 0, "splits": 50, "validation": 0.75, "tried": [12]}
+    found = guessed_outcomes(lambda: [guesses], sets=20, **how)
+    assert (len(found), found["set"].nunique()) == (1000, 20)
+    chosen = RandomBaseline.of(0.5, 30).maximum(12)
+    assert found["validation_accuracy"].mean() == pytest.approx(chosen, abs=0.03)
+    assert of_guessers(found, ["asked"])["tail_auroc"].iloc[0] < 0.35
+    assert agreement(with_ranks(found), [])["tail_auroc"].iloc[0] < 0.4
+    pd.testing.assert_frame_equal(found, guessed_outcomes(lambda: [guesses], sets=20, **how))
+
+
+def some_outcomes(tasks: int, rows: int = 30) -> pd.DataFrame:
+    generator = np.random.default_rng(3)
+    size = tasks * rows
+    truth = generator.random(size) < 0.6
+    score = np.round(truth + generator.normal(0, 1.5, (2, size)), 1)
+    return pd.DataFrame(
+        {
+            "task": np.repeat([f"t{i}" for i in range(tasks)], rows),
+            "above_on_test": truth,
+            "above_standard": score[0] > -1,
+            "above_maximum": score[1] > 0,
+            "standard_log_below": score[0],
+            "maximum_log_below": score[1],
+        }
+    )
+
+
+def test_the_difference_of_baselines_is_that_of_their_agreements():
+    table = some_outcomes(8)
+    found, expected = difference(table).set_index("measure"), agreement(table, []).set_index("predictor")
+    for measure in ("accuracy", "auroc", "tail_auroc"):
+        for predictor in ("standard", "maximum"):
+            assert found.loc[measure, predictor] == pytest.approx(expected.loc[predictor, measure])
+        gain = found.loc[measure, "maximum"] - found.loc[measure, "standard"]
+        assert found.loc[measure, "difference"] == pytest.approx(gain)
+        assert found.loc[measure, "low"] < gain < found.loc[measure, "high"]
+
+
+def test_its_interval_is_that_of_resampled_tasks():
+    table = some_outcomes(6)
+    generator, gains = np.random.default_rng(1), []
+    parts = [part for _, part in table.groupby("task")]
+    for _ in range(1000):
+        drawn = pd.concat([parts[i] for i in generator.integers(0, 6, 6)])
+        values = agreement(drawn, []).set_index("predictor")["tail_auroc"]
+        gains.append(values["maximum"] - values["standard"])
+    row = difference(table).set_index("measure").loc["tail_auroc"]
+    assert [row["low"], row["high"]] == pytest.approx(np.quantile(gains, [0.025, 0.975]), abs=0.015)
+
+
+def test_of_few_tasks_there_is_no_interval():
+    found = difference(some_outcomes(4))
+    assert found[["low", "high"]].isna().all(axis=None)
+    assert found["difference"].notna().all()
+    none = difference(some_outcomes(8).assign(above_on_test=True)).set_index("measure")
+    assert none.loc[["auroc", "tail_auroc"], "difference"].isna().all()

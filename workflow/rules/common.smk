@@ -58,6 +58,7 @@ ACCURACY = f"{RESULTS}/accuracy.parquet"
 LIKELIHOODS = f"{RESULTS}/likelihoods.parquet"
 VERDICTS = f"{RESULTS}/verdicts.csv"
 OUTCOMES = f"{RESULTS}/heldout/outcomes.parquet"
+GUESSERS = f"{RESULTS}/heldout/guessers.parquet"
 
 TABLES, FIGURES = [], []
 BESIDE_VERDICTS = {}  # what verdicts carry: its table

@@ -1,6 +1,6 @@
 """What people open first.
 
-in:  verdicts, held-out outcomes, and all tables and figures of the study
+in:  verdicts, and all tables and figures of the study
 out: report.html and the resolved config.yaml
 """
 
@@ -24,7 +24,7 @@ rule report:
     """One file that opens anywhere."""
     input:
         verdicts=VERDICTS,
-        outcomes=OUTCOMES,
+        heldout=f"{RESULTS}/tables/heldout_by_prompts.csv",
         config=rules.resolved_config.output,
         made_from=MADE_FROM,
         tables=table_files(TABLES, ["csv"]),

@@ -8,4 +8,5 @@ from abovechance.core.tables import read_table
 from abovechance.shown.tables import heldout_tables, write_all
 
 with logged(snakemake):
-    write_all(heldout_tables(read_table(Path(snakemake.input.outcomes))), snakemake.output)
+    tables = (read_table(Path(path)) for path in (snakemake.input.outcomes, snakemake.input.guessers))
+    write_all(heldout_tables(*tables), snakemake.output)

@@ -8,7 +8,6 @@ import pandas as pd
 import yaml
 
 from abovechance.core.files import write_text
-from abovechance.core.tables import read_table
 from abovechance.shown import report
 
 with logged(snakemake):
@@ -16,7 +15,7 @@ with logged(snakemake):
     text = report.render(
         study=snakemake.params.study,
         verdicts=pd.read_csv(files.verdicts),
-        outcomes=read_table(Path(files.outcomes)),
+        heldout=pd.read_csv(files.heldout),
         pictures=report.pictures(snakemake.params.figures, [Path(path) for path in files.figures]),
         facts=report.facts(
             yaml.safe_load(Path(files.config[0]).read_text()),

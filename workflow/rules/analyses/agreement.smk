@@ -1,6 +1,6 @@
 """ROC and precision-recall curves of both baselines as predictors.
 
-in:  heldout/outcomes.parquet
+in:  heldout/outcomes.parquet, heldout/guessers.parquet
 out: figures/agreement
 """
 
@@ -11,6 +11,7 @@ rule figure_agreement:
     """ROC and precision-recall curves of both baselines as predictors."""
     input:
         outcomes=OUTCOMES,
+        guessers=GUESSERS,
     output:
         multiext(f"{RESULTS}/figures/agreement", ".pdf", ".csv"),
         png=report(

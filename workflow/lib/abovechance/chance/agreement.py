@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from abovechance.core.arrays import Floats, Ints
+
 PREDICTORS = ("standard", "maximum")
 
 
@@ -60,10 +62,39 @@ def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*by, *_COLUMNS])
 
 
+def of_guessers(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """``agreement`` of random guessers: the mean over their sets.
+
+    Parameters
+    ----------
+    table
+        Rows of the table ``guessers``.
+    """
+    found = agreement(table, ["set", *by])
+    return (
+        found.groupby([*by, "predictor"], sort=False, observed=True).mean().drop(columns="set").reset_index()
+    )
+
+
+def with_ranks(table: pd.DataFrame) -> pd.DataFrame:
+    """The table ``guessers`` with scores that are ranks in their set, so that all sets have one curve."""
+    ranks = {
+        f"{predictor}_log_below": table.groupby("set")[f"{predictor}_log_below"].rank(pct=True)
+        for predictor in PREDICTORS
+    }
+    return table.assign(**ranks)
+
+
 _COLUMNS = [
     *("predictor", "outcomes", "held_up", "accuracy", "precision", "recall"),
     *("auroc", "aupr", "tail_auroc", "tail_aupr"),
 ]
+
+
+def _score(table: pd.DataFrame, predictor: str) -> Floats:
+    """How far above a baseline outcomes are: log F^t, which tells apart what tails near 1 do not."""
+    score: Floats = np.maximum(table[f"{predictor}_log_below"].to_numpy(dtype=float), -1e300)
+    return score
 
 
 def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
@@ -71,7 +102,7 @@ def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
 
     truth = group["above_on_test"].to_numpy(dtype=bool)
     both = bool(truth.any()) and not bool(truth.all())
-    score = -group[f"{predictor}_tail"].to_numpy()
+    score = _score(group, predictor)
     return {
         "outcomes": len(group),
         "held_up": float(truth.mean()) if len(truth) else np.nan,
@@ -124,7 +155,7 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
     parts = []
     if truth.any() and not truth.all():
         for predictor in PREDICTORS:
-            score = -table[f"{predictor}_tail"].to_numpy()
+            score = _score(table, predictor)
             false, true, _ = metrics.roc_curve(truth, score)
             precision, recall, _ = metrics.precision_recall_curve(truth, score)
             guess = table[f"above_{predictor}"].to_numpy(dtype=bool)
@@ -140,3 +171,75 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
                 parts.append(pd.DataFrame(part))
     columns = ["curve", "predictor", "score", "x", "y"]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+# With fewer tasks, resampling them says nothing.
+LEAST_TASKS = 5
+
+
+def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> pd.DataFrame:
+    """How much better the maximum baseline foresees held-out results than the standard one.
+
+    Splits of a setting, and settings of a task, are not independent, so whole tasks are resampled (percentile
+    bootstrap). With fewer than ``LEAST_TASKS`` tasks there is no interval.
+
+    Parameters
+    ----------
+    table
+        Rows of the table ``outcomes``.
+
+    Returns
+    -------
+    DataFrame
+        For ``accuracy`` and ``auroc`` of the decision and ``tail_auroc`` (``measure``): ``standard``,
+        ``maximum``, their ``difference``, and the ends ``low`` and ``high`` of its 95 % interval.
+        Missing where all outcomes agree.
+    """
+    tasks, names = pd.factorize(table["task"])
+    generator = np.random.default_rng(seed)
+    drawn = generator.multinomial(len(names), np.full(len(names), 1 / max(len(names), 1)), resamples)
+    weights = np.vstack([np.ones(len(names), dtype=np.int64), drawn])
+    truth = table["above_on_test"].to_numpy(dtype=bool)
+    rows = []
+    for measure in ("accuracy", "auroc", "tail_auroc"):
+        values = {}
+        for predictor in PREDICTORS:
+            decided = table[f"above_{predictor}"].to_numpy(dtype=bool)
+            if measure == "accuracy":
+                values[predictor] = _mean_by_task(decided == truth, tasks, weights)
+            else:
+                score = decided.astype(float) if measure == "auroc" else _score(table, predictor)
+                values[predictor] = _area_by_task(score, truth, tasks, weights)
+        gain = values["maximum"] - values["standard"]
+        resampled = gain[1:][~np.isnan(gain[1:])]
+        enough = len(names) >= LEAST_TASKS and len(resampled) > 0
+        low, high = np.quantile(resampled, [0.025, 0.975]) if enough else (np.nan, np.nan)
+        whole = {name: found[0] for name, found in values.items()}
+        rows.append({"measure": measure, **whole, "difference": gain[0], "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+def _mean_by_task(values: np.ndarray, tasks: Ints, weights: Ints) -> Floats:
+    """(resamples,) means of values, each task as often as (resamples, tasks) weights say."""
+    size = weights.shape[1]
+    sums, sizes = np.bincount(tasks, values, size), np.bincount(tasks, minlength=size)
+    found: Floats = (weights @ sums) / (weights @ sizes)
+    return found
+
+
+def _area_by_task(score: Floats, truth: np.ndarray, tasks: Ints, weights: Ints) -> Floats:
+    """(resamples,) areas under the ROC curve: the share of pairs, one true and one false, in the right order.
+
+    Pairs are counted for every two tasks once, and weighted.
+    """
+    size = weights.shape[1]
+    right = np.zeros((size, size))
+    for task in range(size):
+        false = np.sort(score[~truth & (tasks == task)])
+        above = np.searchsorted(false, score[truth], "left") + np.searchsorted(false, score[truth], "right")
+        right[:, task] = np.bincount(tasks[truth], above / 2, size)
+    positive, negative = (np.bincount(tasks[part], minlength=size) for part in (truth, ~truth))
+    pairs = (weights @ positive) * (weights @ negative).astype(float)
+    ordered = np.einsum("ra,ab,rb->r", weights, right, weights)
+    found: Floats = np.divide(ordered, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+    return found

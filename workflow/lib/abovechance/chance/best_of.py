@@ -82,6 +82,10 @@ class BestOf:
         """Probability that the best guesser has at least this score; arrays broadcast with (...,)."""
         return number(-np.expm1(self._log_cdf(score, below=True)))
 
+    def log_below(self, score: ArrayLike) -> Floats | float:
+        """log of the probability that the best guesser has less than this score; tells large tails apart."""
+        return number(self._log_cdf(score, below=True))
+
     def cdf(self, score: ArrayLike) -> Floats | float:
         """Probability that the best guesser has at most this score; arrays broadcast with (...,)."""
         return number(np.exp(self._log_cdf(score, below=False)))

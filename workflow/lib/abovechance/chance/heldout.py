@@ -8,9 +8,10 @@ held-out test split (Yauney and Mimno, 2024, Section 5.2).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,6 +39,8 @@ OUTCOMES = TableSchema(
         "maximum_baseline": pa.float64(),
         "standard_tail": pa.float64(),
         "maximum_tail": pa.float64(),
+        "standard_log_below": pa.float64(),
+        "maximum_log_below": pa.float64(),
         "above_standard": pa.bool_(),
         "above_maximum": pa.bool_(),
         "test_examples": pa.int64(),
@@ -46,6 +49,8 @@ OUTCOMES = TableSchema(
         "above_on_test": pa.bool_(),
     },
 )
+
+GUESSERS = TableSchema("guessers", {**OUTCOMES.columns, "set": pa.int64()})
 
 # Where more different baselines than this come together, splits are taken in smaller groups.
 FEW_BASELINES = 64
@@ -214,7 +219,7 @@ def _outcomes(on_validation: Part, on_test: Part, order: Ints, tried: Ints) -> p
     several = BestOf(baselines, np.cumsum(among, axis=1)[split, many - 1])
     own = BestOf(baselines, which.T[split, best][:, None] == np.arange(len(baselines)))
     accuracy, test_accuracy = on_validation.accuracy[best, split], on_test.accuracy[best, split]
-    verdict = judge(accuracy, several.standard, several.maximum)
+    verdict = judge(accuracy, own.standard, several.maximum)
     return pd.DataFrame(
         {
             "split": split,
@@ -223,10 +228,13 @@ def _outcomes(on_validation: Part, on_test: Part, order: Ints, tried: Ints) -> p
             "prompt": best,
             "validation_examples": on_validation.size[best, split],
             "validation_accuracy": accuracy,
-            "standard_baseline": several.standard,
+            "standard_baseline": own.standard,
             "maximum_baseline": several.maximum,
             "standard_tail": own.tail(accuracy),
             "maximum_tail": several.tail(accuracy),
+            # tails near 1 are all 1 in floating point: these tell them apart
+            "standard_log_below": own.log_below(accuracy),
+            "maximum_log_below": several.log_below(accuracy),
             "above_standard": verdict != "below",
             "above_maximum": verdict == "above",
             "test_examples": on_test.size[best, split],
@@ -271,3 +279,35 @@ def all_outcomes(
         table = outcomes(matrix, setting, seed, splits, validation, tried, whole_split)
         found.append(setting.label(table))
     return pd.concat(found, ignore_index=True)
+
+
+def guessed_outcomes(
+    settings: Callable[[], Iterable[pd.DataFrame]], seed: int, sets: int, **how: Any
+) -> pd.DataFrame:
+    """The table ``guessers``: outcomes of random guessers in place of prompts.
+
+    What a validation part has, the test part lacks: guessers who do well on one do badly on the other. So
+    being above a baseline foresees even less of them than nothing, and their outcomes are what those of
+    prompts are to be compared with. Each set is a study of its own: agreement is that of one at a time.
+
+    Parameters
+    ----------
+    settings
+        Gives the predictions of one setting after another, anew each time.
+    seed, how
+        See ``all_outcomes``; the seed decides the guesses too.
+    sets
+        How many times all settings' prompts are replaced.
+    """
+    parts = [
+        all_outcomes((_guessed(part, seed, number) for part in settings()), seed, **how).assign(set=number)
+        for number in range(sets)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _guessed(predictions: pd.DataFrame, seed: int, number: int) -> pd.DataFrame:
+    """The predictions of one setting as random guessers have them right."""
+    generator = np.random.default_rng(setting_of(predictions).seed(seed, f"guessers {number}"))
+    lucky = generator.random(len(predictions)) < predictions["chance"].to_numpy()
+    return predictions.assign(correct=lucky)

@@ -131,6 +131,19 @@ def read_parts(path: Path) -> Iterator[pd.DataFrame]:
             yield part
 
 
+def count_parts(path: Path) -> int:
+    """How many parts a table was written in.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    with _told(path), pq.ParquetFile(path) as file:
+        number: int = file.num_row_groups
+    return number
+
+
 def read_made_from(path: Path) -> dict[str, Any]:
     """What a Parquet file was made from; empty where it does not say.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -65,8 +66,8 @@ def draw(
     yield "chosen_tasks", expected_maximum(numbers), numbers
     numbers = pair_numbers(accuracy[accuracy["task"] == chosen["task"]], pairs, ("pair", "shots", "tuned"))
     yield "base_and_tuned", expected_maximum(numbers, panel="pair"), numbers
-    ranked = outcomes if "maximum_tail" in outcomes else _with_tails(outcomes)
-    numbers = curves(most_prompts(ranked))
+    ranked = outcomes if "maximum_log_below" in outcomes else _with_scores(outcomes)
+    numbers = curves(most_prompts(ranked)).assign(of="prompts")
     yield (
         "published_agreement",
         agreement_curves(numbers, agreement(most_prompts(ranked), [])),
@@ -94,8 +95,10 @@ def pair_numbers(accuracy: pd.DataFrame, pairs: Mapping[str, str], by: tuple[str
     return expected_maximum_numbers(table[wanted], by)
 
 
-def _with_tails(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Released outcomes with what ranks them: the released distribution functions, from above."""
-    return outcomes.assign(
-        standard_tail=1 - outcomes["standard_cdf"], maximum_tail=1 - outcomes["maximum_cdf"]
-    )
+def _with_scores(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """Released outcomes with what ranks them: the released distribution functions."""
+    with np.errstate(divide="ignore"):
+        return outcomes.assign(
+            standard_log_below=np.log(outcomes["standard_cdf"]),
+            maximum_log_below=np.log(outcomes["maximum_cdf"]),
+        )

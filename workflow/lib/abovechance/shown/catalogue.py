@@ -42,7 +42,17 @@ LEFT_OUT = [
         "verdict.",
     )
 ]
-HELDOUT = [ShownTable(f"heldout_by_{by}") for by in ("prompts", "model", "task")]
+HELDOUT = [
+    *(ShownTable(f"heldout_by_{by}") for by in ("prompts", "model", "task")),
+    ShownTable(
+        "heldout_difference",
+        "Which baseline foresees held-out results better",
+        "Of choices from the most prompts: the share of decisions that were right (accuracy), and the areas "
+        "under the ROC curve of the decision and of the tail probability as a score. Splits of one setting, "
+        "and settings of one task, are not independent, so the 95 % interval of the difference is from "
+        "resampling tasks; with fewer than five tasks there is none.",
+    ),
+]
 PRECISION = [
     ShownTable(
         "precision_summary",
@@ -66,7 +76,9 @@ AGREEMENT = ShownFigure(
     "Which baseline foresees held-out results",
     "Does being above a baseline on the validation split foresee that the chosen prompt is above the "
     "standard baseline on the held-out test split? Marks: the decision to be above. Coloured lines: "
-    "its tail probability as a score. Thin grey lines: a predictor that knows nothing.",
+    "its tail probability as a score. Dotted lines and hollow marks: the same of random guessers in place of "
+    "prompts. What a validation part has, the test part lacks, so guessers who do well on one do badly on "
+    "the other: they, and not the thin diagonal, are the reference.",
 )
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import pandas as pd
 
-from abovechance.chance.agreement import agreement_by_prompts
 from abovechance.core.tables import read_made_from
 from abovechance.shown import style
 from abovechance.shown.tables import LEVEL, probability, readable, verdict_counts
@@ -52,7 +51,7 @@ class Section:
 def render(
     study: str,
     verdicts: pd.DataFrame,
-    outcomes: pd.DataFrame,
+    heldout: pd.DataFrame,
     pictures: Sequence[Picture],
     facts: Mapping[str, Any],
     sections: Sequence[Section] = (),
@@ -63,8 +62,8 @@ def render(
     ----------
     verdicts
         The table ``verdicts.csv``.
-    outcomes
-        The table ``heldout/outcomes.parquet``.
+    heldout
+        The table ``tables/heldout_by_prompts``.
     facts
         What was run, name to value, shown as a list.
     sections
@@ -87,8 +86,8 @@ def render(
         total=counts.iloc[-1].to_dict(),
         counts=_html(counts),
         verdicts=_html(verdicts, "data sortable"),
-        agreement=_html(agreement_by_prompts(outcomes)),
-        held_out=len(outcomes),
+        agreement=_html(heldout),
+        held_out=len(heldout),
         randomized="randomization_tail" in verdicts,
         pictures=pictures,
         facts=facts,

@@ -67,15 +67,18 @@ def _roc_line(axes: Axes, group: pd.DataFrame, predictor: str, score: str) -> No
     _mark(axes, group, predictor, size=7)
 
 
-def _mark(axes: Axes, group: pd.DataFrame, predictor: str, size: float, label: str = "") -> None:
+def _mark(
+    axes: Axes, group: pd.DataFrame, predictor: str, size: float, label: str = "", hollow: bool = False
+) -> None:
     """The one point of a decision."""
+    colour = _PREDICTORS[predictor]
     axes.plot(
         group["x"],
         group["y"],
-        color=_PREDICTORS[predictor],
+        color="white" if hollow else colour,
         marker="X" if predictor == "maximum" else "o",
         markersize=size,
-        markeredgecolor="white",
+        markeredgecolor=colour if hollow else "white",
         linestyle="",
         label=label or None,
         zorder=4,
@@ -89,11 +92,12 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     numbers
-        From ``agreement.curves``.
+        From ``agreement.curves``, with ``of``: ``prompts``, or ``guessers`` in their place.
     table
         From ``agreement.agreement``, with ``predictor``, ``auroc``, ``aupr``, ``held_up``.
 
-    The marks are the decisions, the lines the tail probabilities as scores.
+    The marks are the decisions, the lines the tail probabilities as scores; dotted and hollow, those of
+    guessers.
     """
     style.apply()
     if not table["outcomes"].iloc[0]:
@@ -101,14 +105,17 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
     figure, (roc, pr) = plt.subplots(1, 2, figsize=(style.FULL_WIDTH, 3.6))
     colour = _PREDICTORS
     by_predictor = table.set_index("predictor")
-    for key, group in numbers.groupby(["curve", "predictor", "score"], sort=False):
-        curve, predictor, score = map(str, key)
+    for key, group in numbers.groupby(["of", "curve", "predictor", "score"], sort=False):
+        of, curve, predictor, score = map(str, key)
         axes, area = (roc, "auroc") if curve == "roc" else (pr, "aupr")
         if score == "tail":
             # The curves are often one on the other: the wide one shows under the narrow one.
             width = 1.0 if predictor == "maximum" else 2.6
             steps = "default" if curve == "roc" else "steps-post"
-            axes.plot(group["x"], group["y"], color=colour[predictor], linewidth=width, drawstyle=steps)
+            look = {"linewidth": width} if of == "prompts" else {"linewidth": 1.0, "linestyle": ":"}
+            axes.plot(group["x"], group["y"], color=colour[predictor], drawstyle=steps, **look)
+        elif of == "guessers":
+            _mark(axes, group, predictor, size=6, hollow=True)
         else:
             reached = by_predictor[area].loc[predictor]
             label = f"above the {predictor} baseline, area {reached:.2f}"

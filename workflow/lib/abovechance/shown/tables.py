@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from abovechance.chance.agreement import agreement, agreement_by_prompts, most_prompts
+from abovechance.chance.agreement import (
+    agreement,
+    agreement_by_prompts,
+    difference,
+    most_prompts,
+    of_guessers,
+)
 from abovechance.chance.verdicts import VERDICTS
 from abovechance.core.files import check_names, write_csv, write_text
 
@@ -165,11 +171,28 @@ _SUMMARY = [
 ]
 
 
-def heldout_tables(outcomes: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Agreement of validation with held-out test: by model, by task and in total."""
-    most = most_prompts(outcomes)
-    return {
-        "heldout_by_prompts": agreement_by_prompts(outcomes),
-        "heldout_by_model": agreement(most, ["model"]),
-        "heldout_by_task": agreement(most, ["task"]),
+def heldout_tables(outcomes: pd.DataFrame, guessers: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Agreement of validation with held-out test: by model, by task and in total.
+
+    Parameters
+    ----------
+    outcomes
+        The table ``outcomes``.
+    guessers
+        The table ``guessers``.
+    """
+    most, guessed = most_prompts(outcomes), most_prompts(guessers)
+    by_prompts = _beside_guessers(agreement_by_prompts(outcomes), guessers, "asked")
+    by = {
+        f"heldout_by_{name}": _beside_guessers(agreement(most, [name]), guessed, name)
+        for name in ("model", "task")
     }
+    return {"heldout_by_prompts": by_prompts, **by, "heldout_difference": difference(most)}
+
+
+def _beside_guessers(found: pd.DataFrame, guessers: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Agreement with what guessers have of it."""
+    names, keys = ["accuracy", "auroc", "tail_auroc"], [by, "predictor"]
+    beside = of_guessers(guessers, [by])[[*keys, *names]]
+    beside = beside.rename(columns={name: f"guessers_{name}" for name in names})
+    return found.merge(beside, on=keys, how="left")
