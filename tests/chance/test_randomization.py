@@ -9,7 +9,14 @@ import pytest
 from sklearn.metrics import f1_score
 
 from abovechance import RandomBaseline
-from abovechance.chance.randomization import Answers, Result, for_verdicts, of_setting, randomization_test
+from abovechance.chance.randomization import (
+    Answers,
+    Result,
+    effective_prompts,
+    for_verdicts,
+    of_setting,
+    randomization_test,
+)
 from abovechance.core.settings import Setting
 from abovechance.study.tasks import as_table
 from tests.bench.randomization import NULLS
@@ -173,6 +180,25 @@ def test_choices_of_their_own_are_not_shared():
     row = for_verdicts(table).iloc[0]
     assert row["randomization_tail"] == table["best_tail"].iloc[0]
     assert np.isnan(row["macro_f1_tail"])
+
+
+def test_prompts_that_answer_alike_are_worth_fewer_guessers():
+    baseline = RandomBaseline.of(0.5, 60)
+    for guessers in (1, 7, 40):
+        tail = baseline.tail(38, guessers)
+        assert effective_prompts(tail, baseline.tail(38)) == pytest.approx(guessers)
+    assert np.isnan(effective_prompts([1.0, np.nan, 0.2], [0.1, 0.1, np.nan])).all()
+
+
+def test_verdicts_carry_the_bound_of_the_best_prompt():
+    predictions, task = a_study([["yes", "no"]] * 30)
+    task["cluster"] = range(30)
+    table = of_setting(predictions, task, seed=0, draws=200)
+    accuracy = table[table["statistic"] == "accuracy"]
+    assert for_verdicts(table)["best_lower_bound"].iloc[0] == accuracy["lower_bound"].max()
+    assert (accuracy["lower_bound"] < accuracy["value"]).all()
+    answered = Answers.of(predictions, task)
+    assert answered.right.sum(axis=1) / answered.evaluated.sum(axis=1) == pytest.approx(accuracy["value"])
 
 
 def test_a_tie_is_right_in_no_draw():

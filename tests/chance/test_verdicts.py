@@ -1,6 +1,6 @@
 """Verdicts and the expected maximum."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abovechance import BestOf, RandomBaseline
-from abovechance.chance.expected_maximum import expected_maximum, expected_maximum_curve
+from abovechance.chance.expected_maximum import expected_maximum, expected_maximum_curve, greatest
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.verdicts import Verdict, differ, judge, ranked, verdicts
 from abovechance.results.accuracy import accuracy_by_prompt
@@ -175,6 +175,25 @@ def test_the_expected_maximum_of_many_values_ends_at_the_greatest():
     assert found[0] == pytest.approx(values.mean())
     assert found[-1] == pytest.approx(values.max())
     assert np.all(np.diff(found) >= -1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=4))
+def test_the_greatest_of_all_draws_has_this_mean_and_deviation(values):
+    for repetition in (False, True):
+        mean, deviation = greatest(np.array(values), repetition)
+        for tried in range(1, len(values) + 1):
+            drawn = product(values, repeat=tried) if repetition else combinations(values, tried)
+            maxima = [max(some) for some in drawn]
+            assert mean[tried - 1] == pytest.approx(np.mean(maxima), abs=1e-12)
+            assert deviation[tried - 1] == pytest.approx(np.std(maxima), abs=1e-7)
+
+
+def test_the_curve_has_both_ways_of_drawing():
+    accuracy = accuracy_by_prompt(with_correct(9, 13, 12, 10))
+    curve = expected_maximum_curve(accuracy)
+    assert (curve["expected_with_repetition"] <= curve["expected_accuracy"] + 1e-12).all()
+    assert curve["deviation"].iloc[-1] == pytest.approx(0)
+    assert curve["deviation_with_repetition"].iloc[-1] > 0.01
 
 
 def test_the_curve_ends_where_the_verdict_stands():

@@ -5,7 +5,7 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.chance.multiplicity import with_adjusted
-from abovechance.chance.randomization import for_verdicts
+from abovechance.chance.randomization import effective_prompts, for_verdicts
 from abovechance.chance.verdicts import verdicts, with_left_out
 from abovechance.core.files import write_csv
 from abovechance.core.settings import SETTING
@@ -16,6 +16,7 @@ with logged(snakemake):
     table = verdicts(read_table(Path(files.accuracy)))
     if files.get("randomization"):
         table = table.merge(for_verdicts(read_table(Path(files.randomization))), on=SETTING, how="left")
+        table["effective_prompts"] = effective_prompts(table["randomization_tail"], table["standard_tail"])
     table = with_adjusted(table)
     if files.get("left_out"):
         table = with_left_out(table, read_table(Path(files.left_out)))

@@ -11,6 +11,7 @@ from abovechance.chance.verdicts import baselines
 CURVE = (
     *("prompts", "expected_accuracy", "standard_baseline", "maximum_baseline"),
     *("standard_tail", "maximum_tail"),
+    *("deviation", "expected_with_repetition", "deviation_with_repetition"),
 )
 
 
@@ -21,13 +22,16 @@ def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         (prompts,) with the columns ``CURVE``: ``prompts`` t; ``expected_accuracy``, the mean best
-        accuracy of t of the prompts drawn without repetition; both baselines; and both tail probabilities of
-        that expected accuracy. The baselines are those of the first t prompts.
+        accuracy of t of the prompts drawn without repetition; both baselines; both tail probabilities of
+        that expected accuracy; the standard deviation of the best accuracy; and mean and deviation where
+        prompts are drawn with repetition. The baselines are those of the first t prompts.
     """
     which, found = pd.factorize(np.array(baselines(accuracy), dtype=object))
     kinds = list(found)
     first = BestOf(kinds, np.cumsum(which[:, None] == np.arange(len(kinds)), axis=0))
-    expected = expected_maximum(accuracy["accuracy"].to_numpy())
+    values = accuracy["accuracy"].to_numpy()
+    expected, deviation = greatest(values)
+    repeated, repeated_deviation = greatest(values, repetition=True)
     return pd.DataFrame(
         {
             "prompts": first.prompts,
@@ -36,25 +40,37 @@ def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
             "maximum_baseline": first.maximum,
             "standard_tail": BestOf(kinds[:1]).tail(expected),
             "maximum_tail": first.tail(expected),
+            "deviation": deviation,
+            "expected_with_repetition": repeated,
+            "deviation_with_repetition": repeated_deviation,
         }
     )
 
 
 def expected_maximum(values: np.ndarray) -> np.ndarray:
-    """(values,) expected greatest of t values drawn without repetition, for t = 1, 2, ...
+    """(values,) expected greatest of t values drawn without repetition, for t = 1, 2, ..."""
+    return greatest(values)[0]
+
+
+def greatest(values: np.ndarray, repetition: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """(values,) mean and standard deviation of the greatest of t values that are drawn, for t = 1, 2, ...
 
     Of n values in ascending order, the i-th (from 1) is the greatest of t with probability
-    C(i - 1, t - 1) / C(n, t). (Without repetition: drawing with repetition, as in Dodge et
-    al., 2019, Equation 7, is biased low where t is not small beside n.)
+    C(i - 1, t - 1) / C(n, t) without repetition, and (i / n)^t - ((i - 1) / n)^t with it. With
+    repetition, as in Dodge et al. (2019, Equation 7) and in the paper's figures, the mean is biased low
+    where t is not small beside n.
     """
     ascending = np.sort(values)
     n = len(ascending)
+    place = np.arange(1, n + 1)
     # The weight of the i-th at t + 1 is its weight at t times (i - t) (t + 1) / (t (n - t)).
     weights = np.full(n, 1 / n)
-    expected = np.empty(n)
-    place = np.arange(1, n + 1)
+    mean, deviation = np.empty((2, n))
     for tried in range(1, n + 1):
-        expected[tried - 1] = weights @ ascending
-        if tried < n:
-            weights = weights * np.maximum(place - tried, 0) * (tried + 1) / (tried * (n - tried))
-    return expected
+        if repetition:
+            weights = (place / n) ** tried - ((place - 1) / n) ** tried
+        elif tried > 1:
+            weights = weights * np.maximum(place - tried + 1, 0) * tried / ((tried - 1) * (n - tried + 1))
+        mean[tried - 1] = weights @ ascending
+        deviation[tried - 1] = np.sqrt(weights @ (ascending - mean[tried - 1]) ** 2)
+    return mean, deviation

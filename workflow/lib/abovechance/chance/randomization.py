@@ -21,8 +21,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import ArrayLike
 
 from abovechance.chance.gold import Stratum, strata
+from abovechance.chance.lower_bound import lower_bounds
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, setting_of
@@ -39,6 +41,7 @@ RANDOMIZATION = TableSchema(
         "value": pa.float64(),
         "adjusted_tail": pa.float64(),
         "best_tail": pa.float64(),
+        "lower_bound": pa.float64(),
         "permuted": pa.float64(),
         "fixed": pa.float64(),
         "clusters": pa.int64(),
@@ -110,6 +113,15 @@ class Answers:
         predicted = label_of[np.arange(len(rows)), matrix.predicted]
         cluster = pd.factorize(rows["cluster"])[0] if "cluster" in rows else None
         return cls(predicted, matrix.evaluated, correct, available, shared, same, cluster)
+
+    @property
+    def right(self) -> Bools:
+        """(prompts, examples) whether a prompt is right."""
+        known = self.evaluated & (self.predicted != UNKNOWN)
+        found: Bools = (
+            known & np.take_along_axis(self.correct, np.where(known, self.predicted, 0).T, axis=1).T
+        )
+        return found
 
     @property
     def single(self) -> bool:
@@ -281,6 +293,13 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
     setting = setting_of(predictions)
     answers = Answers.of(predictions, task)
     statistics = STATISTICS if answers.shared and answers.single else STATISTICS[:1]
+    bounds = lower_bounds(
+        answers.right,
+        answers.evaluated,
+        answers.cluster,
+        resamples=draws,
+        seed=setting.seed(seed, "resamples"),
+    )
     parts = []
     for statistic in statistics:
         found = randomization_test(answers, setting.seed(seed), draws, statistic)
@@ -292,6 +311,7 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
                     "value": found.observed,
                     "adjusted_tail": found.adjusted,
                     "best_tail": found.p_value,
+                    "lower_bound": bounds if statistic == "accuracy" else np.nan,
                     "permuted": found.permuted,
                     "fixed": found.fixed,
                     "clusters": found.clusters,
@@ -307,8 +327,9 @@ def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``randomization_tail``: the p-value of the best accuracy; ``best_macro_f1`` and
-        ``macro_f1_tail``, missing where choices are not shared.
+        ``randomization_tail``: the p-value of the best accuracy; ``best_lower_bound``, how good the
+        best prompt is at least (``lower_bound``); ``best_macro_f1`` and ``macro_f1_tail``, missing where
+        choices are not shared.
     """
     best = table.groupby([*SETTING, "statistic"], observed=True, sort=False).agg(
         value=("value", "max"), tail=("best_tail", "first")
@@ -320,4 +341,19 @@ def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
         "macro_f1_tail": ("tail", "macro_f1"),
     }
     found = {name: wide.get(place, np.nan) for name, place in columns.items()}
+    accuracy = table[table["statistic"] == "accuracy"]
+    bounds = accuracy.groupby(SETTING, observed=True, sort=False)["lower_bound"].max()
+    found["best_lower_bound"] = bounds.reindex(wide.index)
     return pd.DataFrame(found, index=wide.index).reset_index()
+
+
+def effective_prompts(randomization_tail: ArrayLike, standard_tail: ArrayLike) -> Floats:
+    """How many independent guessers prompts are worth: the t whose maximum baseline's tail is the p-value.
+
+    With p the p-value of the best prompt and 1 - F its tail under one guesser, 1 - F^t = p at
+    t = log(1 - p) / log F. Prompts that answer alike are fewer than were tried. Missing where the p-value
+    is 1, which no number of guessers has, or either is missing.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.log1p(-np.asarray(randomization_tail)) / np.log1p(-np.asarray(standard_tail))
+    return np.where(np.isfinite(found), found, np.nan)

@@ -1,0 +1,74 @@
+"""Lower bounds of prompts' accuracies: they hold as often as they say, the best prompt's too."""
+
+import numpy as np
+import pytest
+
+from abovechance.chance.lower_bound import lower_bounds
+
+
+def study(generator, prompts=20, examples=80, truth=0.6, size=1):
+    """Equally good prompts that are half alike, on clusters of examples of this size."""
+    clusters = examples // size
+    common, own = generator.random(clusters) < truth, generator.random((prompts, clusters)) < truth
+    right = np.where(generator.random((prompts, clusters)) < 0.5, common, own)
+    return np.repeat(right, size, axis=1)
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_the_best_prompts_bound_holds_in_95_of_100_studies(size):
+    generator, held, naive = np.random.default_rng(0), 0, 0
+    for _ in range(200):
+        right = study(generator, size=size)
+        ones, cluster = np.ones(right.shape, bool), np.arange(80) // size
+        bounds = lower_bounds(right, ones, cluster, resamples=500, seed=int(generator.integers(2**31)))
+        held += bounds.max() <= 0.6
+        best = right[right.mean(axis=1).argmax()]
+        naive += lower_bounds(best[None], ones[:1], resamples=500)[0] <= 0.6
+    assert 0.91 <= held / 200 <= 0.995
+    assert naive / 200 < 0.75  # the best one's own interval forgets that it was chosen
+
+
+def test_one_prompts_bound_is_near_the_normal_one():
+    right = np.arange(400)[None] < 240
+    (found,) = lower_bounds(right, np.ones(right.shape, bool))
+    assert found == pytest.approx(0.6 - 1.645 * np.sqrt(0.24 / 400), abs=0.004)
+
+
+def test_clusters_widen_it_and_prompts_do():
+    right = np.repeat(np.arange(100) < 60, 4)[None]
+    ones = np.ones(right.shape, bool)
+    alone, wholes = (lower_bounds(right, ones, cluster)[0] for cluster in (None, np.arange(400) // 4))
+    assert wholes < alone - 0.02
+    many = np.random.default_rng(0).random((50, 400)) < 0.6
+    assert (lower_bounds(many, np.ones(many.shape, bool)) < many.mean(axis=1) - 0.06).all()
+
+
+def test_examples_that_a_prompt_is_not_evaluated_on_do_not_count():
+    right = np.random.default_rng(5).random((2, 40)) < 0.7
+    evaluated = np.ones(right.shape, bool)
+    evaluated[0, 30:] = False
+    found = lower_bounds(right, evaluated, seed=1)
+    changed = right.copy()
+    changed[0, 30:] ^= True
+    assert lower_bounds(changed, evaluated, seed=1) == pytest.approx(found)
+    assert ((found >= 0) & (found <= [right[0, :30].mean(), right[1].mean()])).all()
+
+
+def test_few_clusters_have_no_bound():
+    ones = np.ones((2, 36), bool)
+    assert np.isnan(lower_bounds(ones, ones, np.arange(36) // 4)).all()
+    assert (lower_bounds(ones, ones, np.arange(36) // 3) == 1).all()
+
+
+def test_it_is_seeded_and_confidence_widens_it():
+    right = study(np.random.default_rng(3))
+    ones = np.ones(right.shape, bool)
+    assert (lower_bounds(right, ones, seed=4) == lower_bounds(right, ones, seed=4)).all()
+    assert (lower_bounds(right, ones, confidence=0.99) < lower_bounds(right, ones, confidence=0.8)).all()
+
+
+def test_what_has_no_bound_is_refused():
+    with pytest.raises(ValueError, match="confidence is 1"):
+        lower_bounds(np.ones((1, 3), bool), np.ones((1, 3), bool), confidence=1)
+    with pytest.raises(ValueError, match="a prompt without examples"):
+        lower_bounds(np.ones((2, 3), bool), np.array([[True] * 3, [False] * 3]))
