@@ -78,7 +78,7 @@ def draw(
 
 
 def draw_pair(accuracy: pd.DataFrame, base: str, tuned: str | None) -> Drawn:
-    """Figure 11 of the paper: all results of a base model and the one that was tuned from it."""
+    """All results of a base model and the one that was tuned from it (full results of the paper)."""
     numbers = pair_numbers(accuracy, {base: tuned or ""}, ("task", "shots", "tuned"))
     yield f"pair_{base}", expected_maximum(numbers), numbers
 

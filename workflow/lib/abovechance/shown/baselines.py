@@ -154,7 +154,7 @@ def rise_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
 
 
 def rise(numbers: pd.DataFrame) -> Figure:
-    """By how much the baseline rises for the tasks of a suite (Figure 8): one dot a task."""
+    """By how much the baseline rises for the tasks of a suite (first version's Figure 8): a dot a task."""
     style.apply()
     names, tried = numbers["suite"].unique(), numbers["prompts"].unique()
     figure, panels = plt.subplots(1, len(names), figsize=(style.FULL_WIDTH, 2.2), sharex=True, sharey=True)
@@ -195,7 +195,7 @@ def normalized_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
 
 
 def normalized(numbers: pd.DataFrame) -> Figure:
-    """Normalized score against tail probability, one line per task (Figure 9)."""
+    """Normalized score against tail probability, one line per task (first version's Figure 9)."""
     style.apply()
     names, tried = numbers["suite"].unique(), numbers["prompts"].unique()
     figure, panels = plt.subplots(

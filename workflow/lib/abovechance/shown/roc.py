@@ -25,7 +25,7 @@ def roc_by_prompts_numbers(outcomes: pd.DataFrame) -> pd.DataFrame:
 
 
 def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
-    """ROC of both baselines as predictors, for ever more prompts to choose from (Figure 10)."""
+    """ROC of both baselines as predictors, for ever more prompts (Figure 8; first version, 10)."""
     style.apply()
     tried = numbers["prompts"].unique()
     if not len(tried):
