@@ -248,3 +248,7 @@ def test_of_few_tasks_there_is_no_interval():
     assert found["difference"].notna().all()
     none = difference(some_outcomes(8).assign(above_on_test=True)).set_index("measure")
     assert none.loc[["auroc", "tail_auroc"], "difference"].isna().all()
+    empty = difference(some_outcomes(8)[:0])
+    assert empty.columns.tolist() == found.columns.tolist()
+    assert empty["measure"].tolist() == found["measure"].tolist()
+    assert empty["standard"].isna().all()

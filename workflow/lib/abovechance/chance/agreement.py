@@ -175,6 +175,8 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
 
 # With fewer tasks, resampling them says nothing.
 LEAST_TASKS = 5
+MEASURES = ("accuracy", "auroc", "tail_auroc")
+_DIFFERENCE = ("standard", "maximum", "difference", "low", "high")
 
 
 def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> pd.DataFrame:
@@ -193,15 +195,17 @@ def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> p
     DataFrame
         For ``accuracy`` and ``auroc`` of the decision and ``tail_auroc`` (``measure``): ``standard``,
         ``maximum``, their ``difference``, and the ends ``low`` and ``high`` of its 95 % interval.
-        Missing where all outcomes agree.
+        Missing where all outcomes agree, or there are none.
     """
+    if table.empty:
+        return pd.DataFrame({"measure": MEASURES}).assign(**dict.fromkeys(_DIFFERENCE, np.nan))
     tasks, names = pd.factorize(table["task"])
     generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(len(names), np.full(len(names), 1 / max(len(names), 1)), resamples)
+    drawn = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), resamples)
     weights = np.vstack([np.ones(len(names), dtype=np.int64), drawn])
     truth = table["above_on_test"].to_numpy(dtype=bool)
     rows = []
-    for measure in ("accuracy", "auroc", "tail_auroc"):
+    for measure in MEASURES:
         values = {}
         for predictor in PREDICTORS:
             decided = table[f"above_{predictor}"].to_numpy(dtype=bool)
