@@ -146,10 +146,15 @@ def _cell(row: Any) -> dict[str, str]:
     )
     return {
         "verdict": f"{row.verdict} {strength}" if row.verdict == "above" else row.verdict,
-        "label": f"{row.verdict}, {probability(row.maximum_tail)}",
+        "label": f"{row.verdict}, {_short(row.maximum_tail)}",
         "best": f"{row.best_accuracy:.0%}",
         "hint": hint,
     }
+
+
+def _short(tail: float) -> str:
+    """A tail probability for a narrow cell."""
+    return "<0.001" if tail < 0.001 else f"{tail:.2f}" if tail >= 0.01 else f"{tail:.3f}"
 
 
 def _rows(table: pd.DataFrame) -> Iterator[Any]:
