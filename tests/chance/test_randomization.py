@@ -324,3 +324,27 @@ def test_no_null_is_rejected_too_often(name):
         study = NULLS[name](generator)
         rejected += randomization_test(study, generator.integers(2**31), 99).p_value <= 0.05
     assert rejected / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_prompts_on_other_examples_are_compared_by_their_standardized_scores():
+    """One prompt is right in 75 % of 200 examples; ten others guess on ten of them."""
+    generator = np.random.default_rng(0)
+    gold = generator.integers(0, 2, 200)
+    predicted = generator.integers(0, 2, (11, 200))
+    predicted[0] = np.where(np.arange(200) % 4 > 0, gold, 1 - gold)
+    evaluated = np.ones((11, 200), bool)
+    evaluated[1:] = np.arange(200) < 10
+    predicted[1, :10] = np.where(np.arange(10) < 8, gold[:10], 1 - gold[:10])
+    study = replace(answers(predicted, gold, 2, False), evaluated=evaluated)
+    raw, fair = (randomization_test(study, draws=999, standardized=way) for way in (False, True))
+    assert raw.observed.argmax() == 1
+    assert raw.p_value > 0.05
+    assert fair.p_value == 1 / 1000 == fair.adjusted[0]
+    assert fair.observed.tolist() == raw.observed.tolist()
+    same = answers(predicted, gold, 2, False)
+    assert (
+        randomization_test(same, draws=99, standardized=True).p_value
+        == randomization_test(same, draws=99).p_value
+    )
+    with pytest.raises(ValueError, match="standardized is for accuracies"):
+        result_of(predicted, gold, statistic="macro_f1", standardized=True)

@@ -124,6 +124,17 @@ class Answers:
         return found
 
     @property
+    def guesser(self) -> tuple[Floats, Floats]:
+        """(prompts,) mean and standard deviation of a guesser's accuracy on each prompt's examples.
+
+        The deviation is 1 where a guesser cannot but be at the mean.
+        """
+        chance = self.correct.sum(axis=1) / self.available.sum(axis=1)
+        size = np.maximum(self.evaluated.sum(axis=1), 1)
+        deviation = np.sqrt(self.evaluated @ (chance * (1 - chance))) / size
+        return self.evaluated @ chance / size, np.where(deviation > 0, deviation, 1.0)
+
+    @property
     def single(self) -> bool:
         """Whether every example has one correct choice."""
         return bool((self.correct.sum(axis=1) == 1).all())
@@ -231,7 +242,11 @@ class Result:
 
 
 def randomization_test(
-    answers: Answers, seed: int | list[int] = 0, draws: int = 10_000, statistic: str = "accuracy"
+    answers: Answers,
+    seed: int | list[int] = 0,
+    draws: int = 10_000,
+    statistic: str = "accuracy",
+    standardized: bool = False,
 ) -> Result:
     """Test whether the best prompt is better than the gold answers' being drawn anew allows.
 
@@ -246,6 +261,9 @@ def randomization_test(
     statistic
         ``accuracy``; or ``macro_f1``, the mean F1 of the labels that are correct somewhere, for a
         shared set of choices with one correct choice each.
+    standardized
+        Whether accuracies are compared by how many standard deviations of a guesser they are above the
+        guesser's mean: for prompts that are evaluated on very different examples.
 
     Raises
     ------
@@ -258,14 +276,18 @@ def randomization_test(
         raise ValueError("macro_f1 needs one set of choices for all examples, and one correct choice in each")
     if draws < 1:
         raise ValueError(f"draws is {draws}: at least one is needed")
+    if standardized and statistic != "accuracy":
+        raise ValueError(f"standardized is for accuracies, and not for {statistic}")
     observed = answers.statistics(answers.correct[None], statistic)[:, 0]
-    order = np.argsort(-observed, kind="stable")
+    centre, unit = answers.guesser if standardized else (np.zeros(len(observed)), np.ones(len(observed)))
+    scores = (observed - centre) / unit
+    order = np.argsort(-scores, kind="stable")
     reached = np.zeros(len(observed), dtype=np.int64)
     for correct in _chunks(answers, np.random.default_rng(seed), draws):
-        values = answers.statistics(correct, statistic)[order]
+        values = ((answers.statistics(correct, statistic) - centre[:, None]) / unit[:, None])[order]
         # the maximum over a prompt and all that are not better than it
         maxima = np.maximum.accumulate(values[::-1], axis=0)[::-1]
-        reached += (maxima >= observed[order][:, None] - 1e-9).sum(axis=1)
+        reached += (maxima >= scores[order][:, None] - 1e-9).sum(axis=1)
     step_down = np.maximum.accumulate((reached + 1) / (draws + 1))
     adjusted = np.empty(len(observed))
     adjusted[order] = step_down
