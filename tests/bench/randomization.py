@@ -65,6 +65,12 @@ def two_sets(generator: Generator) -> Answers:
     return answers(alike(generator, leaning(generator, 0.7)), leaning(generator, 0.7), texts=texts)
 
 
+def label_pairs(generator: Generator, size: int) -> Answers:
+    """Each two labels stand in few examples; gold and prompts lean to the first."""
+    texts = 2 * (np.arange(EXAMPLES)[:, None] // size) + np.arange(2)
+    return answers(alike(generator, leaning(generator, 0.9)), leaning(generator, 0.8), texts=texts)
+
+
 def groups(generator: Generator, size: int, shared: bool) -> Answers:
     """Examples in clusters of the same gold answer, of which prompts give the same answer."""
     gold = in_clusters(leaning(generator, 0.6) if shared else generator.integers(0, 2, EXAMPLES), size)
@@ -97,6 +103,7 @@ NULLS: dict[str, Draw] = {
     "one label in every set, gold 50 %, prompts 90 % it": lambda g: one_shared(g, 0.5, 0.9),
     "one label in every set, gold 80 %, prompts 90 % it": lambda g: one_shared(g, 0.8, 0.9),
     "two sets of labels, 70 % one of each": two_sets,
+    "label pairs of four examples each, 80 % one of each": lambda g: label_pairs(g, 4),
     "pairs, own choices": lambda g: groups(g, 2, False),
     "fours, own choices": lambda g: groups(g, 4, False),
     "pairs, two labels": lambda g: groups(g, 2, True),

@@ -14,6 +14,18 @@ def study(generator, prompts=20, examples=80, truth=0.6, size=1):
     return np.repeat(right, size, axis=1)
 
 
+@pytest.mark.parametrize(
+    ("prompts", "examples", "truth"), [(1, 30, 0.97), (1, 100, 0.9), (24, 46, 0.9), (24, 46, 0.5)]
+)
+def test_bounds_hold_where_accuracies_are_high_too(prompts, examples, truth):
+    generator, missed = np.random.default_rng(1), 0
+    for _ in range(200):
+        right = study(generator, prompts, examples, truth)
+        bounds = lower_bounds(right, np.ones(right.shape, bool), resamples=300, seed=1)
+        missed += bounds[right.mean(axis=1).argmax()] > truth
+    assert missed / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
 @pytest.mark.parametrize("size", [1, 4])
 def test_the_best_prompts_bound_holds_in_95_of_100_studies(size):
     generator, held, naive = np.random.default_rng(0), 0, 0
@@ -24,7 +36,8 @@ def test_the_best_prompts_bound_holds_in_95_of_100_studies(size):
         held += bounds.max() <= 0.6
         best = right[right.mean(axis=1).argmax()]
         naive += lower_bounds(best[None], ones[:1], resamples=500)[0] <= 0.6
-    assert 0.91 <= held / 200 <= 0.995
+    # with 20 clusters a little too seldom, as the docstring says
+    assert (0.91 if size == 1 else 0.87) <= held / 200 <= 0.995
     assert naive / 200 < 0.75  # the best one's own interval forgets that it was chosen
 
 
@@ -57,7 +70,8 @@ def test_examples_that_a_prompt_is_not_evaluated_on_do_not_count():
 def test_few_clusters_have_no_bound():
     ones = np.ones((2, 36), bool)
     assert np.isnan(lower_bounds(ones, ones, np.arange(36) // 4)).all()
-    assert (lower_bounds(ones, ones, np.arange(36) // 3) == 1).all()
+    found = lower_bounds(ones, ones, np.arange(36) // 3)
+    assert ((found > 0.6) & (found < 1)).all()
 
 
 def test_it_is_seeded_and_confidence_widens_it():

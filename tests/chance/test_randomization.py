@@ -186,8 +186,9 @@ def test_prompts_that_answer_alike_are_worth_fewer_guessers():
     baseline = RandomBaseline.of(0.5, 60)
     for guessers in (1, 7, 40):
         tail = baseline.tail(38, guessers)
-        assert effective_prompts(tail, baseline.tail(38)) == pytest.approx(guessers)
-    assert np.isnan(effective_prompts([1.0, np.nan, 0.2], [0.1, 0.1, np.nan])).all()
+        assert effective_prompts(tail, baseline.tail(38), 40, 999) == pytest.approx(guessers)
+    assert np.isnan(effective_prompts([1.0, np.nan, 0.2], [0.1, 0.1, np.nan], 9, 999)).all()
+    assert np.isnan(effective_prompts([0.001, 0.5], [1e-9, 1e-9], 9, 999)).all()  # the floor; too many
 
 
 def test_verdicts_carry_the_bound_of_the_best_prompt():
@@ -296,6 +297,24 @@ def test_choices_of_a_cluster_are_renamed_alike():
     assert randomization_test(study, draws=20_000).p_value == pytest.approx(
         exact_p_value(study, golds), abs=0.012
     )
+
+
+def test_rare_shared_labels_are_permuted_and_not_redrawn():
+    """'none' in 4 of 30 sets of own choices is right, and said, wherever it stands."""
+    texts = np.arange(90).reshape(30, 3) + 1
+    texts[:4, 0] = 0
+    gold = np.where(np.arange(30) < 4, 0, 1 + np.arange(30) % 2)
+    study = Answers(
+        gold[None],
+        np.ones((1, 30), bool),
+        gold[:, None] == np.arange(3),
+        np.ones((30, 3), bool),
+        False,
+        texts,
+    )
+    drawn = study.draws(np.random.default_rng(0), 300)
+    assert drawn[:, :4, 0].all()
+    assert drawn[:, 4:, 0].mean() == pytest.approx(1 / 3, abs=0.03)
 
 
 def test_a_cluster_like_no_other_stays_where_labels_are_shared():

@@ -102,3 +102,9 @@ def test_bigbench_examples_show_their_groups(tmp_path):
     examples = [{"input": text, "target_scores": {"yes": 1, "no": 0}} for text in inputs]
     (home / "task.json").write_text(json.dumps({"examples": examples}))
     assert read_bigbench(tmp_path, "strange_stories")["cluster"].tolist() == [0, 1, 0]
+
+
+def test_a_text_that_all_examples_have_makes_no_cluster(tmp_path):
+    rows = [{"text": "Which is true?", "choices": [f"a{i}", f"b{i}"]} for i in range(12)]
+    assert own_task(tmp_path / "t.jsonl", rows)["cluster"].tolist() == list(range(12))
+    assert grouped("", "", "") == [0, 1, 2]

@@ -9,14 +9,16 @@ from abovechance.chance.randomization import effective_prompts, for_verdicts
 from abovechance.chance.verdicts import verdicts, with_left_out
 from abovechance.core.files import write_csv
 from abovechance.core.settings import SETTING
-from abovechance.core.tables import read_table
+from abovechance.core.tables import read_made_from, read_table
 
 with logged(snakemake):
     files = snakemake.input
     table = verdicts(read_table(Path(files.accuracy)))
     if files.get("randomization"):
         table = table.merge(for_verdicts(read_table(Path(files.randomization))), on=SETTING, how="left")
-        table["effective_prompts"] = effective_prompts(table["randomization_tail"], table["standard_tail"])
+        draws = read_made_from(Path(files.randomization))["draws"]
+        tails = table["randomization_tail"], table["standard_tail"]
+        table["effective_prompts"] = effective_prompts(*tails, table["prompts"], draws)
     table = with_adjusted(table)
     if files.get("left_out"):
         table = with_left_out(table, read_table(Path(files.left_out)))

@@ -148,7 +148,7 @@ class RandomBaseline:
         if not np.all(np.isfinite(at) & (at == np.floor(at))):
             raise ValueError(f"correct is a number of examples, so whole; got {correct!r}")
         below = np.clip(at, 0, self.examples + 1).astype(np.int64) - 1
-        return number(-np.expm1(np.asarray(prompts) * self.log_cdf(below)))
+        return number(-np.expm1(np.asarray(prompts) * self.log_cdf(below)) + 0.0)  # not -0
 
     @overload
     def cdf(self, correct: float, prompts: int = 1) -> float: ...

@@ -80,7 +80,7 @@ class BestOf:
 
     def tail(self, score: ArrayLike) -> Floats | float:
         """Probability that the best guesser has at least this score; arrays broadcast with (...,)."""
-        return number(-np.expm1(self._log_cdf(score, below=True)))
+        return number(-np.expm1(self._log_cdf(score, below=True)) + 0.0)  # not -0
 
     def log_below(self, score: ArrayLike) -> Floats | float:
         """log of the probability that the best guesser has less than this score; tells large tails apart."""
@@ -92,7 +92,7 @@ class BestOf:
 
     def exceeded(self, score: ArrayLike) -> Floats | float:
         """Probability that the best guesser has more than this score; arrays broadcast with (...,)."""
-        return number(-np.expm1(self._log_cdf(score, below=False)))
+        return number(-np.expm1(self._log_cdf(score, below=False)) + 0.0)
 
     def pmf(self, score: ArrayLike) -> Floats | float:
         """Probability that the best guesser has exactly this score; arrays broadcast with (...,)."""

@@ -25,10 +25,8 @@ import numpy as np
 
 from abovechance.core.arrays import Bools, Ints
 
-# A label is shared that stands in two clusters at least. Where a stratum would have fewer clusters than
-# LEAST, rarer labels count as own ones, up to those in these shares of the clusters; what is left is small.
+# Of strata with fewer clusters, each example's rarest label counts as its own, as long as another is left.
 LEAST = 5
-SHARES = (0.0, 0.05, 0.1, 0.2)
 
 
 @dataclass(frozen=True)
@@ -88,20 +86,24 @@ def strata(labels: Ints, available: Bools, cluster: Ints) -> list[Stratum]:
     """
     choices = [_choices(row, there) for row, there in zip(labels, available, strict=True)]
     clusters = [np.flatnonzero(cluster == name) for name in np.unique(cluster)]
+    times = _times(choices, clusters)
+    # {example: its shared labels, the rarest first}
+    common = [sorted((label for label in own if times[label] > 1), key=times.__getitem__) for own in choices]
     found: dict[tuple[_Form, ...], list[Ints]] = defaultdict(list)
     waiting = clusters
-    for share in SHARES:
-        common = _shared_labels(choices, clusters, share)
+    while waiting:
         grouped: dict[tuple[_Form, ...], list[Ints]] = defaultdict(list)
         for members in waiting:
-            grouped[tuple(_Form.of(choices[at], common) for at in members)].append(members)
+            grouped[tuple(_Form.of(choices[at], common[at]) for at in members)].append(members)
         waiting = []
         for form, some in grouped.items():
-            alone = not any(part.shared for part in form)
-            if alone or form in found or len(some) >= LEAST or share == SHARES[-1]:
+            last = all(len(part.shared) <= 1 for part in form)
+            if last or form in found or len(some) >= LEAST:
                 found[form] += some
             else:
                 waiting += some
+        for at in (at for members in waiting for at in members):
+            common[at] = common[at][1:] if len(common[at]) > 1 else common[at]
     return [_stratum(form, np.array(some), choices) for form, some in found.items()]
 
 
@@ -113,7 +115,7 @@ class _Form:
     own: int
 
     @classmethod
-    def of(cls, choices: dict[int, list[int]], common: frozenset[int]) -> _Form:
+    def of(cls, choices: dict[int, list[int]], common: list[int]) -> _Form:
         shared = tuple(label for label in choices if label in common)
         return cls(shared, sum(map(len, choices.values())) - len(shared))
 
@@ -126,15 +128,12 @@ def _choices(labels: Ints, available: Bools) -> dict[int, list[int]]:
     return dict(sorted(places.items()))
 
 
-def _shared_labels(choices: list[dict[int, list[int]]], clusters: list[Ints], share: float) -> frozenset[int]:
-    """The labels that stand in two clusters at least, and in this share of them.
-
-    One that stands twice among an example's choices is none.
-    """
-    twice = {label for own in choices for label, places in own.items() if len(places) > 1}
+def _times(choices: list[dict[int, list[int]]], clusters: list[Ints]) -> Counter[int]:
+    """In how many clusters each label stands; none where it stands twice among an example's choices."""
     times = Counter(label for members in clusters for label in {own for at in members for own in choices[at]})
-    least = max(2, share * len(clusters))
-    return frozenset(label for label, count in times.items() if count >= least and label not in twice)
+    for twice in {label for own in choices for label, places in own.items() if len(places) > 1}:
+        times[twice] = 0
+    return times
 
 
 def _stratum(form: tuple[_Form, ...], examples: Ints, choices: list[dict[int, list[int]]]) -> Stratum:

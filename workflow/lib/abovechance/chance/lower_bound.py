@@ -1,12 +1,15 @@
 """How good the best prompt is at least, its selection accounted for.
 
 The best of many accuracies is too high an estimate of what the prompt would reach on other examples: it
-was chosen for its luck, too. Simultaneous bounds hold for all prompts at once, so for the chosen one:
-with q the quantile of max over prompts of (accuracy in a resample - accuracy), all true accuracies are at
-least accuracy - q with the wanted confidence (max-type bootstrap). Whole clusters of examples are resampled.
+was chosen for its luck, too. Simultaneous bounds hold for all prompts at once, so for the chosen one. With z
+the quantile of the greatest, over prompts, of (accuracy in a resample - accuracy) / standard error, each
+prompt's bound is Wilson's (1927) for this z, which stays below 1 where a prompt is right in all examples.
+Whole clusters of examples are resampled, and count as as many examples as their errors are worth.
 """
 
 from __future__ import annotations
+
+from statistics import NormalDist
 
 import numpy as np
 
@@ -52,17 +55,39 @@ def lower_bounds(
     of_cluster = (names[:, None] == np.arange(names.max() + 1)).astype(np.float64)
     right, size = (correct & evaluated) @ of_cluster, evaluated @ of_cluster
     accuracy = right.sum(axis=1) / size.sum(axis=1)
-    generator, clusters = np.random.default_rng(seed), right.shape[1]
+    clusters = right.shape[1]
     if clusters < LEAST_CLUSTERS:
         return np.full(len(accuracy), np.nan)
-    greatest = []
+    excess = _excess(right, size, accuracy, resamples, np.random.default_rng(seed))
+    error = excess.std(axis=0)
+    varies = error > 0
+    greatest = (excess[:, varies] / error[varies]).max(axis=1) if varies.any() else np.zeros(1)
+    z = max(float(np.quantile(greatest, confidence, method="higher")), NormalDist().inv_cdf(confidence))
+    # as many independent examples as have this error, between the numbers of clusters and of examples
+    examples = size.sum(axis=1)
+    shrunk = (right.sum(axis=1) + 2) / (examples + 4)
+    with np.errstate(divide="ignore"):
+        worth = np.where(varies, shrunk * (1 - shrunk) / error**2, 0.0)
+    return _wilson(accuracy, np.clip(worth, np.minimum((size > 0).sum(axis=1), examples), examples), z)
+
+
+def _excess(
+    right: Floats, size: Floats, accuracy: Floats, resamples: int, generator: np.random.Generator
+) -> Floats:
+    """(resamples, prompts) how much higher accuracies are where clusters are drawn with repetition."""
+    clusters, found = right.shape[1], []
     for begin in range(0, resamples, CHUNK):
         number = min(CHUNK, resamples - begin)
         times = generator.multinomial(clusters, np.full(clusters, 1 / clusters), number).astype(np.float64)
         sizes = times @ size.T
         # a prompt without an example in a resample says nothing there
         resampled = np.divide(times @ right.T, sizes, out=np.tile(accuracy, (number, 1)), where=sizes > 0)
-        greatest.append((resampled - accuracy).max(axis=1))
-    excess = np.quantile(np.concatenate(greatest), confidence, method="higher")
-    found: Floats = np.maximum(accuracy - excess, 0.0)
+        found.append(resampled - accuracy)
+    return np.concatenate(found)
+
+
+def _wilson(accuracy: Floats, examples: Floats, z: float) -> Floats:
+    """Wilson's lower limit of proportions of so many examples, z standard errors down."""
+    spread = z * np.sqrt(accuracy * (1 - accuracy) / examples + z**2 / (4 * examples**2))
+    found: Floats = np.maximum((accuracy + z**2 / (2 * examples) - spread) / (1 + z**2 / examples), 0.0)
     return found

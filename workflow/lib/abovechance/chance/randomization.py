@@ -363,19 +363,25 @@ def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
         "macro_f1_tail": ("tail", "macro_f1"),
     }
     found = {name: wide.get(place, np.nan) for name, place in columns.items()}
-    accuracy = table[table["statistic"] == "accuracy"]
-    bounds = accuracy.groupby(SETTING, observed=True, sort=False)["lower_bound"].max()
+    accuracy = table[table["statistic"] == "accuracy"].sort_values("value", ascending=False, kind="stable")
+    bounds = accuracy.groupby(SETTING, observed=True, sort=False)["lower_bound"].first()
     found["best_lower_bound"] = bounds.reindex(wide.index)
     return pd.DataFrame(found, index=wide.index).reset_index()
 
 
-def effective_prompts(randomization_tail: ArrayLike, standard_tail: ArrayLike) -> Floats:
+def effective_prompts(
+    randomization_tail: ArrayLike, standard_tail: ArrayLike, prompts: ArrayLike, draws: int
+) -> Floats:
     """How many independent guessers prompts are worth: the t whose maximum baseline's tail is the p-value.
 
     With p the p-value of the best prompt and 1 - F its tail under one guesser, 1 - F^t = p at
-    t = log(1 - p) / log F. Prompts that answer alike are fewer than were tried. Missing where the p-value
-    is 1, which no number of guessers has, or either is missing.
+    t = log(1 - p) / log F. Prompts that answer alike are fewer than were tried. Missing where the p-value is
+    1, or the least that so many draws can give; where it would be more than the prompts that were tried,
+    since then something else than their number makes the best one likely, such as unbalanced labels; and
+    where either tail is.
     """
+    tail = np.asarray(randomization_tail, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.log1p(-np.asarray(randomization_tail)) / np.log1p(-np.asarray(standard_tail))
-    return np.where(np.isfinite(found), found, np.nan)
+        found: Floats = np.log1p(-tail) / np.log1p(-np.asarray(standard_tail, dtype=np.float64))
+        known = np.isfinite(found) & (tail > 1.5 / (draws + 1)) & (found <= np.asarray(prompts) * (1 + 1e-9))
+    return np.where(known, found, np.nan)

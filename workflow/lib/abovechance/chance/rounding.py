@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 # Half of float32's last binary digit below 1: what an accuracy loses that was a float32 once.
 FLOAT32 = 2.0**-25
 
@@ -45,7 +47,7 @@ class Correct:
         ValueError
             If the accuracy is outside [0, 1].
         """
-        value = float(accuracy)
+        value = float(accuracy.replace(",", ".") if isinstance(accuracy, str) else accuracy)
         if not 0 <= value <= 1:
             raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
         nearest = min(math.floor(value * examples + 0.5), examples)
@@ -64,6 +66,10 @@ class Correct:
 
 def decimals(accuracy: float | str) -> int:
     """How many decimals a number has as it is written, 1e-05 has five."""
-    text = (accuracy if isinstance(accuracy, str) else repr(float(accuracy))).strip().lower()
+    if not isinstance(accuracy, str):
+        single = np.float32(accuracy)
+        # of what was a float32, the digits that it has as one
+        accuracy = str(single) if float(single) == accuracy else repr(float(accuracy))
+    text = accuracy.strip().lower()
     mantissa, _, exponent = text.replace(",", ".").partition("e")
     return max(len(mantissa.partition(".")[2]) - int(exponent or 0), 0)

@@ -66,5 +66,12 @@ def passages(inputs: Sequence[str]) -> list[set[Hashable]]:
             for most, share in PASSAGES
             if times[sentence] <= min(most, most_of_all) and size >= share * length
         }
-        found.append(keys | {tuple(sorted(words))})
-    return found
+        found.append(keys | ({tuple(sorted(words))} if words else set()))
+    return without_common(found)
+
+
+def without_common(keys: Sequence[set[Hashable]]) -> list[set[Hashable]]:
+    """Keys without those that say nothing, since all examples have them, or more than a tenth (and ten)."""
+    times = Counter(key for own in keys for key in own)
+    most = min(max(10, 0.1 * len(keys)), len(keys) - 1)
+    return [{key for key in own if times[key] <= most} for own in keys]

@@ -34,7 +34,7 @@ from abovechance.core.reading import (
 )
 from abovechance.core.tables import TableSchema
 from abovechance.study.chances import chances
-from abovechance.study.clusters import clusters, passages
+from abovechance.study.clusters import clusters, passages, without_common
 from abovechance.study.task_sources import OWN_TASK_SUFFIXES, check_bigbench_name
 
 TASKS = TableSchema(
@@ -349,8 +349,8 @@ def as_table(
 ) -> pd.DataFrame:
     """Rows of examples as the table ``tasks``.
 
-    Examples of the same text are a cluster, and so are those of the same ``cluster`` in the rows, or with a
-    key in common.
+    Examples of the same text are a cluster, unless many have it and only the choices differ, and so are those
+    of the same ``cluster`` in the rows, or with a key in common.
 
     Parameters
     ----------
@@ -360,10 +360,11 @@ def as_table(
         For each, what it has in common with others.
     """
     listed = list(rows)
-    own: list[set[Hashable]] = [
-        {("text", row["text"]), *([("cluster", row["cluster"])] if row.get("cluster") is not None else [])}
-        for row in listed
-    ]
+    own = without_common([{("text", row["text"])} for row in listed])
+    for found, row in zip(own, listed, strict=True):
+        found.add((row["text"], tuple(sorted(row["choices"]))))
+        if row.get("cluster") is not None:
+            found.add(("cluster", row["cluster"]))
     for found, more in zip(own, keys or [], strict=keys is not None):
         found.update(more)
     table = pd.DataFrame(listed, columns=["example", "text", "choices", "correct"])
