@@ -217,6 +217,21 @@ def test_a_quantile_is_the_inverse_of_the_distribution_function(chances, prompts
         assert baseline.quantile(probability, prompts) == correct
 
 
+@given(chance_lists, st.integers(1, 10**6), st.sampled_from([1e-300, 1e-17, 1e-6, 0.05, 0.5, 0.999]))
+def test_a_critical_number_is_the_least_with_so_small_a_tail(chances, prompts, level):
+    baseline = RandomBaseline(chances)
+    found = baseline.critical(level, prompts)
+    assert found == baseline.examples + 1 or baseline.tail(found, prompts) <= level
+    assert baseline.tail(found - 1, prompts) > level
+
+
+def test_a_critical_number_of_ten_million_is_found_at_once_at_any_level():
+    baseline = RandomBaseline.of(0.5, 10_000_000)
+    found = baseline.critical([1e-300, 1e-17, 0.05], [1, 10**15, 3])
+    assert (baseline.tail(found, [1, 10**15, 3]) <= [1e-300, 1e-17, 0.05]).all()
+    assert (baseline.tail(found - 1, [1, 10**15, 3]) > [1e-300, 1e-17, 0.05]).all()
+
+
 def test_the_last_quantile_is_the_best_that_can_be():
     assert RandomBaseline.of(0.5, 100_000).quantile(1) == 100_000
     assert RandomBaseline([0.5, 0.5, 0.0]).quantile(1, 10**9) == 2

@@ -22,13 +22,22 @@ from abovechance.study.tasks import as_table
 from tests.bench.randomization import NULLS
 
 
-def answers(predicted: np.ndarray, gold: np.ndarray, labels: int, shared: bool) -> Answers:
+def answers(
+    predicted: np.ndarray,
+    gold: np.ndarray,
+    labels: int,
+    shared: bool,
+    texts: np.ndarray | None = None,
+    cluster: np.ndarray | None = None,
+) -> Answers:
     return Answers(
         predicted=predicted,
         evaluated=np.ones(predicted.shape, dtype=bool),
         correct=gold[:, None] == np.arange(labels),
         available=np.ones((len(gold), labels), dtype=bool),
         shared=shared,
+        texts=texts,
+        cluster=cluster,
     )
 
 
@@ -227,8 +236,7 @@ def test_a_label_in_every_set_is_permuted_and_own_choices_are_redrawn():
     texts = np.column_stack([np.zeros(5, int), *(1 + np.arange(10).reshape(5, 2).T)])
     gold = np.array([0, 0, 1, 2, 1])
     predicted = np.array([[0, 1, 1, 0, 2], [0, 0, 0, 0, 1]])
-    ones = np.ones((5, 3), bool)
-    study = Answers(predicted, np.ones((2, 5), bool), gold[:, None] == np.arange(3), ones, False, texts)
+    study = answers(predicted, gold, 3, False, texts)
     golds = [np.array(g) for g in product(range(3), repeat=5) if np.sum(np.array(g) == 0) == 2]
     assert randomization_test(study, draws=20_000).p_value == pytest.approx(
         exact_p_value(study, golds), abs=0.012
@@ -242,14 +250,7 @@ def test_a_label_in_every_set_is_permuted_and_own_choices_are_redrawn():
 def test_labels_are_permuted_within_examples_of_the_same_set():
     texts = np.array([[0, 1]] * 6 + [[2, 3]] * 5)
     gold = np.array([0] * 5 + [1] + [1] * 4 + [0])
-    study = Answers(
-        gold[None],
-        np.ones((1, 11), bool),
-        gold[:, None] == np.arange(2),
-        np.ones((11, 2), bool),
-        False,
-        texts,
-    )
+    study = answers(gold[None], gold, 2, False, texts)
     drawn = study.draws(np.random.default_rng(0), 400)
     assert (drawn[:, :6, 1].sum(axis=1) == 1).all()
     assert (drawn[:, 6:, 0].sum(axis=1) == 1).all()
@@ -261,21 +262,14 @@ def test_a_rare_label_does_not_keep_an_example_from_its_stratum():
     texts = np.column_stack([np.zeros(30, int), 1 + np.arange(30)])
     texts[:2, 1] = 99
     gold = np.repeat([0, 1], 15)
-    study = Answers(
-        gold[None],
-        np.ones((1, 30), bool),
-        gold[:, None] == np.arange(2),
-        np.ones((30, 2), bool),
-        False,
-        texts,
-    )
+    study = answers(gold[None], gold, 2, False, texts)
     assert [part.examples.size for part in study.strata] == [30]
 
 
 def test_clusters_are_permuted_as_wholes():
     gold, cluster = np.array([0, 0, 1, 1, 0, 1, 1, 1, 0, 0, 1, 0]), np.repeat(np.arange(6), 2)
     predicted = np.array([[0, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1]])
-    study = replace(answers(predicted, gold, 2, True), cluster=cluster)
+    study = answers(predicted, gold, 2, True, cluster=cluster)
     pairs = gold.reshape(6, 2)
     golds = [pairs[list(order)].ravel() for order in permutations(range(6))]
     assert randomization_test(study, draws=20_000).p_value == pytest.approx(
@@ -288,7 +282,7 @@ def test_choices_of_a_cluster_are_renamed_alike():
     """Two pairs of three own choices: both gold answers of a pair move together."""
     gold, cluster = np.array([0, 0, 1, 2]), np.array([0, 0, 1, 1])
     predicted = np.array([[0, 0, 0, 1]])
-    study = replace(answers(predicted, gold, 3, False), cluster=cluster)
+    study = answers(predicted, gold, 3, False, cluster=cluster)
     golds = [
         np.array([first[0], first[0], second[1], second[2]])
         for first in permutations(range(3))
@@ -304,14 +298,7 @@ def test_rare_shared_labels_are_permuted_and_not_redrawn():
     texts = np.arange(90).reshape(30, 3) + 1
     texts[:4, 0] = 0
     gold = np.where(np.arange(30) < 4, 0, 1 + np.arange(30) % 2)
-    study = Answers(
-        gold[None],
-        np.ones((1, 30), bool),
-        gold[:, None] == np.arange(3),
-        np.ones((30, 3), bool),
-        False,
-        texts,
-    )
+    study = answers(gold[None], gold, 3, False, texts)
     drawn = study.draws(np.random.default_rng(0), 300)
     assert drawn[:, :4, 0].all()
     assert drawn[:, 4:, 0].mean() == pytest.approx(1 / 3, abs=0.03)
@@ -319,7 +306,7 @@ def test_rare_shared_labels_are_permuted_and_not_redrawn():
 
 def test_a_cluster_like_no_other_stays_where_labels_are_shared():
     gold, cluster = np.array([0, 1, 1, 0, 1]), np.array([0, 0, 0, 1, 1])
-    study = replace(answers(gold[None], gold, 2, True), cluster=cluster)
+    study = answers(gold[None], gold, 2, True, cluster=cluster)
     assert (study.draws(np.random.default_rng(0), 50) == study.correct).all()
     assert study.fixed == 1.0
     assert randomization_test(study, draws=99).p_value == 1

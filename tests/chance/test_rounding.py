@@ -16,6 +16,8 @@ from abovechance.chance.rounding import Correct, decimals
         (0.667, 30, 20, 20, 20),
         (float(np.float32(2 / 3)), 30, 20, 20, 20),
         (float(np.float32(0.7234)), 10_000, 7234, 7234, 7234),
+        (float(np.float32(0.667)), 30, 20, 20, 20),
+        (float(np.float32(44111 / 305499)), 305499, 44111, 44111, 44111),  # which 0.14439 is as a float32
         ("0.5", 200, 100, 90, 110),
         ("0.500", 200, 100, 100, 100),
         (0.5, 200, 100, 100, 100),

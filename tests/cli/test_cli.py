@@ -33,6 +33,13 @@ def test_some_choices_each():
     assert found["maximum_baseline"] == RandomBaseline.from_choices({2: 50, 5: 50}).maximum(20)
 
 
+@pytest.mark.parametrize("accuracy", ["0,5", "0.5"])
+def test_a_rounded_accuracy_shows_all_that_it_can_be(accuracy):
+    found = json.loads(run("baseline", "-n", "200", "-c", "2", "-t", "20", "-a", accuracy, "--json").stdout)
+    assert (found["accuracy"], found["verdict"]) == (0.5, "below to between")
+    assert found["note"].startswith("90 to 110 of 200 examples round to it")
+
+
 def test_published_maxima_are_checked():
     done = run("check", "docs/published_maxima.csv")
     assert done.returncode == 0

@@ -222,6 +222,23 @@ class RandomBaseline:
         found = np.where(wanted == 0, 0, np.where(wanted == 1, most, np.minimum(found, most)))
         return found if found.ndim else int(found)
 
+    def critical(self, level: ArrayLike, prompts: ArrayLike = 1) -> NDArray[np.int64] | int:
+        """The least number of correct examples that the best guesser reaches with at most this probability.
+
+        The least k with ``1 - F(k - 1)^prompts <= level``, for a level in (0, 1); ``examples + 1`` where
+        even all correct are more probable. Broadcasts as ``tail`` does.
+        """
+        check_prompts(prompts)
+        level, tried = np.broadcast_arrays(np.asarray(level, dtype=np.float64), np.asarray(prompts))
+        log_single = np.log1p(-level) / tried
+        # at most a rounding error too early; on from there, by what `tail` says
+        place = np.searchsorted(self._law.log_cdf, log_single * (1 + 1e-14))
+        found = np.asarray(self._law.first + 1 + place)
+        while np.any(more := (found <= self.examples) & (self.tail(found, tried) > level)):
+            found = found + more
+        found = np.minimum(found, self.examples + 1)
+        return found if found.ndim else int(found)
+
     def log_cdf(self, correct: ArrayLike) -> Floats:
         """log F(correct) of one guesser; ``-inf`` below zero, 0 from ``examples`` on."""
         return self._law.log_at_most(correct)

@@ -5,7 +5,7 @@ Which choice is correct is not a matter of even chance where labels are shared: 
 
 - Examples in which the same labels stand beside as many choices of their own make a *stratum*. Within it,
   which of the shared labels is correct, or that none is, is permuted among the examples.
-- Of an example's own choices, which stand in few other examples, the correct one is drawn evenly.
+- Of an example's own choices, which stand in no other, or count so, the correct one is drawn evenly.
 
 Where all examples have one set of labels, this is a permutation of the gold answers; where no label is
 shared, each is redrawn among its example's choices. A choice's place in the file may give the answer away,

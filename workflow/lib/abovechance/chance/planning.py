@@ -93,12 +93,7 @@ def least_significant(baseline: RandomBaseline, prompts: int, level: float = 0.0
 
 def least_accuracies(baseline: RandomBaseline, prompts: ArrayLike, levels: ArrayLike) -> NDArray[np.float64]:
     """See ``least_significant``; nan in place of None. Arrays of prompts and levels broadcast."""
-    prompts, levels = np.broadcast_arrays(np.asarray(prompts), np.asarray(levels, dtype=np.float64))
-    correct = np.asarray(baseline.quantile(1 - levels, prompts))  # but for rounding, one below
-    while np.any(less := (correct > 0) & (baseline.tail(np.maximum(correct - 1, 0), prompts) <= levels)):
-        correct = correct - less
-    while np.any(more := (correct <= baseline.examples) & (baseline.tail(correct, prompts) > levels)):
-        correct = correct + more
+    correct = np.asarray(baseline.critical(levels, prompts))
     return np.where(correct <= baseline.examples, correct / baseline.examples, np.nan)
 
 
@@ -207,8 +202,7 @@ def _threshold(baseline: RandomBaseline, prompts: int, level: float | None) -> i
     """The least number correct that is better than chance, see ``power``; examples + 1 where none is."""
     if level is None:
         return int(np.floor(baseline.maximum(prompts) * baseline.examples + 1e-9)) + 1
-    least = float(least_accuracies(baseline, prompts, level))
-    return baseline.examples + 1 if np.isnan(least) else round(least * baseline.examples)
+    return int(baseline.critical(level, prompts))
 
 
 def _least(

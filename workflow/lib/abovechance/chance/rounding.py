@@ -38,7 +38,8 @@ class Correct:
         ----------
         accuracy
             In [0, 1]. A float that is a number of correct examples divided by ``examples``, to the last
-            digits, is that one; of other numbers, and of texts, the decimals that are written count.
+            digits or to those of a float32, is that one; of other numbers, and of texts, the decimals that
+            are written count.
         digits
             How many decimals it was rounded to, where more are known than are written.
 
@@ -47,21 +48,24 @@ class Correct:
         ValueError
             If the accuracy is outside [0, 1].
         """
-        value = float(accuracy.replace(",", ".") if isinstance(accuracy, str) else accuracy)
+        value = as_number(accuracy)
         if not 0 <= value <= 1:
             raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
         nearest = min(math.floor(value * examples + 0.5), examples)
-        if (
-            not isinstance(accuracy, str)
-            and digits is None
-            and math.isclose(nearest / examples, value, rel_tol=1e-12)
-        ):
+        quotient = nearest / examples
+        same = math.isclose(quotient, value, rel_tol=1e-12) or float(np.float32(quotient)) == value
+        if same and digits is None and not isinstance(accuracy, str):
             return cls(nearest, nearest, nearest, True)
         half = max(0.5 * 10.0 ** -(decimals(accuracy) if digits is None else digits), FLOAT32) + 1e-12
         least = max(math.ceil((value - half) * examples), 0)
         most = min(math.floor((value + half) * examples), examples)
         exact = least <= most
         return cls(nearest, least if exact else nearest, most if exact else nearest, exact)
+
+
+def as_number(accuracy: float | str) -> float:
+    """An accuracy as a number, whichever mark a text has before its decimals."""
+    return float(accuracy.replace(",", ".") if isinstance(accuracy, str) else accuracy)
 
 
 def decimals(accuracy: float | str) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from abovechance.chance.baseline import RandomBaseline, check_prompts
 from abovechance.chance.best_of import BestOf, accuracy_of, score_of
-from abovechance.chance.rounding import Correct
+from abovechance.chance.rounding import Correct, as_number
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, by_setting
 
@@ -104,7 +104,7 @@ class Verdict:
             cls._of_best(correct, baseline, several) for correct in (found.nearest, found.least, found.most)
         )
         ends = (least, most) if found.least < found.most else None
-        return replace(nearest, accuracy=float(accuracy), possible=ends, exact=found.exact)
+        return replace(nearest, accuracy=as_number(accuracy), possible=ends, exact=found.exact)
 
     @classmethod
     def of_prompts(cls, accuracy: pd.DataFrame, tried: int | None = None) -> Verdict:
@@ -124,14 +124,18 @@ class Verdict:
         ValueError
             If there are several rows, and a number of prompts besides.
         """
-        if tried is not None and len(accuracy) > 1:
+        return cls.of_ranked(ranked(accuracy), tried)
+
+    @classmethod
+    def of_ranked(cls, ordered: pd.DataFrame, tried: int | None) -> Verdict:
+        """See ``of_prompts``; the rows are from ``ranked``."""
+        if tried is not None and len(ordered) > 1:
             raise ValueError(
-                f"{len(accuracy)} prompts are there, so how many were tried is not asked for (--prompts)"
+                f"{len(ordered)} prompts are there, so how many were tried is not asked for (--prompts)"
             )
-        ordered = ranked(accuracy)
-        several = BestOf(baselines(ordered), None if tried is None else [tried], differ(ordered))
-        (own,) = baselines(ordered.iloc[:1])
-        return cls._of_best(int(ordered["correct"].iloc[0]), own, several)
+        own = baselines(ordered)
+        several = BestOf(own, None if tried is None else [tried], differ(ordered))
+        return cls._of_best(int(ordered["correct"].iloc[0]), own[0], several)
 
     @classmethod
     def _of_best(cls, correct: int, own: RandomBaseline, several: BestOf) -> Verdict:
@@ -203,13 +207,10 @@ def differ(accuracy: pd.DataFrame) -> bool:
     A prompt's own demonstrations are not among the examples that it is evaluated on. Prompts that differ by
     more than that were run on other examples: accuracies on few, or on easier ones, are higher by luck.
     """
-    counts = pd.DataFrame(
-        [
-            dict(zip(chances, counts, strict=True))
-            for chances, counts in zip(accuracy["chances"], accuracy["counts"], strict=True)
-        ]
-    ).fillna(0)
-    return bool(((counts.max() - counts.min()) > accuracy["shots"].iloc[0]).any())
+    kinds = [baseline.counts for baseline in dict.fromkeys(baselines(accuracy))]
+    chances = {chance for counts in kinds for chance in counts}
+    numbers = [[counts.get(chance, 0) for counts in kinds] for chance in chances]
+    return any(max(of_kinds) - min(of_kinds) > accuracy["shots"].iloc[0] for of_kinds in numbers)
 
 
 def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
@@ -239,9 +240,10 @@ def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
     """
     rows = []
     for setting, prompts in by_setting(accuracy):
-        found = Verdict.of_prompts(prompts, tried)
+        ordered = ranked(prompts)
+        found = Verdict.of_ranked(ordered, tried)
         row = setting._asdict() | {"examples": found.examples, "prompts": found.prompts}
-        row |= {"best_prompt": int(ranked(prompts)["prompt"].iloc[0]), "best_accuracy": found.accuracy}
+        row |= {"best_prompt": int(ordered["prompt"].iloc[0]), "best_accuracy": found.accuracy}
         rows.append(row | found.judgement)
     return pd.DataFrame(rows)
 

@@ -53,8 +53,8 @@ def uneven(table: pd.DataFrame) -> list[str]:
         if sizes.min() < examples - setting.shots:
             notes.append(
                 f"{setting.words}: its prompts are evaluated on different examples, {sizes.min()} to "
-                f"{sizes.max()} of {examples}, the fewest by prompt {sizes.idxmin()}; their accuracies say "
-                "less about each other"
+                f"{sizes.max()} of {examples}, the fewest by prompt {sizes.idxmin()}; they are compared by "
+                "how many standard deviations of a guesser they are above the guesser's mean"
             )
     return notes
 

@@ -239,8 +239,7 @@ class Scorer:
         rows
             (strings,) the columns of the scores table but for ``prompt``.
         counts
-            Tokens of all strings, of their trie, through the model, and the
-            most at once.
+            Tokens of all strings, of their trie, through the model, and the most at once.
         """
         tokens = self.read(strings)
         path = "alone" if self.paths is None else self.paths.path
@@ -273,12 +272,14 @@ class Scorer:
 
         In a pack, what is no number spreads to strings beside it: the one is named that has it alone.
         """
-        strange = np.flatnonzero(~np.isfinite(logprobs))
-        for at in strange:
-            alone = score_alone(self.model, [tokens.sequences[at]], [tokens.starts[at]]).logprobs
-            if not np.isfinite(alone).all():
-                break
-        if len(strange):
+        strange: list[int] = np.flatnonzero(~np.isfinite(logprobs)).tolist()
+
+        def alone(at: int) -> bool:
+            found = score_alone(self.model, [tokens.sequences[at]], [tokens.starts[at]]).logprobs
+            return not bool(np.isfinite(found).all())
+
+        if strange:
+            at = next(filter(alone, strange), strange[0])
             raise InputError(
                 f"example '{strings.examples[at]}', choice {strings.numbers[at]}: the model gives "
                 f"{logprobs[at]}; right would be another precision (float32), or weights that are whole"
