@@ -11,7 +11,7 @@ API := abovechance abovechance.compat abovechance.chance abovechance.results abo
 	abovechance.importers abovechance.published abovechance.shown
 GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
 # One scoring job for each GPU at a time, where there are any.
-SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default \
+SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default --logger abovechance \
 	$(if $(filter-out 0,$(GPUS)),--resources gpu=$(GPUS) --set-resources score:gpu=1)
 # Snakemake on the study of CONFIG, which is read first: what is wrong with the file is one line.
 STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG")" && $(SNAKEMAKE) --configfile "$$file"

@@ -1,6 +1,8 @@
 """What every script does around its one library call: a log, and errors that people can read."""
 
 import logging
+import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -32,8 +34,11 @@ def logged(snakemake: Any) -> Iterator[logging.Logger]:
 
 
 def progress(logger: logging.Logger, seconds: float = 5.0) -> Callable[[str], None]:
-    """A function that logs every message, and shows one on the screen every few seconds."""
-    shown = 0.0
+    """A function that logs every message, and shows one on the screen every few seconds.
+
+    Nothing is shown where Snakemake's logger reads the log and shows one line for all jobs.
+    """
+    shown = math.inf if "ABOVECHANCE_PROGRESS" in os.environ else 0.0
 
     def report(message: str) -> None:
         nonlocal shown

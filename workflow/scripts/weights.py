@@ -1,16 +1,15 @@
 """Bring a model's weights to this machine."""
 
-import sys
 from pathlib import Path
 
-from script_log import logged
+from script_log import logged, progress
 
 from abovechance.scoring.inspection import check_weights
 from abovechance.scoring.weights import fetch
 from abovechance.study.downloads import check_sha256
 
-with logged(snakemake):
-    print(f"  preparing the weights {snakemake.wildcards.weights}", file=sys.stderr, flush=True)
+with logged(snakemake) as log:
+    progress(log)(f"preparing the weights {snakemake.wildcards.weights}")
     output, source = Path(snakemake.output[0]), snakemake.params.source
     downloaded = Path(snakemake.input[0]) if "download" in source else None
     if downloaded:

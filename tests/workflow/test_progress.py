@@ -1,0 +1,137 @@
+"""The line of progress: what it says of jobs done and time left, and that errors are still seen."""
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from snakemake_logger_plugin_abovechance.remaining import Job, Run, in_words
+
+STAMP = "2026-01-01 00:00:00,000"
+
+
+def scoring_log(path: Path, *cells: tuple[int, int]) -> Path:
+    """The log of a job that has scored so many prompts of so many, for each number of shots."""
+    lines = [
+        f"{STAMP} model, a: task, {shots}-shot: {of} of 99 prompts to score"
+        for shots, (_, of) in enumerate(cells)
+    ]
+    for shots, (done, of) in enumerate(cells):
+        lines += [
+            f"{STAMP} model, a: task, {shots}-shot: {n} of {of} prompts scored" for n in range(1, done + 1)
+        ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_prompts_are_counted_over_the_numbers_of_shots(tmp_path):
+    assert Job("score", 0, scoring_log(tmp_path / "log", (20, 20), (3, 20), (0, 8))).prompts == (23, 48)
+    assert Job("score", 0, tmp_path / "not yet").prompts == (0, 0)
+    assert Job("task", 0).prompts == (0, 0)
+
+
+def test_two_jobs_side_by_side_last_as_long_as_the_rest_of_both(tmp_path):
+    """Two of four scoring jobs run for 100 s: one has a third of its prompts, one a half."""
+    run = Run()
+    run.plan({"score": 4, "total": 4})
+    run.start(1, Job("score", 0, scoring_log(tmp_path / "1", (4, 12))))
+    run.start(2, Job("score", 0, scoring_log(tmp_path / "2", (6, 12))))
+    # 300 s and 200 s in all, so 250 s for each of the others
+    assert run.left(100) == pytest.approx((200 + 100 + 2 * 250) / 2)
+    assert run.line(100) == "0 of 4 jobs done, scoring, 10 of 24 prompts, 1:40 so far, about 7 min left"
+
+
+def test_the_longest_job_cannot_be_shared(tmp_path):
+    run = Run()
+    run.plan({"task": 2, "score": 1})
+    for number in (1, 2):
+        run.start(number, Job("task", 0))
+    for number in (1, 2):
+        run.end(number, 10)
+    run.start(3, Job("score", 10, scoring_log(tmp_path / "3", (1, 10))))
+    assert run.left(20) == pytest.approx(90)
+
+
+def test_nothing_is_said_of_what_nothing_tells(tmp_path):
+    run = Run()
+    run.plan({"score": 2, "report": 1})
+    run.start(1, Job("score", 0, scoring_log(tmp_path / "1", (0, 10))))
+    assert run.left(50) is None
+    assert "left" not in run.line(50)
+
+
+def test_a_job_that_failed_is_not_done():
+    run = Run()
+    run.plan({"task": 2})
+    run.start(1, Job("task", 0))
+    run.end(1, 5, done=False)
+    assert (run.done, run.left(6)) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (3569, "59 min"),
+        (3571, "1 h 0 min"),
+        (90_000, "25 h 0 min"),
+    ],
+)
+def test_times_in_words(seconds, words):
+    assert in_words(seconds) == words
+
+
+SNAKEFILE = """
+rule all:
+    input: "b"
+
+rule first:
+    output: "a"
+    shell: "touch {output}"
+
+rule second:
+    input: "a"
+    output: "b"
+    shell: "%s"
+"""
+
+
+def run_snakemake(folder: Path, command: str, terminal: bool) -> tuple[int, str]:
+    (folder / "Snakefile").write_text(SNAKEFILE % command)
+    call = [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "abovechance"]
+    if not terminal:
+        done = subprocess.run(call, cwd=folder, capture_output=True, text=True)
+        return done.returncode, done.stderr
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(call, cwd=folder, stdout=theirs, stderr=theirs, stdin=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # the other end is closed
+            pass
+    os.close(ours)
+    return process.returncode, shown.decode()
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_run_shows_one_line(tmp_path, terminal):
+    status, shown = run_snakemake(tmp_path, "sleep 2; touch {output}", terminal)
+    assert status == 0
+    assert "3 of 3 jobs done" in shown
+    assert "Finished jobid" not in shown
+    assert "localrule" not in shown
+    assert ("1 of 3 jobs done, second, 0:0" in shown) == terminal
+
+
+def test_errors_are_shown(tmp_path):
+    status, shown = run_snakemake(tmp_path, "false", terminal=False)
+    assert status != 0
+    assert "Error in rule second" in shown
+    assert "1 of 3 jobs done" in shown

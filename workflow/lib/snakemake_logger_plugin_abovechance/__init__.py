@@ -1,0 +1,111 @@
+"""One line of progress on the screen: ``snakemake --logger abovechance``, as `make run` does.
+
+Snakemake's blocks of text on every job go to its own log alone; what went wrong is shown in full.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+from snakemake.logging import DefaultFilter, DefaultFormatter
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from snakemake_logger_plugin_abovechance.remaining import Job, Run
+
+# Tells the jobs' scripts, and bars of progress in them, that somebody else shows how far they are.
+SHOWN = {"ABOVECHANCE_PROGRESS": "1", "TQDM_DISABLE": "1"}
+# How often a screen is drawn, and how often a line is written where the output goes to a file.
+DRAWN, WRITTEN = 1.0, 60.0
+
+
+class LogHandler(LogHandlerBase):
+    """Shows a line of progress, and errors above it."""
+
+    writes_to_stream = True
+    writes_to_file = False
+    has_filter = True
+    has_formatter = True
+    needs_rulegraph = False
+
+    def __post_init__(self) -> None:
+        common = self.common_settings
+        os.environ.update(SHOWN)
+        self.setFormatter(DefaultFormatter(common.quiet, common.show_failed_logs))
+        self.whole = common.dryrun or common.verbose or common.debug_dag
+        self.usual = DefaultFilter(
+            common.quiet, common.debug_dag, common.verbose, common.dryrun, common.printshellcmds
+        )
+        self.console = Console(stderr=not common.stdout, no_color=common.nocolor, highlight=False)
+        self.live: Live | None = None
+        self.run = Run()
+        self.over = threading.Event()
+        threading.Thread(target=self._tick, daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take note of what happened; show what went wrong."""
+        if not self.whole:
+            self._note(record, time.monotonic())
+        if self.usual.filter(record) and (self.whole or record.levelno >= logging.WARNING):
+            self._show(self.format(record))
+
+    def close(self) -> None:
+        """Stop the clock; the last line stays on the screen."""
+        self._end()
+        super().close()
+
+    def _end(self) -> None:
+        if self.over.is_set():
+            return
+        self.over.set()
+        if self.live is not None:
+            self._draw()
+            self.live.stop()  # which draws once more
+        elif self.run.done:
+            self._show(self._line())
+
+    def _note(self, record: logging.LogRecord, now: float) -> None:
+        match getattr(record, "event", None), record.__dict__:
+            case LogEvent.RUN_INFO, {"stats": stats}:
+                self.run.plan(stats)
+            case LogEvent.JOB_INFO, {"jobid": number, "rule_name": rule, "log": logs}:
+                self.run.start(number, Job(rule, now, Path(logs[0]) if logs else None))
+            case LogEvent.JOB_FINISHED, {"job_id": number}:
+                self.run.end(number, now)
+                if self.run.done == self.run.planned.total():
+                    self._end()
+            case LogEvent.JOB_ERROR, {"jobid": number}:
+                self.run.end(number, now, done=False)
+
+    def _line(self) -> str:
+        return self.run.line(time.monotonic())
+
+    def _show(self, text: str) -> None:
+        """A text of its own, above the line of progress where there is one."""
+        self.console.print(Text(text), soft_wrap=True)
+
+    def _tick(self) -> None:
+        """Draw the line anew, until all is over."""
+        screen = self.console.is_terminal
+        while not self.over.wait(DRAWN if screen else WRITTEN):
+            with self.lock or nullcontext():
+                if self.over.is_set() or not self.run.planned:
+                    continue
+                if screen:
+                    self._draw()
+                else:
+                    self._show(self._line())
+
+    def _draw(self) -> None:
+        if self.live is None:
+            self.live = Live(console=self.console, auto_refresh=False)
+            self.live.start()
+        self.live.update(Text(self._line(), no_wrap=True, overflow="ellipsis"), refresh=True)
