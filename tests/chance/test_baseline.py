@@ -241,9 +241,57 @@ def test_the_last_quantile_is_the_best_that_can_be():
     assert several.quantile(0.0) == 0.0
 
 
+def test_the_last_quantiles_of_several_bests_are_each_its_own():
+    half, hard = RandomBaseline([0.5, 0.5]), RandomBaseline([0.5, 0.5, 0.0])
+    rows = [[1, 0], [0, 2], [1, 1]]
+    assert BestOf([half, hard], rows).quantile(1).tolist() == pytest.approx([1, 2 / 3, 1])
+    assert BestOf([hard, half], [[3, 0]]).quantile(1).tolist() == pytest.approx([2 / 3])
+    standardized = BestOf([half, hard], rows, standardized=True).quantile(1)
+    assert standardized.tolist() == pytest.approx([1 / 0.5**0.5] * 3)
+
+
 def test_no_probability_is_minus_nothing():
     several = BestOf([RandomBaseline.of(0.5, 4)] * 3)
     assert not np.signbit(several.pmf([0.1, 0.3, 0.5, 2.0])).any()
+    assert not np.signbit([several.exceeded(1.0), several.tail(2.0), RandomBaseline.of(0.5, 4).tail(5)]).any()
+
+
+@given(st.lists(chance_lists, min_size=1, max_size=4))
+def test_a_score_is_reached_exceeded_or_equalled(prompts):
+    several = BestOf([RandomBaseline(chances) for chances in prompts])
+    reached, exceeded = several.tail(several.scores), several.exceeded(several.scores)
+    assert several.pmf(several.scores) == pytest.approx(reached - exceeded, abs=1e-9)
+    assert np.exp(several.log_below(several.scores)) == pytest.approx(1 - reached, abs=1e-9)
+
+
+def test_baselines_are_equal_where_their_chances_are():
+    baseline = RandomBaseline([0.5, 0.2, 0.5])
+    assert baseline == RandomBaseline.from_counts({0.2: 1, 0.5: 2})
+    assert baseline != RandomBaseline.from_counts({0.2: 2, 0.5: 1})
+    assert baseline != 3
+    assert len({hash(RandomBaseline.of(0.5, n)) for n in range(1, 20)}) > 10
+
+
+def test_one_choice_is_surely_guessed():
+    assert RandomBaseline.from_choices({1: 3, 2: 1}).counts == {0.5: 1, 1.0: 3}
+
+
+def test_numbers_give_numbers_and_arrays_arrays():
+    baseline = RandomBaseline.of(0.5, 20)
+    for function, argument in ((baseline.quantile, 0.9), (baseline.critical, 0.05)):
+        single, several = function(argument), function([argument, 0.5])
+        assert isinstance(single, int)
+        assert single == function(argument, 1) == several[0]
+        assert several.shape == (2,)
+    assert isinstance(baseline.cdf(3), float)
+    assert baseline.cdf(3) == baseline.cdf(3, 1)
+    assert baseline.cdf([-5, 25, -np.inf, np.inf]).tolist() == [0, 1, 0, 1]
+    assert baseline.critical(0.9, 1) == 8
+    assert baseline.critical(1e-9) == 21
+
+
+def test_an_accuracy_that_a_score_stands_for_is_at_most_one():
+    assert accuracy_of([0.0, 1.0, 9.0], RandomBaseline.of(0.5, 4), True).tolist() == [0.5, 0.75, 1.0]
 
 
 def test_ten_million_examples_need_little_memory():
@@ -282,6 +330,7 @@ def test_ten_million_examples_need_little_memory():
         lambda baseline: BestOf([baseline], [1.5]),
         lambda baseline: BestOf([baseline], [float("nan")]),
         lambda baseline: BestOf([baseline]).quantile(-0.1),
+        lambda baseline: BestOf([baseline]).quantile(1.1),
     ],
 )
 def test_what_is_no_number_of_something_is_an_error(call):

@@ -5,10 +5,19 @@ import pandas as pd
 import pytest
 from sklearn.metrics import auc
 
-from abovechance import RandomBaseline
+from abovechance import BestOf, RandomBaseline
 from abovechance.chance import heldout
 from abovechance.chance.agreement import agreement, curves, difference, of_guessers, with_ranks
-from abovechance.chance.heldout import _different, all_outcomes, guessed_outcomes, of_share, outcomes, parts
+from abovechance.chance.heldout import (
+    GUESSERS,
+    OUTCOMES,
+    _different,
+    all_outcomes,
+    guessed_outcomes,
+    of_share,
+    outcomes,
+    parts,
+)
 from abovechance.core.settings import Setting
 from abovechance.results.response_matrix import ResponseMatrix
 
@@ -94,6 +103,69 @@ def test_a_prompt_whose_demonstrations_use_up_a_part_is_not_tried_there():
     assert (found["prompts"] < 3).any()
 
 
+@pytest.mark.parametrize("whole_split", [False, True])
+def test_every_row_is_what_one_would_work_out_by_hand(whole_split):
+    generator, splits, setting = np.random.default_rng(5), 6, Setting("m", "t", 1)
+    table = predictions(generator.random((7, 24)) < 0.4)
+    chances = {f"e{i}": 1 / (2 + i % 3) for i in range(24)}
+    table = table.assign(chance=table["example"].map(chances))[generator.random(len(table)) < 0.9]
+    matrix = ResponseMatrix.of(table)
+    chance = np.array([chances[str(name)] for name in matrix.examples])
+    how = {"seed": 3, "splits": splits, "validation": 0.75, "tried": [4, 1, 4, 50]}
+    found = all_outcomes([table], **how, whole_split=whole_split)
+    assert set(found.columns) == set(OUTCOMES.columns)
+    assert found.index.is_unique
+    assert found["split"].tolist() == np.repeat(range(splits), 3).tolist()
+    assert found["asked"].tolist() == [1, 4, 50] * splits
+    examples = np.argsort(np.random.default_rng(setting.seed(3, "examples")).random((splits, 24)), axis=1)
+    orders = np.argsort(np.random.default_rng(setting.seed(3, "prompts")).random((splits, 7)), axis=1)
+    for row in found.itertuples():
+        inside = np.isin(np.arange(24), examples[row.split, :18])
+        some = sorted(orders[row.split, : row.asked])
+        mine = {p: matrix.evaluated[p] & inside for p in some}
+        accuracy = {p: matrix.correct[p][mine[p]].mean() for p in some}
+        best = max(some, key=lambda p: (accuracy[p], -p))
+        own = {p: RandomBaseline(chance[mine[p]]) for p in some}
+        if whole_split:
+            own = dict.fromkeys(some, RandomBaseline.of(chance.mean(), 18))
+        several, test = BestOf(list(own.values())), matrix.evaluated[best] & ~inside
+        assert (row.prompt, row.prompts) == (best, min(row.asked, 7))
+        assert (row.validation_examples, row.test_examples) == (mine[best].sum(), test.sum())
+        assert row.validation_accuracy == pytest.approx(accuracy[best])
+        assert row.test_accuracy == pytest.approx(matrix.correct[best][test].mean())
+        assert row.standard_baseline == pytest.approx(own[best].standard)
+        assert row.maximum_baseline == pytest.approx(several.maximum)
+        assert row.standard_tail == pytest.approx(BestOf([own[best]]).tail(accuracy[best]))
+        assert row.maximum_tail == pytest.approx(several.tail(accuracy[best]))
+        assert row.above_standard == (accuracy[best] > own[best].standard + 1e-9)
+        assert row.above_maximum == (accuracy[best] > several.maximum + 1e-9)
+        assert row.test_baseline == pytest.approx(chance[test].mean())
+        assert row.above_on_test == (row.test_accuracy > chance[test].mean() + 1e-9)
+
+
+def test_the_way_of_the_paper_is_asked_for(guesses):
+    usual = study(guesses)
+    own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
+    how = {"seed": 0, "splits": 20, "validation": 0.75, "tried": [1, 5, 12]}
+    pd.testing.assert_frame_equal(usual, all_outcomes([guesses], **how, whole_split=False))
+    taken = all_outcomes([own], **how, whole_split=True)
+    assert set(taken["maximum_baseline"]) == {RandomBaseline.of(0.5, 30).maximum(t) for t in (1, 5, 12)}
+    assert study(own)["maximum_baseline"].nunique() > 3
+
+
+def test_guessers_are_lucky_at_their_chance_and_each_set_in_its_own_way(guesses):
+    how = {"seed": 4, "splits": 3, "validation": 0.75, "tried": [12]}
+    found = guessed_outcomes(lambda: [guesses], sets=2, **how)
+    assert set(found.columns) == set(GUESSERS.columns)
+    assert found.index.is_unique
+    for number in range(2):
+        generator = np.random.default_rng(Setting("m", "t", 1).seed(4, f"guessers {number}"))
+        lucky = guesses.assign(correct=generator.random(len(guesses)) < 0.5)
+        expected = all_outcomes([lucky], **how)
+        own = found[found["set"] == number].drop(columns="set").reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, expected)
+
+
 def test_agreement_is_precision_recall_and_areas():
     table = pd.DataFrame(
         {
@@ -111,8 +183,14 @@ def test_agreement_is_precision_recall_and_areas():
     assert found.loc["standard", "tail_auroc"] == 1
     assert found.loc["maximum", "tail_auroc"] == 0.5
     lines = curves(table)
+    assert lines.columns.tolist() == ["curve", "predictor", "score", "x", "y"]
+    assert lines.index.is_unique
+    kinds = lines[["curve", "predictor", "score"]].drop_duplicates()
+    assert len(kinds) == 8
     for predictor in ("standard", "maximum"):
         own = lines[lines["predictor"] == predictor]
+        (point,) = own.query("curve == 'roc' and score == 'decision'").itertuples()
+        assert (point.x, point.y) == ((1, 1) if predictor == "standard" else (0.5, 0.5))
         roc = own.query("curve == 'roc' and score == 'tail'")
         assert auc(roc["x"], roc["y"]) == pytest.approx(found.loc[predictor, "tail_auroc"])
         (point,) = own.query("curve == 'pr' and score == 'decision'").itertuples()
@@ -122,6 +200,7 @@ def test_agreement_is_precision_recall_and_areas():
 def test_outcomes_that_all_agree_have_no_curve_and_no_area(guesses):
     found = study(predictions(np.ones((2, 40), bool)))
     assert curves(found).empty
+    assert curves(found).columns.tolist() == ["curve", "predictor", "score", "x", "y"]
     assert agreement(found, [])["auroc"].isna().all()
 
 
@@ -199,6 +278,9 @@ def test_guessers_who_do_well_on_one_part_do_badly_on_the_other(guesses):
     assert found["validation_accuracy"].mean() == pytest.approx(chosen, abs=0.03)
     assert of_guessers(found, ["asked"])["tail_auroc"].iloc[0] < 0.35
     assert agreement(with_ranks(found), [])["tail_auroc"].iloc[0] < 0.4
+    ranks = with_ranks(found)["standard_log_below"]
+    assert ranks.max() == 1
+    assert ranks.groupby(found["set"]).mean().tolist() == pytest.approx([51 / 100] * 20)
     pd.testing.assert_frame_equal(found, guessed_outcomes(lambda: [guesses], sets=20, **how))
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from abovechance.chance.lower_bound import lower_bounds
 
@@ -47,6 +48,39 @@ def test_one_prompts_bound_is_near_the_normal_one():
     assert found == pytest.approx(0.6 - 1.645 * np.sqrt(0.24 / 400), abs=0.004)
 
 
+@pytest.mark.parametrize("examples", [10, 40])
+def test_a_prompt_that_is_right_in_all_examples_has_wilsons_bound(examples):
+    ones = np.ones((1, examples), bool)
+    expected = binomtest(examples, examples).proportion_ci(0.9, "wilson").low
+    assert lower_bounds(ones, ones) == pytest.approx([expected])
+
+
+def test_examples_of_a_cluster_count_for_as_many_as_their_errors_are_worth():
+    """Answers of a cluster are half alike: 60 of 4 are worth more than 60 examples, less than 240."""
+    generator = np.random.default_rng(2)
+    common, own = generator.random(60) < 0.9, generator.random((60, 4)) < 0.9
+    right = np.where(generator.random((60, 4)) < 0.7, common[:, None], own)
+    accuracy = right.mean()
+    error = np.sqrt(np.sum((right.sum(axis=1) - 4 * accuracy) ** 2)) / 240
+    shrunk = (right.sum() + 2) / 244
+    worth, z = shrunk * (1 - shrunk) / error**2, 1.645
+    assert 70 < worth < 200
+    middle = accuracy + z**2 / (2 * worth)
+    spread = z * np.sqrt(accuracy * (1 - accuracy) / worth + z**2 / (4 * worth**2))
+    ones = np.ones((1, 240), bool)
+    found = lower_bounds(right.reshape(1, -1), ones, np.arange(240) // 4)
+    assert found == pytest.approx([(middle - spread) / (1 + z**2 / worth)], abs=0.004)
+
+
+def test_a_prompt_without_an_example_in_some_resamples_has_a_bound():
+    right = np.ones((2, 12), bool)
+    right[1, ::3] = False
+    evaluated = np.ones(right.shape, bool)
+    evaluated[0, 2:] = False
+    found = lower_bounds(right, evaluated)
+    assert ((found > 0) & (found < [1, 2 / 3])).all()
+
+
 def test_clusters_widen_it_and_prompts_do():
     right = np.repeat(np.arange(100) < 60, 4)[None]
     ones = np.ones(right.shape, bool)
@@ -70,8 +104,10 @@ def test_examples_that_a_prompt_is_not_evaluated_on_do_not_count():
 def test_few_clusters_have_no_bound():
     ones = np.ones((2, 36), bool)
     assert np.isnan(lower_bounds(ones, ones, np.arange(36) // 4)).all()
-    found = lower_bounds(ones, ones, np.arange(36) // 3)
-    assert ((found > 0.6) & (found < 1)).all()
+    for size, clusters in ((3, 12), (4, 10)):
+        ones = np.ones((2, size * clusters), bool)
+        found = lower_bounds(ones, ones, np.arange(size * clusters) // size)
+        assert ((found > 0.6) & (found < 1)).all()
 
 
 def test_it_is_seeded_and_confidence_widens_it():
@@ -82,7 +118,8 @@ def test_it_is_seeded_and_confidence_widens_it():
 
 
 def test_what_has_no_bound_is_refused():
-    with pytest.raises(ValueError, match="confidence is 1"):
-        lower_bounds(np.ones((1, 3), bool), np.ones((1, 3), bool), confidence=1)
-    with pytest.raises(ValueError, match="a prompt without examples"):
+    for confidence in (0, 1):
+        with pytest.raises(ValueError, match=f"confidence is {confidence}"):
+            lower_bounds(np.ones((1, 3), bool), np.ones((1, 3), bool), confidence=confidence)
+    with pytest.raises(ValueError, match="^evaluated has a prompt without examples"):
         lower_bounds(np.ones((2, 3), bool), np.array([[True] * 3, [False] * 3]))

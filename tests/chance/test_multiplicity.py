@@ -48,20 +48,25 @@ def test_what_is_no_setting_is_not_counted():
 
 def test_a_table_has_them_beside_the_tails_that_they_are_of():
     table = pd.DataFrame(
-        {"maximum_tail": [0.01, 0.04], "verdict": ["above"] * 2, "randomization_tail": [0.02, np.nan]}
+        {
+            "maximum_tail": [0.01, 0.04],
+            "verdict": ["above"] * 2,
+            "randomization_tail": [0.02, np.nan],
+            "effective_prompts": [1.0, 2.0],
+        }
     )
     found = with_adjusted(table)
     assert found.columns.tolist() == [
         *("maximum_tail", "bh_tail", "by_tail", "holm_tail", "verdict"),
-        *("randomization_tail", "randomization_bh_tail"),
+        *("randomization_tail", "randomization_bh_tail", "effective_prompts"),
     ]
     assert found["bh_tail"].tolist() == pytest.approx([0.02, 0.04])
     assert found["randomization_bh_tail"][0] == pytest.approx(0.02)
 
 
 def test_methods_and_tails_that_are_none_are_refused():
-    with pytest.raises(ValueError, match="method is 'sidak'"):
+    with pytest.raises(ValueError, match="method is 'sidak'; right would be one of bh, by, holm$"):
         adjusted([0.1], "sidak")
     for method in METHODS:
-        with pytest.raises(ValueError, match=r"probability|between|range"):
+        with pytest.raises(ValueError, match=r"^tails has a number|between|range"):
             adjusted([1.5], method)

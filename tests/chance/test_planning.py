@@ -33,6 +33,11 @@ def test_one_prompt_needs_one_example():
     assert examples_needed(0.5, 1, 0.01) == 1
 
 
+def test_a_margin_that_is_just_kept_is_kept():
+    assert RandomBaseline.of(0.1, 1).maximum(2) == pytest.approx(0.19)
+    assert examples_needed(0.1, 2, 0.09) == 1
+
+
 @given(st.sampled_from([0.1, 0.25, 0.5, 0.9]), st.integers(1, 60), st.integers(2, 500))
 def test_the_maximum_baseline_falls_with_the_number_of_examples(chance, examples, prompts):
     fewer, more = (RandomBaseline.of(chance, n).maximum(prompts) for n in (examples, examples + 1))
@@ -49,7 +54,14 @@ def test_prompts_allowed_is_the_most(accuracy):
 
 def test_no_prompt_is_allowed_below_chance_and_any_number_where_chance_never_gets_there():
     assert prompts_allowed(RandomBaseline.of(0.5, 100), 0.5) == 0
+    assert prompts_allowed(RandomBaseline.of(0.5, 100), 0) == 0
     assert prompts_allowed(RandomBaseline.of(0.1, 1000), 0.9) is None
+
+
+def test_all_correct_is_reached_at_last():
+    baseline = RandomBaseline.of(0.5, 9)
+    found = prompts_allowed(baseline, 1)
+    assert baseline.maximum(found) < 1 - 1e-12 <= baseline.maximum(found + 1)
 
 
 @settings(max_examples=40)
@@ -64,11 +76,18 @@ def test_the_least_accuracy_above_is_above_and_one_example_less_is_not(chance, e
         assert found - 1 / examples <= baseline.maximum(prompts) + 1e-9
 
 
+def test_no_accuracy_is_above_what_surely_is_reached():
+    assert least_above(RandomBaseline.of(0.5, 1), 1000) is None
+    assert least_above(RandomBaseline.of(0.5, 1), 1) == 1
+
+
 def test_the_least_significant_accuracy_has_the_tail_that_was_asked_for():
     baseline = RandomBaseline.of(0.5, 100)
     correct = round(least_significant(baseline, 50, 0.05) * 100)
     assert baseline.tail(correct, 50) <= 0.05 < baseline.tail(correct - 1, 50)
+    assert least_significant(baseline, 50) == least_significant(baseline, 50, 0.05)
     assert least_significant(RandomBaseline.of(0.5, 3), 50, 0.05) is None
+    assert least_significant(RandomBaseline.of(0.5, 5), 1) == 1  # 1/32
 
 
 def test_power_agrees_with_simulation():
@@ -80,6 +99,13 @@ def test_power_agrees_with_simulation():
         least = least_above(baseline, 10) if level is None else least_significant(baseline, 10, level)
         found = power(baseline, 0.4, prompts=10, better=2, level=level)
         assert found == pytest.approx((correct / 80 >= least - 1e-9).mean(), abs=0.015)
+
+
+def test_power_of_one_prompt_at_the_usual_level():
+    baseline = RandomBaseline.of(0.5, 5)
+    assert power(baseline, 0.8) == power(baseline, 0.8, 1, 1, 0.05) == pytest.approx(0.8**5)
+    assert (power(baseline, 1), power(baseline, 0)) == (1, 0)
+    assert power(RandomBaseline.of(0.5, 3), 1, prompts=50) == 0  # nothing would be significant
 
 
 def test_guessing_is_found_better_than_chance_at_most_at_the_level():
@@ -132,7 +158,12 @@ def test_extreme_plans_need_little_memory():
 
 def test_power_rises_with_accuracy_and_falls_with_prompts():
     table = power_curve(0.5, [100], [1, 10, 100], [0.55, 0.65, 0.75])
+    assert table.columns.tolist() == ["examples", "prompts", "accuracy", "power"]
     by = table.pivot_table("power", "prompts", "accuracy")
+    assert by.loc[10, 0.65] == power(RandomBaseline.of(0.5, 100), 0.65, 10)
+    assert power_curve(0.5, [100], [10], [0.65], level=None)["power"].tolist() == [
+        power(RandomBaseline.of(0.5, 100), 0.65, 10, level=None)
+    ]
     assert (by.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
     assert (by.diff(axis=0).iloc[1:] < 0).all(axis=None)
 
@@ -142,11 +173,18 @@ def test_power_rises_with_accuracy_and_falls_with_prompts():
     [
         (lambda: examples_needed(0.5, 10, 0), "margin is 0"),
         (lambda: examples_needed(1.5, 10, 0.1), "chance is 1.5"),
+        (lambda: examples_needed(0.5, 10, 1), "margin is 1"),
         (lambda: examples_needed(0.5, 0, 0.1), "at least one prompt"),
         (lambda: examples_needed(0.5, 10, 1e-6), "more than 10,000,000 examples"),
         (lambda: prompts_allowed(RandomBaseline.of(0.5, 9), 1.2), "accuracy is 1.2"),
         (lambda: power(RandomBaseline.of(0.5, 9), 0.7, prompts=2, better=3), "better is 3"),
+        (lambda: power(RandomBaseline.of(0.5, 9), 1.5), "accuracy is 1.5: it must be between 0 and 1"),
+        (lambda: power(RandomBaseline.of(0.5, 9), 0.7, level=0), "level is 0"),
+        (lambda: power(RandomBaseline.of(0.5, 9), 0.7, level=1), "level is 1"),
         (lambda: examples_for_power(0.5, 0.5), "must be above the chance"),
+        (lambda: examples_for_power(0, 0.5), "chance is 0"),
+        (lambda: examples_for_power(0.5, 0.6, wanted=1), "wanted is 1"),
+        (lambda: examples_for_power(0.5, 0.50001), "more than 10,000,000 examples were needed"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):

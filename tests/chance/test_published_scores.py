@@ -28,9 +28,23 @@ def test_verdicts_are_those_of_the_baselines(tmp_path):
         "1 is above it, where guessing alone would put 1.5. Guessing does as well with a probability of at "
         "most 0.05 for 1 of them all; adjusted for their number (Benjamini-Hochberg), for 1."
     )
+    adjusted = ["maximum_tail", "bh_tail", "by_tail", "holm_tail"]
+    assert found.columns.tolist() == [
+        *("task", "best_accuracy", "examples", "prompts", "standard_baseline", "maximum_baseline"),
+        *("standard_tail", *adjusted, "guessing_above", "verdict"),
+    ]
     assert count(found[:1]) == (
         "1 of 1 best scores are above the standard baseline; 1 of these is not above the maximum baseline."
     )
+
+
+def test_two_scores_are_several_and_one_is_not(tmp_path):
+    two, one = (
+        judge_scores(read_scores(written(tmp_path, *["a,0.62,100,2,200"] * number))) for number in (2, 1)
+    )
+    assert "bh_tail" in two
+    assert "bh_tail" not in one
+    assert "Benjamini-Hochberg" in count(two)
 
 
 def test_a_rounded_accuracy_is_the_number_of_examples_that_it_stands_for(tmp_path):
@@ -48,7 +62,9 @@ def test_where_rounding_leaves_several_numbers_all_their_verdicts_are_told(tmp_p
     assert found["note"][1].startswith("565 to 575 of 1000 examples round to it; maximum tails 0.00")
     baseline = RandomBaseline.of(0.5, 1000)
     assert found["maximum_tail"][1] == pytest.approx(baseline.tail(570, 50))
+    assert count(found).startswith("3 of 4 best scores are above the standard baseline; 1 of these is not")
     assert "2 are not certain" in count(found)
+    assert "1 is not certain" in count(found[1:])
 
 
 def test_a_table_from_a_spreadsheet_is_read(tmp_path):
@@ -74,6 +90,13 @@ def test_chance_and_choices_may_both_be_columns_and_one_is_given_in_each_row(tmp
             "a,63.5,100,2,200",
             r"row 3: best_accuracy is '63.5' \(per cent\?\); right would be a number between 0 and 1",
         ),
+        ("a,1.01,100,2,200", r"row 3: best_accuracy is '1.01' \(per cent\?\); right would be"),
+        ("a,100,100,2,200", r"row 3: best_accuracy is '100' \(per cent\?\); right would be"),
+        ("a,100.5,100,2,200", "row 3: best_accuracy is '100.5'; right would be"),
+        ("a,-0.1,100,2,200", "row 3: best_accuracy is '-0.1'; right would be"),
+        ("a,62%,100,2,200", r"row 3: best_accuracy is '62%' \(per cent\?\); right would be"),
+        ("a,0.5,100,0,200", "row 3: choices is '0'; right would be a whole number from 1 to"),
+        ("a,0.5,100,2,1000000000000001", "row 3: prompts is '1000000000000001'; right would be"),
         ("a,high,100,2,200", "row 3: best_accuracy is 'high'; right would be a number between 0 and 1"),
         ("a,0.5,0,2,200", "row 3: examples is '0'; right would be a whole number from 1 to"),
         ("a,0.5,10.5,2,200", "row 3: examples is '10.5'; right would be a whole number"),
@@ -86,6 +109,20 @@ def test_a_wrong_value_is_told_with_its_row_and_what_would_be_right(tmp_path, ro
         read_scores(written(tmp_path, "a,0.5,100,2,200", row))
 
 
+def test_all_and_none_correct_and_as_many_prompts_as_are_counted_are_read(tmp_path):
+    found = read_scores(written(tmp_path, "a,0,10000000,1,1000000000000000", "b,1,1,2,1"))
+    assert found["best_accuracy"].tolist() == [0, 1]
+    assert found["prompts"].tolist() == [10**15, 1]
+
+
+def test_chance_beside_choices_and_no_chance_are_refused(tmp_path):
+    heading = "best_accuracy,examples,choices,chance,prompts"
+    with pytest.raises(InputError, match="row 2: has chance and choices; right is one"):
+        read_scores(written(tmp_path, "0.5,10,4,0.25,3", heading=heading))
+    with pytest.raises(InputError, match="row 2: chance is '25'"):
+        read_scores(written(tmp_path, "0.5,10,,25,3", heading=heading))
+
+
 @pytest.mark.parametrize(
     ("heading", "message"),
     [
@@ -93,7 +130,10 @@ def test_a_wrong_value_is_told_with_its_row_and_what_would_be_right(tmp_path, ro
             "task,accuracy,examples,choices,prompts",
             "column 'accuracy' is unknown; did you mean 'best_accuracy'",
         ),
-        ("task,best_accuracy,examples,choices", "lacks the column 'prompts'"),
+        (
+            "task,best_accuracy,examples,choices",
+            "maxima.csv: lacks the column 'prompts'; right are source, task, model, best_accuracy",
+        ),
         ("task,best_accuracy,examples,prompts", "lacks the column 'chance' or 'choices'"),
     ],
 )

@@ -9,7 +9,9 @@ import pytest
 from sklearn.metrics import f1_score
 
 from abovechance import RandomBaseline
+from abovechance.chance.lower_bound import lower_bounds
 from abovechance.chance.randomization import (
+    RANDOMIZATION,
     Answers,
     Result,
     effective_prompts,
@@ -139,6 +141,55 @@ def test_adjusted_p_values_are_step_down_and_in_the_order_of_the_prompts():
     assert found.adjusted[[0, 1, 3, 4]].min() > 0.05
 
 
+def test_each_prompt_is_held_against_the_best_of_itself_and_those_below_it():
+    generator = np.random.default_rng(8)
+    gold = np.repeat([0, 1], [12, 8])
+    wrong = [generator.permutation(20) < n for n in (2, 5, 6, 7, 10)]
+    predicted = np.where(wrong, 1 - gold, gold)
+    study = answers(predicted, gold, 2, True)
+    found = randomization_test(study, seed=3, draws=400)
+    drawn = study.draws(np.random.default_rng(3), 400).argmax(axis=2)
+    values = (predicted[:, None, :] == drawn).mean(axis=2)
+    observed = (predicted == gold).mean(axis=1)
+    order, expected, last = np.argsort(-observed, kind="stable"), np.empty(5), 0.0
+    for place, prompt in enumerate(order):
+        reached = values[order[place:]].max(axis=0) >= observed[prompt] - 1e-9
+        expected[prompt] = last = max(last, (reached.sum() + 1) / 401)
+    assert found.adjusted == pytest.approx(expected)
+    assert len(set(found.adjusted)) > 2
+    assert (found.statistic, found.draws, found.permuted, found.fixed) == ("accuracy", 400, 1, 0)
+
+
+def test_standardized_accuracies_are_held_against_standardized_draws():
+    generator = np.random.default_rng(9)
+    gold, predicted = generator.integers(0, 2, 40), generator.integers(0, 2, (3, 40))
+    evaluated = np.arange(40) < np.array([[40], [12], [25]])
+    study = replace(answers(predicted, gold, 2, False), evaluated=evaluated)
+    found = randomization_test(study, seed=2, draws=300, standardized=True)
+    sizes = evaluated.sum(axis=1)
+
+    def scores(right: np.ndarray) -> np.ndarray:
+        return ((right & evaluated).sum(axis=1) - sizes / 2) / np.sqrt(sizes / 4)
+
+    drawn = study.draws(np.random.default_rng(2), 300).argmax(axis=2)
+    best = scores(predicted == gold).max()
+    reached = [scores(predicted == one).max() >= best - 1e-9 for one in drawn]
+    assert found.p_value == pytest.approx((sum(reached) + 1) / 301)
+    with pytest.raises(ValueError, match="standardized is for accuracies, and not for macro_f1"):
+        randomization_test(answers(predicted, gold, 2, True), 0, 9, "macro_f1", standardized=True)
+
+
+def test_the_numbers_of_draws_and_the_seed_have_defaults():
+    generator = np.random.default_rng(6)
+    gold, predicted = generator.integers(0, 2, 30), generator.integers(0, 2, (5, 30))
+    study = answers(predicted, gold, 2, True)
+    found = randomization_test(study)
+    assert (found.draws, found.p_value) == (10_000, randomization_test(study, 0, 10_000).p_value)
+    assert randomization_test(study, draws=1).p_value in (0.5, 1)
+    with pytest.raises(ValueError, match="draws is 0: at least one is needed"):
+        randomization_test(study, draws=0)
+
+
 def test_macro_f1_is_scikit_learns():
     generator = np.random.default_rng(5)
     gold, predicted = generator.integers(0, 3, 50), generator.integers(0, 3, (4, 50))
@@ -179,6 +230,59 @@ def test_a_shared_label_set_is_one_of_texts_wherever_they_stand():
         lambda row: task.set_index("example")["correct"][row["example"]][row["predicted"]], axis=1
     )
     assert values == pytest.approx(right.groupby(predictions["prompt"]).mean().to_numpy())
+    without = Answers.of(predictions.drop(columns=["correct", "chance"]), task)
+    for name in ("predicted", "evaluated", "correct", "available", "texts"):
+        assert (getattr(without, name) == getattr(found, name)).all()
+    assert found.available.all()
+
+
+def test_an_example_has_the_choices_that_it_has():
+    predictions, task = a_study([["yes", "no", "maybe"], ["no", "yes"]])
+    found = Answers.of(predictions, task)
+    # the first prompt lacks example 0, so example 1 comes first
+    assert found.available.tolist() == [[True, True, False], [True, True, True]]
+    assert found.correct.tolist() == [[False, True, False], [True, False, False]]
+    assert found.texts[1, :2].tolist() == found.texts[0, 1::-1].tolist()
+
+
+def test_the_table_of_a_setting_is_that_of_its_tests():
+    predictions, task = a_study([["yes", "no"]] * 14)
+    task = task.assign(cluster=range(14))
+    setting = Setting("m", "t", 1)
+    table, answered = of_setting(predictions, task, seed=5, draws=200), Answers.of(predictions, task)
+    assert set(table.columns) == set(RANDOMIZATION.columns)
+    assert table.index.is_unique
+    assert table["prompt"].tolist() == [0, 1] * 2
+    for statistic, own in table.groupby("statistic"):
+        expected = randomization_test(answered, setting.seed(5), 200, statistic)
+        assert own["value"].tolist() == expected.observed.tolist()
+        assert own["adjusted_tail"].tolist() == expected.adjusted.tolist()
+        assert set(own["best_tail"]) == {expected.p_value}
+    bounds = lower_bounds(
+        answered.right, answered.evaluated, answered.cluster, resamples=200, seed=setting.seed(5, "resamples")
+    )
+    by = table.groupby("statistic")["lower_bound"]
+    assert by.get_group("accuracy").tolist() == bounds.tolist()
+    assert by.get_group("macro_f1").isna().all()
+    carried = for_verdicts(pd.concat([table.assign(task="u"), table.assign(value=table["value"] / 2)]))
+    assert carried["task"].tolist() == ["u", "t"]
+    f1 = table[table["statistic"] == "macro_f1"]
+    assert carried["best_macro_f1"].tolist() == [f1["value"].max(), f1["value"].max() / 2]
+    assert carried["macro_f1_tail"].tolist() == [f1["best_tail"].iloc[0]] * 2
+    best = bounds[table.loc[table["statistic"] == "accuracy", "value"].argmax()]
+    assert carried["best_lower_bound"].tolist() == [best, best]
+
+
+def test_clusters_count_in_the_bounds_of_a_setting():
+    predictions, task = a_study([["yes", "no"]] * 24)
+    bounds = [
+        of_setting(predictions, task.assign(cluster=cluster), 0, 200)["lower_bound"].max()
+        for cluster in (np.arange(24), np.arange(24) // 2)
+    ]
+    assert bounds[0] != bounds[1]
+    assert np.isnan(
+        of_setting(predictions, task.assign(cluster=np.arange(24) // 4), 0, 99)["lower_bound"]
+    ).all()
 
 
 def test_choices_of_their_own_are_not_shared():
@@ -198,6 +302,10 @@ def test_prompts_that_answer_alike_are_worth_fewer_guessers():
         assert effective_prompts(tail, baseline.tail(38), 40, 999) == pytest.approx(guessers)
     assert np.isnan(effective_prompts([1.0, np.nan, 0.2], [0.1, 0.1, np.nan], 9, 999)).all()
     assert np.isnan(effective_prompts([0.001, 0.5], [1e-9, 1e-9], 9, 999)).all()  # the floor; too many
+    at_floor, above_it = effective_prompts([0.001, 0.002], [0.001, 0.001], 9, 999)
+    assert np.isnan(at_floor)
+    assert above_it == pytest.approx(2, abs=0.01)
+    assert np.isnan(effective_prompts(baseline.tail(38, 15), baseline.tail(38), 10, 999))
 
 
 def test_verdicts_carry_the_bound_of_the_best_prompt():

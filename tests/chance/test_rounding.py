@@ -29,14 +29,13 @@ from abovechance.chance.rounding import Correct, decimals
     ],
 )
 def test_the_numbers_that_round_to_an_accuracy(accuracy, examples, nearest, least, most):
-    assert Correct.of(
-        accuracy.replace(",", ".") if isinstance(accuracy, str) else accuracy, examples
-    ) == Correct(nearest, least, most, exact=True)
+    assert Correct.of(accuracy, examples) == Correct(nearest, least, most, exact=True)
 
 
 def test_where_none_rounds_to_it_the_nearest_is_taken():
     assert Correct.of("0.62", 30) == Correct(19, 19, 19, exact=False)
     assert Correct.of(0.62, 30) == Correct(19, 19, 19, exact=False)
+    assert Correct.of("0.33", 10) == Correct(3, 3, 3, exact=False)
 
 
 def test_of_two_that_are_as_near_the_higher_is_taken():
@@ -67,7 +66,17 @@ def test_a_quotient_is_the_number_that_it_was_made_of(examples, data):
 
 
 @pytest.mark.parametrize(
-    ("number", "count"), [("0.50", 2), ("1", 0), (0.125, 3), (1e-05, 5), ("2.5e-2", 3), ("1e2", 0)]
+    ("number", "count"),
+    [
+        ("0.50", 2),
+        ("1", 0),
+        (0.125, 3),
+        (1e-05, 5),
+        ("2.5e-2", 3),
+        ("1e2", 0),
+        ("0,25", 2),
+        (0.1234567890123, 13),
+    ],
 )
 def test_decimals_are_counted_as_they_are_written(number, count):
     assert decimals(number) == count

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abovechance import BestOf, RandomBaseline
-from abovechance.chance.expected_maximum import expected_maximum, expected_maximum_curve, greatest
+from abovechance.chance.expected_maximum import CURVE, expected_maximum, expected_maximum_curve, greatest
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.verdicts import Verdict, differ, judge, ranked, verdicts
 from abovechance.results.accuracy import accuracy_by_prompt
@@ -70,7 +70,11 @@ def test_a_verdict_on_one_number_is_that_of_its_baseline():
     found = Verdict.of(0.65, RandomBaseline.of(0.5, 20), prompts=4)
     assert (found.verdict, found.examples, found.prompts) == ("above", 20, 4)
     assert found.maximum_tail == pytest.approx(RandomBaseline.of(0.5, 20).tail(13, 4))
-    assert "<td style='text-align:left'>above</td>" in found._repr_html_()
+    shown = found._repr_html_()
+    assert "<td style='text-align:left'>above</td>" in shown
+    for name in ("accuracy", "examples", "prompts"):
+        assert f">{name}<" in shown
+    assert "note" not in shown
     with pytest.raises(ValueError, match="accuracy is 65"):
         Verdict.of(65, RandomBaseline.of(0.5, 20), prompts=4)
 
@@ -90,7 +94,9 @@ def test_a_rounded_accuracy_is_the_nearest_number_and_all_that_round_to_it():
     assert (found.possible[0].accuracy, found.possible[1].accuracy) == (0.535, 0.545)
     assert found.judgement["verdict"] == "between to above"
     assert found.maximum_tail == pytest.approx(baseline.tail(540, 50))
+    assert ">note<" in found._repr_html_()
     assert "535 to 545 of 1000" in found._repr_html_()
+    assert Verdict.of("0,667", RandomBaseline.of(0.5, 30), 5).accuracy == 0.667  # as it was given
     assert Verdict.of(0.54, baseline, prompts=50).possible is None  # a float that is 540 / 1000
     assert Verdict.of(0.667, RandomBaseline.of(0.5, 30), 5).standard_tail == pytest.approx(
         RandomBaseline.of(0.5, 30).tail(20)
@@ -147,8 +153,16 @@ def test_verdicts_are_below_between_above_and_equality_is_not_above(best, verdic
     assert judged(with_correct(best, 3, 4, 5))["verdict"] == verdict
 
 
+def test_an_example_that_others_lack_altogether_makes_prompts_differ():
+    few, more = predictions(np.arange(9)[None] < 7), predictions(np.arange(10)[None] < 7)
+    more.loc[9, "chance"] = 0.25
+    parts = [part.assign(prompt=number, shots=0) for number, part in enumerate((few, more))]
+    assert differ(accuracy_by_prompt(pd.concat(parts)))
+
+
 def test_a_baseline_equal_up_to_rounding_is_not_exceeded():
     assert judge(0.1 + 0.2, 0.3, 0.5) == "below"
+    assert judge(0.1 + 0.2, 0.1, 0.3) == "between"
 
 
 def test_counts_say_how_many_results_the_standard_baseline_misleads_about():
@@ -194,6 +208,22 @@ def test_the_curve_has_both_ways_of_drawing():
     assert (curve["expected_with_repetition"] <= curve["expected_accuracy"] + 1e-12).all()
     assert curve["deviation"].iloc[-1] == pytest.approx(0)
     assert curve["deviation_with_repetition"].iloc[-1] > 0.01
+
+
+def test_the_curve_of_prompts_on_other_examples_has_the_baselines_of_the_first_ones():
+    parts = [
+        predictions(np.arange(10)[None] < 7, chance).assign(prompt=n)
+        for n, chance in enumerate((0.5, 0.2, 0.2))
+    ]
+    curve = expected_maximum_curve(accuracy_by_prompt(pd.concat(parts)))
+    assert curve.columns.tolist() == list(CURVE)
+    assert curve["prompts"].tolist() == [1, 2, 3]
+    assert curve["standard_baseline"].tolist() == pytest.approx([0.3] * 3)
+    half, fifth = RandomBaseline.of(0.5, 10), RandomBaseline.of(0.2, 10)
+    assert curve["maximum_baseline"].tolist() == pytest.approx(
+        [0.5, BestOf([half, fifth]).maximum, BestOf([half, fifth, fifth]).maximum]
+    )
+    assert curve["standard_tail"].tolist() == pytest.approx([half.tail(7)] * 3)
 
 
 def test_the_curve_ends_where_the_verdict_stands():

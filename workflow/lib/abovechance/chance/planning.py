@@ -123,11 +123,11 @@ def power(
         raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
     if not 1 <= better <= prompts:
         raise ValueError(f"better is {better}: it must be between 1 and prompts, {prompts}")
-    least = least_above(baseline, prompts) if level is None else least_significant(baseline, prompts, level)
-    if least is None:
-        return 0.0
+    if level is not None:
+        _check(level=level)
+    least = _threshold(baseline, prompts, level)
     skilled = RandomBaseline.of(accuracy, baseline.examples)
-    return float(BestOf([skilled, baseline], [better, prompts - better]).tail(least))
+    return float(BestOf([skilled, baseline], [better, prompts - better]).tail(least / baseline.examples))
 
 
 def examples_for_power(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from abovechance.chance.baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
@@ -48,9 +49,10 @@ def read_scores(path: Path) -> pd.DataFrame:
     found = pd.DataFrame([_score(row, f"{path}, row {place}") for place, row in rows])
     most = int(found["digits"].max())
     whole_ones = [
-        Correct.of(row["best_accuracy"], row["examples"], most).exact for row in found.to_dict("records")
+        Correct.of(accuracy, examples, most).exact
+        for accuracy, examples in zip(found["best_accuracy"], found["examples"], strict=True)
     ]
-    return found.assign(digits=found["digits"].where(~pd.Series(whole_ones, index=found.index), most))
+    return found.assign(digits=np.where(whole_ones, most, found["digits"]))
 
 
 def is_score_table(path: Path) -> bool:
@@ -98,7 +100,7 @@ def _score(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
 
 def _between_0_and_1(row: Mapping[Hashable, str], column: str, where: str) -> float:
     """The number in a column; InputError where it is none, or no share."""
-    text = row.get(column, "").strip()
+    text = row[column].strip()
     value = number(text)
     if value is None or not 0 <= value <= 1:
         hint = " (per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
@@ -108,7 +110,7 @@ def _between_0_and_1(row: Mapping[Hashable, str], column: str, where: str) -> fl
 
 def _whole(row: Mapping[Hashable, str], column: str, where: str, most: int) -> int:
     """The whole number in a column; InputError where it is none, less than 1, or too large."""
-    text = row.get(column, "").strip()
+    text = row[column].strip()
     value = whole(text)
     if value is None or not 1 <= value <= most:
         raise InputError(f"{where}: {column} is '{text}'; right would be a whole number from 1 to {most}")
