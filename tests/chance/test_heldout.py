@@ -105,8 +105,8 @@ def test_a_prompt_whose_demonstrations_use_up_a_part_is_not_tried_there():
 
 @pytest.mark.parametrize("whole_split", [False, True])
 def test_every_row_is_what_one_would_work_out_by_hand(whole_split):
-    generator, splits, setting = np.random.default_rng(5), 6, Setting("m", "t", 1)
-    table = predictions(generator.random((7, 24)) < 0.4)
+    generator, splits, setting = np.random.default_rng(5), 6, Setting("m", "t", 8)
+    table = predictions(generator.random((7, 24)) < 0.4).assign(shots=8)  # so that prompts may lack 8
     chances = {f"e{i}": 1 / (2 + i % 3) for i in range(24)}
     table = table.assign(chance=table["example"].map(chances))[generator.random(len(table)) < 0.9]
     matrix = ResponseMatrix.of(table)
@@ -141,6 +141,36 @@ def test_every_row_is_what_one_would_work_out_by_hand(whole_split):
         assert row.above_maximum == (accuracy[best] > several.maximum + 1e-9)
         assert row.test_baseline == pytest.approx(chance[test].mean())
         assert row.above_on_test == (row.test_accuracy > chance[test].mean() + 1e-9)
+
+
+def test_prompts_on_other_examples_are_chosen_by_their_standardized_scores():
+    generator = np.random.default_rng(11)
+    table = predictions(generator.random((5, 40)) < 0.6)
+    table = table[(table["prompt"] > 1) | (table["example"].str[1:].astype(int) < 16)]
+    matrix, found = ResponseMatrix.of(table), study(table, tried=[5])
+    examples = np.argsort(
+        np.random.default_rng(Setting("m", "t", 1).seed(0, "examples")).random((20, 40)), axis=1
+    )
+    others = []
+    for row in found.itertuples():
+        inside = matrix.evaluated & np.isin(np.arange(40), examples[row.split, :30])
+        if not (matrix.evaluated & ~inside).any(axis=1).all():
+            continue  # a prompt has no example to be tested on
+        size, right = inside.sum(axis=1), (matrix.correct & inside).sum(axis=1)
+        scores = (right - size / 2) / np.sqrt(size / 4)
+        several = BestOf([RandomBaseline.of(0.5, int(n)) for n in size], standardized=True)
+        best = int(scores.argmax())
+        others.append((right / size).argmax() != best)
+        expected = 0.5 + several.maximum * np.sqrt(size[best] / 4) / size[best]
+        assert row.prompt == best
+        assert row.validation_accuracy == right[best] / size[best]
+        assert row.maximum_baseline == pytest.approx(min(expected, 1))
+        assert row.maximum_tail == pytest.approx(several.tail(scores[best]))
+        assert row.standard_tail == pytest.approx(RandomBaseline.of(0.5, int(size[best])).tail(right[best]))
+        assert row.above_maximum == (scores[best] > several.maximum)
+        assert row.above_standard == (right[best] > size[best] / 2)
+    assert any(others)
+    assert len(others) > 12
 
 
 def test_the_way_of_the_paper_is_asked_for(guesses):

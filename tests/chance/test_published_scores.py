@@ -67,6 +67,15 @@ def test_where_rounding_leaves_several_numbers_all_their_verdicts_are_told(tmp_p
     assert "1 is not certain" in count(found[1:])
 
 
+def test_each_source_rounds_in_its_own_way(tmp_path):
+    rows = ["one,0.62,100,2,5", "one,0.625,200,2,5", "other,0.6,100,2,5", "other,0.7,100,2,5"]
+    found = read_scores(written(tmp_path, *rows, heading="source,best_accuracy,examples,choices,prompts"))
+    assert found["digits"].tolist() == [3, 3, 1, 1]
+    together = [row.split(",", 1)[1] for row in rows]
+    found = read_scores(written(tmp_path, *together, heading="best_accuracy,examples,choices,prompts"))
+    assert found["digits"].tolist() == [3] * 4
+
+
 def test_a_table_from_a_spreadsheet_is_read(tmp_path):
     path = tmp_path / "maxima.csv"
     text = '"best_accuracy";"examples";"choices";"prompts"\r\n0,667;30;2;5\r\n"0,5";30.0;2;5\r\n;;;\r\n'

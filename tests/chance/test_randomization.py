@@ -19,7 +19,7 @@ from abovechance.chance.randomization import (
     of_setting,
     randomization_test,
 )
-from abovechance.core.settings import Setting
+from abovechance.core.settings import SETTING, Setting
 from abovechance.study.tasks import as_table
 from tests.bench.randomization import NULLS
 
@@ -219,6 +219,35 @@ def a_study(choices: list[list[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     return Setting("m", "t", 1).label(pd.DataFrame(rows).assign(correct=right)), task
 
 
+def best_of(table: pd.DataFrame) -> pd.DataFrame:
+    """The best prompt of each setting, as verdicts have it."""
+    accuracy = table[table["statistic"] == "accuracy"].reset_index(drop=True)
+    best = accuracy.loc[accuracy.groupby(SETTING, sort=False)["value"].idxmax()]
+    return best[[*SETTING, "prompt"]].rename(columns={"prompt": "best_prompt"})
+
+
+def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies():
+    predictions, task = a_study([["yes", "no"], ["no", "yes"]] * 20)
+    few = predictions[(predictions["prompt"] == 0) | (predictions["example"].astype(int) < 8)]
+    task = task.assign(cluster=range(40))
+    found, answered = of_setting(few, task, seed=1, draws=99), Answers.of(few, task)
+    assert answered.uneven(30)
+    assert not answered.uneven(31)
+    expected = randomization_test(answered, Setting("m", "t", 1).seed(1), 99, standardized=True)
+    own = found[found["statistic"] == "accuracy"]
+    assert own["adjusted_tail"].tolist() == expected.adjusted.tolist()
+    assert own["value"].tolist() == expected.observed.tolist()
+
+
+def test_where_no_other_gold_answers_can_be_drawn_there_is_no_tail():
+    predictions, task = a_study([["yes", "no"]] * 12)
+    task = task.assign(cluster=[0] * 7 + [1] * 5)
+    table = of_setting(predictions, task, seed=0, draws=99)
+    assert (table["fixed"] == 1).all()
+    assert table[["best_tail", "adjusted_tail"]].isna().all(axis=None)
+    assert for_verdicts(table, best_of(table))["randomization_tail"].isna().all()
+
+
 def test_a_shared_label_set_is_one_of_texts_wherever_they_stand():
     predictions, task = a_study([["yes", "no"], ["no", "yes"], ["yes", "no"]])
     found = Answers.of(predictions, task)
@@ -264,7 +293,8 @@ def test_the_table_of_a_setting_is_that_of_its_tests():
     by = table.groupby("statistic")["lower_bound"]
     assert by.get_group("accuracy").tolist() == bounds.tolist()
     assert by.get_group("macro_f1").isna().all()
-    carried = for_verdicts(pd.concat([table.assign(task="u"), table.assign(value=table["value"] / 2)]))
+    both = pd.concat([table.assign(task="u"), table.assign(value=table["value"] / 2)])
+    carried = for_verdicts(both, best_of(both)[::-1])
     assert carried["task"].tolist() == ["u", "t"]
     f1 = table[table["statistic"] == "macro_f1"]
     assert carried["best_macro_f1"].tolist() == [f1["value"].max(), f1["value"].max() / 2]
@@ -288,9 +318,9 @@ def test_clusters_count_in_the_bounds_of_a_setting():
 def test_choices_of_their_own_are_not_shared():
     predictions, task = a_study([["yes", "no"], ["yes", "maybe"], ["yes", "no"]])
     assert not Answers.of(predictions, task).shared
-    table = of_setting(predictions, task, seed=0, draws=99)
+    table = of_setting(predictions, task.assign(cluster=range(3)), seed=0, draws=99)
     assert table["statistic"].unique().tolist() == ["accuracy"]
-    row = for_verdicts(table).iloc[0]
+    row = for_verdicts(table, best_of(table)).iloc[0]
     assert row["randomization_tail"] == table["best_tail"].iloc[0]
     assert np.isnan(row["macro_f1_tail"])
 
@@ -313,7 +343,9 @@ def test_verdicts_carry_the_bound_of_the_best_prompt():
     task["cluster"] = range(30)
     table = of_setting(predictions, task, seed=0, draws=200)
     accuracy = table[table["statistic"] == "accuracy"]
-    assert for_verdicts(table)["best_lower_bound"].iloc[0] == accuracy["lower_bound"].max()
+    for prompt, bound in accuracy.set_index("prompt")["lower_bound"].items():
+        carried = for_verdicts(table, best_of(table).assign(best_prompt=prompt))
+        assert carried["best_lower_bound"].tolist() == [bound]
     assert (accuracy["lower_bound"] < accuracy["value"]).all()
     answered = Answers.of(predictions, task)
     assert answered.right.sum(axis=1) / answered.evaluated.sum(axis=1) == pytest.approx(accuracy["value"])
@@ -410,6 +442,33 @@ def test_rare_shared_labels_are_permuted_and_not_redrawn():
     drawn = study.draws(np.random.default_rng(0), 300)
     assert drawn[:, :4, 0].all()
     assert drawn[:, 4:, 0].mean() == pytest.approx(1 / 3, abs=0.03)
+
+
+@pytest.mark.parametrize(("alike", "shared"), [(5, 2), (4, 1)])
+def test_a_stratum_of_five_is_kept_and_in_a_smaller_one_the_rarest_label_is_its_own(alike, shared):
+    """All have label 0; of two that share label 1 too, there are ``alike``, of others 20."""
+    texts = np.column_stack([np.zeros(alike + 20, int), 10 + np.arange(alike + 20)])
+    texts[:alike, 1] = 1
+    study = answers(np.zeros((1, alike + 20), int), np.zeros(alike + 20, int), 2, False, texts)
+    own = next(part for part in study.strata if 0 in part.examples)
+    assert own.shared[0].shape[1] == shared
+    assert len(own.examples) == (alike if shared == 2 else alike + 20)
+
+
+def test_a_member_of_a_cluster_keeps_its_last_shared_label():
+    """Pairs: the first has label 0 and one that few pairs share, the second label 0 alone."""
+    texts = np.array([[[0, 5 + pair // 2], [0, 50 + pair]] for pair in range(6)]).reshape(12, 2)
+    study = answers(np.zeros((1, 12), int), np.zeros(12, int), 2, False, texts, np.arange(12) // 2)
+    (part,) = study.strata
+    assert [places.shape for places in part.shared] == [(6, 1), (6, 1)]
+
+
+def test_a_text_that_stands_twice_among_the_choices_of_an_example_is_not_shared():
+    texts = np.tile([0, 0, 1], (8, 1))
+    study = answers(np.zeros((1, 8), int), np.arange(8) % 3, 3, False, texts)
+    (part,) = study.strata
+    assert part.shared[0].tolist() == [[2]] * 8
+    assert part.own[0].tolist() == [[0, 1]] * 8
 
 
 def test_a_cluster_like_no_other_stays_where_labels_are_shared():

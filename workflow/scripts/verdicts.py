@@ -15,7 +15,8 @@ with logged(snakemake):
     files = snakemake.input
     table = verdicts(read_table(Path(files.accuracy)))
     if files.get("randomization"):
-        table = table.merge(for_verdicts(read_table(Path(files.randomization))), on=SETTING, how="left")
+        tested = for_verdicts(read_table(Path(files.randomization)), table[[*SETTING, "best_prompt"]])
+        table = table.merge(tested, on=SETTING, how="left")
         draws = read_made_from(Path(files.randomization))["draws"]
         tails = table["randomization_tail"], table["standard_tail"]
         table["effective_prompts"] = effective_prompts(*tails, table["prompts"], draws)

@@ -23,7 +23,7 @@ from abovechance.chance.verdicts import judge
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
-from abovechance.results.response_matrix import ResponseMatrix
+from abovechance.results.response_matrix import ResponseMatrix, uneven
 
 OUTCOMES = TableSchema(
     "outcomes",
@@ -94,6 +94,14 @@ class Part:
         lucky = self.counts @ self.chances
         return np.divide(lucky, self.size, out=np.zeros(lucky.shape), where=self.size > 0)
 
+    def scale(self, standardized: bool) -> tuple[Floats, Floats]:
+        """(prompts, splits) how many correct examples a score of 0 is, and how many more each 1 of it."""
+        if not standardized:
+            return np.zeros(self.size.shape), np.maximum(self.size, 1).astype(np.float64)
+        variance = self.counts @ (self.chances * (1 - self.chances))
+        # who cannot but be at the mean is at 0
+        return self.counts @ self.chances, np.sqrt(np.where(variance > 0, variance, 1.0))
+
     @cached_property
     def baselines(self) -> tuple[list[RandomBaseline], Ints]:
         """The different random baselines, and (prompts, splits) which of them is a prompt's."""
@@ -144,7 +152,7 @@ def parts(matrix: ResponseMatrix, chosen: Bools) -> tuple[Part, Part]:
     chances, kinds = np.unique(matrix.chance, return_inverse=True)
     of_kind = kinds[:, None] == np.arange(len(chances))
     counts = np.broadcast_to(chosen.astype(np.int64) @ of_kind, (*right.shape, len(chances)))
-    total = matrix.evaluated.astype(np.int64) @ of_kind
+    _, total = matrix.counts
     # most prompts are evaluated on most examples, or on all
     if len(missing := np.flatnonzero(~matrix.evaluated.all(axis=0))):
         lacks = ~matrix.evaluated[:, missing, None] & of_kind[missing]
@@ -177,6 +185,9 @@ def outcomes(
         Whether the validation baselines are those of the whole split, also for prompts that
         are evaluated on less of it, and the mean chance is that of every example (the paper's
         way), and not those of each prompt's own examples.
+
+    Where prompts are evaluated on other examples (``uneven``), the best is the one with the highest
+    standardized score, as in ``Verdict.of_prompts``; not in the paper's way.
     """
     prompts, examples = matrix.correct.shape
     chosen = np.zeros((splits, examples), dtype=bool)
@@ -187,7 +198,8 @@ def outcomes(
     if whole_split:
         taken_for = RandomBaseline.of(float(matrix.chance.mean()), of_share(examples, validation))
         on_validation = replace(on_validation, taken_for=taken_for)
-    table = _outcomes(on_validation, on_test, order, np.array(tried))
+    standardized = not whole_split and uneven(matrix.counts[1], setting.shots)
+    table = _outcomes(on_validation, on_test, order, np.array(tried), standardized)
     return table.assign(prompt=matrix.prompts[table["prompt"]])
 
 
@@ -197,14 +209,17 @@ def _shuffled(seed: int, rows: int, length: int) -> Ints:
     return np.argsort(generator.random((rows, length)), axis=1)
 
 
-def _outcomes(on_validation: Part, on_test: Part, order: Ints, tried: Ints) -> pd.DataFrame:
+def _outcomes(
+    on_validation: Part, on_test: Part, order: Ints, tried: Ints, standardized: bool
+) -> pd.DataFrame:
     """The outcomes of all splits where (splits, prompts) ``order`` is that of trying prompts."""
     baselines, which = on_validation.baselines
     splits = len(order)
     if len(baselines) > FEW_BASELINES and splits > 1:
         tables = []
         for half in (slice(0, splits // 2), slice(splits // 2, splits)):
-            part = _outcomes(on_validation.of_splits(half), on_test.of_splits(half), order[half], tried)
+            both = on_validation.of_splits(half), on_test.of_splits(half)
+            part = _outcomes(*both, order[half], tried, standardized)
             tables.append(part.assign(split=part["split"] + half.start))
         return pd.concat(tables, ignore_index=True)
     # In a tiny task, a prompt's own demonstrations can use up a part: such prompts come last.
@@ -214,27 +229,33 @@ def _outcomes(on_validation: Part, on_test: Part, order: Ints, tried: Ints) -> p
     split, asked = (index.ravel() for index in np.indices((splits, len(tried))))
     many = np.minimum(tried[asked], exist[split])
     split, asked, many = split[many > 0], asked[many > 0], many[many > 0]  # none where a part is empty
-    best = _first_best(on_validation.accuracy.T, order)[split, many - 1]
+    centre, unit = on_validation.scale(standardized)
+    scores = (on_validation.right - centre) / unit
+    best = _first_best(scores.T, order)[split, many - 1]
     among = np.take_along_axis(which.T, order, 1)[:, :, None] == np.arange(len(baselines))
-    several = BestOf(baselines, np.cumsum(among, axis=1)[split, many - 1])
-    own = BestOf(baselines, which.T[split, best][:, None] == np.arange(len(baselines)))
-    accuracy, test_accuracy = on_validation.accuracy[best, split], on_test.accuracy[best, split]
-    verdict = judge(accuracy, own.standard, several.maximum)
+    several = BestOf(baselines, np.cumsum(among, axis=1)[split, many - 1], standardized)
+    own = BestOf(baselines, which.T[split, best][:, None] == np.arange(len(baselines)), standardized)
+    size, centre, unit, score = (of[best, split] for of in (on_validation.size, centre, unit, scores))
+    verdict = judge(score, (own.standard * size - centre) / unit, several.maximum)
+    expected = several.maximum
+    if standardized:  # the accuracy on the best one's examples that stands for it
+        expected = np.minimum((expected * unit + centre) / size, 1.0)
+    test_accuracy = on_test.accuracy[best, split]
     return pd.DataFrame(
         {
             "split": split,
             "asked": tried[asked],
             "prompts": many,
             "prompt": best,
-            "validation_examples": on_validation.size[best, split],
-            "validation_accuracy": accuracy,
+            "validation_examples": size,
+            "validation_accuracy": on_validation.accuracy[best, split],
             "standard_baseline": own.standard,
-            "maximum_baseline": several.maximum,
-            "standard_tail": own.tail(accuracy),
-            "maximum_tail": several.tail(accuracy),
+            "maximum_baseline": expected,
+            "standard_tail": own.tail(score),
+            "maximum_tail": several.tail(score),
             # tails near 1 are all 1 in floating point: these tell them apart
-            "standard_log_below": own.log_below(accuracy),
-            "maximum_log_below": several.log_below(accuracy),
+            "standard_log_below": own.log_below(score),
+            "maximum_log_below": several.log_below(score),
             "above_standard": verdict != "below",
             "above_maximum": verdict == "above",
             "test_examples": on_test.size[best, split],

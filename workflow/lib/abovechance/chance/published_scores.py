@@ -36,7 +36,8 @@ def read_scores(path: Path) -> pd.DataFrame:
         The names that the file has of ``source``, ``task`` and ``model``; ``best_accuracy`` in
         [0, 1]; ``examples``; ``chance`` in [0, 1]; ``prompts``; ``digits``, how many decimals
         accuracies were rounded to, since programs leave zeros away at the end: the most that one of the
-        file has; and for one that no number of correct examples then rounds to, its own.
+        same source has (of the file, without such a column); and for one that no number of correct
+        examples then rounds to, its own.
 
     Raises
     ------
@@ -47,10 +48,11 @@ def read_scores(path: Path) -> pd.DataFrame:
     _check_columns(table, path)
     rows = zip(table.index, table.to_dict("records"), strict=True)
     found = pd.DataFrame([_score(row, f"{path}, row {place}") for place, row in rows])
-    most = int(found["digits"].max())
+    alike = found["source"] if "source" in found else np.zeros(len(found))
+    most = found.groupby(alike)["digits"].transform("max")
     whole_ones = [
-        Correct.of(accuracy, examples, most).exact
-        for accuracy, examples in zip(found["best_accuracy"], found["examples"], strict=True)
+        Correct.of(*score).exact
+        for score in zip(found["best_accuracy"], found["examples"], most, strict=True)
     ]
     return found.assign(digits=np.where(whole_ones, most, found["digits"]))
 
@@ -146,7 +148,8 @@ def judge_scores(table: pd.DataFrame) -> pd.DataFrame:
 def count(judged: pd.DataFrame) -> str:
     """What the verdicts on several best scores come to, in words.
 
-    Of a score that is rounded so that several verdicts are possible, the least counts.
+    Of a score that is rounded so that several verdicts are possible, the least counts, and the tail of the
+    nearest number.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.predictions import UNKNOWN
-from abovechance.results.response_matrix import ResponseMatrix
+from abovechance.results.response_matrix import ResponseMatrix, uneven
 
 RANDOMIZATION = TableSchema(
     "randomization",
@@ -124,12 +124,23 @@ class Answers:
         return found
 
     @property
+    def chance(self) -> Floats:
+        """(examples,) chance of a lucky guess."""
+        found: Floats = self.correct.sum(axis=1) / self.available.sum(axis=1)
+        return found
+
+    def uneven(self, shots: int) -> bool:
+        """Whether accuracies cannot be compared, see ``results.response_matrix.uneven``."""
+        kinds = np.unique(self.chance, return_inverse=True)[1]
+        return uneven(self.evaluated.astype(np.int64) @ (kinds[:, None] == np.arange(kinds.max() + 1)), shots)
+
+    @property
     def guesser(self) -> tuple[Floats, Floats]:
         """(prompts,) mean and standard deviation of a guesser's accuracy on each prompt's examples.
 
         The deviation is 1 where a guesser cannot but be at the mean.
         """
-        chance = self.correct.sum(axis=1) / self.available.sum(axis=1)
+        chance = self.chance
         size = np.maximum(self.evaluated.sum(axis=1), 1)
         deviation = np.sqrt(self.evaluated @ (chance * (1 - chance))) / size
         return self.evaluated @ chance / size, np.where(deviation > 0, deviation, 1.0)
@@ -324,15 +335,17 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
     )
     parts = []
     for statistic in statistics:
-        found = randomization_test(answers, setting.seed(seed), draws, statistic)
+        standardized = answers.uneven(setting.shots) and statistic == "accuracy"
+        found = randomization_test(answers, setting.seed(seed), draws, statistic, standardized)
+        known = np.nan if found.fixed == 1 else 1.0  # of one draw that can be, nothing follows
         parts.append(
             pd.DataFrame(
                 {
                     "prompt": np.unique(predictions["prompt"]),
                     "statistic": statistic,
                     "value": found.observed,
-                    "adjusted_tail": found.adjusted,
-                    "best_tail": found.p_value,
+                    "adjusted_tail": found.adjusted * known,
+                    "best_tail": found.p_value * known,
                     "lower_bound": bounds if statistic == "accuracy" else np.nan,
                     "permuted": found.permuted,
                     "fixed": found.fixed,
@@ -343,29 +356,35 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
     return setting.label(pd.concat(parts, ignore_index=True))
 
 
-def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
+def for_verdicts(table: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
     """What verdicts carry of the table ``randomization``: one row per setting.
+
+    Parameters
+    ----------
+    best
+        Each setting's ``best_prompt``, as verdicts have it.
 
     Returns
     -------
     DataFrame
-        ``randomization_tail``: the p-value of the best accuracy; ``best_lower_bound``, how good the
-        best prompt is at least (``lower_bound``); ``best_macro_f1`` and ``macro_f1_tail``, missing where
+        ``randomization_tail``: the p-value of the best prompt; ``best_lower_bound``, how good it
+        is at least (``lower_bound``); ``best_macro_f1`` and ``macro_f1_tail``, missing where
         choices are not shared.
     """
-    best = table.groupby([*SETTING, "statistic"], observed=True, sort=False).agg(
-        value=("value", "max"), tail=("best_tail", "first")
+    wide = (
+        table.groupby([*SETTING, "statistic"], observed=True, sort=False)
+        .agg(value=("value", "max"), tail=("best_tail", "first"))
+        .unstack("statistic")
     )
-    wide = best.unstack("statistic")
     columns = {
         "randomization_tail": ("tail", "accuracy"),
         "best_macro_f1": ("value", "macro_f1"),
         "macro_f1_tail": ("tail", "macro_f1"),
     }
     found = {name: wide.get(place, np.nan) for name, place in columns.items()}
-    accuracy = table[table["statistic"] == "accuracy"].sort_values("value", ascending=False, kind="stable")
-    bounds = accuracy.groupby(SETTING, observed=True, sort=False)["lower_bound"].first()
-    found["best_lower_bound"] = bounds.reindex(wide.index)
+    bounds = table[table["statistic"] == "accuracy"].set_index([*SETTING, "prompt"])["lower_bound"]
+    chosen = best.set_index([*SETTING, "best_prompt"]).index
+    found["best_lower_bound"] = bounds.reindex(chosen).droplevel("best_prompt").reindex(wide.index)
     return pd.DataFrame(found, index=wide.index).reset_index()
 
 

@@ -16,6 +16,7 @@ from abovechance.chance.best_of import BestOf, accuracy_of, score_of
 from abovechance.chance.rounding import Correct, as_number
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, by_setting
+from abovechance.results.response_matrix import uneven
 
 VERDICTS = ("below", "between", "above")
 
@@ -209,8 +210,8 @@ def differ(accuracy: pd.DataFrame) -> bool:
     """
     kinds = [baseline.counts for baseline in dict.fromkeys(baselines(accuracy))]
     chances = {chance for counts in kinds for chance in counts}
-    numbers = [[counts.get(chance, 0) for counts in kinds] for chance in chances]
-    return any(max(of_kinds) - min(of_kinds) > accuracy["shots"].iloc[0] for of_kinds in numbers)
+    numbers = np.array([[counts.get(chance, 0) for chance in chances] for counts in kinds])
+    return uneven(numbers, int(accuracy["shots"].iloc[0]))
 
 
 def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:

@@ -26,7 +26,7 @@ def share(text: str | None) -> str | None:
     if text is not None:
         value = number(text)
         if value is None or not 0 <= value <= 1:
-            hint = " (per cent?)" if value is not None and 1 < value <= 100 else ""
+            hint = " (per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
             raise typer.BadParameter(f"'{text}' is no number between 0 and 1{hint}.")
     return text
 

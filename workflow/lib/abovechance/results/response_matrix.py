@@ -39,6 +39,12 @@ class ResponseMatrix:
     predicted: Ints
     chance: Floats
 
+    @property
+    def counts(self) -> tuple[Floats, Ints]:
+        """(chances,) the different chances, and (prompts, chances) how many examples of each a prompt has."""
+        chances, kinds = np.unique(self.chance, return_inverse=True)
+        return chances, self.evaluated.astype(np.int64) @ (kinds[:, None] == np.arange(len(chances)))
+
     @classmethod
     def of(cls, predictions: pd.DataFrame) -> ResponseMatrix:
         """Arrange the predictions of one setting, which need not say what was predicted."""
@@ -55,3 +61,16 @@ class ResponseMatrix:
         return cls(
             np.asarray(prompts), np.asarray(examples).astype(str), evaluated, correct, predicted, chance
         )
+
+
+def uneven(counts: Ints, shots: int) -> bool:
+    """Whether prompts are evaluated on other examples, by more than their demonstrations.
+
+    Their accuracies cannot be compared then: those on few examples, or on easier ones, are higher by luck.
+
+    Parameters
+    ----------
+    counts
+        (prompts, chances) how many examples of each chance a prompt is evaluated on.
+    """
+    return bool((counts.max(axis=0) - counts.min(axis=0) > shots).any())

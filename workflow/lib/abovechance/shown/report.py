@@ -101,7 +101,9 @@ def lead(verdicts: pd.DataFrame) -> list[str]:
     """What the verdicts of a study mean, in two sentences."""
     judged = verdicts[verdicts["verdict"].notna()]
     above, guessed = int((judged["verdict"] == "above").sum()), judged["guessing_above"].sum()
-    many = f"{len(judged)} settings (a model on a task with a number of shots)"
+    many = (
+        f"{len(judged)} setting{'' if len(judged) == 1 else 's'} (a model on a task with a number of shots)"
+    )
     low, adjusted = (int((judged[tail] <= LEVEL).sum()) for tail in ("maximum_tail", "bh_tail"))
     told = (
         f"As many guessers as prompts do as well with a probability of at most {LEVEL} in {low or 'none'} of "
@@ -154,7 +156,7 @@ def _cell(row: Any) -> dict[str, str]:
 
 def _short(tail: float) -> str:
     """A tail probability for a narrow cell."""
-    return "<0.001" if tail < 0.001 else f"{tail:.2f}" if tail >= 0.01 else f"{tail:.3f}"
+    return "<0.001" if tail < 0.001 else probability(tail) if tail >= 0.01 else f"{tail:.3f}"
 
 
 def _rows(table: pd.DataFrame) -> Iterator[Any]:

@@ -53,15 +53,29 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
         if values.dtype == object:
             values = values.infer_objects()
         if pd.api.types.is_float_dtype(values):
-            write_one = probability if column.endswith("_tail") else "{:.3f}".format
+            write_one = probability if column.endswith("_tail") else _decimal
             values = values.map(lambda value, write_one=write_one: "" if pd.isna(value) else write_one(value))
         shown[column.replace("_", " ")] = values.where(values.notna(), "none").astype(str)
     return shown
 
 
+def _decimal(value: float) -> str:
+    """A number with three decimals, in powers of ten where these would show nothing of it."""
+    return f"{value:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.1e}"
+
+
 def probability(value: float) -> str:
-    """A probability with two significant digits, in powers of ten where it is small."""
-    return f"{value:.2f}" if value >= 0.01 else f"{value:.1e}"
+    """A probability with two decimals, in powers of ten where it is small.
+
+    What is above ``LEVEL`` is not written as if it were at it.
+    """
+    if value < 0.01:
+        return f"{value:.1e}"
+    return next(
+        shown
+        for digits in (2, 3, 4, 17)
+        if (float(shown := f"{value:.{digits}f}") > LEVEL) == (value > LEVEL)
+    )
 
 
 def verdict_counts(verdicts: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -1,0 +1,122 @@
+"""Small changes to the statistics, and whether a test notices each: `make mutants`.
+
+A copy of the library and the tests is made in results/mutants; mutmut changes one operator, constant,
+argument or condition after the other, and runs the tests that reach it. Written: its survivors.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.conftest import REPOSITORY
+
+FOLDER = REPOSITORY / "results" / "mutants"
+MUTATED = ["chance", "results/accuracy.py", "results/predictions.py", "results/response_matrix.py"]
+TESTS = ["tests/chance", "tests/results", "tests/shown", "tests/test_compat.py"]
+NEEDED = ["docs", "README.md", "config.yaml", "results/README.md"]
+# A child process does not run the mutated library; what counts open figures is run once in a process only.
+NOT_HERE = ["need_little_memory", "test_figures"]
+CONFIG = """\
+[tool.pytest.ini_options]
+markers = ["workflow: runs real DAGs (minutes)"]
+[tool.mutmut]
+source_paths = ["src"]
+only_mutate = {only}
+pytest_add_cli_args_test_selection = {tests}
+pytest_add_cli_args = ["-x", "-p", "no:cacheprovider", "-k", "{leave_out}"]
+also_copy = {needed}
+"""
+# What mutmut writes of a mutant's test run, and what it means.
+SURVIVED, NO_TEST, NOT_RUN = 0, 33, None
+# Changes after which the program does the same: checks that cannot fail, types that numbers have anyway, the
+# order of equal keys that do not occur, options of speed, warnings that are not shown.
+EQUIVALENT = re.compile(
+    r"strict=|dtype=|astype\(|kind=|ignore_index=|observed=|sort=|optimize=|np\.errstate|asarray\(|@overload"
+)
+
+
+def prepare() -> None:
+    """A fresh copy of what is changed and of what notices."""
+    for old in ("src", "tests", "mutants"):
+        shutil.rmtree(FOLDER / old, ignore_errors=True)
+    no_caches = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(REPOSITORY / "workflow" / "lib", FOLDER / "src", ignore=no_caches)
+    shutil.copytree(REPOSITORY / "tests", FOLDER / "tests", ignore=no_caches)
+    for name in NEEDED:
+        place = FOLDER / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if (REPOSITORY / name).is_dir():
+            shutil.copytree(REPOSITORY / name, place, dirs_exist_ok=True)
+        else:
+            shutil.copy2(REPOSITORY / name, place)
+    only = [f"src/abovechance/{name}" + ("" if name.endswith(".py") else "/*.py") for name in MUTATED]
+    text = CONFIG.format(
+        only=json.dumps(only),
+        tests=json.dumps(TESTS),
+        leave_out=" and ".join(f"not {name}" for name in NOT_HERE),
+        needed=json.dumps(sorted({name.split("/")[0] for name in NEEDED})),
+    )
+    (FOLDER / "pyproject.toml").write_text(text)
+
+
+def survivors(meta: Path) -> Iterator[tuple[str, str, int]]:
+    """(function, what was changed, exit status) of each mutant of a module that no test noticed."""
+    lines = (source := meta.with_suffix("").read_text()).splitlines()
+    functions = {
+        node.name: lines[node.lineno : node.end_lineno]
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+    }
+    for name, status in json.loads(meta.read_text())["exit_code_by_key"].items():
+        if status in (SURVIVED, NO_TEST):
+            own = name.rsplit(".", 1)[-1]
+            function = own.rsplit("__mutmut_", 1)[0]
+            before, after = functions[f"{function}__mutmut_orig"], functions[own]
+            changed = [line for line in difflib.ndiff(before, after) if line[0] in "+-"]
+            yield function.replace("xǁ", "").replace("ǁ", ".").removeprefix("x_"), "\n".join(changed), status
+
+
+def report() -> str:
+    """The share of mutants that are noticed, and those that are not."""
+    rows, listed, total, equivalent, left = [], [], 0, 0, 0
+    for meta in sorted(FOLDER.glob("mutants/src/abovechance/**/*.py.meta")):
+        statuses = list(json.loads(meta.read_text())["exit_code_by_key"].values())
+        if not statuses:
+            continue
+        if NOT_RUN in statuses:
+            raise SystemExit(f"{meta.name}: not all mutants were run; run it again")
+        module = meta.relative_to(FOLDER / "mutants/src/abovechance").with_suffix("").as_posix()
+        found = list(survivors(meta))
+        same = [change for _, change, _ in found if EQUIVALENT.search(change)]
+        other = [case for case in found if not EQUIVALENT.search(case[1])]
+        rows.append(f"| {module} | {len(statuses)} | {len(same)} | {len(other)} |")
+        total, equivalent, left = total + len(statuses), equivalent + len(same), left + len(other)
+        for function, change, status in other:
+            seen = " (no test)" if status == NO_TEST else ""
+            listed.append(f"{module}, {function}{seen}:\n\n```diff\n{change}\n```\n")
+    share = 1 - left / (total - equivalent)
+    head = f"{share:.1%} of {total - equivalent} mutants are noticed ({equivalent} more do the same).\n"
+    table = ["| module | mutants | do the same | not noticed |", "|---|---|---|---|", *rows]
+    return "\n".join([head, *table, "", *listed])
+
+
+def main() -> None:
+    """Make the mutants, run the tests on each, and write what is not noticed."""
+    if sys.argv[1:] != ["report"]:
+        prepare()
+        subprocess.run([FOLDER / "venv/bin/mutmut", "run"], cwd=FOLDER, check=True)
+    text = report()
+    (FOLDER / "survivors.md").write_text(text)
+    print(text.splitlines()[0])
+
+
+if __name__ == "__main__":
+    main()
