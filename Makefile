@@ -16,7 +16,11 @@ SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default 
 # Snakemake on the study of CONFIG, which is read first: what is wrong with the file is one line.
 STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG")" && $(SNAKEMAKE) --configfile "$$file"
 
-.PHONY: run test bench bench-large bench-baselines bench-models logs docs lint setup unlock help
+# Lets another environment see the packages of this one.
+see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
+	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
+
+.PHONY: run test bench bench-large bench-baselines bench-models mutants logs docs lint setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +30,7 @@ help:
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
 	@echo "make bench-models      which path each type of model takes, and how exact: results/bench/models.md"
+	@echo "make mutants           small changes to the statistics, and whether tests notice: results/mutants/survivors.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make docs    the API reference, from the docstrings: results/docs/index.html"
 	@echo "make lint    check style and types: ruff, snakefmt, mypy, snakemake --lint"
@@ -60,6 +65,15 @@ bench-baselines: $(VENV)/.installed-dev
 bench-models: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.families
 
+mutants: $(VENV)/.installed-dev results/mutants/venv/bin/mutmut
+	@$(VENV)/bin/python -m tests.bench.mutants
+
+results/mutants/venv/bin/mutmut: envs/requirements-mutants.txt | $(VENV)/.installed-dev
+	@rm -rf results/mutants && mkdir -p results/mutants && $(PYTHON) -m venv results/mutants/venv
+	@$(call see_pinned,results/mutants/venv)
+	@results/mutants/venv/bin/python -m pip install --quiet --disable-pip-version-check \
+		--requirement envs/requirements-mutants.txt
+
 # Other tools need other versions of packages than the pinned ones: each is set up in a folder of its own
 # that sees the packages of $(VENV), and scores a few sums with the default study's model.
 logs: $(VENV)/.installed-dev results/logs/lm_eval/accuracy.json results/logs/inspect_ai/accuracy.json \
@@ -69,8 +83,7 @@ logs: $(VENV)/.installed-dev results/logs/lm_eval/accuracy.json results/logs/ins
 results/logs/%/accuracy.json: envs/requirements-logs.txt tests/logs/make.py | $(VENV)/.installed
 	@$(SNAKEMAKE) --cores $(CORES) --until weights
 	@rm -rf results/logs/$* && mkdir -p results/logs/$* && $(PYTHON) -m venv results/logs/$*/venv
-	@echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
-		> $$(ls -d results/logs/$*/venv/lib/python*/site-packages)/pinned.pth
+	@$(call see_pinned,results/logs/$*/venv)
 	@results/logs/$*/venv/bin/python -m pip install --quiet --disable-pip-version-check \
 		$$(grep "^$$(echo $* | tr _ -)==" envs/requirements-logs.txt)
 	@HF_HUB_OFFLINE=1 results/logs/$*/venv/bin/python tests/logs/make.py $* results/logs/$*

@@ -33,6 +33,7 @@ only_mutate = {only}
 pytest_add_cli_args_test_selection = {tests}
 pytest_add_cli_args = ["-x", "-p", "no:cacheprovider", "-k", "{leave_out}"]
 also_copy = {needed}
+timeout_multiplier = 4.0
 """
 # What mutmut writes of a mutant's test run, and what it means.
 SURVIVED, NO_TEST, NOT_RUN = 0, 33, None

@@ -272,6 +272,20 @@ def test_baselines_are_equal_where_their_chances_are():
     assert len({hash(RandomBaseline.of(0.5, n)) for n in range(1, 20)}) > 10
 
 
+def test_baselines_are_shown_in_notebooks():
+    baseline = RandomBaseline.from_choices(dict.fromkeys(range(2, 9), 10))
+    shown = baseline._repr_html_()
+    for text in ("examples", ">70<", "10 of 0.125, 10 of 0.143", ", ...", "maximum baseline, 1000 prompts"):
+        assert text in shown
+    assert f"{baseline.maximum(1000):.4g}" in shown
+    assert "..." not in RandomBaseline.from_choices(dict.fromkeys(range(2, 7), 10))._repr_html_()
+    several = BestOf([baseline] * 3)
+    shown = several._repr_html_()
+    for text in ("prompts", ">3<", "standard baseline", "maximum baseline", f"{several.maximum:.4g}"):
+        assert text in shown
+    assert repr(RandomBaseline.of(0.5, 4)) == "RandomBaseline(examples=4, chance=0.5)"
+
+
 def test_one_choice_is_surely_guessed():
     assert RandomBaseline.from_choices({1: 3, 2: 1}).counts == {0.5: 1, 1.0: 3}
 

@@ -7,7 +7,14 @@ from sklearn.metrics import auc
 
 from abovechance import BestOf, RandomBaseline
 from abovechance.chance import heldout
-from abovechance.chance.agreement import agreement, curves, difference, of_guessers, with_ranks
+from abovechance.chance.agreement import (
+    agreement,
+    agreement_by_prompts,
+    curves,
+    difference,
+    of_guessers,
+    with_ranks,
+)
 from abovechance.chance.heldout import (
     GUESSERS,
     OUTCOMES,
@@ -196,6 +203,23 @@ def test_guessers_are_lucky_at_their_chance_and_each_set_in_its_own_way(guesses)
         pd.testing.assert_frame_equal(own, expected)
 
 
+def test_agreement_by_prompts_tells_what_repeats_once(guesses):
+    table = pd.concat(
+        [study(part, tried=[1, 5, 12, 50, 200]) for part in (guesses, guesses[guesses["prompt"] < 4])]
+    )
+    found = agreement_by_prompts(table)
+    assert found.columns.tolist() == [
+        *("asked", "prompts", "predictor", "outcomes", "held_up", "accuracy", "precision", "recall"),
+        *("auroc", "aupr", "tail_auroc", "tail_aupr"),
+    ]
+    assert found["asked"].tolist() == [1, 1, 5, 5, 12, 12]
+    assert found["prompts"].tolist() == [1, 1, 5, 5, 12, 12]
+    expected = agreement(table[table["asked"] == 5], [])
+    pd.testing.assert_frame_equal(
+        found[found["asked"] == 5].drop(columns=["asked", "prompts"]).reset_index(drop=True), expected
+    )
+
+
 def test_agreement_is_precision_recall_and_areas():
     table = pd.DataFrame(
         {
@@ -264,6 +288,7 @@ def test_many_different_baselines_are_taken_in_smaller_groups_with_the_same_resu
     own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
     chances = {f"e{i}": 1 / (2 + i % 7) for i in range(40)}
     own = own.assign(chance=own["example"].map(chances))
+    monkeypatch.setattr(heldout, "FEW_BASELINES", 10**9)
     whole = study(own)
     monkeypatch.setattr(heldout, "FEW_BASELINES", 2)
     pd.testing.assert_frame_equal(study(own), whole)

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from abovechance import RandomBaseline
-from abovechance.chance.published_scores import count, judge_scores, read_scores
+from abovechance.chance.published_scores import count, is_score_table, judge_scores, read_scores
 from abovechance.core.errors import InputError
 from tests.conftest import REPOSITORY
 
@@ -149,6 +149,25 @@ def test_chance_beside_choices_and_no_chance_are_refused(tmp_path):
 def test_wrong_columns_are_told(tmp_path, heading, message):
     with pytest.raises(InputError, match=message):
         read_scores(written(tmp_path, ",".join("a" * len(heading.split(","))), heading=heading))
+
+
+@pytest.mark.parametrize(
+    ("name", "heading", "told"),
+    [
+        ("a.csv", "task,best_accuracy,examples", True),
+        ("a.csv", "task,accuracy,examples", True),  # a slip
+        ("a.csv", "prompt,example,accuracy", False),
+        ("a.csv", "prompt,correct", False),
+        ("a.json", "best_accuracy", False),
+        ("a.csv", None, False),
+    ],
+)
+def test_a_table_of_scores_is_told_by_its_heading(tmp_path, name, heading, told):
+    if heading is None:
+        (tmp_path / name).mkdir()
+    else:
+        (tmp_path / name).write_text(heading + "\n")
+    assert is_score_table(tmp_path / name) == told
 
 
 def test_no_file_and_no_rows_are_told(tmp_path):

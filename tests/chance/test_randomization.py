@@ -190,6 +190,12 @@ def test_the_numbers_of_draws_and_the_seed_have_defaults():
         randomization_test(study, draws=0)
 
 
+def test_a_result_is_shown_in_notebooks():
+    shown = result_of(np.array([[0, 1, 1, 0]]), np.array([0, 1, 1, 0]), draws=99)._repr_html_()
+    for text in ("statistic", "accuracy", "best", "prompts", "p-value", "permuted in 100%", "clusters", "99"):
+        assert text in shown
+
+
 def test_macro_f1_is_scikit_learns():
     generator = np.random.default_rng(5)
     gold, predicted = generator.integers(0, 3, 50), generator.integers(0, 3, (4, 50))
@@ -229,7 +235,7 @@ def best_of(table: pd.DataFrame) -> pd.DataFrame:
 def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies():
     predictions, task = a_study([["yes", "no"], ["no", "yes"]] * 20)
     few = predictions[(predictions["prompt"] == 0) | (predictions["example"].astype(int) < 8)]
-    task = task.assign(cluster=range(40))
+    task = task.assign(cluster=range(40), correct=[[n % 3 > 0, n % 3 == 0] for n in range(40)])
     found, answered = of_setting(few, task, seed=1, draws=99), Answers.of(few, task)
     assert answered.uneven(30)
     assert not answered.uneven(31)
@@ -276,7 +282,7 @@ def test_an_example_has_the_choices_that_it_has():
 
 def test_the_table_of_a_setting_is_that_of_its_tests():
     predictions, task = a_study([["yes", "no"]] * 14)
-    task = task.assign(cluster=range(14))
+    task = task.assign(cluster=range(14), correct=[[n % 3 > 0, n % 3 == 0] for n in range(14)])
     setting = Setting("m", "t", 1)
     table, answered = of_setting(predictions, task, seed=5, draws=200), Answers.of(predictions, task)
     assert set(table.columns) == set(RANDOMIZATION.columns)
@@ -286,7 +292,7 @@ def test_the_table_of_a_setting_is_that_of_its_tests():
         expected = randomization_test(answered, setting.seed(5), 200, statistic)
         assert own["value"].tolist() == expected.observed.tolist()
         assert own["adjusted_tail"].tolist() == expected.adjusted.tolist()
-        assert set(own["best_tail"]) == {expected.p_value}
+        assert set(own["best_tail"]) == {expected.p_value} != {1}
     bounds = lower_bounds(
         answered.right, answered.evaluated, answered.cluster, resamples=200, seed=setting.seed(5, "resamples")
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from abovechance import BestOf, RandomBaseline
 from abovechance.chance.expected_maximum import CURVE, expected_maximum, expected_maximum_curve, greatest
 from abovechance.chance.multiplicity import with_adjusted
-from abovechance.chance.verdicts import Verdict, differ, judge, ranked, verdicts
+from abovechance.chance.verdicts import Verdict, differ, judge, ranked, verdicts, with_left_out
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.shown.tables import verdict_counts
 
@@ -151,6 +151,22 @@ def test_prompts_on_examples_of_another_chance_differ():
 @pytest.mark.parametrize(("best", "verdict"), [(9, "below"), (10, "below"), (12, "between"), (13, "above")])
 def test_verdicts_are_below_between_above_and_equality_is_not_above(best, verdict):
     assert judged(with_correct(best, 3, 4, 5))["verdict"] == verdict
+
+
+def test_settings_of_which_all_prompts_were_left_out_have_no_verdict():
+    table = verdicts(accuracy_by_prompt(with_correct(9, 13)))
+    left_out = pd.DataFrame(
+        {"model": "m", "task": ["u", "t"], "shots": 1, "prompts": [5, 3], "left_out": [5, 1]}
+    )
+    found = with_left_out(table, left_out)
+    assert found.columns.tolist() == [*table.columns, "left_out"]
+    assert found["task"].tolist() == ["u", "t"]
+    assert found["left_out"].tolist() == [5, 1]
+    assert found["prompts"].tolist() == [0, 2]
+    assert found["examples"].tolist() == [0, 20]
+    assert found["best_prompt"].isna().tolist() == found["verdict"].isna().tolist() == [True, False]
+    assert str(found["best_prompt"].dtype) == "Int64"
+    assert found["maximum_tail"][1] == table["maximum_tail"][0]
 
 
 def test_an_example_that_others_lack_altogether_makes_prompts_differ():
