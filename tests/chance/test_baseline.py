@@ -275,8 +275,10 @@ def test_baselines_are_equal_where_their_chances_are():
 def test_baselines_are_shown_in_notebooks():
     baseline = RandomBaseline.from_choices(dict.fromkeys(range(2, 9), 10))
     shown = baseline._repr_html_()
-    for text in ("examples", ">70<", "10 of 0.125, 10 of 0.143", ", ...", "maximum baseline, 1000 prompts"):
-        assert text in shown
+    assert ">10 of 0.125, 10 of 0.143, 10 of 0.167, 10 of 0.2, 10 of 0.25, ...<" in shown
+    names = [f"maximum baseline, {prompts} prompts" for prompts in (1, 10, 100, 1000)]
+    for text in ("examples", "70", "chances", *names):
+        assert f">{text}<" in shown
     assert f"{baseline.maximum(1000):.4g}" in shown
     assert "..." not in RandomBaseline.from_choices(dict.fromkeys(range(2, 7), 10))._repr_html_()
     several = BestOf([baseline] * 3)
@@ -302,6 +304,7 @@ def test_numbers_give_numbers_and_arrays_arrays():
     assert baseline.cdf([-5, 25, -np.inf, np.inf]).tolist() == [0, 1, 0, 1]
     assert baseline.critical(0.9, 1) == 8
     assert baseline.critical(1e-9) == 21
+    assert baseline.pmf([-1, 2.5, 21, 25.5]).tolist() == [0, 0, 0, 0]
 
 
 def test_an_accuracy_that_a_score_stands_for_is_at_most_one():

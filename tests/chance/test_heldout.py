@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import metrics
 from sklearn.metrics import auc
 
 from abovechance import BestOf, RandomBaseline
@@ -251,6 +252,57 @@ def test_agreement_is_precision_recall_and_areas():
         assert (point.x, point.y) == tuple(found.loc[predictor, ["recall", "precision"]])
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_agreement_is_scikit_learns(seed):
+    generator = np.random.default_rng(seed)
+    truth = generator.random(50) < 0.4
+    above = generator.random(50) < np.where(truth, 0.7, 0.2)
+    score = -generator.random(50)
+    table = pd.DataFrame({"above_on_test": truth, "above_standard": above, "above_maximum": ~above})
+    table = table.assign(standard_log_below=score, maximum_log_below=-1 - score)
+    found = agreement(table, []).set_index("predictor")
+    for predictor, guess, own in (("standard", above, score), ("maximum", ~above, -1 - score)):
+        expected = {
+            "outcomes": 50,
+            "held_up": truth.mean(),
+            "accuracy": metrics.accuracy_score(truth, guess),
+            "precision": metrics.precision_score(truth, guess),
+            "recall": metrics.recall_score(truth, guess),
+            "auroc": metrics.roc_auc_score(truth, guess),
+            "aupr": metrics.average_precision_score(truth, guess),
+            "tail_auroc": metrics.roc_auc_score(truth, own),
+            "tail_aupr": metrics.average_precision_score(truth, own),
+        }
+        assert found.loc[predictor].to_dict() == pytest.approx(expected)
+        lines = curves(table).query(f"predictor == '{predictor}' and score == 'decision'").set_index("curve")
+        assert lines.loc["roc", ["x", "y"]].tolist() == [guess[~truth].mean(), guess[truth].mean()]
+        assert lines.loc["pr", ["x", "y"]].tolist() == [expected["recall"], expected["precision"]]
+        line = curves(table).query(f"predictor == '{predictor}' and score == 'tail' and curve == 'pr'")
+        precision, recall, _ = metrics.precision_recall_curve(truth, own)
+        assert (line["x"].tolist(), line["y"].tolist()) == (recall.tolist(), precision.tolist())
+
+
+def test_what_has_no_cases_is_missing():
+    table = pd.DataFrame({"above_on_test": [False, False], "above_standard": [True, False]})
+    table = table.assign(above_maximum=False, standard_log_below=-1.0, maximum_log_below=-2.0)
+    found = agreement(table, []).set_index("predictor")
+    assert found["held_up"].tolist() == [0, 0]
+    assert found["accuracy"].tolist() == [0.5, 1]
+    assert found.loc["standard", "precision"] == 0
+    assert np.isnan(found.loc["maximum", "precision"])
+    assert found[["recall", "auroc", "aupr", "tail_auroc", "tail_aupr"]].isna().all(axis=None)
+    all_up = agreement(table.assign(above_on_test=True), []).set_index("predictor")
+    assert all_up["tail_auroc"].isna().all()
+    assert all_up["tail_aupr"].tolist() == [1, 1]
+    assert all_up["aupr"].tolist() == [1, 1]
+    none = agreement(table[:0], []).set_index("predictor")
+    assert none["outcomes"].tolist() == [0, 0]
+    assert none.drop(columns="outcomes").isna().all(axis=None)
+    missed = table.assign(above_on_test=[False, True], above_standard=False)
+    assert agreement(missed, [])["aupr"].tolist() == [0.5, 0.5]
+    assert agreement(table[:0], ["above_on_test"]).columns[:2].tolist() == ["above_on_test", "predictor"]
+
+
 def test_outcomes_that_all_agree_have_no_curve_and_no_area(guesses):
     found = study(predictions(np.ones((2, 40), bool)))
     assert curves(found).empty
@@ -377,6 +429,13 @@ def test_its_interval_is_that_of_resampled_tasks():
         gains.append(values["maximum"] - values["standard"])
     row = difference(table).set_index("measure").loc["tail_auroc"]
     assert [row["low"], row["high"]] == pytest.approx(np.quantile(gains, [0.025, 0.975]), abs=0.015)
+
+
+def test_five_tasks_have_an_interval_and_it_is_seeded():
+    found = difference(some_outcomes(5))
+    assert found[["low", "high"]].notna().all(axis=None)
+    pd.testing.assert_frame_equal(found, difference(some_outcomes(5), 10_000, 0))
+    assert not found.equals(difference(some_outcomes(5), seed=1))
 
 
 def test_of_few_tasks_there_is_no_interval():

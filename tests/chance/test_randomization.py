@@ -192,8 +192,19 @@ def test_the_numbers_of_draws_and_the_seed_have_defaults():
 
 def test_a_result_is_shown_in_notebooks():
     shown = result_of(np.array([[0, 1, 1, 0]]), np.array([0, 1, 1, 0]), draws=99)._repr_html_()
-    for text in ("statistic", "accuracy", "best", "prompts", "p-value", "permuted in 100%", "clusters", "99"):
-        assert text in shown
+    for text in (
+        "statistic",
+        "accuracy",
+        "best",
+        "prompts",
+        "p-value",
+        "gold answers",
+        "clusters",
+        "draws",
+        "99",
+    ):
+        assert f">{text}<" in shown
+    assert ">permuted in 100% of examples, else redrawn<" in shown
 
 
 def test_macro_f1_is_scikit_learns():
@@ -235,11 +246,16 @@ def best_of(table: pd.DataFrame) -> pd.DataFrame:
 def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies():
     predictions, task = a_study([["yes", "no"], ["no", "yes"]] * 20)
     few = predictions[(predictions["prompt"] == 0) | (predictions["example"].astype(int) < 8)]
+    few = few.assign(predicted=np.random.default_rng(3).integers(0, 2, len(few)))
     task = task.assign(cluster=range(40), correct=[[n % 3 > 0, n % 3 == 0] for n in range(40)])
     found, answered = of_setting(few, task, seed=1, draws=99), Answers.of(few, task)
     assert answered.uneven(30)
     assert not answered.uneven(31)
-    expected = randomization_test(answered, Setting("m", "t", 1).seed(1), 99, standardized=True)
+    expected, raw = (
+        randomization_test(answered, Setting("m", "t", 1).seed(1), 99, standardized=way)
+        for way in (True, False)
+    )
+    assert expected.adjusted.tolist() != raw.adjusted.tolist()
     own = found[found["statistic"] == "accuracy"]
     assert own["adjusted_tail"].tolist() == expected.adjusted.tolist()
     assert own["value"].tolist() == expected.observed.tolist()

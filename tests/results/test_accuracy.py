@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from abovechance.results.accuracy import accuracy_by_prompt
-from abovechance.results.predictions import choose, predict
+from abovechance.results.predictions import UNKNOWN, choose, predict
 from abovechance.study.tasks import as_table
 
 
@@ -106,3 +106,12 @@ def test_a_prompts_accuracy_is_over_the_examples_it_was_evaluated_on():
     table = accuracy_by_prompt(predictions)
     assert table[["examples", "correct", "ties"]].values.tolist() == [[3, 2, 1], [1, 1, 0]]
     assert table["accuracy"].tolist() == [pytest.approx(2 / 3), 1.0]
+
+
+def test_what_is_predicted_is_the_number_of_the_choice_in_its_example():
+    scores = np.array([-3.0, -1.0, -2.0, -2.0, -1.5, -1.0, -1.0, -9.0])
+    right = np.array([False, True, False, True, False, True, False, False])
+    found = choose(scores, right, np.array([0, 2, 5]))
+    assert found.predicted.tolist() == [1, 2, UNKNOWN]
+    assert found.correct.tolist() == [True, False, False]
+    assert found.tie.tolist() == [False, False, True]
