@@ -2,8 +2,10 @@
 
 import os
 import pty
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -135,3 +137,21 @@ def test_errors_are_shown(tmp_path):
     assert status != 0
     assert "Error in rule second" in shown
     assert "1 of 3 jobs done" in shown
+
+
+def test_a_folder_that_is_in_use_is_told_in_one_line(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE % "sleep 60; touch {output}")
+    call = [sys.executable, "-m", "snakemake", "--cores", "1"]
+    with subprocess.Popen(call, cwd=tmp_path, stderr=subprocess.DEVNULL, start_new_session=True) as first:
+        try:
+            while not (tmp_path / "a").exists():
+                time.sleep(0.1)
+            second = subprocess.run(
+                [*call, "--logger", "abovechance"], cwd=tmp_path, capture_output=True, text=True
+            )
+        finally:
+            os.killpg(first.pid, signal.SIGKILL)
+    assert second.returncode != 0
+    (line,) = [line for line in second.stderr.splitlines() if "error" in line.lower()]
+    assert line.startswith(f"abovechance: error: another run works in {tmp_path}, or one was killed there")
+    assert "make unlock" in line

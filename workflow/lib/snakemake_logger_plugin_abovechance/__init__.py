@@ -23,6 +23,10 @@ from snakemake_logger_plugin_abovechance.remaining import Job, Run
 
 # Tells the jobs' scripts, and bars of progress in them, that somebody else shows how far they are.
 SHOWN = {"ABOVECHANCE_PROGRESS": "1", "TQDM_DISABLE": "1"}
+LOCKED = (
+    "abovechance: error: another run works in {folder}, or one was killed there (kill -9, a power cut): then "
+    "`make unlock` with the same CONFIG, or `snakemake --unlock`, and run again; what was done is kept"
+)
 # How often a screen is drawn, and how often a line is written where the output goes to a file.
 DRAWN, WRITTEN = 1.0, 60.0
 
@@ -55,7 +59,8 @@ class LogHandler(LogHandlerBase):
         if not self.whole:
             self._note(record, time.monotonic())
         if self.usual.filter(record) and (self.whole or record.levelno >= logging.WARNING):
-            self._show(self.format(record))
+            text = self.format(record)
+            self._show(LOCKED.format(folder=Path.cwd()) if "cannot be locked" in text else text)
 
     def close(self) -> None:
         """Stop the clock; the last line stays on the screen."""
