@@ -35,6 +35,16 @@ pytest_add_cli_args = ["-x", "-p", "no:cacheprovider", "-k", "{leave_out}"]
 also_copy = {needed}
 timeout_multiplier = 4.0
 """
+# Each mutant starts as a copy of a process that has run all tests: what that one remembers is forgotten.
+FORGET = """
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered():
+    from abovechance.chance import poisson_binomial, verdicts
+
+    poisson_binomial.forget()
+    verdicts._baseline.cache_clear()
+"""
 # What mutmut writes of a mutant's test run, and what it means.
 SURVIVED, NO_TEST, NOT_RUN = 0, 33, None
 # Changes after which the program does the same: checks that cannot fail, types that numbers have anyway, the
@@ -51,6 +61,8 @@ def prepare() -> None:
     no_caches = shutil.ignore_patterns("__pycache__")
     shutil.copytree(REPOSITORY / "workflow" / "lib", FOLDER / "src", ignore=no_caches)
     shutil.copytree(REPOSITORY / "tests", FOLDER / "tests", ignore=no_caches)
+    with (FOLDER / "tests" / "conftest.py").open("a") as conftest:
+        conftest.write(FORGET)
     for name in NEEDED:
         place = FOLDER / name
         place.parent.mkdir(parents=True, exist_ok=True)

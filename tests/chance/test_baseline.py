@@ -283,8 +283,8 @@ def test_baselines_are_shown_in_notebooks():
     assert "..." not in RandomBaseline.from_choices(dict.fromkeys(range(2, 7), 10))._repr_html_()
     several = BestOf([baseline] * 3)
     shown = several._repr_html_()
-    for text in ("prompts", ">3<", "standard baseline", "maximum baseline", f"{several.maximum:.4g}"):
-        assert text in shown
+    for text in ("prompts", "3", "standard baseline", "maximum baseline", f"{several.maximum:.4g}"):
+        assert f">{text}<" in shown
     assert repr(RandomBaseline.of(0.5, 4)) == "RandomBaseline(examples=4, chance=0.5)"
 
 
@@ -353,6 +353,19 @@ def test_ten_million_examples_need_little_memory():
 def test_what_is_no_number_of_something_is_an_error(call):
     with pytest.raises(ValueError, match="prompts|correct|probability|chances|counts|choices"):
         call(RandomBaseline.of(0.5, 10))
+
+
+def test_the_best_of_nothing_is_refused():
+    for baselines, counts in (([], None), ([RandomBaseline.of(0.5, 3)], [0])):
+        with pytest.raises(ValueError, match="^baselines is empty: the best of no prompt is not defined$"):
+            BestOf(baselines, counts)
+
+
+def test_a_distribution_that_is_shared_cannot_be_changed():
+    law = RandomBaseline.of(0.5, 10)._law
+    for values in (law.pmf, law.log_cdf):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 1
 
 
 def test_standardized_scores_of_equal_examples_order_as_accuracies_do():

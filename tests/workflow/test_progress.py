@@ -12,20 +12,15 @@ import pytest
 
 from snakemake_logger_plugin_abovechance.remaining import Job, Run, in_words
 
-STAMP = "2026-01-01 00:00:00,000"
-
 
 def scoring_log(path: Path, *cells: tuple[int, int]) -> Path:
     """The log of a job that has scored so many prompts of so many, for each number of shots."""
     lines = [
-        f"{STAMP} model, a: task, {shots}-shot: {of} of 99 prompts to score"
-        for shots, (_, of) in enumerate(cells)
+        f"model, a: task, {shots}-shot: {of} of 99 prompts to score" for shots, (_, of) in enumerate(cells)
     ]
     for shots, (done, of) in enumerate(cells):
-        lines += [
-            f"{STAMP} model, a: task, {shots}-shot: {n} of {of} prompts scored" for n in range(1, done + 1)
-        ]
-    path.write_text("\n".join(lines) + "\n")
+        lines += [f"model, a: task, {shots}-shot: {n} of {of} prompts scored" for n in range(1, done + 1)]
+    path.write_text("".join(f"2026-01-01 00:00:{n:02d},000 {line}\n" for n, line in enumerate(lines)))
     return path
 
 

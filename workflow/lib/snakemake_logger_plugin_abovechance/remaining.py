@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import fmean, median
 
 # What a scoring job writes to its log, see score_cells.
-TO_SCORE = re.compile(r" (.+): (\d+) of \d+ prompts to score$", re.MULTILINE)
-SCORED = re.compile(r" (.+): (\d+) of \d+ prompts scored$", re.MULTILINE)
+TO_SCORE = re.compile(r"^\S+ \S+ (.+): (\d+) of \d+ prompts to score$", re.MULTILINE)
+SCORED = re.compile(r"^\S+ \S+ (.+): (\d+) of \d+ prompts scored$", re.MULTILINE)
 
 
 @dataclass
