@@ -1,0 +1,119 @@
+"""What differs between two studies."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from abovechance.chance.verdicts import verdicts
+from abovechance.cli import app
+from abovechance.core.errors import InputError
+from abovechance.core.settings import Setting
+from abovechance.results.accuracy import writing_results
+from abovechance.results.predictions import PREDICTIONS, predict
+from abovechance.scoring.store import SCORES
+from abovechance.shown.differences import differ, differences, in_words
+from abovechance.study.tasks import as_table
+
+EXAMPLES = 12
+
+
+def study(
+    folder: Path, logprobs: dict[str, np.ndarray], keys: list[str], tasks=("a", "b"), scores=True
+) -> Path:
+    """A study of one model: (prompts, examples, 2) log-likelihoods of each task, prompts with these keys."""
+    rows = [
+        {"example": str(n), "text": str(n), "choices": ["x", "y"], "correct": [True, False]}
+        for n in range(EXAMPLES)
+    ]
+    task, parts = as_table(rows), []
+    folder.mkdir()
+    with writing_results(folder / "predictions.parquet", folder / "accuracy.parquet", {}) as write:
+        for name in tasks:
+            values = logprobs[name]
+            prompt, example, choice = (axis.ravel() for axis in np.indices(values.shape))
+            table = pd.DataFrame({"prompt": prompt, "example": example.astype(str), "choice": choice})
+            table = table.assign(logprob=values.ravel(), tokens=1, characters=1, bytes=1)
+            if scores:
+                path = folder / "scores" / "m" / name / "1-shot.parquet"
+                path.parent.mkdir(parents=True)
+                SCORES.write(table, path, {"prompts": [{"key": key} for key in keys]})
+            part = Setting("m", name, 1).label(predict(table, task))
+            parts.append(part)
+            write(part[list(PREDICTIONS.columns)])
+    accuracy = pd.read_parquet(folder / "accuracy.parquet")
+    verdicts(accuracy).to_csv(folder / "verdicts.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def values() -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(0)
+    return {name: -1 - generator.random((3, EXAMPLES, 2)) for name in ("a", "b")}
+
+
+def test_a_study_does_not_differ_from_itself(tmp_path, values):
+    first, second = (study(tmp_path / name, values, ["k0", "k1", "k2"]) for name in ("first", "second"))
+    found = differences(first, second)
+    assert (
+        found[["prompts", "other_prompts", "predictions", "of_predictions"]].to_numpy().tolist()
+        == [[3, 0, 0, 36]] * 2
+    )
+    assert found["drift"].tolist() == [0, 0]
+    assert not differ(found).any()
+    assert in_words(found) == (
+        "2 settings are in both studies, with 6 prompts alike. Of their predictions, 0 of 72 differ. "
+        "Log-likelihoods differ by at most 0 nats. Verdicts differ in none of them."
+    )
+
+
+def test_prompts_are_the_same_by_what_is_read_and_not_by_their_number(tmp_path, values):
+    first = study(tmp_path / "first", values, ["k0", "k1", "k2"])
+    turned = {name: table[[2, 0, 1]] for name, table in values.items()}
+    turned["a"][1, 4, 0] += 1e-3
+    turned["a"][2] = -9  # of a prompt that only the second has
+    second = study(tmp_path / "second", turned, ["k2", "k0", "new"])
+    found = differences(first, second).set_index("task")
+    assert found["prompts"].tolist() == [2, 2]
+    assert found["other_prompts"].tolist() == [2, 2]
+    assert found["drift"].tolist() == pytest.approx([1e-3, 0])
+    assert found.loc["b", "predictions"] == 0
+
+
+def test_predictions_and_verdicts_that_change_are_counted(tmp_path, values):
+    first = study(tmp_path / "first", values, ["k0", "k1", "k2"])
+    right = {name: table.copy() for name, table in values.items()}
+    right["b"][1, :, 0] = -0.5  # one prompt is right in all
+    second = study(tmp_path / "second", right, ["k0", "k1", "k2"])
+    found = differences(first, second).set_index("task")
+    changed = int((values["b"][1].argmax(axis=1) != 0).sum())
+    assert found["predictions"].tolist() == [0, changed]
+    assert found.loc["b", ["best_accuracy_second", "verdict_second"]].tolist() == [1.0, "above"]
+    assert differ(found).tolist() == [False, found.loc["b", "verdict_first"] != "above"]
+    done = CliRunner().invoke(app, ["diff", str(first), str(second), "--json"])
+    assert [row["task"] for row in json.loads(done.stdout)] == ["a", "b"]
+    assert done.exit_code == int(differ(found).any())
+
+
+def test_without_scores_numbers_count_and_drift_is_not_known(tmp_path, values):
+    first, second = (
+        study(tmp_path / name, values, ["k0", "k1", "k2"], tasks, scores=False)
+        for name, tasks in (("first", ("a", "b")), ("second", ("b",)))
+    )
+    found = differences(first, second).set_index("task")
+    assert found["prompts"].to_dict() == {"a": 0, "b": 3}
+    assert found["drift"].isna().all()
+    assert differ(found).to_dict() == {"a": True, "b": False}
+    assert "1 setting is in one study only" in in_words(found)
+    assert CliRunner().invoke(app, ["diff", str(first), str(second)]).exit_code == 1
+
+
+def test_what_is_no_study_is_told(tmp_path):
+    with pytest.raises(InputError, match=r"has no verdicts.csv; right would be a study's folder"):
+        differences(tmp_path, tmp_path)
+    (tmp_path / "verdicts.csv").write_text("model,task\n")
+    with pytest.raises(InputError, match="verdicts.csv: lacks the column 'best_accuracy'"):
+        differences(tmp_path, tmp_path)

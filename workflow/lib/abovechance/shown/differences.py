@@ -1,0 +1,148 @@
+"""What differs between two runs of a study: on another machine, with other threads, another version.
+
+Scores of the same model and texts differ by rounding where they are computed in another order, and
+predictions where two choices are as good as equal. What people want to know is whether verdicts do.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from abovechance.core.errors import InputError
+from abovechance.core.settings import SETTING, Setting, setting_of
+from abovechance.core.tables import read_made_from, read_table
+
+BOTH = ("best_accuracy", "maximum_tail", "verdict")
+
+
+def differences(first: Path, second: Path) -> pd.DataFrame:
+    """How the results of two studies differ.
+
+    Parameters
+    ----------
+    first, second
+        The studies' folders.
+
+    Returns
+    -------
+    DataFrame
+        One row for each setting of either: ``model``, ``task``, ``shots``; how many ``prompts`` both have
+        with the same texts, and how many ``other_prompts`` only one has; of the first, ``predictions``, how
+        many of ``of_predictions`` differ, and ``drift``, the greatest difference of a choice's log-likelihood
+        in nats, missing where scores are not there; and of each study, ``best_accuracy``, ``maximum_tail``
+        and ``verdict``, missing where it lacks the setting.
+
+    Raises
+    ------
+    InputError
+        If a folder is no study's, or a file in it is damaged.
+    """
+    verdicts = [_verdicts(study) for study in (first, second)]
+    table = verdicts[0].merge(
+        verdicts[1], on=SETTING, how="outer", suffixes=("_first", "_second"), sort=False
+    )
+    places = [_places(study / "predictions.parquet") for study in (first, second)]
+    rows = []
+    for verdict in table.to_dict("records"):
+        setting = Setting(*(verdict[name] for name in SETTING))
+        found = dict.fromkeys(("prompts", "other_prompts", "predictions", "of_predictions"), 0)
+        row: dict[str, Any] = {**setting._asdict(), **found, "drift": np.nan}
+        if all(setting in those for those in places):
+            row |= _compared(setting, first, second, places[0][setting], places[1][setting])
+        rows.append(row | {name: verdict[name] for name in verdict if name not in SETTING})
+    return pd.DataFrame(rows)
+
+
+def differ(table: pd.DataFrame) -> pd.Series[bool]:
+    """(rows,) whether a setting's verdict differs, or only one of the studies has it."""
+    return table["verdict_first"].fillna("") != table["verdict_second"].fillna("")
+
+
+def in_words(table: pd.DataFrame) -> str:
+    """What ``differences`` come to."""
+    both = table[table["prompts"] > 0]
+    if both.empty:
+        return "No setting has a prompt in both studies."
+    lacking, changed = int((table["prompts"] == 0).sum()), int(differ(both).sum())
+    counted = {name: int(both[name].sum()) for name in ("prompts", "predictions", "of_predictions")}
+    told = [
+        f"{len(both)} settings are in both studies, with {counted['prompts']} prompts alike.",
+        f"Of their predictions, {counted['predictions']} of {counted['of_predictions']} differ.",
+    ]
+    if both["drift"].notna().any():
+        told.append(f"Log-likelihoods differ by at most {both['drift'].max():.2g} nats.")
+    told.append(f"Verdicts differ in {changed or 'none'} of them.")
+    if lacking:
+        are = "setting is" if lacking == 1 else "settings are"
+        told.append(f"{lacking} {are} in one study only, or without a prompt in common.")
+    return " ".join(told)
+
+
+def _verdicts(study: Path) -> pd.DataFrame:
+    path = study / "verdicts.csv"
+    if not path.is_file():
+        raise InputError(f"{study}: has no verdicts.csv; right would be a study's folder, results/<study>")
+    table = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"model": str, "task": str})
+    if missing := {*SETTING, *BOTH} - set(table.columns):
+        raise InputError(f"{path}: lacks the column '{min(missing)}'; right would be the workflow's own file")
+    return table[[*SETTING, *BOTH]]
+
+
+def _places(path: Path) -> dict[Setting, int]:
+    """Which part of a table of predictions each setting is."""
+    if not path.is_file():
+        return {}
+    with pq.ParquetFile(path) as file:
+        return {
+            setting_of(file.read_row_group(number, columns=SETTING).slice(0, 1).to_pandas()): number
+            for number in range(file.num_row_groups)
+        }
+
+
+def _compared(setting: Setting, first: Path, second: Path, one: int, other: int) -> dict[str, Any]:
+    """What is counted of a setting that both studies have."""
+    name = Path("scores", setting.model, setting.task, f"{setting.shots}-shot.parquet")
+    scores = [study / name for study in (first, second)]
+    places = ((first, one), (second, other))
+    tables = [_part(study / "predictions.parquet", number) for study, number in places]
+    numbers = [_numbers(path, table) for path, table in zip(scores, tables, strict=True)]
+    # {prompt of the second: the same one of the first}
+    same = {numbers[1][key]: number for key, number in numbers[0].items() if key in numbers[1]}
+    pairs = _joined(tables[0], tables[1], same, ["example"])
+    unequal = (pairs["predicted"] != pairs["predicted_other"]) | (pairs["correct"] != pairs["correct_other"])
+    drift = np.nan
+    if same and all(path.is_file() for path in scores):
+        both = _joined(read_table(scores[0]), read_table(scores[1]), same, ["example", "choice"])
+        drift = float((both["logprob"] - both["logprob_other"]).abs().max())
+    return {
+        "prompts": len(same),
+        "other_prompts": len(set(numbers[0]) ^ set(numbers[1])),
+        "predictions": int(unequal.sum()),
+        "of_predictions": len(pairs),
+        "drift": drift,
+    }
+
+
+def _part(path: Path, number: int) -> pd.DataFrame:
+    with pq.ParquetFile(path) as file:
+        part: pd.DataFrame = file.read_row_group(number).to_pandas()
+    return part
+
+
+def _numbers(scores: Path, predictions: pd.DataFrame) -> dict[object, int]:
+    """{what tells a prompt apart: its number}: a digest of its texts, or without scores, its number."""
+    if not scores.is_file():
+        return {number: number for number in predictions["prompt"].unique().tolist()}
+    return {entry["key"]: number for number, entry in enumerate(read_made_from(scores)["prompts"])}
+
+
+def _joined(first: pd.DataFrame, second: pd.DataFrame, same: dict[int, int], on: list[str]) -> pd.DataFrame:
+    """Rows of both, of the same prompts, side by side."""
+    second = second[second["prompt"].isin(list(same))]
+    second = second.assign(prompt=second["prompt"].map(same))
+    return first.merge(second, on=["prompt", *on], suffixes=("", "_other"))
