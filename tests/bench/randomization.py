@@ -71,6 +71,23 @@ def label_pairs(generator: Generator, size: int) -> Answers:
     return answers(alike(generator, leaning(generator, 0.9)), leaning(generator, 0.8), texts=texts)
 
 
+def pool(generator: Generator, labels: int, weight: float) -> Answers:
+    """Four of a pool of labels stand in each set; gold and prompts lean to a quarter of the pool."""
+    weights = np.where(np.arange(labels) < labels // 4, weight, 1.0)
+    texts = generator.random((EXAMPLES, labels)).argsort(axis=1)[:, :4]
+    shares = weights[texts].cumsum(axis=1) / weights[texts].sum(axis=1, keepdims=True)
+    drawn = (generator.random((PROMPTS + 2, EXAMPLES, 1)) > shares).sum(axis=2)
+    gold, common, own = drawn[0], drawn[1], drawn[2:]
+    return Answers(
+        predicted=np.where(generator.random(own.shape) < 0.8, common, own),
+        evaluated=np.ones(own.shape, bool),
+        correct=gold[:, None] == np.arange(4),
+        available=np.ones((EXAMPLES, 4), bool),
+        shared=False,
+        texts=texts,
+    )
+
+
 def groups(generator: Generator, size: int, shared: bool) -> Answers:
     """Examples in clusters of the same gold answer, of which prompts give the same answer."""
     gold = in_clusters(leaning(generator, 0.6) if shared else generator.integers(0, 2, EXAMPLES), size)
@@ -104,6 +121,8 @@ NULLS: dict[str, Draw] = {
     "one label in every set, gold 80 %, prompts 90 % it": lambda g: one_shared(g, 0.8, 0.9),
     "two sets of labels, 70 % one of each": two_sets,
     "label pairs of four examples each, 80 % one of each": lambda g: label_pairs(g, 4),
+    "four of 12 labels, 3 of which are right 3 times as often": lambda g: pool(g, 12, 3),
+    "four of 20 labels, 5 of which are right 5 times as often": lambda g: pool(g, 20, 5),
     "pairs, own choices": lambda g: groups(g, 2, False),
     "fours, own choices": lambda g: groups(g, 4, False),
     "pairs, two labels": lambda g: groups(g, 2, True),
@@ -120,13 +139,14 @@ SKILLS: dict[str, Draw] = {
 
 def rejections(draw: Draw, statistic: str = "accuracy", studies: int = 2000) -> dict[str, float]:
     """The share of studies in which each test rejects at 0.05, and the first at 0.2 too."""
-    generator, baseline = np.random.default_rng(0), RandomBaseline.of(0.5, EXAMPLES)
+    generator = np.random.default_rng(0)
     found: dict[str, list[bool]] = {}
     for _ in range(studies):
         study, seed = draw(generator), int(generator.integers(2**31))
         best = int((study.correct[np.arange(EXAMPLES), study.predicted]).sum(axis=1).max())
         p_value = randomization_test(study, seed, 299, statistic).p_value
         plain = randomization_test(replace(study, texts=None, cluster=None), seed, 299, statistic).p_value
+        baseline = RandomBaseline.of(float(study.chance.mean()), EXAMPLES)
         tail, prompts = baseline.tail(best), len(study.predicted)
         for name, rejected in {
             "at 0.05": p_value <= 0.05,

@@ -20,6 +20,7 @@ from abovechance.chance.randomization import (
     randomization_test,
 )
 from abovechance.core.settings import SETTING, Setting
+from abovechance.results.response_matrix import uneven
 from abovechance.study.tasks import as_table
 from tests.bench.randomization import NULLS
 
@@ -71,7 +72,7 @@ def test_several_correct_choices_are_redrawn_as_many():
     correct = np.array([[True, True, False, False], [True, False, False, False]])
     available = np.array([[True] * 4, [True, True, False, False]])
     own = Answers(np.zeros((1, 2), int), np.ones((1, 2), bool), correct, available, shared=False)
-    drawn = own.draws(np.random.default_rng(0), 4000)
+    drawn = next(own.draws(np.random.default_rng(0), 4000))
     assert (drawn.sum(axis=2) == [2, 1]).all()
     assert not (drawn & ~available).any()
     assert drawn[:, 0].mean(axis=0) == pytest.approx([0.5] * 4, abs=0.04)
@@ -148,7 +149,7 @@ def test_each_prompt_is_held_against_the_best_of_itself_and_those_below_it():
     predicted = np.where(wrong, 1 - gold, gold)
     study = answers(predicted, gold, 2, True)
     found = randomization_test(study, seed=3, draws=400)
-    drawn = study.draws(np.random.default_rng(3), 400).argmax(axis=2)
+    drawn = next(study.draws(np.random.default_rng(3), 400)).argmax(axis=2)
     values = (predicted[:, None, :] == drawn).mean(axis=2)
     observed = (predicted == gold).mean(axis=1)
     order, expected, last = np.argsort(-observed, kind="stable"), np.empty(5), 0.0
@@ -171,7 +172,7 @@ def test_standardized_accuracies_are_held_against_standardized_draws():
     def scores(right: np.ndarray) -> np.ndarray:
         return ((right & evaluated).sum(axis=1) - sizes / 2) / np.sqrt(sizes / 4)
 
-    drawn = study.draws(np.random.default_rng(2), 300).argmax(axis=2)
+    drawn = next(study.draws(np.random.default_rng(2), 300)).argmax(axis=2)
     best = scores(predicted == gold).max()
     reached = [scores(predicted == one).max() >= best - 1e-9 for one in drawn]
     assert found.p_value == pytest.approx((sum(reached) + 1) / 301)
@@ -249,8 +250,8 @@ def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies()
     few = few.assign(predicted=np.random.default_rng(3).integers(0, 2, len(few)))
     task = task.assign(cluster=range(40), correct=[[n % 3 > 0, n % 3 == 0] for n in range(40)])
     found, answered = of_setting(few, task, seed=1, draws=99), Answers.of(few, task)
-    assert answered.uneven(30)
-    assert not answered.uneven(31)
+    assert uneven(answered.evaluated, 31)
+    assert not uneven(answered.evaluated, 32)
     expected, raw = (
         randomization_test(answered, Setting("m", "t", 1).seed(1), 99, standardized=way)
         for way in (True, False)
@@ -340,7 +341,8 @@ def test_clusters_count_in_the_bounds_of_a_setting():
 def test_choices_of_their_own_are_not_shared():
     predictions, task = a_study([["yes", "no"], ["yes", "maybe"], ["yes", "no"]])
     assert not Answers.of(predictions, task).shared
-    table = of_setting(predictions, task.assign(cluster=range(3)), seed=0, draws=99)
+    task = task.assign(cluster=range(3), correct=[[False, True], [True, False], [True, False]])
+    table = of_setting(predictions, task, seed=0, draws=99)
     assert table["statistic"].unique().tolist() == ["accuracy"]
     row = for_verdicts(table, best_of(table)).iloc[0]
     assert row["randomization_tail"] == table["best_tail"].iloc[0]
@@ -358,6 +360,8 @@ def test_prompts_that_answer_alike_are_worth_fewer_guessers():
     assert np.isnan(at_floor)
     assert above_it == pytest.approx(2, abs=0.01)
     assert np.isnan(effective_prompts(baseline.tail(38, 15), baseline.tail(38), 10, 999))
+    assert np.isnan(effective_prompts([0.04, 0.5], [0.067, 1.0], 10, 999)).all()  # fewer than one
+    assert effective_prompts(baseline.tail(38), baseline.tail(38), 10, 999) == pytest.approx(1)
 
 
 def test_verdicts_carry_the_bound_of_the_best_prompt():
@@ -403,29 +407,54 @@ def test_a_label_in_every_set_is_permuted_and_own_choices_are_redrawn():
     assert randomization_test(study, draws=20_000).p_value == pytest.approx(
         exact_p_value(study, golds), abs=0.012
     )
-    drawn = study.draws(np.random.default_rng(0), 500)
+    drawn = next(study.draws(np.random.default_rng(0), 500))
     assert (drawn[:, :, 0].sum(axis=1) == 2).all()
     assert (drawn.sum(axis=2) == 1).all()
-    assert (study.permuted, study.fixed, study.clusters) == (1.0, 0.0, 5)
+    assert (study.permuted, study.clusters) == (1.0, 5)
+    assert randomization_test(study, draws=99).fixed == 0
+
+
+def test_answers_from_a_common_pool_are_drawn_with_the_same_totals():
+    """Three of five labels each: all gold answers in which each label is correct as often are as probable."""
+    texts = np.array([[0, 1, 2], [0, 1, 3], [1, 2, 3], [0, 2, 4], [1, 3, 4], [0, 1, 4]])
+    gold = np.array([0, 1, 0, 1, 2, 0])
+    labels = texts[np.arange(6), gold]
+    predicted = np.array([[0, 1, 2, 1, 0, 0], [1, 1, 0, 2, 2, 1]])
+    study = answers(predicted, gold, 3, False, texts)
+    golds = [
+        np.array(places)
+        for places in product(range(3), repeat=6)
+        if sorted(texts[np.arange(6), places]) == sorted(labels)
+    ]
+    drawn = next(study.draws(np.random.default_rng(1), 20_000)).argmax(axis=2)
+    found, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert found.tolist() == sorted(g.tolist() for g in golds)
+    assert counts / 20_000 == pytest.approx([1 / len(golds)] * len(golds), abs=0.012)
+    assert randomization_test(study, draws=20_000).p_value == pytest.approx(
+        exact_p_value(study, golds), abs=0.012
+    )
 
 
 def test_labels_are_permuted_within_examples_of_the_same_set():
     texts = np.array([[0, 1]] * 6 + [[2, 3]] * 5)
     gold = np.array([0] * 5 + [1] + [1] * 4 + [0])
     study = answers(gold[None], gold, 2, False, texts)
-    drawn = study.draws(np.random.default_rng(0), 400)
+    drawn = next(study.draws(np.random.default_rng(0), 400))
     assert (drawn[:, :6, 1].sum(axis=1) == 1).all()
     assert (drawn[:, 6:, 0].sum(axis=1) == 1).all()
     assert (drawn[:, :6, 1].mean(axis=0) > 0.1).all()
 
 
-def test_a_rare_label_does_not_keep_an_example_from_its_stratum():
-    """'4' stands in two sets besides: these join those with 'unknown' alone."""
+def test_a_rare_label_keeps_no_other_example_from_changing():
+    """'99' stands in two sets besides 'unknown', which is in all."""
     texts = np.column_stack([np.zeros(30, int), 1 + np.arange(30)])
     texts[:2, 1] = 99
     gold = np.repeat([0, 1], 15)
     study = answers(gold[None], gold, 2, False, texts)
-    assert [part.examples.size for part in study.strata] == [30]
+    drawn = next(study.draws(np.random.default_rng(0), 400))
+    assert (drawn[:, :, 0].sum(axis=1) == 15).all()
+    assert (drawn[:, :2, 1].sum(axis=1) == 0).all()  # '99' is correct nowhere, and stays so
+    assert drawn[:, 2:, 0].mean(axis=0) == pytest.approx([13 / 28] * 28, abs=0.1)
 
 
 def test_clusters_are_permuted_as_wholes():
@@ -461,44 +490,27 @@ def test_rare_shared_labels_are_permuted_and_not_redrawn():
     texts[:4, 0] = 0
     gold = np.where(np.arange(30) < 4, 0, 1 + np.arange(30) % 2)
     study = answers(gold[None], gold, 3, False, texts)
-    drawn = study.draws(np.random.default_rng(0), 300)
+    drawn = next(study.draws(np.random.default_rng(0), 300))
     assert drawn[:, :4, 0].all()
     assert drawn[:, 4:, 0].mean() == pytest.approx(1 / 3, abs=0.03)
 
 
-@pytest.mark.parametrize(("alike", "shared"), [(5, 2), (4, 1)])
-def test_a_stratum_of_five_is_kept_and_in_a_smaller_one_the_rarest_label_is_its_own(alike, shared):
-    """All have label 0; of two that share label 1 too, there are ``alike``, of others 20."""
-    texts = np.column_stack([np.zeros(alike + 20, int), 10 + np.arange(alike + 20)])
-    texts[:alike, 1] = 1
-    study = answers(np.zeros((1, alike + 20), int), np.zeros(alike + 20, int), 2, False, texts)
-    own = next(part for part in study.strata if 0 in part.examples)
-    assert own.shared[0].shape[1] == shared
-    assert len(own.examples) == (alike if shared == 2 else alike + 20)
-
-
-def test_a_member_of_a_cluster_keeps_its_last_shared_label():
-    """Pairs: the first has label 0 and one that few pairs share, the second label 0 alone."""
-    texts = np.array([[[0, 5 + pair // 2], [0, 50 + pair]] for pair in range(6)]).reshape(12, 2)
-    study = answers(np.zeros((1, 12), int), np.zeros(12, int), 2, False, texts, np.arange(12) // 2)
-    (part,) = study.strata
-    assert [places.shape for places in part.shared] == [(6, 1), (6, 1)]
-
-
-def test_a_text_that_stands_twice_among_the_choices_of_an_example_is_not_shared():
-    texts = np.tile([0, 0, 1], (8, 1))
-    study = answers(np.zeros((1, 8), int), np.arange(8) % 3, 3, False, texts)
-    (part,) = study.strata
-    assert part.shared[0].tolist() == [[2]] * 8
-    assert part.own[0].tolist() == [[0, 1]] * 8
+def test_of_two_that_have_a_text_twice_the_correct_one_is_drawn_evenly():
+    """The first has 'a' twice: 'a' is its gold answer in two of three states, of equal weight each."""
+    texts = np.array([[0, 0, 1], [0, 1, 2]])
+    study = answers(np.zeros((1, 2), int), np.array([0, 1]), 3, False, texts)
+    drawn = next(study.draws(np.random.default_rng(0), 6000)).argmax(axis=2)
+    states, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert states.tolist() == [[0, 1], [1, 1], [2, 0]]
+    assert counts / 6000 == pytest.approx([1 / 3] * 3, abs=0.03)
 
 
 def test_a_cluster_like_no_other_stays_where_labels_are_shared():
     gold, cluster = np.array([0, 1, 1, 0, 1]), np.array([0, 0, 0, 1, 1])
     study = answers(gold[None], gold, 2, True, cluster=cluster)
-    assert (study.draws(np.random.default_rng(0), 50) == study.correct).all()
-    assert study.fixed == 1.0
-    assert randomization_test(study, draws=99).p_value == 1
+    assert (next(study.draws(np.random.default_rng(0), 50)) == study.correct).all()
+    found = randomization_test(study, draws=99)
+    assert (found.fixed, found.p_value) == (1, 1)
 
 
 def test_texts_and_clusters_of_a_task_are_read():

@@ -38,7 +38,7 @@ def test_two_jobs_side_by_side_last_as_long_as_the_rest_of_both(tmp_path):
     run.start(2, Job("score", 0, scoring_log(tmp_path / "2", (6, 12))))
     # 300 s and 200 s in all, so 250 s for each of the others
     assert run.left(100) == pytest.approx((200 + 100 + 2 * 250) / 2)
-    assert run.line(100) == "0 of 4 jobs done, scoring, 10 of 24 prompts, 1:40 so far, about 7 min left"
+    assert run.line(100) == "0 of 4 jobs done, about 7 min left, 1:40 so far, scoring, 10 of 24 prompts"
 
 
 def test_the_longest_job_cannot_be_shared(tmp_path):
@@ -124,7 +124,28 @@ def test_a_run_shows_one_line(tmp_path, terminal):
     assert "3 of 3 jobs done" in shown
     assert "Finished jobid" not in shown
     assert "localrule" not in shown
-    assert ("1 of 3 jobs done, second, 0:0" in shown) == terminal
+    assert ("so far, second" in shown) == terminal
+    assert (
+        "Nothing to be done: all of the study is there"
+        in run_snakemake(tmp_path, "sleep 2; touch {output}", False)[1]
+    )
+
+
+def test_what_is_interrupted_ends_in_one_line(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE % "sleep 60; touch {output}")
+    call = [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "abovechance"]
+    with subprocess.Popen(
+        call, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        while not (tmp_path / "a").exists():
+            time.sleep(0.1)
+        time.sleep(1)
+        os.killpg(process.pid, signal.SIGINT)
+        shown = process.communicate()[1]
+    assert process.returncode != 0
+    assert "Interrupted; the same command goes on from here." in shown
+    assert "Traceback" not in shown
+    assert "Error" not in shown
 
 
 def test_errors_are_shown(tmp_path):

@@ -3,6 +3,7 @@
 import logging
 import math
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 from abovechance.core.errors import InputError
+
+# An interrupted run ends in its own line, and not in one traceback for each job.
+signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
 
 
 @contextmanager

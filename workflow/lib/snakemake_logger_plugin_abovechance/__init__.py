@@ -27,6 +27,8 @@ LOCKED = (
     "abovechance: error: another run works in {folder}, or one was killed there (kill -9, a power cut): then "
     "`make unlock` with the same CONFIG, or `snakemake --unlock`, and run again; what was done is kept"
 )
+INTERRUPTED = "Interrupted; the same command goes on from here."
+NOTHING = "Nothing to be done: all of the study is there, and up to date."
 # How often a screen is drawn, and how often a line is written where the output goes to a file.
 DRAWN, WRITTEN = 1.0, 60.0
 
@@ -51,6 +53,7 @@ class LogHandler(LogHandlerBase):
         self.console = Console(stderr=not common.stdout, no_color=common.nocolor, highlight=False)
         self.live: Live | None = None
         self.run = Run()
+        self.interrupted = False
         self.over = threading.Event()
         threading.Thread(target=self._tick, daemon=True).start()
 
@@ -58,9 +61,8 @@ class LogHandler(LogHandlerBase):
         """Take note of what happened; show what went wrong."""
         if not self.whole:
             self._note(record, time.monotonic())
-        if self.usual.filter(record) and (self.whole or record.levelno >= logging.WARNING):
-            text = self.format(record)
-            self._show(LOCKED.format(folder=Path.cwd()) if "cannot be locked" in text else text)
+        if self.usual.filter(record) and (text := self._told(record, self.format(record))):
+            self._show(text)
 
     def close(self) -> None:
         """Stop the clock; the last line stays on the screen."""
@@ -89,6 +91,19 @@ class LogHandler(LogHandlerBase):
                     self._end()
             case LogEvent.JOB_ERROR, {"jobid": number}:
                 self.run.end(number, now, done=False)
+
+    def _told(self, record: logging.LogRecord, text: str) -> str:
+        """What is shown of a message; nothing of most."""
+        if self.whole:
+            return text
+        if "on user request" in text and not self.interrupted:
+            self.interrupted = True
+            return INTERRUPTED
+        if text.startswith("Nothing to be done"):
+            return NOTHING
+        if record.levelno < logging.WARNING or self.interrupted or "SIGINT" in text:
+            return ""
+        return LOCKED.format(folder=Path.cwd()) if "cannot be locked" in text else text
 
     def _line(self) -> str:
         return self.run.line(time.monotonic())

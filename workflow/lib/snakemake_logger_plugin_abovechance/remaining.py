@@ -105,18 +105,17 @@ class Run:
         return max([(sum(rests.values()) + later) / self.most, *rests.values()])
 
     def line(self, now: float) -> str:
-        """One line: jobs done, prompts scored by those that run, time so far and time left."""
+        """One line: jobs done, time left and time so far, and at the end, which may be cut off, what runs."""
         total = max(self.planned.total(), self.done + len(self.running))
-        parts = [f"{self.done} of {total} jobs done"]
+        minutes, seconds = divmod(round(now - (now if self.began is None else self.began)), 60)
+        parts = [f"{self.done} of {total} jobs done", f"{minutes}:{seconds:02d} so far"]
+        if (left := self.left(now)) is not None and self.done < total:
+            parts.insert(1, f"about {in_words(left)} left")
         counts = [job.prompts for job in self.running.values()]
         if wanted := sum(all_of for _, all_of in counts):
             parts.append(f"scoring, {sum(done for done, _ in counts)} of {wanted} prompts")
         elif self.running:
             parts.append(", ".join(dict.fromkeys(job.rule for job in self.running.values())))
-        minutes, seconds = divmod(round(now - (now if self.began is None else self.began)), 60)
-        parts.append(f"{minutes}:{seconds:02d} so far")
-        if (left := self.left(now)) is not None and self.done < total:
-            parts.append(f"about {in_words(left)} left")
         return ", ".join(parts)
 
 

@@ -1,32 +1,112 @@
 """Gold answers drawn anew: what they would be if nothing that a prompt predicts depended on them.
 
 Which choice is correct is not a matter of even chance where labels are shared: of examples that all may be
-"unknown", most may be. So what is drawn keeps how often each shared label is correct, and draws the rest:
-
-- Examples in which the same labels stand beside as many choices of their own make a *stratum*. Within it,
-  which of the shared labels is correct, or that none is, is permuted among the examples.
-- Of an example's own choices, which stand in no other, or count so, the correct one is drawn evenly.
-
-Where all examples have one set of labels, this is a permutation of the gold answers; where no label is
-shared, each is redrawn among its example's choices. A choice's place in the file may give the answer away,
+"unknown", most may be; of answers from a common pool, some are right more often. So what is drawn keeps how
+often each shared label is correct, and draws the rest. A choice's place in the file may give the answer away,
 so it says nothing.
 
+Assumed is that of an example's choices, each is correct with a probability in proportion to a weight of its
+label, the same wherever the label stands; choices that stand in no other example have one weight together.
+Given how often each label is correct, all gold answers with the same totals are then equally probable. Where
+all examples have one set of labels, these are the permutations; where no label is shared, each example's is
+redrawn; else pairs of examples change their gold labels in turn, where both have both (``Singles``). Draws
+that start from where such changes lead from the gold answers, backwards, are exchangeable with them however
+few changes there are (Besag and Clifford, 1989).
+
 Examples that belong together (a ``cluster``: one passage, a pair with parts swapped, a text that stands
-twice) are permuted and redrawn as wholes: clusters of the same form change their places, and the choices of
-all examples of one are renamed in the same way. Different clusters are assumed to be independent.
+twice) are permuted and redrawn as wholes: clusters of the same form, with the same shared labels beside as
+many choices of their own, change their places, and the choices of all examples of one are renamed in the
+same way. So are examples with several correct choices. Different clusters are assumed to be independent.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from abovechance.core.arrays import Bools, Ints
 
-# Of strata with fewer clusters, each example's rarest label counts as its own, as long as another is left.
-LEAST = 5
+# How often each example is offered another's gold label: more mix better, fewer are as valid.
+ROUNDS = 60
+OWN, NONE = 0, -1
+
+
+@dataclass(frozen=True)
+class Singles:
+    """Examples with one correct choice, each a cluster by itself.
+
+    Attributes
+    ----------
+    examples
+        (n,) which they are.
+    labels
+        (n, places) the label of each choice where others have it too, ``OWN`` where none has, and
+        ``NONE`` where there is no choice.
+    """
+
+    examples: Ints
+    labels: Ints
+
+    def prepared(self, correct: Bools, generator: np.random.Generator) -> Prepared:
+        """What all draws of one test start from."""
+        gold = self.labels[np.arange(len(self.examples)), correct[self.examples].argmax(axis=1)]
+        rounds = np.empty((0, 2, len(gold) // 2), dtype=np.int64)
+        start = gold[:, None].copy()
+        if not self.alike and len(set(gold.tolist())) > 1:
+            order = generator.random((ROUNDS, len(gold))).argsort(axis=1)
+            rounds = order[:, : len(gold) // 2 * 2].reshape(ROUNDS, 2, -1)
+            for pairs in rounds[::-1]:
+                self._change(start, pairs, generator)
+        return Prepared(self, start, rounds)
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether all have the same labels, so that gold answers can be permuted freely."""
+        ordered = np.sort(self.labels, axis=1)
+        return bool((ordered == ordered[:1]).all())
+
+    def _change(self, state: Ints, pairs: Ints, generator: np.random.Generator) -> None:
+        """Let (2, pairs) of examples change their (examples, draws) gold labels, by both states' odds."""
+        one, other = pairs
+        first, second = state[one], state[other]
+        stay = self._ways(one, first) * self._ways(other, second)
+        change = self._ways(one, second) * self._ways(other, first)
+        changed = generator.random(first.shape) * (stay + change) < change
+        state[one] = np.where(changed, second, first)
+        state[other] = np.where(changed, first, second)
+
+    def _ways(self, which: Ints, labels: Ints) -> Ints:
+        """(which, draws) how many of an example's choices have a label."""
+        found: Ints = (self.labels[which].T[:, :, None] == labels).sum(axis=0)
+        return found
+
+    def places(self, state: Ints, generator: np.random.Generator) -> Ints:
+        """(examples, draws) a choice with the gold label, any of several."""
+        keys = generator.random((*state.shape, self.labels.shape[1]))
+        found: Ints = np.where(self.labels[:, None, :] == state[:, :, None], keys, -1.0).argmax(axis=2)
+        return found
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Singles, the gold labels that draws start from, and the pairs that may change them."""
+
+    singles: Singles
+    start: Ints
+    rounds: Ints
+
+    def draw(self, generator: np.random.Generator, drawn: Bools) -> None:
+        """Draw (draws, examples, places) ``drawn`` for these examples."""
+        state = np.repeat(self.start, len(drawn), axis=1)
+        if self.singles.alike:
+            state = generator.permuted(state, axis=0)
+        for pairs in self.rounds:
+            self.singles._change(state, pairs, generator)
+        chosen = self.singles.places(state, generator)
+        drawn[np.arange(len(drawn)), self.singles.examples[:, None], chosen] = True
 
 
 @dataclass(frozen=True)
@@ -52,11 +132,6 @@ class Stratum:
         """Whether labels are shared, so that they are permuted among the clusters."""
         return any(places.shape[1] for places in self.shared)
 
-    @property
-    def fixed(self) -> bool:
-        """Whether nothing else can be drawn: a single cluster with shared labels, and no two own choices."""
-        return self.permuted and len(self.examples) == 1 and max(p.shape[1] for p in self.own) < 2
-
     def draw(self, correct: Bools, generator: np.random.Generator, drawn: Bools) -> None:
         """Draw (draws, examples, places) ``drawn`` for the stratum's examples, from what is ``correct``."""
         number, clusters = len(drawn), len(self.examples)
@@ -72,8 +147,8 @@ class Stratum:
             drawn[:, at, own] = np.take_along_axis(correct[at, own][order], names, axis=2)
 
 
-def strata(labels: Ints, available: Bools, cluster: Ints) -> list[Stratum]:
-    """All clusters of examples in strata.
+def parts(labels: Ints, available: Bools, cluster: Ints, correct: Bools) -> tuple[Singles, list[Stratum]]:
+    """All examples: those that are drawn one by one, and clusters in strata.
 
     Parameters
     ----------
@@ -83,27 +158,27 @@ def strata(labels: Ints, available: Bools, cluster: Ints) -> list[Stratum]:
         (examples, places) whether there is a choice.
     cluster
         (examples,) the cluster of each example.
+    correct
+        (examples, places) whether a choice is correct.
     """
     choices = [_choices(row, there) for row, there in zip(labels, available, strict=True)]
     clusters = [np.flatnonzero(cluster == name) for name in np.unique(cluster)]
     times = _times(choices, clusters)
-    # {example: its shared labels, the rarest first}
-    common = [sorted((label for label in own if times[label] > 1), key=times.__getitem__) for own in choices]
+    single = correct.sum(axis=1) == 1
+    alone = np.array([m[0] for m in clusters if len(m) == 1 and single[m[0]]], dtype=np.int64)
+    numbers = {label: number for number, label in enumerate((n for n in times if times[n] > 1), start=1)}
+    known = np.array([[numbers.get(label, OWN) for label in row] for row in labels.tolist()])
+    singles = Singles(alone, np.where(available, known, NONE)[alone])
+    return singles, _strata(choices, [m for m in clusters if len(m) > 1 or not single[m[0]]], times)
+
+
+def _strata(choices: list[dict[int, list[int]]], clusters: list[Ints], times: Counter[int]) -> list[Stratum]:
+    """Clusters of the same form together. A label that stands twice among an example's choices is its own."""
+    twice = {label for own in choices for label, places in own.items() if len(places) > 1}
+    common = {label for label, number in times.items() if number > 1} - twice
     found: dict[tuple[_Form, ...], list[Ints]] = defaultdict(list)
-    waiting = clusters
-    while waiting:
-        grouped: dict[tuple[_Form, ...], list[Ints]] = defaultdict(list)
-        for members in waiting:
-            grouped[tuple(_Form.of(choices[at], common[at]) for at in members)].append(members)
-        waiting = []
-        for form, some in grouped.items():
-            last = all(len(part.shared) <= 1 for part in form)
-            if last or form in found or len(some) >= LEAST:
-                found[form] += some
-            else:
-                waiting += some
-        for at in (at for members in waiting for at in members):
-            common[at] = common[at][1:] if len(common[at]) > 1 else common[at]
+    for members in clusters:
+        found[tuple(_Form.of(choices[at], common) for at in members)].append(members)
     return [_stratum(form, np.array(some), choices) for form, some in found.items()]
 
 
@@ -115,7 +190,7 @@ class _Form:
     own: int
 
     @classmethod
-    def of(cls, choices: dict[int, list[int]], common: list[int]) -> _Form:
+    def of(cls, choices: dict[int, list[int]], common: set[int]) -> _Form:
         shared = tuple(label for label in choices if label in common)
         return cls(shared, sum(map(len, choices.values())) - len(shared))
 
@@ -129,11 +204,8 @@ def _choices(labels: Ints, available: Bools) -> dict[int, list[int]]:
 
 
 def _times(choices: list[dict[int, list[int]]], clusters: list[Ints]) -> Counter[int]:
-    """In how many clusters each label stands; none where it stands twice among an example's choices."""
-    times = Counter(label for members in clusters for label in {own for at in members for own in choices[at]})
-    for twice in {label for own in choices for label, places in own.items() if len(places) > 1}:
-        times[twice] = 0
-    return times
+    """In how many clusters each label stands."""
+    return Counter(label for members in clusters for label in {own for at in members for own in choices[at]})
 
 
 def _stratum(form: tuple[_Form, ...], examples: Ints, choices: list[dict[int, list[int]]]) -> Stratum:

@@ -23,7 +23,7 @@ from abovechance.chance.verdicts import judge
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
-from abovechance.results.response_matrix import ResponseMatrix, uneven
+from abovechance.results.response_matrix import ResponseMatrix
 
 OUTCOMES = TableSchema(
     "outcomes",
@@ -198,7 +198,7 @@ def outcomes(
     if whole_split:
         taken_for = RandomBaseline.of(float(matrix.chance.mean()), of_share(examples, validation))
         on_validation = replace(on_validation, taken_for=taken_for)
-    standardized = not whole_split and uneven(matrix.counts[1], setting.shots)
+    standardized = not whole_split and matrix.uneven(setting.shots)
     table = _outcomes(on_validation, on_test, order, np.array(tried), standardized)
     return table.assign(prompt=matrix.prompts[table["prompt"]])
 

@@ -165,7 +165,7 @@ def examples_for_power(
         return lambda examples: asked(examples) > correct
 
     found = _least(enough, MOST_EXAMPLES, f"more than {MOST_EXAMPLES:,} examples were needed")
-    at, held, step = found, 0, round(1 / chance)
+    at, held, step = found, 0, min(round(1 / max(chance, 1 / MOST_EXAMPLES)), MOST_EXAMPLES)
     while held < STEPS and at < MOST_EXAMPLES:
         at = _least(one_more_is_asked_for(at), MOST_EXAMPLES, None, at, step)
         held += 1

@@ -23,7 +23,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from abovechance.chance.gold import Stratum, strata
+from abovechance.chance.gold import OWN, Singles, Stratum, parts
 from abovechance.chance.lower_bound import lower_bounds
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.html import as_html
@@ -129,11 +129,6 @@ class Answers:
         found: Floats = self.correct.sum(axis=1) / self.available.sum(axis=1)
         return found
 
-    def uneven(self, shots: int) -> bool:
-        """Whether accuracies cannot be compared, see ``results.response_matrix.uneven``."""
-        kinds = np.unique(self.chance, return_inverse=True)[1]
-        return uneven(self.evaluated.astype(np.int64) @ (kinds[:, None] == np.arange(kinds.max() + 1)), shots)
-
     @property
     def guesser(self) -> tuple[Floats, Floats]:
         """(prompts,) mean and standard deviation of a guesser's accuracy on each prompt's examples.
@@ -151,24 +146,21 @@ class Answers:
         return bool((self.correct.sum(axis=1) == 1).all())
 
     @cached_property
-    def strata(self) -> list[Stratum]:
-        """The examples' clusters by what is permuted and what is redrawn."""
+    def parts(self) -> tuple[Singles, list[Stratum]]:
+        """The examples by how their gold answers are drawn, see ``gold.parts``."""
         examples, places = self.correct.shape
         each = np.arange(examples * places).reshape(examples, places)
         texts = self.texts
         if texts is None:
             texts = np.broadcast_to(np.arange(places), each.shape) if self.shared else each
-        return strata(texts, self.available, self._clusters)
+        return parts(texts, self.available, self._clusters, self.correct)
 
     @property
     def permuted(self) -> float:
-        """The share of examples whose gold answers are permuted, and not only redrawn, in [0, 1]."""
-        return sum(part.examples.size for part in self.strata if part.permuted) / len(self.correct)
-
-    @property
-    def fixed(self) -> float:
-        """The share of examples whose gold answers cannot change, being like no others, in [0, 1]."""
-        return sum(part.examples.size for part in self.strata if part.fixed) / len(self.correct)
+        """The share of examples with a choice that others have too, in [0, 1]; the rest is redrawn."""
+        singles, strata = self.parts
+        shared = (singles.labels > OWN).any(axis=1).sum()
+        return float(shared + sum(part.examples.size for part in strata if part.permuted)) / len(self.correct)
 
     @property
     def clusters(self) -> int:
@@ -179,12 +171,16 @@ class Answers:
     def _clusters(self) -> Ints:
         return np.arange(len(self.correct)) if self.cluster is None else self.cluster
 
-    def draws(self, generator: np.random.Generator, number: int) -> Bools:
-        """(number, examples, labels) correct labels drawn under the null hypothesis, see ``gold``."""
-        drawn = np.zeros((number, *self.correct.shape), dtype=bool)
-        for stratum in self.strata:
-            stratum.draw(self.correct, generator, drawn)
-        return drawn
+    def draws(self, generator: np.random.Generator, *numbers: int) -> Iterator[Bools]:
+        """(number, examples, labels) correct labels under the null hypothesis, for each of the numbers."""
+        singles, strata = self.parts
+        prepared = singles.prepared(self.correct, generator)
+        for number in numbers:
+            drawn = np.zeros((number, *self.correct.shape), dtype=bool)
+            prepared.draw(generator, drawn)
+            for stratum in strata:
+                stratum.draw(self.correct, generator, drawn)
+            yield drawn
 
     def statistics(self, correct: Bools, statistic: str) -> Floats:
         """(prompts, draws) the statistic of each prompt in each draw of (draws, examples, labels)."""
@@ -222,9 +218,10 @@ class Result:
     draws
         How many times the gold answers were drawn.
     permuted
-        The share of examples whose gold answers were permuted; the others were redrawn among choices.
+        The share of examples with a choice that others have too; the others' gold answers were redrawn.
     fixed
-        The share of examples whose gold answers could not change: they take part in no draw.
+        The share of examples whose gold answer is the same in all draws: most often, since it cannot
+        change, as where all have one gold label, or a cluster is like no other.
     clusters
         How many clusters the examples make, which are drawn as wholes.
     """
@@ -293,8 +290,10 @@ def randomization_test(
     centre, unit = answers.guesser if standardized else (np.zeros(len(observed)), np.ones(len(observed)))
     scores = (observed - centre) / unit
     order = np.argsort(-scores, kind="stable")
-    reached = np.zeros(len(observed), dtype=np.int64)
-    for correct in _chunks(answers, np.random.default_rng(seed), draws):
+    reached, moved = np.zeros(len(observed), dtype=np.int64), np.zeros(len(answers.correct), dtype=bool)
+    chunks = [min(CHUNK, draws - begin) for begin in range(0, draws, CHUNK)]
+    for correct in answers.draws(np.random.default_rng(seed), *chunks):
+        moved |= (correct != answers.correct).any(axis=(0, 2))
         values = ((answers.statistics(correct, statistic) - centre[:, None]) / unit[:, None])[order]
         # the maximum over a prompt and all that are not better than it
         maxima = np.maximum.accumulate(values[::-1], axis=0)[::-1]
@@ -302,13 +301,8 @@ def randomization_test(
     step_down = np.maximum.accumulate((reached + 1) / (draws + 1))
     adjusted = np.empty(len(observed))
     adjusted[order] = step_down
-    how = answers.permuted, answers.fixed, answers.clusters
+    how = answers.permuted, float(1 - moved.mean()), answers.clusters
     return Result(statistic, observed, float(step_down[0]), adjusted, draws, *how)
-
-
-def _chunks(answers: Answers, generator: np.random.Generator, draws: int) -> Iterator[Bools]:
-    for begin in range(0, draws, CHUNK):
-        yield answers.draws(generator, min(CHUNK, draws - begin))
 
 
 def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: int = 10_000) -> pd.DataFrame:
@@ -333,12 +327,12 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
         resamples=draws,
         seed=setting.seed(seed, "resamples"),
     )
-    parts = []
+    tables = []
     for statistic in statistics:
-        standardized = answers.uneven(setting.shots) and statistic == "accuracy"
+        standardized = uneven(answers.evaluated, setting.shots) and statistic == "accuracy"
         found = randomization_test(answers, setting.seed(seed), draws, statistic, standardized)
-        known = np.nan if found.fixed == 1 else 1.0  # of one draw that can be, nothing follows
-        parts.append(
+        known = np.nan if found.fixed == 1 else 1.0  # where nothing changes, nothing follows
+        tables.append(
             pd.DataFrame(
                 {
                     "prompt": np.unique(predictions["prompt"]),
@@ -353,7 +347,7 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
                 }
             )
         )
-    return setting.label(pd.concat(parts, ignore_index=True))
+    return setting.label(pd.concat(tables, ignore_index=True))
 
 
 def for_verdicts(table: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
@@ -395,12 +389,13 @@ def effective_prompts(
 
     With p the p-value of the best prompt and 1 - F its tail under one guesser, 1 - F^t = p at
     t = log(1 - p) / log F. Prompts that answer alike are fewer than were tried. Missing where the p-value is
-    1, or the least that so many draws can give; where it would be more than the prompts that were tried,
-    since then something else than their number makes the best one likely, such as unbalanced labels; and
-    where either tail is.
+    1, or the least that so many draws can give; where it would be fewer than one, or more than the prompts
+    that were tried, since then something else than their number makes the best one likely, such as
+    unbalanced labels; and where either tail is.
     """
     tail = np.asarray(randomization_tail, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = np.log1p(-tail) / np.log1p(-np.asarray(standard_tail, dtype=np.float64))
-        known = np.isfinite(found) & (tail > 1.5 / (draws + 1)) & (found <= np.asarray(prompts) * (1 + 1e-9))
+        possible = (found >= 1 - 1e-9) & (found <= np.asarray(prompts) * (1 + 1e-9))
+        known = np.isfinite(found) & (tail > 1.5 / (draws + 1)) & possible
     return np.where(known, found, np.nan)

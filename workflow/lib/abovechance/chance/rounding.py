@@ -39,7 +39,7 @@ class Correct:
         accuracy
             In [0, 1]. A float that is a number of correct examples divided by ``examples``, to the last
             digits or to those of a float32, is that one; of other numbers, and of texts, the decimals that
-            are written count.
+            are written count. 0 and 1 without any are none and all.
         digits
             How many decimals it was rounded to, where more are known than are written.
 
@@ -54,7 +54,9 @@ class Correct:
         nearest = min(math.floor(value * examples + 0.5), examples)
         quotient = nearest / examples
         same = math.isclose(quotient, value, rel_tol=1e-12) or float(np.float32(quotient)) == value
-        if same and digits is None and not isinstance(accuracy, str):
+        exact = same and not isinstance(accuracy, str)
+        # 0 and 1 are none and all where they are written so, and not what half of all rounds to
+        if digits is None and (exact or not decimals(accuracy)):
             return cls(nearest, nearest, nearest, True)
         half = max(0.5 * 10.0 ** -(decimals(accuracy) if digits is None else digits), FLOAT32) + 1e-12
         least = max(math.ceil((value - half) * examples), 0)

@@ -16,7 +16,6 @@ from abovechance.chance.best_of import BestOf, accuracy_of, score_of
 from abovechance.chance.rounding import Correct, as_number
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, by_setting
-from abovechance.results.response_matrix import uneven
 
 VERDICTS = ("below", "between", "above")
 
@@ -211,7 +210,7 @@ def differ(accuracy: pd.DataFrame) -> bool:
     kinds = [baseline.counts for baseline in dict.fromkeys(baselines(accuracy))]
     chances = {chance for counts in kinds for chance in counts}
     numbers = np.array([[counts.get(chance, 0) for chance in chances] for counts in kinds])
-    return uneven(numbers, int(accuracy["shots"].iloc[0]))
+    return bool((numbers.max(axis=0) - numbers.min(axis=0) > accuracy["shots"].iloc[0]).any())
 
 
 def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:

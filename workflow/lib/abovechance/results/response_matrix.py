@@ -45,6 +45,10 @@ class ResponseMatrix:
         chances, kinds = np.unique(self.chance, return_inverse=True)
         return chances, self.evaluated.astype(np.int64) @ (kinds[:, None] == np.arange(len(chances)))
 
+    def uneven(self, shots: int) -> bool:
+        """Whether prompts are evaluated on other examples, see ``uneven``."""
+        return uneven(self.evaluated, shots)
+
     @classmethod
     def of(cls, predictions: pd.DataFrame) -> ResponseMatrix:
         """Arrange the predictions of one setting, which need not say what was predicted."""
@@ -63,14 +67,14 @@ class ResponseMatrix:
         )
 
 
-def uneven(counts: Ints, shots: int) -> bool:
+def uneven(evaluated: Bools, shots: int) -> bool:
     """Whether prompts are evaluated on other examples, by more than their demonstrations.
 
     Their accuracies cannot be compared then: those on few examples, or on easier ones, are higher by luck.
 
     Parameters
     ----------
-    counts
-        (prompts, chances) how many examples of each chance a prompt is evaluated on.
+    evaluated
+        (prompts, examples) whether a prompt is evaluated on an example.
     """
-    return bool((counts.max(axis=0) - counts.min(axis=0) > shots).any())
+    return bool((~evaluated).sum(axis=1).max() > shots)

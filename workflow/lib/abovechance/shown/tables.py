@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def write(table: pd.DataFrame, stem: Path) -> None:
     """Write ``stem.csv`` with all digits, ``stem.md`` and ``stem.tex`` rounded for reading."""
     write_csv(table, stem.with_suffix(".csv"))
     shown = readable(table)
-    write_text(shown.to_markdown(index=False) + "\n", stem.with_suffix(".md"))
+    write_text(shown.to_markdown(index=False, disable_numparse=True) + "\n", stem.with_suffix(".md"))
     latex = shown.to_latex(index=False, escape=True, column_format="l" * len(shown.columns))
     write_text(latex, stem.with_suffix(".tex"))
 
@@ -61,7 +62,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
 def _decimal(value: float) -> str:
     """A number with three decimals, in powers of ten where these would show nothing of it."""
-    return f"{value:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.1e}"
+    return f"{value + 0.0:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.1e}"
 
 
 def probability(value: float) -> str:
@@ -71,11 +72,9 @@ def probability(value: float) -> str:
     """
     if value < 0.01:
         return f"{value:.1e}"
-    return next(
-        shown
-        for digits in (2, 3, 4, 17)
-        if (float(shown := f"{value:.{digits}f}") > LEVEL) == (value > LEVEL)
-    )
+    shown = (f"{value:.{digits}f}" for digits in (2, 3, 4))
+    told = next((text for text in shown if (float(text) > LEVEL) == (value > LEVEL)), None)
+    return told or f"{math.ceil(value * 1e4) / 1e4:.4f}"
 
 
 def verdict_counts(verdicts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
