@@ -2,6 +2,9 @@
 
 CORES ?= $(shell nproc)
 CONFIG ?= config.yaml
+# How jobs run, a folder of workflow/profiles: default, on this machine; slurm, on a cluster.
+PROFILE ?= default
+ON_CLUSTER := $(filter slurm,$(PROFILE))
 # The shell reads these from the environment, so that any character may stand in them.
 export CONFIG RELEASE
 VENV := .venv
@@ -10,9 +13,9 @@ PYTHON ?= python3
 API := abovechance abovechance.compat abovechance.chance abovechance.results abovechance.study \
 	abovechance.importers abovechance.published abovechance.shown
 GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
-# One scoring job for each GPU at a time, where there are any.
-SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/default --logger abovechance \
-	$(if $(filter-out 0,$(GPUS)),--resources gpu=$(GPUS) --set-resources score:gpu=1)
+# One scoring job for each GPU of this machine at a time, where there are any.
+SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/$(PROFILE) --logger abovechance \
+	$(if $(filter-out 0,$(GPUS)),$(if $(ON_CLUSTER),,--resources gpu=$(GPUS)))
 # Snakemake on the study of CONFIG, which is read first: what is wrong with the file is one line.
 STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG")" && $(SNAKEMAKE) --configfile "$$file"
 
@@ -26,6 +29,7 @@ see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 help:
 	@echo "make run     set up and run a study to its report: CONFIG=config.yaml, CORES=$(CORES)"
 	@echo "             RELEASE=... where published predictions lie, for a study of these"
+	@echo "             PROFILE=slurm on a cluster; SNAKEMAKE_OPTIONS=... as snakemake takes them"
 	@echo "make test    set up and run all tests"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
@@ -37,9 +41,10 @@ help:
 	@echo "make unlock  let a run go on after one that was killed outright"
 	@echo "make setup   install the pinned packages into $(VENV), no more"
 
-run: $(VENV)/.installed
-	@echo "Running the study of $$CONFIG on $(CORES) cores; what is done already is not done again."
-	@$(STUDY) --cores $(CORES) $(if $(RELEASE),--config release="$$RELEASE")
+run: $(VENV)/.installed $(if $(ON_CLUSTER),$(VENV)/.installed-slurm)
+	@echo "Running the study of $$CONFIG on $(if $(ON_CLUSTER),the cluster,$(CORES) cores);" \
+		"what is done already is not done again."
+	@$(STUDY) $(if $(ON_CLUSTER),,--cores $(CORES)) $(SNAKEMAKE_OPTIONS) $(if $(RELEASE),--config release="$$RELEASE")
 
 test: $(VENV)/.installed-dev
 	@echo "Running all tests; the first time, this downloads the real model and tasks (440 MB)."
@@ -115,6 +120,11 @@ $(VENV)/.installed: envs/requirements.txt pyproject.toml
 $(VENV)/.installed-dev: $(VENV)/.installed envs/requirements-dev.txt
 	@echo "Adding what the tests need ..."
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement envs/requirements-dev.txt
+	@touch $@
+
+$(VENV)/.installed-slurm: $(VENV)/.installed envs/requirements-slurm.txt
+	@echo "Adding what a cluster needs ..."
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement envs/requirements-slurm.txt
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.installed envs/requirements-bench.txt

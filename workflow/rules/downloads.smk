@@ -12,6 +12,7 @@ rule download:
     log:
         "results/downloads/logs/{file}.log",
     priority: 50
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

@@ -11,6 +11,7 @@ rule resolved_config:
         f"{RESULTS}/config.yaml",
     log:
         f"{RESULTS}/logs/config.log",
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:
@@ -33,6 +34,7 @@ rule report:
         f"{RESULTS}/report.html",
     log:
         f"{RESULTS}/logs/report.log",
+    localrule: True
     conda:
         "../../envs/analysis.yaml"
     params:

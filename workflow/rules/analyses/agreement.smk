@@ -21,6 +21,7 @@ rule figure_agreement:
         ),
     log:
         f"{RESULTS}/logs/figures/agreement.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:

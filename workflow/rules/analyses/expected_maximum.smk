@@ -23,6 +23,7 @@ rule figure_expected_maximum:
         f"{RESULTS}/logs/figures/expected_maximum_{{model}}.log",
     wildcard_constraints:
         model="|".join(map(re.escape, MODEL_IN_FILE)),
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:

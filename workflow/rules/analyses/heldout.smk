@@ -56,6 +56,7 @@ rule heldout_tables:
         table_files(catalogue.HELDOUT),
     log:
         f"{RESULTS}/logs/heldout_tables.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:

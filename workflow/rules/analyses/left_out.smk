@@ -15,6 +15,7 @@ rule left_out:
         f"{RESULTS}/left_out.parquet",
     log:
         f"{RESULTS}/logs/left_out.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:
@@ -32,6 +33,7 @@ rule left_out_table:
         table_files(catalogue.LEFT_OUT),
     log:
         f"{RESULTS}/logs/left_out_table.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:

@@ -16,6 +16,7 @@ rule precision_tables:
         table_files(catalogue.PRECISION),
     log:
         f"{RESULTS}/logs/precision_tables.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:

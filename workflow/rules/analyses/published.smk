@@ -43,6 +43,7 @@ rule published_tables:
         table_files(published.TABLES),
     log:
         f"{RESULTS}/logs/release/tables.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:
@@ -61,6 +62,7 @@ rule published_figures:
         figure_files(published.FIGURES),
     log:
         f"{RESULTS}/logs/figures/published.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:
@@ -77,6 +79,7 @@ rule figure_baselines:
         figure_files(published.BASELINES),
     log:
         f"{RESULTS}/logs/figures/baselines.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:
@@ -95,6 +98,7 @@ rule figure_pair:
         f"{RESULTS}/logs/figures/pair_{{model}}.log",
     wildcard_constraints:
         model="|".join(map(re.escape, PAIRS)),
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:

@@ -21,6 +21,7 @@ rule figure_spread:
         ),
     log:
         f"{RESULTS}/logs/figures/spread.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:

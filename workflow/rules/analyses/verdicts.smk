@@ -20,6 +20,7 @@ rule verdicts:
         ),
     log:
         f"{RESULTS}/logs/verdicts.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:
@@ -36,6 +37,7 @@ rule verdict_tables:
         table_files(catalogue.VERDICTS),
     log:
         f"{RESULTS}/logs/verdict_tables.log",
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:

@@ -39,7 +39,9 @@ rule score:
         "../../../envs/scoring.yaml"
     threads: STUDY["scoring"]["threads"]
     resources:
-        mem_mb=8000,
+        mem_mb=scoring_mb,
+        runtime=scoring_minutes,
+        gpu=lambda wildcards: gpus(),
     params:
         shots=SHOTS,
         precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],

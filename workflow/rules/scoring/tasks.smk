@@ -16,6 +16,7 @@ rule task:
     log:
         f"{RESULTS}/logs/task/{{task}}.log",
     priority: 100
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:
@@ -36,6 +37,7 @@ rule evaluation_set:
     log:
         f"{RESULTS}/logs/evaluation_set/{{task}}.log",
     priority: 100
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:
@@ -56,6 +58,7 @@ rule prompts:
     log:
         f"{RESULTS}/logs/prompts/{{task}}/{{shots}}-shot.log",
     priority: 100
+    localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:

@@ -18,7 +18,7 @@ rule weights:
     conda:
         "../../../envs/scoring.yaml"
     resources:
-        mem_mb=16000,
+        mem_mb=weights_mb,
     params:
         source=source_of_weights,
         state=state_of(own_weights),
@@ -42,7 +42,7 @@ rule quantize:
     conda:
         "../../../envs/scoring.yaml"
     resources:
-        mem_mb=16000,
+        mem_mb=quantizing_mb,
     params:
         code=code_of("quantize.py"),
     script:

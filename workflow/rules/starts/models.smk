@@ -32,6 +32,7 @@ wildcard_constraints:
 
 include: "../scoring/sources.smk"
 include: "../scoring/tasks.smk"
+include: "../scoring/demands.smk"
 include: "../scoring/weights.smk"
 include: "../scoring/scores.smk"
 

@@ -1,0 +1,118 @@
+"""A study on a real SLURM cluster of one node, and what it does with jobs that are cancelled."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import REPOSITORY, snakemake
+from tests.same_results import differences
+from tests.tiny import save_tiny_model
+
+ONE_NODE = REPOSITORY / "tests" / "slurm" / "one_node.sh"
+NEEDED = ("sbatch", "slurmctld", "slurmd", "munged")
+LACKING = [name for name in NEEDED if not shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")]
+
+pytestmark = [
+    pytest.mark.workflow,
+    pytest.mark.skipif(bool(LACKING), reason=f"no {', '.join(LACKING)} here (apt install slurm-wlm munge)"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="a SLURM cluster is started as root only"),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cluster of this machine; the folder has its logs."""
+    folder = tmp_path_factory.mktemp("slurm")
+    started = subprocess.run([ONE_NODE, "start", folder], capture_output=True, text=True)
+    if started.returncode:
+        pytest.skip(f"no SLURM could be started: {started.stderr.strip().splitlines()[-1]}")
+    yield folder
+    subprocess.run([ONE_NODE, "stop", folder], check=True)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a study of a tiny model in two precisions on two tasks."""
+    folder = tmp_path_factory.mktemp("place")
+    save_tiny_model(folder / "tiny")
+    for task, sign in (("sums", 1), ("differences", -1)):
+        rows = [
+            {"text": f"{a} and {b} =", "choices": [str(a + sign * b), str(a + sign * b + 1)], "answer": 0}
+            for a in range(6)
+            for b in range(4)
+        ]
+        (folder / f"{task}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    study = {
+        "study": "queued",
+        "tasks": {"sums": "sums.jsonl", "differences": "differences.jsonl"},
+        "models": {
+            "tiny": {"path": "tiny", "precision": "float32"},
+            "tiny-nf4": {"path": "tiny", "precision": "nf4"},
+        },
+        "shots": [0, 1],
+        "prompts": 4,
+        "max_examples": 20,
+        "heldout": {"splits": 10, "tried": [1, 3]},
+        "randomization": {"draws": 200},
+    }
+    (folder / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A Python that has the cluster's executor besides all packages of this one.
+
+    In an environment of its own: where it is installed, each start of Snakemake asks the cluster.
+    """
+    folder = tmp_path_factory.mktemp("executor")
+    venv.create(folder, with_pip=True, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "pinned.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
+    own = str(folder / "bin" / "python")
+    pins = REPOSITORY / "envs" / "requirements-slurm.txt"
+    subprocess.run([own, "-m", "pip", "install", "--quiet", "--requirement", str(pins)], check=True)
+    return own
+
+
+def queued(python: str, *arguments: str, directory: Path) -> str:
+    """Run the study with the cluster's profile; what Snakemake said."""
+    command = [python, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
+    profile = ["--workflow-profile", str(REPOSITORY / "workflow" / "profiles" / "slurm")]
+    # this cluster has no accounting; its jobs take a second
+    here = ["--slurm-no-account", "--slurm-status-command", "squeue"]
+    here += ["--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "1"]
+    study = ["--directory", str(directory), "--configfile", str(directory / "study.yaml")]
+    done = subprocess.run(
+        [*command, *profile, *here, *study, *arguments], capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_study_on_a_cluster_has_the_results_of_one_on_this_machine(cluster, place, python, tmp_path):
+    said = queued(python, directory=place)
+    (tmp_path / "here").mkdir()
+    for name in ("tiny", "sums.jsonl", "differences.jsonl", "study.yaml"):
+        (tmp_path / "here" / name).symlink_to(place / name)
+    snakemake("--configfile", str(place / "study.yaml"), directory=tmp_path / "here")
+    assert not differences(tmp_path / "here" / "results" / "queued", place / "results" / "queued")
+    shown = subprocess.run(["scontrol", "show", "job", "--oneliner"], capture_output=True, text=True).stdout
+    comments = re.findall(r" Comment=rule_(\S+)", shown)
+    rules = Counter(name.partition("_wildcards")[0] for name in comments)
+    # what is long queues, what is short does not
+    assert rules == {
+        **{"score": 4, "weights": 1, "quantize": 1, "accuracy": 1},
+        **{"randomization": 1, "heldout": 1, "heldout_guessers": 1},
+    }, said
+    assert len(re.findall(r"JobState=COMPLETED", shown)) == len(comments)

@@ -1,0 +1,51 @@
+"""What long jobs ask of a cluster: memory and time by weights and texts, and a GPU where there is one.
+
+Each is worked out when a job is about to start, since its inputs say it; more is asked for each time that a job
+is run again. On one machine, nothing waits for memory or time.
+"""
+
+import os
+import shutil
+import subprocess
+from functools import cache
+
+from abovechance.scoring import demands
+
+
+@cache
+def gpus():
+    """1 where jobs can have a GPU: as the cluster says of its nodes, or else as this machine does."""
+    if shutil.which("sinfo") and (
+        workflow.non_local_exec or "SLURM_JOB_ID" in os.environ
+    ):
+        asked = ["sinfo", "--noheader", "--format=%G"]
+    elif shutil.which("nvidia-smi"):
+        asked = ["nvidia-smi", "--list-gpus"]
+    else:
+        return 0
+    told = subprocess.run(asked, capture_output=True, text=True).stdout
+    return int("gpu" in told.lower())
+
+
+def of_scoring(input):
+    """What a scoring job needs; FileNotFoundError, which Snakemake waits for, until its inputs are there."""
+    return demands.Demands.of(
+        input.weights, input.task, input.evaluation_set, input.prompts
+    )
+
+
+def scoring_mb(wildcards, input, attempt):
+    return of_scoring(input).memory_mb(bool(gpus()), attempt)
+
+
+def scoring_minutes(wildcards, input, attempt):
+    threads = STUDY["scoring"]["threads"]
+    return of_scoring(input).minutes(threads, bool(gpus()), attempt)
+
+
+def weights_mb(wildcards, input, attempt):
+    return demands.weights_mb(input, attempt)
+
+
+def quantizing_mb(wildcards, input, attempt):
+    return demands.quantizing_mb(input[0], attempt)
