@@ -107,13 +107,13 @@ class Verdict:
         return replace(nearest, accuracy=as_number(accuracy), possible=ends, exact=found.exact)
 
     @classmethod
-    def of_prompts(cls, accuracy: pd.DataFrame, tried: int | None = None) -> Verdict:
-        """The verdict on the best prompt of one setting, the first of ``ranked``.
+    def of_prompts(cls, ordered: pd.DataFrame, tried: int | None = None) -> Verdict:
+        """The verdict on the best prompt of one setting.
 
         Parameters
         ----------
-        accuracy
-            The setting's rows of the table ``accuracy``. ``examples`` and ``standard_baseline`` are those
+        ordered
+            The setting's rows of the table ``accuracy``, from ``ranked``. ``examples`` and ``standard_baseline`` are those
             of the best prompt. Where prompts ``differ``, so is ``maximum_baseline``: the accuracy on its
             examples that stands for the expected best of all prompts' standardized scores.
         tried
@@ -124,11 +124,6 @@ class Verdict:
         ValueError
             If there are several rows, and a number of prompts besides.
         """
-        return cls.of_ranked(ranked(accuracy), tried)
-
-    @classmethod
-    def of_ranked(cls, ordered: pd.DataFrame, tried: int | None) -> Verdict:
-        """See ``of_prompts``; the rows are from ``ranked``."""
         if tried is not None and len(ordered) > 1:
             raise ValueError(
                 f"{len(ordered)} prompts are there, so how many were tried is not asked for (--prompts)"
@@ -241,7 +236,7 @@ def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
     rows = []
     for setting, prompts in by_setting(accuracy):
         ordered = ranked(prompts)
-        found = Verdict.of_ranked(ordered, tried)
+        found = Verdict.of_prompts(ordered, tried)
         row = setting._asdict() | {"examples": found.examples, "prompts": found.prompts}
         row |= {"best_prompt": int(ordered["prompt"].iloc[0]), "best_accuracy": found.accuracy}
         rows.append(row | found.judgement)
