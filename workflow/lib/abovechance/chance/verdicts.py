@@ -113,8 +113,8 @@ class Verdict:
         Parameters
         ----------
         ordered
-            The setting's rows of the table ``accuracy``, from ``ranked``. ``examples`` and ``standard_baseline`` are those
-            of the best prompt. Where prompts ``differ``, so is ``maximum_baseline``: the accuracy on its
+            The setting's rows of the table ``accuracy``, from ``ranked``. ``examples`` and
+            ``standard_baseline`` are those of the best prompt. Where prompts ``differ``, so is ``maximum_baseline``: the accuracy on its
             examples that stands for the expected best of all prompts' standardized scores.
         tried
             How many prompts were tried, where the only row is the best one's.
