@@ -114,8 +114,9 @@ class Verdict:
         ----------
         ordered
             The setting's rows of the table ``accuracy``, from ``ranked``. ``examples`` and
-            ``standard_baseline`` are those of the best prompt. Where prompts ``differ``, so is ``maximum_baseline``: the accuracy on its
-            examples that stands for the expected best of all prompts' standardized scores.
+            ``standard_baseline`` are those of the best prompt. Where prompts ``differ``, so is
+            ``maximum_baseline``: the accuracy on its examples that stands for the expected best of all
+            prompts' standardized scores.
         tried
             How many prompts were tried, where the only row is the best one's.
 
