@@ -484,6 +484,15 @@ def test_choices_of_a_cluster_are_renamed_alike():
     )
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_labels_that_two_of_many_have_change_between_these(seed):
+    """20 pairs of examples, each with 'unknown' and a label of its pair's: all gold answers change."""
+    texts = np.column_stack([np.zeros(40, int), 1 + np.arange(40) // 2])
+    gold = np.arange(40) % 2
+    found = randomization_test(answers(gold[None], gold, 2, False, texts), seed=seed, draws=300)
+    assert found.fixed == 0
+
+
 def test_rare_shared_labels_are_permuted_and_not_redrawn():
     """'none' in 4 of 30 sets of own choices is right, and said, wherever it stands."""
     texts = np.arange(90).reshape(30, 3) + 1

@@ -30,7 +30,7 @@ import numpy as np
 from abovechance.core.arrays import Bools, Ints
 
 # How often each example is offered another's gold label: more mix better, fewer are as valid.
-ROUNDS = 60
+ROUNDS = 100
 OWN, NONE = 0, -1
 
 
@@ -53,14 +53,22 @@ class Singles:
     def prepared(self, correct: Bools, generator: np.random.Generator) -> Prepared:
         """What all draws of one test start from."""
         gold = self.labels[np.arange(len(self.examples)), correct[self.examples].argmax(axis=1)]
-        rounds = np.empty((0, 2, len(gold) // 2), dtype=np.int64)
         start = gold[:, None].copy()
-        if not self.alike and len(set(gold.tolist())) > 1:
-            order = generator.random((ROUNDS, len(gold))).argsort(axis=1)
-            rounds = order[:, : len(gold) // 2 * 2].reshape(ROUNDS, 2, -1)
-            for pairs in rounds[::-1]:
-                self._change(start, pairs, generator)
+        several = not self.alike and len(set(gold.tolist())) > 1
+        rounds = [self._pairs(generator) for _ in range(ROUNDS * several)]
+        for pairs in rounds[::-1]:
+            self._change(start, pairs, generator)
         return Prepared(self, start, rounds)
+
+    def _pairs(self, generator: np.random.Generator) -> Ints:
+        """(2, pairs) examples with a label in common: each names one of its own, and like ones are paired."""
+        keys = np.where(self.labels == NONE, -1.0, generator.random(self.labels.shape))
+        named = self.labels[np.arange(len(self.labels)), keys.argmax(axis=1)]
+        order = np.lexsort((generator.random(len(named)), named))
+        first = np.searchsorted(named[order], named[order])  # where those of the same label begin
+        odd = (np.arange(len(order)) - first) % 2 == 1
+        seconds = np.flatnonzero(odd)
+        return np.stack([order[seconds - 1], order[seconds]])
 
     @cached_property
     def alike(self) -> bool:
@@ -96,7 +104,7 @@ class Prepared:
 
     singles: Singles
     start: Ints
-    rounds: Ints
+    rounds: list[Ints]
 
     def draw(self, generator: np.random.Generator, drawn: Bools) -> None:
         """Draw (draws, examples, places) ``drawn`` for these examples."""
