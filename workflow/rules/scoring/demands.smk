@@ -27,11 +27,15 @@ def gpus():
     return int("gpu" in told.lower())
 
 
+@cache
+def of_files(weights, task, evaluation_set, *prompts):
+    return told(demands.Demands.of, weights, task, evaluation_set, prompts)
+
+
 def of_scoring(input):
     """What a scoring job needs; FileNotFoundError, which Snakemake waits for, until its inputs are there."""
-    return demands.Demands.of(
-        input.weights, input.task, input.evaluation_set, input.prompts
-    )
+    files = (input.weights, input.task, input.evaluation_set, *input.prompts)
+    return of_files(*map(str, files))
 
 
 def scoring_mb(wildcards, input, attempt):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
+from abovechance.scoring.demands import parameters
 from abovechance.scoring.weights import Weights, default_device, load_whole
 
 DTYPES = {
@@ -84,16 +84,9 @@ def _device_map(device: str, weights: Weights) -> str | dict[str, int] | None:
 
 def memory_needed(weights: Weights, precision: str) -> int:
     """Bytes that scoring needs on accelerators: the weights in this precision and half as much more."""
-    from safetensors import safe_open
-
-    stored = 0
-    for path in Path(weights.folder).glob("*.safetensors"):
-        with safe_open(path, framework="pt") as file:
-            shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
-        stored += sum(math.prod(shape) for shape in shapes)
     # Quantized weights are stored as bytes, two to each.
     each = 1 if weights.quantized else DTYPES[precision].itemsize
-    return stored * each * 3 // 2
+    return parameters(Path(weights.folder)) * each * 3 // 2
 
 
 def describe(model: PreTrainedModel) -> dict[str, str]:
