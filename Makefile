@@ -23,13 +23,14 @@ STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG"
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test bench bench-large bench-baselines bench-models mutants logs docs lint setup unlock help
+.PHONY: run test bench bench-large bench-baselines bench-models mutants logs docs lint cost setup unlock help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make run     set up and run a study to its report: CONFIG=config.yaml, CORES=$(CORES)"
 	@echo "             RELEASE=... where published predictions lie, for a study of these"
 	@echo "             PROFILE=slurm on a cluster; SNAKEMAKE_OPTIONS=... as snakemake takes them"
+	@echo "make cost    what a study will cost before it is scored: tokens, hours, memory, disk"
 	@echo "make test    set up and run all tests"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
@@ -103,6 +104,10 @@ lint: $(VENV)/.installed-dev
 	$(VENV)/bin/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(VENV)/bin/mypy
 	$(VENV)/bin/snakemake --lint
+
+# What a study will cost, before it is scored.
+cost: $(VENV)/.installed
+	@$(STUDY) $(if $(ON_CLUSTER),,--cores $(CORES)) cost && $(VENV)/bin/abovechance cost "$$file"
 
 setup: $(VENV)/.installed
 

@@ -12,7 +12,7 @@ import pytest
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
-from abovechance.core.tables import read_table
+from abovechance.core.tables import read_table, read_tables
 from abovechance.published import audit
 from abovechance.published.pools import RELEASED_EXAMPLES, Pools, distinct_prompts, released_examples
 from abovechance.published.predictions import Files, take_in
@@ -47,8 +47,10 @@ def release(tmp_path) -> Path:
 
 def taken_in(release: Path, folder: Path, *tasks: str) -> tuple[Files, pd.DataFrame]:
     """What taking in a release writes, and the audit."""
-    names = Files.__dataclass_fields__
-    files = Files(**{name: folder / f"{name}.{'csv' if name == 'audit' else 'parquet'}" for name in names})
+    models = {setting.model for setting in Release(release).settings}
+    names = [name for name in Files.__dataclass_fields__ if name != "audit"]
+    by_model = {name: {model: folder / name / f"{model}.parquet" for model in models} for name in names}
+    files = Files(**by_model, audit=folder / "audit.csv")
     table = examples(*(tasks or ("known_unknowns", "novel_concepts")))
     take_in(Release(release), table, files, lambda message: None)
     return files, pd.read_csv(files.audit, keep_default_na=False)
@@ -159,7 +161,7 @@ def test_a_file_that_cannot_be_used_is_left_out_and_told_and_the_rest_goes_on(
     assert told.startswith("results/base_known_unknowns_1-shot.csv: ")
     assert told.endswith("; left out")
     assert pd.Series(told).str.contains(message).all(), told
-    assert len(read_table(files.accuracy)[["model", "task", "shots"]].drop_duplicates()) == 7
+    assert len(read_tables(files.accuracy.values())[["model", "task", "shots"]].drop_duplicates()) == 7
 
 
 def test_a_release_of_which_nothing_can_be_used_is_an_error_that_says_why(release, tmp_path):
@@ -167,7 +169,7 @@ def test_a_release_of_which_nothing_can_be_used_is_an_error_that_says_why(releas
         path.write_text("x\n")
     with pytest.raises(InputError, match=r"no setting can be used; results/.*-shot.csv: has columns"):
         taken_in(release, tmp_path)
-    assert not list(tmp_path.glob("*.parquet"))
+    assert not list(tmp_path.rglob("*.parquet"))
 
 
 def test_what_is_missing_and_strange_is_told(release, tmp_path):
@@ -280,7 +282,7 @@ def test_of_repeated_prompts_the_first_stays():
 def test_mended_tables_have_distinct_prompts_and_chance_from_the_tasks(tmp_path):
     release = write_release(tmp_path, models=["m"], tasks=["conceptual_combinations"], shots=[1], prompts=200)
     files, found = taken_in(release, tmp_path, "conceptual_combinations")
-    released, mended = read_table(files.released), read_table(files.predictions)
+    released, mended = read_table(files.released["m"]), read_table(files.predictions["m"])
     distinct = released["demonstrations"].astype(str).nunique()
     assert released["prompt"].nunique() == 200
     assert mended["prompt"].nunique() == distinct < 104
@@ -289,5 +291,5 @@ def test_mended_tables_have_distinct_prompts_and_chance_from_the_tasks(tmp_path)
     assert f"200 prompts have {distinct} different demonstrations; t is taken as 103" in evidence(
         found, "repeated prompts"
     )
-    accuracy = read_table(files.accuracy)
+    accuracy = read_table(files.accuracy["m"])
     assert accuracy["counts"].map(sum).tolist() == accuracy["examples"].tolist()

@@ -31,7 +31,8 @@ def study(
     ]
     task, parts = as_table(rows), []
     folder.mkdir()
-    with writing_results(folder / "predictions.parquet", folder / "accuracy.parquet", {}) as write:
+    files = ({"m": folder / name / "m.parquet"} for name in ("predictions", "accuracy"))
+    with writing_results(*files, {}) as write:
         for name in tasks:
             values = logprobs[name]
             prompt, example, choice = (axis.ravel() for axis in np.indices(values.shape))
@@ -44,7 +45,7 @@ def study(
             part = Setting("m", name, 1).label(predict(table, task))
             parts.append(part)
             write(part[list(PREDICTIONS.columns)])
-    accuracy = pd.read_parquet(folder / "accuracy.parquet")
+    accuracy = pd.read_parquet(folder / "accuracy")
     verdicts(accuracy).to_csv(folder / "verdicts.csv", index=False)
     return folder
 

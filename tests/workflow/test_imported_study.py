@@ -44,9 +44,9 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     )
     assert "Is the best score better than chance?" in (results / "report.html").read_text()
     assert (results / "figures" / "expected_maximum_org--first.pdf").stat().st_size
-    done = snakemake("results/imported/likelihoods.parquet", *study, directory=workplace, check=False)
+    done = snakemake("results/imported/likelihoods/second.parquet", *study, directory=workplace, check=False)
     assert "imported.parquet: has no log-likelihoods" in done.stdout + done.stderr
-    assert not (results / "likelihoods.parquet").exists()
+    assert not list(results.glob("likelihoods/*"))
     again = snakemake(*study, directory=workplace)
     assert "Nothing to be done" in again.stdout + again.stderr
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -135,7 +136,13 @@ def test_what_is_interrupted_ends_in_one_line(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE % "sleep 60; touch {output}")
     call = [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "abovechance"]
     with subprocess.Popen(
-        call, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+        call,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # a shell has its background jobs ignore interrupts, and so all that they start
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     ) as process:
         while not (tmp_path / "a").exists():
             time.sleep(0.1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from abovechance.core.tables import read_table
+from abovechance.core.tables import read_table, read_tables
 from tests.conftest import REPOSITORY, snakemake
 from tests.releases import write_release
 
@@ -67,18 +67,18 @@ def test_verdicts_are_by_the_data_and_beside_them_as_published(finished):
 
 def test_every_file_of_the_release_is_there_and_in_the_tables(finished):
     results, _ = finished
-    released = read_table(results / "release" / "released.parquet")
+    released = read_tables((results / "release" / "released").glob("*.parquet"))
     assert released["prompt"].nunique() == 30
-    assert len(read_table(results / "predictions.parquet")) < len(released)
+    assert len(read_tables((results / "predictions").glob("*.parquet"))) < len(released)
     names = ["pair_OLMo-7B", "guessers", "base_and_tuned", "maximum_contours", "suite_tails", "spread"]
     assert all((results / "figures" / f"{name}.pdf").stat().st_size for name in names)
 
 
 def test_losses_become_likelihoods_where_they_are_asked_for(finished, workplace, release):
     results, _ = finished
-    target = "results/published/likelihoods.parquet"
+    target = "results/published/likelihoods/OLMo-7B.parquet"
     snakemake(target, "--configfile", str(STUDY), "--config", f"release={release}", directory=workplace)
-    found, kept = read_table(workplace / target), read_table(results / "predictions.parquet")
+    found, kept = read_table(workplace / target), read_table(results / "predictions" / "OLMo-7B.parquet")
     assert found[["prompt", "example"]].astype(str).equals(kept[["prompt", "example"]].astype(str))
     assert (found["mean_logprob"] < 0).all()
 

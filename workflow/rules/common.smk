@@ -2,9 +2,8 @@
 
 A study starts in one of three ways, ``rules/starts/<start>.smk``. Each defines for the rules after it:
 
-    MODELS, TASKS, SHOTS     what its settings are made of
-    rules that make          PREDICTIONS, ACCURACY, and where it is asked for LIKELIHOODS
-    MADE_FROM                the files whose metadata say what was run
+    MODELS, TASKS, SHOTS     what its settings are made of; rules/by_model.smk follows them
+    rules that make          PREDICTIONS, ACCURACY, and where it is asked for LIKELIHOODS, of each model
     KEPT                     what else it makes that is made again where it was deleted
     ANALYSES                 which files of rules/analyses follow, in the order in which they are shown
 
@@ -53,15 +52,15 @@ for config_file in workflow.configfiles:
 CONFIG_FILES = ", ".join(map(str, workflow.configfiles)) or "--config"
 STUDY = told(resolve, config, SCHEMA, DOWNLOADS, CONFIG_FILES)
 RESULTS = f"results/{STUDY['study']}"
-PREDICTIONS = f"{RESULTS}/predictions.parquet"
-ACCURACY = f"{RESULTS}/accuracy.parquet"
-LIKELIHOODS = f"{RESULTS}/likelihoods.parquet"
+PREDICTIONS = f"{RESULTS}/predictions/{{model_file}}.parquet"
+ACCURACY = f"{RESULTS}/accuracy/{{model_file}}.parquet"
+LIKELIHOODS = f"{RESULTS}/likelihoods/{{model_file}}.parquet"
+OUTCOMES = f"{RESULTS}/heldout/outcomes/{{model_file}}.parquet"
+GUESSERS = f"{RESULTS}/heldout/guessers/{{model_file}}.parquet"
 VERDICTS = f"{RESULTS}/verdicts.csv"
-OUTCOMES = f"{RESULTS}/heldout/outcomes.parquet"
-GUESSERS = f"{RESULTS}/heldout/guessers.parquet"
 
 TABLES, FIGURES = [], []
-BESIDE_VERDICTS = {}  # what verdicts carry: its table
+BESIDE_VERDICTS = {}  # what verdicts carry: its files
 
 
 def table_files(tables, suffixes=catalogue.TABLE_SUFFIXES):
@@ -106,7 +105,7 @@ def bigbench_source():
 
 def finished():
     """What to look at now."""
-    if not Path(RESULTS, "report.html").is_file():
+    if workflow.dag_settings.targets or not Path(RESULTS, "report.html").is_file():
         return ""
     return "\n".join(
         [

@@ -27,13 +27,15 @@ rule report:
         verdicts=VERDICTS,
         heldout=f"{RESULTS}/tables/heldout_by_prompts.csv",
         config=rules.resolved_config.output,
-        made_from=MADE_FROM,
+        predictions=of_all_models(PREDICTIONS),
         tables=table_files(TABLES, ["csv"]),
         figures=figure_files(FIGURES, ["png"]),
     output:
         f"{RESULTS}/report.html",
     log:
         f"{RESULTS}/logs/report.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/report.tsv"
     localrule: True
     conda:
         "../../envs/analysis.yaml"

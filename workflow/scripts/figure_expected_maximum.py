@@ -1,4 +1,4 @@
-"""Draw the expected best accuracy by number of prompts, for one model."""
+"""Draw the expected best accuracy by number of prompts, of one model."""
 
 from pathlib import Path
 
@@ -9,6 +9,5 @@ from abovechance.shown import style
 from abovechance.shown.expected_maximum import expected_maximum, expected_maximum_numbers
 
 with logged(snakemake):
-    accuracy = read_table(Path(snakemake.input.accuracy))
-    numbers = expected_maximum_numbers(accuracy[accuracy["model"] == snakemake.params.model])
+    numbers = expected_maximum_numbers(read_table(Path(snakemake.input.accuracy)))
     style.save(expected_maximum(numbers), numbers, Path(snakemake.output.png).with_suffix(""))

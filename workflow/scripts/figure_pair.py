@@ -1,14 +1,12 @@
 """Draw all results of a base model and of the one that was tuned from it."""
 
-from pathlib import Path
-
 from script_log import logged
 
-from abovechance.core.tables import read_table
+from abovechance.core.tables import read_tables
 from abovechance.published import figures
 from abovechance.shown import style
 
 with logged(snakemake):
-    accuracy = read_table(Path(snakemake.input.accuracy))
+    accuracy = read_tables(snakemake.input.accuracy)
     base, tuned = snakemake.wildcards.model, snakemake.params.tuned
     style.save_all(figures.draw_pair(accuracy, base, tuned), snakemake.output)

@@ -5,16 +5,13 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.chance.heldout import GUESSERS, guessed_outcomes
-from abovechance.core.tables import count_parts, read_parts
-
-# A small study's guessers are drawn several times, so that luck shows less.
-SETTINGS = 200
+from abovechance.core.tables import read_parts
 
 with logged(snakemake):
     predictions = Path(snakemake.input.predictions)
     facts = {
         "seed": snakemake.params.seed,
-        "sets": max(1, SETTINGS // count_parts(predictions)),
+        "sets": snakemake.params.sets,
         **snakemake.params.heldout,
     }
     table = guessed_outcomes(lambda: read_parts(predictions), **facts)

@@ -9,8 +9,11 @@ from abovechance.results.imported import read_imported
 from abovechance.results.predictions import PREDICTIONS
 
 with logged(snakemake):
-    source, output = Path(snakemake.input.predictions), snakemake.output
-    facts = {"predictions": source.name}
-    with writing_results(Path(output.predictions), Path(output.accuracy), facts) as write:
+    source, models = Path(snakemake.input.predictions), snakemake.params.models
+    predictions, accuracy = (
+        dict(zip(models, map(Path, snakemake.output[name]), strict=True))
+        for name in ("predictions", "accuracy")
+    )
+    with writing_results(predictions, accuracy, {"predictions": source.name}) as write:
         for rows in read_imported(source):
             write(rows[list(PREDICTIONS.columns)])

@@ -5,6 +5,7 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.core.errors import InputError
+from abovechance.core.settings import setting_of
 from abovechance.results.imported import read_imported
 from abovechance.results.likelihoods import LIKELIHOODS, of_imported
 
@@ -12,6 +13,8 @@ with logged(snakemake):
     source, found = Path(snakemake.input.predictions), 0
     with LIKELIHOODS.writing_parts(Path(snakemake.output[0]), {"predictions": source.name}) as write:
         for rows in read_imported(source):
+            if setting_of(rows).model != snakemake.params.model:
+                continue
             likelihoods = of_imported(rows)
             write(likelihoods)
             found += len(likelihoods)

@@ -6,7 +6,7 @@ from script_log import logged
 
 import pandas as pd
 
-from abovechance.core.tables import read_table
+from abovechance.core.tables import read_tables
 from abovechance.published.release import Release
 from abovechance.published.tables import tables
 from abovechance.shown.tables import write_all
@@ -14,10 +14,10 @@ from abovechance.shown.tables import write_all
 with logged(snakemake):
     files, release = snakemake.input, Release(Path(snakemake.input.release))
     found = tables(
-        released=read_table(Path(files.accuracy)),
+        released=read_tables(files.accuracy),
         aggregated=release.usable_accuracies,
         released_outcomes=release.outcomes(),
-        own_outcomes=read_table(Path(files.outcomes[0])),
+        own_outcomes=read_tables(files.outcomes),
         mended=pd.read_csv(files.verdicts),
         findings=pd.read_csv(files.audit, keep_default_na=False),
     )

@@ -8,8 +8,6 @@ from abovechance.chance.randomization import RANDOMIZATION, of_setting
 from abovechance.core.tables import read_parts, read_table
 
 with logged(snakemake):
-    import pandas as pd
-
     params = snakemake.params
     tasks = dict(zip(params.tasks, map(read_table, map(Path, snakemake.input.tasks)), strict=True))
     found = [
@@ -17,4 +15,4 @@ with logged(snakemake):
         for predictions in read_parts(Path(snakemake.input.predictions))
     ]
     facts = {"seed": params.seed, "draws": params.draws}
-    RANDOMIZATION.write(pd.concat(found), Path(snakemake.output[0]), facts)
+    RANDOMIZATION.write(RANDOMIZATION.together(found), Path(snakemake.output[0]), facts)

@@ -10,7 +10,11 @@ from abovechance.published.predictions import Files, take_in
 from abovechance.published.release import Release
 
 with logged(snakemake) as log:
-    files = Files(**{name: Path(path) for name, path in snakemake.output.items()})
+    by_model = {
+        name: dict(zip(snakemake.params.models, map(Path, snakemake.output[name]), strict=True))
+        for name in ("released", "released_accuracy", "predictions", "accuracy")
+    }
+    files = Files(**by_model, audit=Path(snakemake.output.audit))
     examples = read_table(Path(snakemake.input.examples))
     problems = take_in(Release(Path(snakemake.input.release)), examples, files, progress(log))
     if problems:

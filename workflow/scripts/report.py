@@ -8,6 +8,7 @@ import pandas as pd
 import yaml
 
 from abovechance.core.files import write_text
+from abovechance.core.tables import read_made_from
 from abovechance.shown import report
 
 with logged(snakemake):
@@ -19,7 +20,7 @@ with logged(snakemake):
         pictures=report.pictures(snakemake.params.figures, [Path(path) for path in files.figures]),
         facts=report.facts(
             yaml.safe_load(Path(files.config[0]).read_text()),
-            report.made_from([Path(path) for path in files.made_from]),
+            [read_made_from(Path(path)) for path in files.predictions],
         ),
         sections=report.sections(Path(files.tables[0]).parent, snakemake.params.tables),
     )

@@ -11,6 +11,7 @@ with logged(snakemake) as log:
     from abovechance.core.tables import read_table
     from abovechance.scoring.accelerators import reserved
     from abovechance.scoring.cells import Cell, score_cells
+    from abovechance.scoring.cost import Ledger
     from abovechance.scoring.models import memory_needed
     from abovechance.scoring.weights import Weights
 
@@ -24,7 +25,7 @@ with logged(snakemake) as log:
         )
         for shots, prompts, output in zip(params.shots, files.prompts, snakemake.output.scores, strict=True)
     }
-    with reserved(memory_needed(weights, params.precision)):
+    with reserved(memory_needed(weights, params.precision)) as accelerators:
         score_cells(
             cells,
             weights,
@@ -32,4 +33,5 @@ with logged(snakemake) as log:
             progress(log),
             leave_out_too_long=params.too_long == "leave_out",
             special_tokens=params.special_tokens,
+            spend=Ledger.of_job(Path(params.ledger), snakemake.threads, len(accelerators)).add,
         )

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from script_log import logged, progress
 
+from abovechance.scoring.fetching import fetch
 from abovechance.scoring.inspection import check_weights
-from abovechance.scoring.weights import fetch
 from abovechance.study.downloads import check_sha256
 
 with logged(snakemake) as log:

@@ -1,6 +1,6 @@
 """ROC and precision-recall curves of both baselines as predictors.
 
-in:  heldout/outcomes.parquet, heldout/guessers.parquet
+in:  heldout/outcomes/, heldout/guessers/
 out: figures/agreement
 """
 
@@ -10,8 +10,8 @@ FIGURES += [catalogue.AGREEMENT]
 rule figure_agreement:
     """ROC and precision-recall curves of both baselines as predictors."""
     input:
-        outcomes=OUTCOMES,
-        guessers=GUESSERS,
+        outcomes=of_all_models(OUTCOMES),
+        guessers=of_all_models(GUESSERS),
     output:
         multiext(f"{RESULTS}/figures/agreement", ".pdf", ".csv"),
         png=report(
@@ -21,6 +21,8 @@ rule figure_agreement:
         ),
     log:
         f"{RESULTS}/logs/figures/agreement.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/figure_agreement.tsv"
     localrule: True
     conda:
         "../../../envs/analysis.yaml"

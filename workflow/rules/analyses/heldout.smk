@@ -1,10 +1,11 @@
 """What the best prompt on validation reaches on held-out test.
 
-in:  predictions.parquet
-out: heldout/outcomes.parquet, heldout/guessers.parquet and their tables
+in:  predictions/
+out: heldout/outcomes/ and heldout/guessers/ of each model, and tables of them
 """
 
 TABLES += catalogue.HELDOUT
+GUESSED = 200  # a study with fewer settings has its guessers drawn several times, so that luck shows less
 
 
 rule heldout:
@@ -14,9 +15,9 @@ rule heldout:
     output:
         OUTCOMES,
     log:
-        f"{RESULTS}/logs/heldout.log",
+        f"{RESULTS}/logs/heldout/{{model_file}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/heldout.tsv"
+        f"{RESULTS}/benchmarks/heldout/{{model_file}}.tsv"
     conda:
         "../../../envs/analysis.yaml"
     params:
@@ -34,14 +35,15 @@ rule heldout_guessers:
     output:
         GUESSERS,
     log:
-        f"{RESULTS}/logs/heldout_guessers.log",
+        f"{RESULTS}/logs/heldout_guessers/{{model_file}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/heldout_guessers.tsv"
+        f"{RESULTS}/benchmarks/heldout_guessers/{{model_file}}.tsv"
     conda:
         "../../../envs/analysis.yaml"
     params:
         seed=STUDY["seed"],
         heldout=STUDY["heldout"],
+        sets=max(1, GUESSED // (len(MODELS) * len(TASKS) * len(SHOTS))),
         code=code_of("heldout_guessers.py"),
     script:
         "../../scripts/heldout_guessers.py"
@@ -50,12 +52,14 @@ rule heldout_guessers:
 rule heldout_tables:
     """How well each baseline foresees held-out results."""
     input:
-        outcomes=OUTCOMES,
-        guessers=GUESSERS,
+        outcomes=of_all_models(OUTCOMES),
+        guessers=of_all_models(GUESSERS),
     output:
         table_files(catalogue.HELDOUT),
     log:
         f"{RESULTS}/logs/heldout_tables.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/heldout_tables.tsv"
     localrule: True
     conda:
         "../../../envs/analysis.yaml"

@@ -19,7 +19,12 @@ rule left_out:
     conda:
         "../../../envs/analysis.yaml"
     params:
-        settings=SETTINGS,
+        settings=[
+            (model, task, shots)
+            for model in MODELS
+            for task in TASKS
+            for shots in SHOTS
+        ],
         code=code_of("left_out.py"),
     script:
         "../../scripts/left_out.py"
@@ -42,4 +47,4 @@ rule left_out_table:
         "../../scripts/left_out_table.py"
 
 
-BESIDE_VERDICTS["left_out"] = rules.left_out.output[0]
+BESIDE_VERDICTS["left_out"] = [rules.left_out.output[0]]

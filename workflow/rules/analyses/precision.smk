@@ -1,6 +1,6 @@
 """The same model in two precisions, side by side.
 
-in:  verdicts.csv and accuracy.parquet
+in:  verdicts.csv and accuracy/
 out: its tables
 """
 
@@ -11,7 +11,7 @@ rule precision_tables:
     """The same model in two precisions, side by side."""
     input:
         verdicts=VERDICTS,
-        accuracy=ACCURACY,
+        accuracy=of_all_models(ACCURACY),
     output:
         table_files(catalogue.PRECISION),
     log:

@@ -14,13 +14,13 @@ FIGURES += [*map(published.pair, PAIRS), *published.FIGURES, *published.BASELINE
 rule released_heldout:
     """Own seeded splits of the released predictions, by the paper's conventions."""
     input:
-        predictions=rules.release.output.released,
+        predictions=RELEASED,
     output:
-        f"{RESULTS}/release/outcomes.parquet",
+        f"{RESULTS}/release/outcomes/{{model_file}}.parquet",
     log:
-        f"{RESULTS}/logs/release/heldout.log",
+        f"{RESULTS}/logs/release/heldout/{{model_file}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/released_heldout.tsv"
+        f"{RESULTS}/benchmarks/released_heldout/{{model_file}}.tsv"
     conda:
         "../../../envs/analysis.yaml"
     params:
@@ -35,8 +35,8 @@ rule published_tables:
     """The paper's tables as published, beside those of the mended data, and the audit."""
     input:
         release=STUDY["release"],
-        accuracy=rules.release.output.released_accuracy,
-        outcomes=rules.released_heldout.output,
+        accuracy=of_all_models(RELEASED_ACCURACY),
+        outcomes=of_all_models(rules.released_heldout.output[0]),
         audit=rules.release.output.audit,
         verdicts=VERDICTS,
     output:
@@ -56,8 +56,8 @@ rule published_figures:
     """The paper's figures of single settings and of its held-out study."""
     input:
         release=STUDY["release"],
-        accuracy=rules.release.output.released_accuracy,
-        outcomes=rules.released_heldout.output,
+        accuracy=of_all_models(RELEASED_ACCURACY),
+        outcomes=of_all_models(rules.released_heldout.output[0]),
     output:
         figure_files(published.FIGURES),
     log:
@@ -91,7 +91,7 @@ rule figure_baselines:
 rule figure_pair:
     """All results of a base model and of the one that was tuned from it."""
     input:
-        accuracy=rules.release.output.released_accuracy,
+        accuracy=of_all_models(RELEASED_ACCURACY),
     output:
         multiext(f"{RESULTS}/figures/pair_{{model}}", ".png", ".pdf", ".csv"),
     log:

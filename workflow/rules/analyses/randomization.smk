@@ -1,19 +1,21 @@
 """The randomization test, which needs to know what was predicted, and the examples' choices.
 
-in:  predictions.parquet and tasks/
-out: randomization.parquet, which verdicts carry
+in:  predictions/ and tasks/
+out: randomization/ of each model, which verdicts carry
 """
 
 
 rule randomization:
-    """How probable the prompts' accuracies are when gold answers are drawn anew."""
+    """How probable accuracies of a model's prompts are when gold answers are drawn anew."""
     input:
         predictions=PREDICTIONS,
         tasks=expand(f"{RESULTS}/tasks/{{task}}.parquet", task=TASKS),
     output:
-        f"{RESULTS}/randomization.parquet",
+        f"{RESULTS}/randomization/{{model_file}}.parquet",
     log:
-        f"{RESULTS}/logs/randomization.log",
+        f"{RESULTS}/logs/randomization/{{model_file}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/randomization/{{model_file}}.tsv"
     conda:
         "../../../envs/analysis.yaml"
     params:
@@ -25,4 +27,4 @@ rule randomization:
         "../../scripts/randomization.py"
 
 
-BESIDE_VERDICTS["randomization"] = rules.randomization.output[0]
+BESIDE_VERDICTS["randomization"] = of_all_models(rules.randomization.output[0])

@@ -1,6 +1,6 @@
 """The accuracies of all prompts with both baselines.
 
-in:  accuracy.parquet and verdicts.csv
+in:  accuracy/ and verdicts.csv
 out: figures/spread
 """
 
@@ -10,7 +10,7 @@ FIGURES += [catalogue.SPREAD]
 rule figure_spread:
     """The accuracies of all prompts with both baselines."""
     input:
-        accuracy=ACCURACY,
+        accuracy=of_all_models(ACCURACY),
         verdicts=VERDICTS,
     output:
         multiext(f"{RESULTS}/figures/spread", ".pdf", ".csv"),
@@ -21,6 +21,8 @@ rule figure_spread:
         ),
     log:
         f"{RESULTS}/logs/figures/spread.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/figure_spread.tsv"
     localrule: True
     conda:
         "../../../envs/analysis.yaml"

@@ -1,6 +1,6 @@
 """Each setting's best prompt beside both baselines.
 
-in:  accuracy.parquet, and what other analyses add to verdicts
+in:  accuracy/, and what other analyses add to verdicts
 out: verdicts.csv and its tables
 """
 
@@ -11,7 +11,7 @@ rule verdicts:
     """Each setting's best prompt beside both baselines."""
     input:
         **BESIDE_VERDICTS,
-        accuracy=ACCURACY,
+        accuracy=of_all_models(ACCURACY),
     output:
         report(
             VERDICTS,
@@ -20,6 +20,8 @@ rule verdicts:
         ),
     log:
         f"{RESULTS}/logs/verdicts.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/verdicts.tsv"
     localrule: True
     conda:
         "../../../envs/analysis.yaml"

@@ -1,16 +1,18 @@
 """Other tools' results, in place of scores.
 
 in:  a file that `abovechance import` wrote
-out: predictions.parquet and accuracy.parquet, and where it is asked for likelihoods.parquet
+out: predictions/ and accuracy/, and where it is asked for likelihoods/, of each model
 """
 
 from abovechance.results.imported import settings_in
 
 IMPORTED = STUDY["predictions"]
 MODELS, TASKS, SHOTS = told(settings_in, Path(IMPORTED))
-MADE_FROM = [PREDICTIONS]
 KEPT = []
 ANALYSES = ["verdicts", "heldout", "spread", "agreement", "expected_maximum"]
+
+
+include: "../by_model.smk"
 
 
 rule imported:
@@ -18,13 +20,14 @@ rule imported:
     input:
         predictions=IMPORTED,
     output:
-        predictions=PREDICTIONS,
-        accuracy=ACCURACY,
+        predictions=of_all_models(PREDICTIONS),
+        accuracy=of_all_models(ACCURACY),
     log:
         f"{RESULTS}/logs/imported.log",
     conda:
         "../../../envs/analysis.yaml"
     params:
+        models=lambda wildcards: MODELS,  # names may have braces
         state=state_of([IMPORTED]),
         code=code_of("imported.py"),
     script:
@@ -32,16 +35,17 @@ rule imported:
 
 
 rule imported_likelihoods:
-    """The log-likelihoods that came with the predictions."""
+    """The log-likelihoods that came with a model's predictions."""
     input:
         predictions=IMPORTED,
     output:
         LIKELIHOODS,
     log:
-        f"{RESULTS}/logs/likelihoods.log",
+        f"{RESULTS}/logs/likelihoods/{{model_file}}.log",
     conda:
         "../../../envs/analysis.yaml"
     params:
+        model=model_of,
         code=code_of("imported_likelihoods.py"),
     script:
         "../../scripts/imported_likelihoods.py"

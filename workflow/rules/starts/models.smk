@@ -1,13 +1,10 @@
 """A study that scores models on tasks.
 
 in:  tasks, models, shots and prompts of the config
-out: predictions.parquet and accuracy.parquet, from scores/
+out: predictions/ and accuracy/ of each model, from scores/
 """
 
 MODELS, TASKS, SHOTS = [*STUDY["models"]], [*STUDY["tasks"]], STUDY["shots"]
-SETTINGS = [
-    (model, task, shots) for model in MODELS for task in TASKS for shots in SHOTS
-]
 PRECISION_PAIRS = precision_pairs(STUDY["models"])
 ASKED = ["tasks", "evaluation_sets"]
 ANALYSES = [
@@ -30,16 +27,18 @@ wildcard_constraints:
     weights=r"[A-Za-z0-9_.-]+",
 
 
+include: "../by_model.smk"
 include: "../scoring/sources.smk"
 include: "../scoring/tasks.smk"
 include: "../scoring/demands.smk"
 include: "../scoring/weights.smk"
 include: "../scoring/scores.smk"
+include: "../scoring/cost.smk"
 
 
-MADE_FROM = SCORES
 KEPT = [
     SCORES,
+    SPENT,
     expand(f"{RESULTS}/{{table}}/{{task}}.parquet", table=ASKED, task=TASKS),
     expand(
         f"{RESULTS}/prompts/{{task}}/{{shots}}-shot.parquet", task=TASKS, shots=SHOTS

@@ -1,8 +1,8 @@
 """Predictions that others published, in place of scores.
 
 in:  a release (a folder or zip file) and the tasks it is about
-out: predictions.parquet and accuracy.parquet, mended; release/, as it is, and what does not hold;
-     where it is asked for likelihoods.parquet
+out: predictions/ and accuracy/, mended; release/, as it is, and what does not hold;
+     where it is asked for likelihoods/; of each model
 """
 
 from abovechance.published.release import Release
@@ -10,17 +10,20 @@ from abovechance.published.release import Release
 RELEASE = told(Release, Path(STUDY["release"]))
 told(RELEASE.check_named, STUDY["pairs"], STUDY["illustrated"], CONFIG_FILES)
 MODELS, TASKS, SHOTS = map(sorted, map(set, zip(*RELEASE.settings)))
-MADE_FROM = [PREDICTIONS]
-KEPT = [
-    f"{RESULTS}/release/{name}"
-    for name in (
-        "examples.parquet",
-        "released.parquet",
-        "accuracy.parquet",
-        "audit.csv",
-    )
-]
+RELEASED = f"{RESULTS}/release/released/{{model_file}}.parquet"
+RELEASED_ACCURACY = f"{RESULTS}/release/accuracy/{{model_file}}.parquet"
 ANALYSES = ["verdicts", "heldout", "spread", "agreement", "published"]
+
+
+include: "../by_model.smk"
+
+
+KEPT = [
+    f"{RESULTS}/release/examples.parquet",
+    of_all_models(RELEASED),
+    of_all_models(RELEASED_ACCURACY),
+    f"{RESULTS}/release/audit.csv",
+]
 
 
 rule released_examples:
@@ -48,10 +51,10 @@ rule release:
         release=STUDY["release"],
         examples=rules.released_examples.output.examples,
     output:
-        released=f"{RESULTS}/release/released.parquet",
-        released_accuracy=f"{RESULTS}/release/accuracy.parquet",
-        predictions=PREDICTIONS,
-        accuracy=ACCURACY,
+        released=of_all_models(RELEASED),
+        released_accuracy=of_all_models(RELEASED_ACCURACY),
+        predictions=of_all_models(PREDICTIONS),
+        accuracy=of_all_models(ACCURACY),
         audit=f"{RESULTS}/release/audit.csv",
     log:
         f"{RESULTS}/logs/release/release.log",
@@ -60,6 +63,7 @@ rule release:
     conda:
         "../../../envs/analysis.yaml"
     params:
+        models=lambda wildcards: MODELS,  # names may have braces
         state=state_of([STUDY["release"]]),
         code=code_of("release.py"),
     script:
@@ -69,11 +73,11 @@ rule release:
 rule released_likelihoods:
     """The log-likelihoods of correct answers, which the release has as losses."""
     input:
-        released=rules.release.output.released,
+        released=RELEASED,
     output:
         LIKELIHOODS,
     log:
-        f"{RESULTS}/logs/likelihoods.log",
+        f"{RESULTS}/logs/likelihoods/{{model_file}}.log",
     conda:
         "../../../envs/analysis.yaml"
     params:

@@ -299,7 +299,7 @@ def all_outcomes(
         matrix = ResponseMatrix.of(predictions)
         table = outcomes(matrix, setting, seed, splits, validation, tried, whole_split)
         found.append(setting.label(table))
-    return pd.concat(found, ignore_index=True)
+    return OUTCOMES.together(found)
 
 
 def guessed_outcomes(

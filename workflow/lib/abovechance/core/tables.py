@@ -7,7 +7,7 @@ from stand in its metadata under the key ``made_from``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,6 +67,11 @@ class TableSchema:
             raise ValueError(f"{self.name} has columns {sorted(table.columns)}, not {sorted(self.columns)}")
         return pa.Table.from_pandas(table[list(self.columns)], self.arrow, preserve_index=False)
 
+    def together(self, tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+        """One table of several, which may be none."""
+        found = [*tables]
+        return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*self.columns])
+
     def write(self, table: pd.DataFrame, path: Path, made_from: Mapping[str, Any]) -> None:
         """Write a table as Parquet, with what it was made from in its metadata."""
         arrow = self.to_arrow(table)
@@ -97,8 +102,8 @@ def _metadata(made_from: Mapping[str, Any]) -> dict[str, str]:
     return {"made_from": json.dumps({**made_from, "versions": versions()}, ensure_ascii=False)}
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """Read a table; lists come back as lists and dictionary columns as categories.
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Read a table, or some of its columns; lists come back as lists and dictionary columns as categories.
 
     Raises
     ------
@@ -106,12 +111,25 @@ def read_table(path: Path) -> pd.DataFrame:
         If the file is damaged.
     """
     with _told(path):
-        table = pq.read_table(path, page_checksum_verification=True)
+        table = pq.read_table(path, columns=columns, page_checksum_verification=True)
     frame: pd.DataFrame = table.to_pandas()
     for field in table.schema:
         if pa.types.is_list(field.type):
             frame[field.name] = table[field.name].to_pylist()
     return frame
+
+
+def read_tables(paths: Iterable[str | Path], columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """A table that lies in several files, such as one for each model, as one; see ``read_table``.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged.
+    """
+    tables = [read_table(Path(path), columns) for path in paths]
+    # what has no rows has no types either
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
 def read_parts(path: Path) -> Iterator[pd.DataFrame]:
@@ -129,19 +147,6 @@ def read_parts(path: Path) -> Iterator[pd.DataFrame]:
             with _told(path):
                 part: pd.DataFrame = file.read_row_group(number).to_pandas()
             yield part
-
-
-def count_parts(path: Path) -> int:
-    """How many parts a table was written in.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged.
-    """
-    with _told(path), pq.ParquetFile(path) as file:
-        number: int = file.num_row_groups
-    return number
 
 
 def read_made_from(path: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""This project's own predictions: what ``abovechance import`` writes, or a study's predictions.parquet."""
+"""This project's own predictions: what ``abovechance import`` writes, or a study's folder of predictions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from abovechance.results.predictions import PREDICTIONS
 
 TOOL = "abovechance"
 OPTIONS = ()
-LOOKS_LIKE = "a .parquet file of `abovechance import`, or a study's predictions.parquet"
+LOOKS_LIKE = "a .parquet file of `abovechance import`, or a study's folder predictions"
 
 
 def find(path: Path) -> list[Path]:
-    """The file, where it is one of predictions; those in folders are other tools' or a study's."""
-    files = files_below(path, "*.parquet") if path.is_file() else []
+    """The file, where it is one of predictions, or a study's of all its models.
+
+    In other folders, such files lie beside the logs that they were made of.
+    """
+    files = files_below(path, "*.parquet") if path.is_file() or path.name == PREDICTIONS.name else []
     return [file for file in files if _has_predictions(file)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +13,7 @@ import pyarrow as pa
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_csv
 from abovechance.core.settings import Setting
-from abovechance.core.tables import CATEGORY, TableSchema, read_table, setting_columns
+from abovechance.core.tables import CATEGORY, TableSchema, read_tables, setting_columns
 from abovechance.published import audit
 from abovechance.published.conventions import Convention
 from abovechance.published.pools import Pools, distinct_prompts
@@ -44,17 +44,17 @@ class Files:
     Attributes
     ----------
     released, released_accuracy
-        All prompts, with chance as the paper takes it.
+        {model: file} of all prompts, with chance as the paper takes it.
     predictions, accuracy
-        Distinct prompts, with chance from the tasks.
+        {model: file} of distinct prompts, with chance from the tasks.
     audit
         What does not hold.
     """
 
-    released: Path
-    released_accuracy: Path
-    predictions: Path
-    accuracy: Path
+    released: Mapping[str, Path]
+    released_accuracy: Mapping[str, Path]
+    predictions: Mapping[str, Path]
+    accuracy: Mapping[str, Path]
     audit: Path
 
 
@@ -106,7 +106,8 @@ def take_in(
             first = next(problem for problem in problems if problem.done == "left out")
             raise InputError(f"release {release.path}: no setting can be used; {first.file}: {first.what}")
     try:
-        findings += audit.of_aggregates(release.accuracies(), read_table(files.released_accuracy))
+        released = read_tables(files.released_accuracy.values())
+        findings += audit.of_aggregates(release.accuracies(), released)
     except InputError as error:
         problems.append(Problem("results/aggregated-results.json", str(error), "not used"))
     findings += audit.of_problems(problems)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from abovechance.core.errors import InputError
 from abovechance.core.settings import setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.predictions import PREDICTIONS
@@ -57,36 +56,33 @@ def accuracy_by_prompt(predictions: pd.DataFrame) -> pd.DataFrame:
 
 @contextmanager
 def writing_results(
-    predictions: Path,
-    accuracy: Path,
+    predictions: Mapping[str, Path],
+    accuracy: Mapping[str, Path],
     made_from: Mapping[str, Any],
     schema: TableSchema = PREDICTIONS,
-    nothing: str = "no setting has a prediction",
 ) -> Iterator[Callable[[pd.DataFrame], None]]:
     """A function that adds the predictions of one setting: they and their accuracies are written.
 
     Parameters
     ----------
     predictions, accuracy
-        The files. The second is written when all settings are there.
+        {model: its file}. The second ones are written when all settings are there; those of a model without
+        predictions have no rows.
     schema
         The predictions' columns.
-    nothing
-        What to say where no setting has a prediction.
-
-    Raises
-    ------
-    InputError
-        If no setting has a prediction.
     """
-    found: list[pd.DataFrame] = []
-    with schema.writing_parts(predictions, made_from) as write_part:
+    found: dict[str, list[pd.DataFrame]] = {model: [] for model in accuracy}
+    with ExitStack() as files:
+        write_part = {
+            model: files.enter_context(schema.writing_parts(path, made_from))
+            for model, path in predictions.items()
+        }
 
         def write(part: pd.DataFrame) -> None:
-            write_part(part)
-            found.append(accuracy_by_prompt(part))
+            model = setting_of(part).model
+            write_part[model](part)
+            found[model].append(accuracy_by_prompt(part))
 
         yield write
-        if not found:
-            raise InputError(f"{predictions}: {nothing}")
-    ACCURACY.write(pd.concat(found, ignore_index=True), accuracy, made_from)
+    for model, path in accuracy.items():
+        ACCURACY.write(ACCURACY.together(found[model]), path, made_from)

@@ -78,6 +78,7 @@ def score_cells(
     report: Callable[[str], None],
     leave_out_too_long: bool = False,
     special_tokens: str = "text",
+    spend: Callable[..., None] = lambda *_, **__: None,
 ) -> None:
     """Score every prompt of the cells that has no score yet, and write the scores files.
 
@@ -97,6 +98,8 @@ def score_cells(
         Whether prompts longer than the model's context are left out; else they are an error.
     special_tokens
         See ``tokens.tokenize``.
+    spend
+        Is told when the model is loaded, and of each prompt how many tokens that took: ``Ledger.add``.
 
     Raises
     ------
@@ -126,7 +129,8 @@ def score_cells(
             path: _too_long(cell, read, missing[path], context, leave_out_too_long, keeps_length(tokenizer))
             for path, cell in cells.items()
         }
-        scorer = Scorer(models.load(weights, precision), read)
+        scorer = Scorer(models.load(weights, precision), read, spend)
+        spend("start")
         _prove(cells, stores, missing, too_long, scorer)
         for path, cell in cells.items():
             _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
@@ -204,8 +208,13 @@ class Scorer:
         runs out of memory.
     """
 
-    def __init__(self, model: PreTrainedModel, read: Callable[[PromptStrings], Tokens]) -> None:
-        self.model, self.read = model, read
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        read: Callable[[PromptStrings], Tokens],
+        spend: Callable[..., None] = lambda *_, **__: None,
+    ) -> None:
+        self.model, self.read, self.spend = model, read, spend
         self.limit = pack_tokens(model)
         self.paths: Paths | None = None
 
@@ -258,13 +267,9 @@ class Scorer:
                 self.limit //= 2
                 torch.cuda.empty_cache()
         self._check_finite(strings, tokens, computed.logprobs)
-        counts = {
-            "tokens": sum(map(len, tokens.sequences)),
-            "trie": len(tokens.trie),
-            "computed": computed.tokens,
-            "pack": self.limit,
-            "run": self.facts,
-        }
+        went = {"tokens": sum(map(len, tokens.sequences)), "computed": computed.tokens}
+        self.spend("prompt", **went)
+        counts = {**went, "trie": len(tokens.trie), "pack": self.limit, "run": self.facts}
         return _rows(strings, tokens, computed.logprobs), counts
 
     def _check_finite(self, strings: PromptStrings, tokens: Tokens, logprobs: NDArray[np.float64]) -> None:

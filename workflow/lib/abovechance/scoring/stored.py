@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,22 @@ def stored(study: Path) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows, columns=[*Setting._fields, "asked", "prompts", "kept", "megabytes", "path"])
+
+
+def made_from(files: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the scores of one model were made from, by what each of its scores files says.
+
+    Returns
+    -------
+    dict
+        ``model``, ``revision`` and ``precision``; and ``runs``, the ways in which prompts were computed.
+    """
+    found: dict[str, Any] = {}
+    runs: list[Any] = []
+    for told in files:
+        found |= {name: told[name] for name in ("model", "revision", "precision")}
+        runs += [run for run in told["runs"] if run not in runs]
+    return {**found, "runs": runs}
 
 
 def _asks(config: Mapping[str, Any], setting: Setting) -> bool:

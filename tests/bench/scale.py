@@ -1,0 +1,206 @@
+"""How the workflow grows with a study: its DAG, a run that finds nothing to do, and each kind of job.
+
+    python -m tests.bench.scale --folder results/bench/scale               the paper's grid, 46 million scores
+    python -m tests.bench.scale --folder results/bench/scale100 --models 600 --prompts 2 --examples 8
+
+Scores are made up, one file for each setting as a scoring job would have left it, so that all that
+comes after them runs as in a real study. Models are only names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+import yaml
+
+from abovechance.core.tables import read_table
+from abovechance.scoring.store import SCORES
+from abovechance.study.prompts import evaluated_on
+from tests.conftest import DOWNLOADS, REPOSITORY
+
+PAPER = REPOSITORY / "workflow" / "studies" / "paper.yaml"
+COLUMNS = ["what", "seconds", "megabytes"]
+
+
+def write_study(folder: Path, models: int, prompts: int | None, examples: int | None) -> Path:
+    """The paper's study, of as many models as asked for."""
+    study = yaml.safe_load(PAPER.read_text())
+    entries = list(study["models"].items())
+    study["models"] = {
+        name if number < len(entries) else f"{name}-{number // len(entries)}": {
+            **entry,
+            "precision": "bfloat16",
+        }
+        for number in range(models)
+        for name, entry in [entries[number % len(entries)]]
+    }
+    # another revision makes other weights
+    for number, entry in enumerate(study["models"].values()):
+        entry["revision"] = f"r{number}"
+    study |= {"prompts": prompts or study["prompts"], "max_examples": examples or study["max_examples"]}
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(study, sort_keys=False))
+    return path
+
+
+def command(folder: Path, *arguments: str) -> list[str]:
+    place = ["--directory", str(folder), "--configfile", str(folder / "study.yaml")]
+    profile = ["--workflow-profile", str(REPOSITORY / "workflow" / "profiles" / "default")]
+    start = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile"), "--cores", "2"]
+    return [*start, *profile, *place, *arguments]
+
+
+def measured(what: str, arguments: list[str], log: Path) -> dict[str, Any]:
+    """Run a command; its seconds, and the most megabytes that it and all its children had at once."""
+    begun, most = time.monotonic(), 0.0
+    with log.open("a") as output:
+        process = psutil.Popen(arguments, stdout=output, stderr=output)
+        while process.poll() is None:
+            most = max(most, _megabytes(process))
+            time.sleep(0.2)
+    if process.returncode:
+        sys.exit(f"{what}: exit status {process.returncode}; see {log}")
+    found = {"what": what, "seconds": time.monotonic() - begun, "megabytes": most}
+    print(f"{what}: {found['seconds']:.1f} s, {most:.0f} MB", flush=True)
+    return found
+
+
+def _megabytes(process: psutil.Process) -> float:
+    total = 0.0
+    for one in [process, *_children(process)]:
+        try:
+            total += one.memory_info().rss
+        except psutil.NoSuchProcess:
+            continue
+    return total / 1e6
+
+
+def _children(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def make_scores(folder: Path, study: dict[str, Any]) -> int:
+    """Write scores of all settings as chance would have them; how many rows."""
+    results, rows = folder / "results" / study["study"], 0
+    for task in study["tasks"]:
+        examples = read_table(results / "tasks" / f"{task}.parquet")
+        evaluation = read_table(results / "evaluation_sets" / f"{task}.parquet")
+        for shots in study["shots"]:
+            prompts = read_table(results / "prompts" / task / f"{shots}-shot.parquet")
+            table = _asked(examples, evaluation, prompts)
+            facts = [{"key": f"{task} {shots} {number}"} for number in range(len(prompts))]
+            for number, model in enumerate(study["models"]):
+                generator = np.random.default_rng([number, shots, len(table)])
+                made_from = {"model": model, "revision": "made up", "precision": "bfloat16", "runs": []}
+                path = results / "scores" / model / task / f"{shots}-shot.parquet"
+                scored = table.assign(logprob=-generator.gamma(4.0, size=len(table)))
+                SCORES.write(scored, path, {**made_from, "prompts": facts})
+                rows += len(table)
+    return rows
+
+
+def _asked(examples: pd.DataFrame, evaluation: pd.DataFrame, prompts: pd.DataFrame) -> pd.DataFrame:
+    """The scores table of a setting but for the scores."""
+    by_id = examples.set_index("example")["choices"]
+    parts = []
+    for number, demonstrations in enumerate(prompts["demonstrations"]):
+        ids = evaluated_on(evaluation, demonstrations)
+        choices = [list(by_id[one]) for one in ids]
+        many = [len(texts) for texts in choices]
+        lengths = [len(text) + 1 for texts in choices for text in texts]
+        parts.append(
+            pd.DataFrame(
+                {
+                    "prompt": number,
+                    "example": np.repeat(ids, many),
+                    "choice": np.concatenate([np.arange(count) for count in many]),
+                    "tokens": np.maximum(1, np.array(lengths) // 4),
+                    "characters": lengths,
+                    "bytes": lengths,
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def make_weights(folder: Path) -> None:
+    """The weights files that scores are made from, so that none is missing."""
+    planned = subprocess.run(
+        command(folder, "--dry-run", "--quiet", "host", "--until", "weights"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in sorted(
+        set(re.findall(r"results/weights/[\w.-]+/weights\.json", planned.stdout + planned.stderr))
+    ):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"folder": "", "quantized": False}))
+
+
+def jobs(folder: Path, study: str) -> Iterator[dict[str, Any]]:
+    """What each kind of job took, from Snakemake's benchmarks: the longest and the largest of a kind."""
+    kinds: dict[str, list[pd.DataFrame]] = {}
+    below = folder / "results" / study / "benchmarks"
+    for path in sorted(below.rglob("*.tsv")):
+        kinds.setdefault(path.relative_to(below).parts[0].removesuffix(".tsv"), []).append(
+            pd.read_csv(path, sep="\t")
+        )
+    for kind, tables in kinds.items():
+        table = pd.concat(tables)
+        yield {
+            "what": f"job {kind} ({len(table)} of them)",
+            "seconds": table["s"].max(),
+            "megabytes": pd.to_numeric(table["max_rss"], errors="coerce").max() * 2**20 / 1e6,
+        }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=REPOSITORY / "results" / "bench" / "scale")
+    parser.add_argument("--models", type=int, default=6)
+    parser.add_argument("--prompts", type=int)
+    parser.add_argument("--examples", type=int)
+    parser.add_argument("--only-dag", action="store_true", help="run no analysis")
+    asked = parser.parse_args()
+    folder = asked.folder.resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "results").mkdir(parents=True)
+    (folder / "results" / "downloads").symlink_to(DOWNLOADS)
+    study = yaml.safe_load(write_study(folder, asked.models, asked.prompts, asked.examples).read_text())
+    log, found = folder / "log.txt", []
+    found.append(
+        measured("building the DAG of a study not begun", command(folder, "--dry-run", "--quiet"), log)
+    )
+    found.append(measured("tasks, evaluation sets, prompts", command(folder, "--until", "prompts"), log))
+    make_weights(folder)
+    rows = make_scores(folder, study)
+    print(f"{rows:,} scores made up", flush=True)
+    if not asked.only_dag:
+        found.append(measured("all that comes after the scores", command(folder), log))
+        found.append(measured("a run that finds nothing to do", command(folder), log))
+    found += jobs(folder, study["study"])
+    table = pd.DataFrame(found, columns=COLUMNS)
+    text = f"{rows:,} scores of {asked.models} models\n\n" + table.round(1).to_markdown(index=False) + "\n"
+    (folder / "scale.md").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

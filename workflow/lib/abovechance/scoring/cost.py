@@ -1,0 +1,278 @@
+"""What scoring a study costs: counted in tokens before it begins, and in hours afterwards.
+
+Before: every string of every prompt is tokenized, and the tokens that the engine will compute are counted
+off the tries; only the weights are not needed. Hours follow from operations, two for each parameter and
+token (products with the weights; attention comes on top, and is little beside them), and a machine's speed,
+which is given, or measured by what earlier jobs spent.
+
+Afterwards: jobs write what they spend to a ledger, a line for each prompt as soon as it is scored.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import torch
+
+from abovechance.core.tables import TableSchema
+from abovechance.scoring.cells import Cell
+from abovechance.scoring.demands import ACCELERATOR, PROCESSOR, Demands
+from abovechance.scoring.reader import Reader
+from abovechance.scoring.tokens import PromptStrings, Tokens
+
+TOKEN_COUNTS = TableSchema(
+    "token_counts",
+    {
+        "shots": pa.int64(),
+        "prompt": pa.int64(),
+        "strings": pa.int64(),
+        "tokens": pa.int64(),
+        "computed": pa.int64(),
+        "longest": pa.int64(),
+    },
+)
+OPERATIONS = 2.0  # for each parameter and token
+SCORE_BYTES = 12.0  # of a scored choice, in a compressed scores file
+
+
+def count_tokens(cells: Iterable[Cell], read: Callable[[PromptStrings], Tokens]) -> pd.DataFrame:
+    """The table ``token_counts`` of a task under a tokenizer.
+
+    Parameters
+    ----------
+    cells
+        The task with each number of shots.
+    read
+        Tokenizes the strings of a prompt as scoring will.
+
+    Returns
+    -------
+    DataFrame
+        One row for each prompt: ``shots``; ``prompt``; its ``strings``, one for each choice of each
+        example, and their ``tokens``; ``computed``, how many of these go through a model, each shared one
+        once; ``longest``, the tokens of its longest string.
+    """
+    rows = []
+    for cell in cells:
+        for prompt in range(len(cell.prompts)):
+            tokens = read(cell.strings(prompt))
+            lengths = [len(sequence) for sequence in tokens.sequences]
+            rows.append(
+                {
+                    "shots": cell.setting.shots,
+                    "prompt": prompt,
+                    "strings": len(lengths),
+                    "tokens": sum(lengths),
+                    "computed": int(tokens.trie.inner.sum()),
+                    "longest": max(lengths),
+                }
+            )
+    return pd.DataFrame(rows, columns=[*TOKEN_COUNTS.columns])
+
+
+def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[str, Reader]) -> pd.DataFrame:
+    """What each scoring job will need.
+
+    Parameters
+    ----------
+    counted
+        {(model, task): the table ``token_counts``}.
+    models
+        {model: how large it is}.
+
+    Returns
+    -------
+    DataFrame
+        One row for each model and task: ``prompts``; ``strings``; their ``tokens``; ``computed``, those
+        that go through the model; ``saved``, the share of tokens that sharing saves; ``longest``, the
+        tokens of the longest string; ``parameters`` of the model; ``operations``; ``memory_gb`` of main
+        memory on a processor; ``scores_gb`` on the disk; which ``weights``, and ``weights_gb`` of them.
+    """
+    rows = []
+    for (model, task), table in counted.items():
+        facts, total = models[model], table[["strings", "tokens", "computed"]].sum()
+        needed = Demands(facts.parameters, facts.stored, int(total["computed"]))
+        rows.append(
+            {
+                "model": model,
+                "task": task,
+                "prompts": len(table),
+                **total.astype(int).to_dict(),
+                "saved": 1 - total["computed"] / total["tokens"],
+                "longest": int(table["longest"].max()),
+                "parameters": facts.parameters,
+                "operations": OPERATIONS * facts.parameters * total["computed"],
+                "memory_gb": needed.memory_mb(accelerator=False) / 1024,
+                "scores_gb": total["strings"] * SCORE_BYTES / 1e9,
+                "weights": f"{facts.weights.source} {facts.weights.revision[:12]}",
+                "weights_gb": facts.stored / 1e9,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def on_machines(
+    needed: pd.DataFrame, given: Mapping[str, float], spent: pd.DataFrame, threads: int
+) -> pd.DataFrame:
+    """How long a study takes on each kind of machine.
+
+    Parameters
+    ----------
+    needed
+        From ``estimate``.
+    given
+        {machine: operations a second of one job}.
+    spent
+        From ``spent``, of earlier studies: what these machines did is known.
+    threads
+        Of one job.
+
+    Returns
+    -------
+    DataFrame
+        One row for each: ``machine``; ``rate``, whether its speed is ``given``, ``measured`` or ``assumed``;
+        ``operations`` a second of one job; ``hours`` of all jobs, one after another, without their starts;
+        ``longest_job`` in hours.
+    """
+    assumed = {
+        f"a slow processor, {threads} thread{'s' * (threads > 1)}": PROCESSOR * threads,
+        "a slow GPU": ACCELERATOR,
+    }
+    kinds = {"given": given, "measured": _measured(spent), "assumed": assumed}
+    total, longest = needed["operations"].sum(), needed["operations"].max()
+    rows = [
+        {
+            "machine": machine,
+            "rate": rate,
+            "operations": speed,
+            "hours": total / speed / 3600,
+            "longest_job": longest / speed / 3600,
+        }
+        for rate, machines in kinds.items()
+        for machine, speed in machines.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def _measured(spent: pd.DataFrame) -> dict[str, float]:
+    """{machine: its operations a second, of all that it spent}."""
+    total = spent[spent["seconds"] > 0].groupby("machine")[["operations", "seconds"]].sum()
+    return {str(name): float(speed) for name, speed in (total["operations"] / total["seconds"]).items()}
+
+
+class Ledger:
+    """What one scoring job spends, in a file that later jobs of the same model and task add to.
+
+    Parameters
+    ----------
+    path
+        A file of JSON lines.
+    machine
+        On what the job runs, in words.
+    processors, accelerators
+        How many the job has.
+    """
+
+    def __init__(self, path: Path, machine: str, processors: int, accelerators: int) -> None:
+        self.path = path
+        self.job = {"machine": machine, "processors": processors, "accelerators": accelerators}
+        self.last = time.monotonic()
+
+    @classmethod
+    def of_job(cls, path: Path, threads: int, accelerators: int) -> Ledger:
+        """That of this process, which has so many threads and accelerators."""
+        return cls(path, machine(threads, accelerators), threads, accelerators)
+
+    def add(self, what: str, **counts: int) -> None:
+        """Add a line: the seconds since the last one, and what they were spent on."""
+        now = time.monotonic()
+        line = {"what": what, "seconds": round(now - self.last, 4), **counts, **self.job}
+        self.last = now
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # one write to the end of the file, so that lines of two processes do not mix
+        with self.path.open("ab", buffering=0) as file:
+            file.write(json.dumps(line).encode() + b"\n")
+
+
+SPENT = [
+    *("model", "task", "machine", "prompts", "tokens", "computed", "operations"),
+    *("start_seconds", "seconds", "processor_hours", "gpu_hours"),
+]
+
+
+def spent(ledgers: Mapping[tuple[str, str], Path], parameters: Mapping[str, int]) -> pd.DataFrame:
+    """What scoring has cost.
+
+    Parameters
+    ----------
+    ledgers
+        {(model, task): its file}, which need not be there.
+    parameters
+        {model: how many it has}.
+
+    Returns
+    -------
+    DataFrame
+        One row for each model, task and machine: ``model``; ``task``; ``machine``; how many ``prompts``
+        were scored there, those that were scored again included; their ``tokens``, and those ``computed``;
+        ``operations``; ``start_seconds`` that jobs took until the model was loaded; ``seconds`` for the
+        prompts; and ``processor_hours`` and ``gpu_hours`` of both, by as many as the jobs had.
+    """
+    rows = []
+    for (model, task), path in ledgers.items():
+        lines = pd.DataFrame(_lines(path), columns=[*_OF_LINE])
+        for machine, own in lines.groupby("machine", sort=False):
+            prompts = own[own["what"] == "prompt"]
+            rows.append(
+                {
+                    "model": model,
+                    "task": task,
+                    "machine": machine,
+                    "prompts": len(prompts),
+                    **prompts[["tokens", "computed"]].sum().astype(int).to_dict(),
+                    "operations": OPERATIONS * parameters[model] * prompts["computed"].sum(),
+                    "start_seconds": own.loc[own["what"] == "start", "seconds"].sum(),
+                    "seconds": prompts["seconds"].sum(),
+                    "processor_hours": (own["seconds"] * own["processors"]).sum() / 3600,
+                    "gpu_hours": (own["seconds"] * own["accelerators"]).sum() / 3600,
+                }
+            )
+    return pd.DataFrame(rows, columns=SPENT)
+
+
+_OF_LINE = ("what", "seconds", "tokens", "computed", "machine", "processors", "accelerators")
+
+
+def _lines(path: Path) -> Iterable[dict[str, Any]]:
+    """The whole lines of a ledger; a job that was killed may have left a torn one."""
+    if not path.is_file():
+        return
+    for line in path.read_bytes().splitlines():
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        yield {name: found.get(name, 0) for name in _OF_LINE}
+
+
+def machine(threads: int, accelerators: int) -> str:
+    """What a job runs on, in words: the accelerators' name, or the processor's and how many threads of it."""
+    if accelerators:
+        name = torch.cuda.get_device_name()
+        return name if accelerators == 1 else f"{accelerators} x {name}"
+    return f"{_processor()}, {threads} thread{'s' * (threads > 1)}"
+
+
+def _processor() -> str:
+    """The processor's name, as Linux has it."""
+    listed = Path("/proc/cpuinfo")
+    lines = listed.read_text(encoding="utf-8", errors="replace").splitlines() if listed.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return " ".join(names[0].split()) if names else f"{os.uname().machine} processor"

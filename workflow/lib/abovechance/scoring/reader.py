@@ -1,0 +1,74 @@
+"""How a model reads and how large it is: all of it that is needed to count what scoring will cost."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from abovechance.core.errors import InputError
+from abovechance.core.files import write_json
+from abovechance.scoring.demands import parameters, stored
+from abovechance.scoring.fetching import fetch_snapshot
+from abovechance.scoring.weights import Weights
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A model without its weights.
+
+    Attributes
+    ----------
+    weights
+        Where its config and tokenizer lie; of its tensors, there need be none.
+    parameters
+        How many numbers it has.
+    stored
+        Bytes of its tensors' files.
+    """
+
+    weights: Weights
+    parameters: int
+    stored: int
+
+    @classmethod
+    def of(cls, weights: Weights) -> Reader:
+        """That of a model whose weights are there."""
+        folder = Path(weights.folder)
+        return cls(weights, parameters(folder), stored(folder))
+
+    @classmethod
+    def from_hub(cls, repository: str, revision: str | None, trust_remote_code: bool) -> Reader:
+        """That of a model on the Hugging Face hub: of its weights, only what the hub says of them is fetched.
+
+        Raises
+        ------
+        InputError
+            If the hub cannot be reached, or does not say it.
+        """
+        from huggingface_hub import HfApi, get_safetensors_metadata
+        from huggingface_hub.errors import NotASafetensorsRepoError
+
+        folder = fetch_snapshot(repository, revision, trust_remote_code, tensors=False)
+        weights = Weights(str(folder), repository, folder.name, trust_remote_code=trust_remote_code)
+        if any(folder.glob("*.safetensors")):  # fetched before
+            return cls.of(weights)
+        try:
+            counted = get_safetensors_metadata(repository, revision=folder.name).parameter_count
+            files = HfApi().model_info(repository, revision=folder.name, files_metadata=True).siblings or []
+        except (NotASafetensorsRepoError, OSError) as error:
+            raise InputError(
+                f"model '{repository}': the hub does not say how large its safetensors are ({error})"
+            ) from None
+        size = sum(file.size or 0 for file in files if file.rfilename.endswith(".safetensors"))
+        return cls(weights, sum(counted.values()), size)
+
+    @classmethod
+    def read(cls, path: Path) -> Reader:
+        """Read what ``write`` wrote."""
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return cls(Weights(**found.pop("weights")), **found)
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON."""
+        write_json(asdict(self), path)

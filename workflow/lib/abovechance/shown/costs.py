@@ -1,0 +1,62 @@
+"""What a study costs, in words and tables for people."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+
+def in_words(needed: pd.DataFrame) -> str:
+    """What scoring needs, in a few lines.
+
+    Parameters
+    ----------
+    needed
+        The table ``cost/estimate.csv``.
+    """
+    total = needed[["prompts", "strings", "tokens", "computed"]].sum()
+    weights = needed.drop_duplicates("weights")["weights_gb"].sum()
+    largest = needed.sort_values("memory_gb").iloc[-1]
+    saved = 1 - total["computed"] / total["tokens"]
+    return "\n".join(
+        [
+            f"{needed['model'].nunique()} models, {needed['task'].nunique()} tasks: "
+            f"{total['prompts']:,.0f} prompts with {total['strings']:,.0f} strings, the longest of "
+            f"{needed['longest'].max():,} tokens.",
+            f"To compute: {total['computed']:,.0f} tokens, each that strings share once; of the "
+            f"{total['tokens']:,.0f} tokens of all strings, that saves {saved:.1%}.",
+            f"Memory: {largest['memory_gb']:.0f} GB for a job of {largest['model']} on a processor. Disk: "
+            f"{weights:.1f} GB of weights before they are quantized, and "
+            f"{needed['scores_gb'].sum():.2g} GB of scores.",
+        ]
+    )
+
+
+def of_machines(machines: pd.DataFrame) -> pd.DataFrame:
+    """The table ``cost/machines.csv``, its numbers for reading."""
+    return pd.DataFrame(
+        {
+            "machine": machines["machine"],
+            "speed": machines["rate"],
+            "operations a second": machines["operations"].map("{:.2g}".format),
+            "hours, one job at a time": machines["hours"].map(_hours),
+            "longest job": machines["longest_job"].map(_hours),
+        }
+    )
+
+
+def of_models(spent: pd.DataFrame) -> pd.DataFrame:
+    """The table ``cost/spent.csv`` by model and machine, its numbers for reading."""
+    counted = ["prompts", "tokens", "computed", "start_seconds", "seconds", "processor_hours", "gpu_hours"]
+    table = spent.groupby(["model", "machine"], sort=False)[counted].sum().reset_index()
+    for name in ("prompts", "tokens", "computed"):
+        table[name] = table[name].map("{:,.0f}".format)
+    for name in ("start_seconds", "seconds"):
+        table[name] = table[name].map("{:,.0f}".format)
+    for name in ("processor_hours", "gpu_hours"):
+        table[name] = table[name].map(_hours)
+    return table
+
+
+def _hours(hours: float) -> str:
+    """Hours with two digits that count."""
+    return "0" if hours == 0 else f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"

@@ -1,0 +1,115 @@
+"""What scoring costs: counted before it begins, and added up afterwards.
+
+in:  tasks, evaluation sets, prompts and tokenizers; what jobs wrote to cost/ledgers/
+out: cost/estimate.csv and cost/machines.csv, where they are asked for (`make cost`); cost/spent.csv
+
+Jobs write to their ledgers line by line, so these are no outputs, which Snakemake would delete where a job fails.
+"""
+
+SPENT = f"{RESULTS}/cost/spent.csv"
+
+
+def ledger(model, task):
+    """Where the jobs of a model and task write what they spend."""
+    return f"{RESULTS}/cost/ledgers/{model}/{task}.jsonl"
+
+
+def token_counts(model, task):
+    return f"{RESULTS}/cost/tokens/{weights_id(model)}/{task}.parquet"
+
+
+rule reader:
+    """How a model reads and how large it is, for which its weights need not be fetched."""
+    input:
+        lambda wildcards: (
+            []
+            if "hub" in source_of_weights(wildcards)
+            else f"results/weights/{wildcards.weights}/weights.json"
+        ),
+    output:
+        "results/weights/{weights}/reader.json",
+    log:
+        "results/weights/logs/{weights}-reader.log",
+    localrule: True
+    conda:
+        "../../../envs/scoring.yaml"
+    params:
+        source=source_of_weights,
+        code=code_of("reader.py"),
+    script:
+        "../../scripts/reader.py"
+
+
+rule token_counts:
+    """How many tokens a task's prompts have, and how many of them a model computes."""
+    input:
+        task=rules.task.output.table,
+        evaluation_set=rules.evaluation_set.output.table,
+        prompts=expand(rules.prompts.output.table, shots=SHOTS, allow_missing=True),
+        reader=rules.reader.output[0],
+    output:
+        f"{RESULTS}/cost/tokens/{{weights}}/{{task}}.parquet",
+    log:
+        f"{RESULTS}/logs/token_counts/{{weights}}/{{task}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/token_counts/{{weights}}/{{task}}.tsv"
+    conda:
+        "../../../envs/scoring.yaml"
+    params:
+        shots=SHOTS,
+        special_tokens=STUDY["special_tokens"],
+        code=code_of("token_counts.py"),
+    script:
+        "../../scripts/token_counts.py"
+
+
+rule cost:
+    """What scoring will cost, and how long it takes on which machine: before it begins."""
+    input:
+        counts=[token_counts(model, task) for model in MODELS for task in TASKS],
+        readers=[f"results/weights/{weights_id(model)}/reader.json" for model in MODELS],
+    output:
+        estimate=f"{RESULTS}/cost/estimate.csv",
+        machines=f"{RESULTS}/cost/machines.csv",
+    log:
+        f"{RESULTS}/logs/cost.log",
+    localrule: True
+    conda:
+        "../../../envs/scoring.yaml"
+    params:
+        settings=[(model, task) for model in MODELS for task in TASKS],
+        models=MODELS,
+        given=STUDY["machines"],
+        threads=STUDY["scoring"]["threads"],
+        spent=sorted(map(str, Path("results").glob("*/cost/spent.csv"))),
+        code=code_of("cost.py"),
+    script:
+        "../../scripts/cost.py"
+
+
+rule spent:
+    """What scoring has cost."""
+    input:
+        scores=SCORES,
+        weights=[
+            f"results/weights/{name}/weights.json"
+            for name in dict.fromkeys(map(weights_id, MODELS))
+        ],
+    output:
+        SPENT,
+    log:
+        f"{RESULTS}/logs/spent.log",
+    localrule: True
+    conda:
+        "../../../envs/scoring.yaml"
+    params:
+        ledgers=[
+            (model, task, ledger(model, task)) for model in MODELS for task in TASKS
+        ],
+        weights={
+            model: f"results/weights/{weights_id(model)}/weights.json"
+            for model in MODELS
+        },
+        code=code_of("spent.py"),
+    script:
+        "../../scripts/spent.py"

@@ -1,0 +1,25 @@
+"""Write how many tokens a task's prompts have, and how many of them a model computes."""
+
+from functools import partial
+from pathlib import Path
+
+from script_log import logged
+
+with logged(snakemake):
+    from abovechance.core.settings import Setting
+    from abovechance.core.tables import read_table
+    from abovechance.scoring.cells import Cell
+    from abovechance.scoring.cost import TOKEN_COUNTS, count_tokens
+    from abovechance.scoring.reader import Reader
+    from abovechance.scoring.tokens import tokenize
+    from abovechance.scoring.weights import load_tokenizer
+
+    files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
+    tokenizer = load_tokenizer(Reader.read(Path(files.reader)).weights)
+    task, evaluation = read_table(Path(files.task)), read_table(Path(files.evaluation_set))
+    cells = [
+        Cell(Setting(wildcards.weights, wildcards.task, shots), task, evaluation, read_table(Path(prompts)))
+        for shots, prompts in zip(params.shots, files.prompts, strict=True)
+    ]
+    table = count_tokens(cells, partial(tokenize, tokenizer, special_tokens=params.special_tokens))
+    TOKEN_COUNTS.write(table, Path(snakemake.output[0]), {"special_tokens": params.special_tokens})
