@@ -23,7 +23,7 @@ STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG"
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test bench bench-large bench-baselines bench-models mutants logs docs lint cost setup unlock help
+.PHONY: run test faults bench bench-large bench-baselines bench-models mutants logs docs lint cost archive setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -31,7 +31,9 @@ help:
 	@echo "             RELEASE=... where published predictions lie, for a study of these"
 	@echo "             PROFILE=slurm on a cluster; SNAKEMAKE_OPTIONS=... as snakemake takes them"
 	@echo "make cost    what a study will cost before it is scored: tokens, hours, memory, disk"
+	@echo "make archive the study with its code as one zip file that goes with a paper"
 	@echo "make test    set up and run all tests"
+	@echo "make faults  break running studies in every way that docs/faults.md lists, and run them again (ten minutes)"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
 	@echo "make bench-models      which path each type of model takes, and how exact: results/bench/models.md"
@@ -50,6 +52,9 @@ run: $(VENV)/.installed $(if $(ON_CLUSTER),$(VENV)/.installed-slurm)
 test: $(VENV)/.installed-dev
 	@echo "Running all tests; the first time, this downloads the real model and tasks (440 MB)."
 	@$(VENV)/bin/python -m pytest
+
+faults: $(VENV)/.installed-dev
+	@$(VENV)/bin/python -m pytest -m "faults or not faults" tests/workflow/test_faults.py
 
 # Scores the default study's model and tasks; both are made first if need be.
 bench: $(VENV)/.installed-bench
@@ -108,6 +113,10 @@ lint: $(VENV)/.installed-dev
 # What a study will cost, before it is scored.
 cost: $(VENV)/.installed
 	@$(STUDY) $(if $(ON_CLUSTER),,--cores $(CORES)) cost && $(VENV)/bin/abovechance cost "$$file"
+
+# The study with its code in one zip file, which abovechance verifies and runs again.
+archive: $(VENV)/.installed
+	@$(STUDY) $(if $(ON_CLUSTER),,--cores $(CORES)) archive $(if $(RELEASE),--config release="$$RELEASE")
 
 setup: $(VENV)/.installed
 

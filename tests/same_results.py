@@ -5,7 +5,7 @@
 BEFORE and AFTER are the folders of one study's results, each made by one version. Every table
 (CSV, Markdown, LaTeX), and the numbers of every figure, must be equal byte for byte; every Parquet
 table in its columns, types, order and values. What a Parquet file says it was made from (library
-versions, digests of code) is not compared, nor are logs, benchmarks, pictures and the report.
+versions, digests of code) is not compared, nor are logs, benchmarks, costs, pictures and the report.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def differences(before: Path, after: Path) -> list[str]:
     names = sorted(
         path.relative_to(before)
         for path in before.rglob("*")
-        if path.suffix in COMPARED and path.relative_to(before).parts[0] not in ("logs", "benchmarks")
+        if path.suffix in COMPARED and path.relative_to(before).parts[0] not in ("logs", "benchmarks", "cost")
     )
     if not names:
         return [f"{before} has no tables"]

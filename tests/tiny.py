@@ -1,9 +1,12 @@
-"""A model with random weights and a byte-level tokenizer, saved as transformers saves them."""
+"""A model with random weights and a byte-level tokenizer, as transformers saves them, and a study of it."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
+import yaml
 from tokenizers import ByteLevelBPETokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -25,3 +28,43 @@ def save_tiny_model(folder: Path, **changes: Any) -> Path:
     }
     LlamaForCausalLM(LlamaConfig(**config | changes)).save_pretrained(folder)
     return folder
+
+
+def write_tiny_study(
+    folder: Path,
+    name: str,
+    precisions: tuple[str, ...] = ("float32",),
+    model: Mapping[str, Any] | None = None,
+    **changes: Any,
+) -> Path:
+    """A study of the tiny model in these precisions on two own tasks, and its config.
+
+    Parameters
+    ----------
+    model
+        What of the model's config is other.
+    changes
+        Keys of the study's config that are others.
+    """
+    save_tiny_model(folder / "tiny", **model or {})
+    for task, sign in (("sums", 1), ("differences", -1)):
+        rows = [
+            {"text": f"{a} and {b} =", "choices": [str(a + sign * b), str(a + sign * b + 1)], "answer": 0}
+            for a in range(6)
+            for b in range(4)
+        ]
+        (folder / f"{task}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    names = {precision: "tiny" if precision == "float32" else f"tiny-{precision}" for precision in precisions}
+    study = {
+        "study": name,
+        "tasks": {"sums": "sums.jsonl", "differences": "differences.jsonl"},
+        "models": {names[precision]: {"path": "tiny", "precision": precision} for precision in precisions},
+        "shots": [0, 1],
+        "prompts": 4,
+        "max_examples": 20,
+        "heldout": {"splits": 10, "tried": [1, 3]},
+        "randomization": {"draws": 200},
+    }
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(study | changes, sort_keys=False))
+    return path

@@ -10,7 +10,6 @@ comes after them runs as in a real study. Models are only names.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import shutil
 import subprocess
@@ -27,6 +26,7 @@ import yaml
 
 from abovechance.core.tables import read_table
 from abovechance.scoring.store import SCORES
+from abovechance.scoring.weights import Weights
 from abovechance.study.prompts import evaluated_on
 from tests.conftest import DOWNLOADS, REPOSITORY
 
@@ -151,7 +151,7 @@ def make_weights(folder: Path) -> None:
     ):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"folder": "", "quantized": False}))
+        Weights("nowhere", "made up", "none").write(path)
 
 
 def jobs(folder: Path, study: str) -> Iterator[dict[str, Any]]:

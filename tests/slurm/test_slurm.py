@@ -1,6 +1,5 @@
 """A study on a real SLURM cluster of one node, and what it does with jobs that are cancelled."""
 
-import json
 import os
 import re
 import shutil
@@ -12,11 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.conftest import REPOSITORY, snakemake
 from tests.same_results import differences
-from tests.tiny import save_tiny_model
+from tests.tiny import write_tiny_study
 
 ONE_NODE = REPOSITORY / "tests" / "slurm" / "one_node.sh"
 NEEDED = ("sbatch", "slurmctld", "slurmd", "munged")
@@ -44,28 +42,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a study of a tiny model in two precisions on two tasks."""
     folder = tmp_path_factory.mktemp("place")
-    save_tiny_model(folder / "tiny")
-    for task, sign in (("sums", 1), ("differences", -1)):
-        rows = [
-            {"text": f"{a} and {b} =", "choices": [str(a + sign * b), str(a + sign * b + 1)], "answer": 0}
-            for a in range(6)
-            for b in range(4)
-        ]
-        (folder / f"{task}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    study = {
-        "study": "queued",
-        "tasks": {"sums": "sums.jsonl", "differences": "differences.jsonl"},
-        "models": {
-            "tiny": {"path": "tiny", "precision": "float32"},
-            "tiny-nf4": {"path": "tiny", "precision": "nf4"},
-        },
-        "shots": [0, 1],
-        "prompts": 4,
-        "max_examples": 20,
-        "heldout": {"splits": 10, "tried": [1, 3]},
-        "randomization": {"draws": 200},
-    }
-    (folder / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+    write_tiny_study(folder, "queued", precisions=("float32", "nf4"))
     return folder
 
 
@@ -92,7 +69,7 @@ def queued(python: str, *arguments: str, directory: Path) -> str:
     # this cluster has no accounting; its jobs take a second
     here = ["--slurm-no-account", "--slurm-status-command", "squeue"]
     here += ["--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "1"]
-    study = ["--directory", str(directory), "--configfile", str(directory / "study.yaml")]
+    study = ["--directory", str(directory), "--configfile", str(directory / "queued.yaml")]
     done = subprocess.run(
         [*command, *profile, *here, *study, *arguments], capture_output=True, text=True, timeout=600
     )
@@ -103,16 +80,16 @@ def queued(python: str, *arguments: str, directory: Path) -> str:
 def test_a_study_on_a_cluster_has_the_results_of_one_on_this_machine(cluster, place, python, tmp_path):
     said = queued(python, directory=place)
     (tmp_path / "here").mkdir()
-    for name in ("tiny", "sums.jsonl", "differences.jsonl", "study.yaml"):
+    for name in ("tiny", "sums.jsonl", "differences.jsonl", "queued.yaml"):
         (tmp_path / "here" / name).symlink_to(place / name)
-    snakemake("--configfile", str(place / "study.yaml"), directory=tmp_path / "here")
+    snakemake("--configfile", str(place / "queued.yaml"), directory=tmp_path / "here")
     assert not differences(tmp_path / "here" / "results" / "queued", place / "results" / "queued")
     shown = subprocess.run(["scontrol", "show", "job", "--oneliner"], capture_output=True, text=True).stdout
     comments = re.findall(r" Comment=rule_(\S+)", shown)
     rules = Counter(name.partition("_wildcards")[0] for name in comments)
     # what is long queues, what is short does not
     assert rules == {
-        **{"score": 4, "weights": 1, "quantize": 1, "accuracy": 1},
-        **{"randomization": 1, "heldout": 1, "heldout_guessers": 1},
+        **{"score": 4, "weights": 1, "quantize": 1, "accuracy": 2},
+        **{"randomization": 2, "heldout": 2, "heldout_guessers": 2},
     }, said
     assert len(re.findall(r"JobState=COMPLETED", shown)) == len(comments)

@@ -1,14 +1,15 @@
 """What all rules share: the checked config, names of files, and what makes a rule run again.
 
-A study starts in one of three ways, ``rules/starts/<start>.smk``. Each defines for the rules after it:
+A study starts in one of four ways, ``rules/starts/<start>.smk``. Each defines for the rules after it:
 
     MODELS, TASKS, SHOTS     what its settings are made of; rules/by_model.smk follows them
     rules that make          PREDICTIONS, ACCURACY, and where it is asked for LIKELIHOODS, of each model
     KEPT                     what else it makes that is made again where it was deleted
+    INPUTS                   the user's own files that it reads, for archives
     ANALYSES                 which files of rules/analyses follow, in the order in which they are shown
 
 and each file of rules/analyses appends what it makes to TABLES, FIGURES, and where verdicts shall carry it,
-BESIDE_VERDICTS. Nothing after the start asks which of the three it was.
+BESIDE_VERDICTS. Nothing after the start asks which of them it was.
 """
 
 import re
@@ -24,7 +25,7 @@ if (WORKFLOW / "lib").is_dir():  # else the library is installed
 
 from abovechance.core.code import code_digest
 from abovechance.core.errors import InputError
-from abovechance.core.files import file_name
+from abovechance.core.files import check_there, file_name
 from abovechance.core.provenance import digest
 from abovechance.core.reading import read_yaml
 from abovechance.shown import catalogue
@@ -75,6 +76,13 @@ def figure_files(figures, suffixes=catalogue.FIGURE_SUFFIXES):
     return expand(f"{RESULTS}/figures/{{name}}.{{suffix}}", name=names, suffix=suffixes)
 
 
+def of_scores(precision_pairs):
+    """The analyses of scored models, in the order in which they are shown."""
+    first = ["left_out", "randomization", "verdicts", "heldout"]
+    last = ["precision"] if precision_pairs else []
+    return [*first, "spread", "agreement", "expected_maximum", *last]
+
+
 def code_of(script):
     """A digest of what a script does, worked out for the jobs that are there and not before."""
     return lambda wildcards: code_digest(WORKFLOW / "scripts" / script)
@@ -96,6 +104,14 @@ def state_of(files):
 
 def download_path(name):
     return f"results/downloads/{DOWNLOADS[name]['file']}"
+
+
+def downloads_of():
+    """The files of the pinned downloads that the study reads."""
+    models = [model.get("download") for model in STUDY.get("models", {}).values()]
+    bigbench = "bigbench" in STUDY.get("tasks", {}).values() or "release" in STUDY
+    named = [*models, "bigbench" if bigbench and "bigbench" not in STUDY else None]
+    return {DOWNLOADS[name]["file"] for name in named if name}
 
 
 def bigbench_source():

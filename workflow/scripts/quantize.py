@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
-from script_log import logged
+from script_log import logged, progress
 
+from abovechance.core.files import alone
 from abovechance.scoring.weights import Weights, quantize
 
-with logged(snakemake):
+with logged(snakemake) as log:
     output = Path(snakemake.output[0])
-    quantize(Weights.read(Path(snakemake.input.weights[0])), output.parent).write(output)
+    with alone(output.parent, progress(log)):
+        quantize(Weights.read(Path(snakemake.input.weights[0])), output.parent).write(output)

@@ -7,6 +7,7 @@ from script_log import logged, progress
 with logged(snakemake) as log:
     import torch
 
+    from abovechance.core.files import alone
     from abovechance.core.settings import Setting
     from abovechance.core.tables import read_table
     from abovechance.scoring.accelerators import reserved
@@ -25,12 +26,13 @@ with logged(snakemake) as log:
         )
         for shots, prompts, output in zip(params.shots, files.prompts, snakemake.output.scores, strict=True)
     }
-    with reserved(memory_needed(weights, params.precision)) as accelerators:
+    report, (folder, *_) = progress(log), {path.parent for path in cells}
+    with alone(folder, report), reserved(memory_needed(weights, params.precision)) as accelerators:
         score_cells(
             cells,
             weights,
             params.precision,
-            progress(log),
+            report,
             leave_out_too_long=params.too_long == "leave_out",
             special_tokens=params.special_tokens,
             spend=Ledger.of_job(Path(params.ledger), snakemake.threads, len(accelerators)).add,

@@ -1,5 +1,6 @@
 """What every script does around its one library call: a log, and errors that people can read."""
 
+import errno
 import logging
 import math
 import os
@@ -14,6 +15,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 from abovechance.core.errors import InputError
+
+# What goes wrong with a disk: it is full, or may not be written.
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 
 # An interrupted run ends in its own line, and not in one traceback for each job.
 signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
@@ -31,6 +35,15 @@ def logged(snakemake: Any) -> Iterator[logging.Logger]:
     except InputError as error:
         logger.error(str(error))
         print(f"\nabovechance: error: {error}\n", file=sys.stderr, flush=True)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in DISK:
+            logger.exception("rule %s failed", snakemake.rule)
+            raise
+        where, what = error.filename or snakemake.output[0], os.strerror(error.errno)
+        told = f"{where}: {what}; what was done before is kept"
+        logger.error(told)
+        print(f"\nabovechance: error: {told}\n", file=sys.stderr, flush=True)
         sys.exit(1)
     except Exception:
         logger.exception("rule %s failed", snakemake.rule)

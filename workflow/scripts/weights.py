@@ -4,6 +4,7 @@ from pathlib import Path
 
 from script_log import logged, progress
 
+from abovechance.core.files import alone
 from abovechance.scoring.fetching import fetch
 from abovechance.scoring.inspection import check_weights
 from abovechance.study.downloads import check_sha256
@@ -14,6 +15,7 @@ with logged(snakemake) as log:
     downloaded = Path(snakemake.input[0]) if "download" in source else None
     if downloaded:
         check_sha256(downloaded, snakemake.params.pinned)
-    weights = fetch(source, downloaded, output.parent)
-    check_weights(weights)
-    weights.write(output)
+    with alone(output.parent, progress(log)):
+        weights = fetch(source, downloaded, output.parent)
+        check_weights(weights)
+        weights.write(output)

@@ -31,6 +31,9 @@ rule released_heldout:
         "../../scripts/heldout.py"
 
 
+KEPT += of_all_models(rules.released_heldout.output[0])
+
+
 rule published_tables:
     """The paper's tables as published, beside those of the mended data, and the audit."""
     input:

@@ -9,7 +9,7 @@ rule randomization:
     """How probable accuracies of a model's prompts are when gold answers are drawn anew."""
     input:
         predictions=PREDICTIONS,
-        tasks=expand(f"{RESULTS}/tasks/{{task}}.parquet", task=TASKS),
+        tasks=TASK_TABLES,
     output:
         f"{RESULTS}/randomization/{{model_file}}.parquet",
     log:

@@ -9,6 +9,7 @@ from abovechance.results.imported import settings_in
 IMPORTED = STUDY["predictions"]
 MODELS, TASKS, SHOTS = told(settings_in, Path(IMPORTED))
 KEPT = []
+INPUTS = [IMPORTED]
 ANALYSES = ["verdicts", "heldout", "spread", "agreement", "expected_maximum"]
 
 

@@ -6,18 +6,9 @@ out: predictions/ and accuracy/ of each model, from scores/
 
 MODELS, TASKS, SHOTS = [*STUDY["models"]], [*STUDY["tasks"]], STUDY["shots"]
 PRECISION_PAIRS = precision_pairs(STUDY["models"])
+SCORED = RESULTS
 ASKED = ["tasks", "evaluation_sets"]
-ANALYSES = [
-    "left_out",
-    "randomization",
-    "verdicts",
-    "heldout",
-    "spread",
-    "agreement",
-    "expected_maximum",
-]
-if PRECISION_PAIRS:
-    ANALYSES.append("precision")
+ANALYSES = of_scores(PRECISION_PAIRS)
 
 
 wildcard_constraints:
@@ -32,10 +23,12 @@ include: "../scoring/sources.smk"
 include: "../scoring/tasks.smk"
 include: "../scoring/demands.smk"
 include: "../scoring/weights.smk"
+include: "../scoring/accuracy.smk"
 include: "../scoring/scores.smk"
 include: "../scoring/cost.smk"
 
 
+INPUTS = [source for source in STUDY["tasks"].values() if source != "bigbench"]
 KEPT = [
     SCORES,
     SPENT,

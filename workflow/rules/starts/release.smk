@@ -18,6 +18,7 @@ ANALYSES = ["verdicts", "heldout", "spread", "agreement", "published"]
 include: "../by_model.smk"
 
 
+INPUTS = [STUDY["release"]]
 KEPT = [
     f"{RESULTS}/release/examples.parquet",
     of_all_models(RELEASED),

@@ -71,3 +71,68 @@ def cost(
     if len(found.get("spent", ())):
         typer.echo("\nSpent so far:\n" if "estimate" in found else "Spent so far:\n")
         show(of_models(found["spent"]), as_json)
+
+
+Archived = Annotated[
+    Path,
+    typer.Argument(
+        help="A zip file of `make archive`, or the folder it was unpacked to.", show_default=False
+    ),
+]
+
+
+@app.command(epilog=example_lines("abovechance verify default.zip"))
+def verify(archive: Archived, as_json: Json = False) -> None:
+    """Whether an archive is as it was made: every file by its hash.
+
+    Exit status 1 where a file is changed, missing, or was not there.
+    """
+    from abovechance.archive import bundle
+
+    path = expanded(archive, "ARCHIVE")
+    problems, lacking = bundle.verify(path), bundle.lacking(path)
+    if as_json:
+        rows = [{"file": problem.file, "problem": problem.what} for problem in problems]
+        typer.echo(json.dumps({"problems": rows, "lacking": lacking}, indent=2))
+    else:
+        for problem in problems:
+            typer.echo(f"{problem.file}: {problem.what}")
+        for name in lacking:
+            typer.echo(f"{name}: belongs to this archive and does not lie beside it, so it was not checked")
+        typer.echo(
+            f"{len(problems)} files are not as they were." if problems else "All files are as they were."
+        )
+    if problems:
+        raise typer.Exit(1)
+
+
+@app.command(
+    epilog=example_lines("abovechance rerun default.zip", "abovechance rerun default.zip --into again")
+)
+def rerun(
+    archive: Annotated[Path, typer.Argument(help="A zip file of `make archive`.", show_default=False)],
+    into: Annotated[
+        Path | None,
+        typer.Option(help="A new folder to do it in.", show_default="the archive's name and -rerun"),
+    ] = None,
+    release: Annotated[
+        Path | None, typer.Option(help="The release, where the study is about one.", show_default=False)
+    ] = None,
+    cores: Annotated[int, typer.Option(min=1, help="Processors to use.")] = 2,
+) -> None:
+    """Repeat the analysis of an archived study from its stored scores, without a model, and compare.
+
+    Exit status 1 where a table, a figure or the report has other bytes.
+    """
+    from abovechance.archive import rerun as again
+
+    path = expanded(archive, "ARCHIVE")
+    folder = expanded(into, "--into") if into else Path(f"{path.stem}-rerun")
+    done = again.rerun(path, folder, expanded(release, "--release") if release else None, cores)
+    for name in done.different:
+        typer.echo(f"{name}: differs")
+    typer.echo(
+        f"{done.equal} files are equal, {len(done.different) or 'none'} differ; they are in {folder}/rerun"
+    )
+    if done.different:
+        raise typer.Exit(1)

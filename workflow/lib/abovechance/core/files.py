@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from abovechance.core.errors import InputError
 from abovechance.core.provenance import digest
 
 
@@ -30,6 +33,43 @@ def replacing(path: Path) -> Iterator[Path]:
             shutil.rmtree(beside, ignore_errors=True)
         else:
             beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(folder: Path, wait: Callable[[str], None] = print) -> Iterator[None]:
+    """One process at a time in a folder: a second one waits until the first has ended, however it ended.
+
+    A run that is killed can leave a job behind that goes on by itself, and the next run starts it again.
+
+    Parameters
+    ----------
+    wait
+        Is told where there is another process.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            wait(f"{folder}: another job works here; waiting for its end")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:  # some file systems of clusters have no locks
+            wait(f"{folder}: cannot be locked ({error.strerror}); no other job must work here")
+        yield
+
+
+def append(path: Path, line: bytes) -> None:
+    """Add a whole line to the end of a file, in one write, so that lines of two processes do not mix.
+
+    Raises
+    ------
+    OSError
+        If it does not fit on the disk; a part of it may then stand there.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab", buffering=0) as file:
+        if file.write(line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def write_text(text: str, path: Path) -> None:
@@ -59,6 +99,13 @@ def file_name(text: str) -> str:
     if plain == text and not re.search(r"(.+)\1{19,}\Z", text):
         return text
     return f"{plain[:20]}-{digest(text)[:8]}"
+
+
+def check_there(files: Iterable[str | Path], what: str) -> None:
+    """Raise InputError with the first of these files that is not there."""
+    for path in map(Path, files):
+        if not path.is_file():
+            raise InputError(f"{what}: there is no {path}")
 
 
 def check_names(made: Iterable[str], files: Sequence[Path]) -> None:

@@ -1,12 +1,15 @@
 """Parquet tables with declared columns, which say what they were made from.
 
 A table's columns are declared beside what makes it, as a ``TableSchema``. The facts that a file was made
-from stand in its metadata under the key ``made_from``.
+from stand in its metadata under the key ``made_from``. Parquet's own checksums are of pages alone, and not of
+what says which columns there are, so a checksum of the whole file stands in its metadata too: of a file in
+which a single bit has changed, nothing is read.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -78,6 +81,7 @@ class TableSchema:
         with replacing(path) as beside:
             stored = arrow.replace_schema_metadata(_metadata(made_from))
             pq.write_table(stored, beside, write_page_checksum=True)
+            _seal(beside)
 
     @contextmanager
     def writing_parts(
@@ -85,21 +89,73 @@ class TableSchema:
     ) -> Iterator[Callable[[pd.DataFrame], None]]:
         """A function that adds rows to a table too large to be held at once; see ``read_parts``."""
         schema = self.arrow.with_metadata(_metadata(made_from))
-        with (
-            replacing(path) as beside,
-            pq.ParquetWriter(beside, schema, write_page_checksum=True) as writer,
-        ):
+        with replacing(path) as beside:
+            with pq.ParquetWriter(beside, schema, write_page_checksum=True) as writer:
 
-            def write(part: pd.DataFrame) -> None:
-                arrow = self.to_arrow(part).replace_schema_metadata(schema.metadata)
-                writer.write_table(arrow, row_group_size=max(len(part), 1))
+                def write(part: pd.DataFrame) -> None:
+                    arrow = self.to_arrow(part).replace_schema_metadata(schema.metadata)
+                    writer.write_table(arrow, row_group_size=max(len(part), 1))
 
-            yield write
+                yield write
+            _seal(beside)
 
 
 def _metadata(made_from: Mapping[str, Any]) -> dict[str, str]:
     """Parquet metadata: the facts given and the versions of the libraries at work."""
-    return {"made_from": json.dumps({**made_from, "versions": versions()}, ensure_ascii=False)}
+    told = json.dumps({**made_from, "versions": versions()}, ensure_ascii=False)
+    return {"made_from": told, SEAL: NO_SEAL}
+
+
+SEAL, NO_SEAL = "abovechance_crc32", "0" * 8
+# The key in a Parquet file's footer, and before the 8 characters of the value, their type and length.
+SEALED = SEAL.encode() + b"\x18\x08"
+CHUNK = 1 << 22
+
+
+def _seal(path: Path) -> None:
+    """Put the checksum of a file into it, where its metadata have as many zeros."""
+    place = _place_of_seal(path)
+    if place is None:
+        raise ValueError(f"{path} has no place for its checksum")
+    value = _crc32(path, place)
+    with path.open("r+b") as file:
+        file.seek(place)
+        file.write(b"%08x" % value)
+
+
+def _check_seal(path: Path) -> None:
+    """Raise ValueError where a file has a checksum, and another content."""
+    place = _place_of_seal(path)
+    if place is None:
+        return  # of another program, or of an earlier version
+    with path.open("rb") as file:
+        file.seek(place)
+        told = file.read(len(NO_SEAL))
+    if told != b"%08x" % _crc32(path, place):
+        raise ValueError("its checksum is of another content")
+
+
+def _place_of_seal(path: Path) -> int | None:
+    """Where the characters of a file's checksum stand; None where it has none."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(max(0, size - 8))
+        length = int.from_bytes(file.read(4), "little")
+        begin = max(0, size - 8 - length)
+        file.seek(begin)
+        found = file.read().find(SEALED)
+    return None if found < 0 else begin + found + len(SEALED)
+
+
+def _crc32(path: Path, place: int) -> int:
+    """The CRC-32 of a file that has zeros at the place of its checksum."""
+    value, at = 0, 0
+    with path.open("rb") as file:
+        while chunk := bytearray(file.read(CHUNK)):
+            for number in range(max(place, at), min(place + len(NO_SEAL), at + len(chunk))):
+                chunk[number - at] = ord("0")
+            value, at = zlib.crc32(chunk, value), at + len(chunk)
+    return value
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
@@ -111,6 +167,7 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame
         If the file is damaged.
     """
     with _told(path):
+        _check_seal(path)
         table = pq.read_table(path, columns=columns, page_checksum_verification=True)
     frame: pd.DataFrame = table.to_pandas()
     for field in table.schema:
@@ -141,6 +198,7 @@ def read_parts(path: Path) -> Iterator[pd.DataFrame]:
         If the file is damaged.
     """
     with _told(path):
+        _check_seal(path)
         file = pq.ParquetFile(path, page_checksum_verification=True)
     with file:
         for number in range(file.num_row_groups):
@@ -158,6 +216,7 @@ def read_made_from(path: Path) -> dict[str, Any]:
         If the file is damaged.
     """
     with _told(path):
+        _check_seal(path)
         stored = pq.read_schema(path).metadata or {}
         found: dict[str, Any] = json.loads(stored.get(b"made_from", b"{}"))
     return found

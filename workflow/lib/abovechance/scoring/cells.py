@@ -131,7 +131,7 @@ def score_cells(
         }
         scorer = Scorer(models.load(weights, precision), read, spend)
         spend("start")
-        _prove(cells, stores, missing, too_long, scorer)
+        _prove(cells, stores, missing, too_long, scorer, report)
         for path, cell in cells.items():
             _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
     made_from = {"model": weights.source, "revision": weights.revision, "precision": precision}
@@ -163,6 +163,7 @@ def _prove(
     missing: Mapping[Path, list[int]],
     too_long: Mapping[Path, Mapping[int, int]],
     scorer: Scorer,
+    report: Callable[[str], None],
 ) -> None:
     """Score the prompt with the longest strings first, and hold some of these against the definition."""
     prompts = [(path, prompt) for path in cells for prompt in missing[path] if prompt not in too_long[path]]
@@ -173,6 +174,8 @@ def _prove(
         rows, counts = scorer.prove(cells[path].strings(prompt), len(prompts))
     except InputError as error:
         raise InputError(f"{cells[path].setting.words}, prompt {prompt}: {error}") from None
+    if scorer.paths is not None:
+        report(f"path: {scorer.paths.path} ({scorer.paths.why})")
     stores[path].add(cells[path].keys[prompt], rows, counts)
 
 
@@ -220,9 +223,14 @@ class Scorer:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """How scores were computed, for the record."""
-        tried = {} if self.paths is None else {"path": self.paths.path, "why": self.paths.why}
+        """How scores were computed, for the record: the same whichever prompts a job had left to score."""
+        tried = {} if self.paths is None else {"path": self.paths.path, "why": self._why(self.paths)}
         return {**models.describe(self.model), **tried, "versions": versions()}
+
+    @staticmethod
+    def _why(paths: Paths) -> str:
+        """What was found, but for how near its own path came on this job's strings, which the log has."""
+        return "; ".join(told for told in paths.told if not told.startswith(f"{paths.path}: differs"))
 
     def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, Any]]:
         """See ``score``; before it, the path is chosen that gives the definition's scores.

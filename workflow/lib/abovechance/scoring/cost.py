@@ -21,6 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import torch
 
+from abovechance.core.files import append
 from abovechance.core.tables import TableSchema
 from abovechance.scoring.cells import Cell
 from abovechance.scoring.demands import ACCELERATOR, PROCESSOR, Demands
@@ -195,10 +196,7 @@ class Ledger:
         now = time.monotonic()
         line = {"what": what, "seconds": round(now - self.last, 4), **counts, **self.job}
         self.last = now
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        # one write to the end of the file, so that lines of two processes do not mix
-        with self.path.open("ab", buffering=0) as file:
-            file.write(json.dumps(line).encode() + b"\n")
+        append(self.path, json.dumps(line).encode() + b"\n")
 
 
 SPENT = [

@@ -22,6 +22,7 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.errors import InputError
+from abovechance.core.files import append
 from abovechance.core.tables import TableSchema, read_made_from, read_table, setting_columns
 
 SCORES = TableSchema(
@@ -116,10 +117,7 @@ class ScoreStore:
     def add(self, key: str, rows: pd.DataFrame | None, facts: Mapping[str, Any]) -> None:
         """Keep one prompt's scores, or None for a prompt that was left out, with facts on them."""
         scored = Scored(self.identity, key, rows, dict(facts))
-        self.journal.parent.mkdir(parents=True, exist_ok=True)
-        # one write to the end of the file, so that lines of two processes do not mix
-        with self.journal.open("ab", buffering=0) as journal:
-            journal.write(_line(scored))
+        append(self.journal, _line(scored))
         self._found[key] = scored
 
     def finish(self, keys: Sequence[str], made_from: Mapping[str, Any]) -> None:

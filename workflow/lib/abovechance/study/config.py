@@ -24,15 +24,16 @@ TAKEN = ("weights", "downloads", "bench", "logs", "docs", "readme.md")
 ARCHIVES = (".whl", ".zip")  # the downloads that models can lie in
 PRECISIONS = ("float32", "bfloat16", "float16", "nf4")
 # {key: how a study with it starts}; a study with none of them scores models.
-STARTS = {"release": "release", "predictions": "imported"}
-MODELS = "models"
+STARTS = {"release": "release", "predictions": "imported", "stored": "stored"}
+MODELS, STORED = "models", "stored"
 # What keys must name.
 PATHS = {
     "release": "the folder or zip file of a release, as in --config release=PATH",
     "predictions": "a .parquet file that `abovechance import` wrote",
+    "stored": "the folder of a study with scores, such as results/default",
     "bigbench": "a BIG-bench checkout, or the sdist of the package bigbench",
 }
-NEEDED = ("tasks", "models", "shots", "prompts")  # by those that score models
+NEEDED = ("tasks", "models", "shots", "prompts")  # by those of models that are scored, or were
 
 
 def resolve(
@@ -72,10 +73,11 @@ def resolve(
     _fill_defaults(resolved, schema, start)
     _expand_paths(resolved, where)
     _check_start(resolved, start, where)
-    for name, source in resolved.get("tasks", {}).items():
-        check_task_source(name, source, where)
-    for name, model in resolved.get("models", {}).items():
-        _check_model(name, model, downloads, where)
+    if start == MODELS:
+        for name, source in resolved["tasks"].items():
+            check_task_source(name, source, where)
+        for name, model in resolved["models"].items():
+            _check_model(name, model, downloads, where)
     return resolved
 
 
@@ -97,7 +99,7 @@ _Validator = jsonschema.validators.extend(
 
 
 def start_of(config: Mapping[str, Any]) -> str:
-    """How a study starts: from ``models`` that are scored, a ``release``, or ``imported`` results."""
+    """How a study starts: from ``models`` to score, a ``release``, ``imported`` or ``stored`` results."""
     return next((start for key, start in STARTS.items() if key in config), MODELS)
 
 
@@ -137,7 +139,7 @@ def _check_keys(config: Mapping[str, Any], schema: Mapping[str, Any], start: str
             raise InputError(
                 f"{where}: key '{key}' means nothing in {_which(start)}; it belongs to {belongs}"
             )
-    if start == MODELS and (missing := [key for key in NEEDED if key not in config]):
+    if start in (MODELS, STORED) and (missing := [key for key in NEEDED if key not in config]):
         raise InputError(f"{where}: the config lacks the key '{missing[0]}'; a study is one whole file")
 
 

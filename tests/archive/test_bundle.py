@@ -1,0 +1,121 @@
+"""Archives: the same bytes for the same files, and nothing that is changed goes unnoticed."""
+
+import os
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from abovechance.archive.bundle import BESIDE, MANIFEST, Problem, lacking, manifest, sha256, verify, write
+from abovechance.core.errors import InputError
+
+
+@pytest.fixture
+def contents(tmp_path) -> dict[str, Path | bytes]:
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n" * 500)
+    return {"results/table.csv": tmp_path / "table.csv", "README.md": "# Ünlike\n".encode(), "empty.txt": b""}
+
+
+@pytest.fixture
+def archive(contents, tmp_path) -> Path:
+    write(contents, tmp_path / "study.zip")
+    return tmp_path / "study.zip"
+
+
+def test_an_archive_has_the_same_bytes_whenever_it_is_made(contents, archive, tmp_path):
+    os.utime(tmp_path / "table.csv", (10**9, 10**9))
+    (tmp_path / "table.csv").chmod(0o600)
+    write(dict(reversed(contents.items())), tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()
+
+
+def test_an_archive_is_as_it_was_made_also_when_it_is_unpacked(archive, tmp_path):
+    assert verify(archive) == []
+    shutil.unpack_archive(archive, tmp_path / "unpacked")
+    assert verify(tmp_path / "unpacked") == []
+    assert (tmp_path / "unpacked" / "README.md").read_text() == "# Ünlike\n"
+
+
+def test_its_hashes_can_be_checked_without_this_project(archive, tmp_path):
+    shutil.unpack_archive(archive, tmp_path / "unpacked")
+    told = ["sha256sum", "--check", "--strict", MANIFEST]
+    assert subprocess.run(told, cwd=tmp_path / "unpacked", capture_output=True).returncode == 0
+    (tmp_path / "unpacked" / "empty.txt").write_text("x")
+    assert subprocess.run(told, cwd=tmp_path / "unpacked", capture_output=True).returncode == 1
+
+
+def test_what_was_changed_left_out_or_added_is_named(archive, tmp_path):
+    folder = tmp_path / "unpacked"
+    shutil.unpack_archive(archive, folder)
+    (folder / "results" / "table.csv").write_text("a,b\n1,3\n" * 500)
+    (folder / "empty.txt").unlink()
+    (folder / "more" / "of").mkdir(parents=True)
+    (folder / "more" / "of" / "it").write_text("")
+    assert verify(folder) == [
+        Problem("empty.txt", "missing"),
+        Problem("more/of/it", "not listed"),
+        Problem("results/table.csv", "changed"),
+    ]
+
+
+def read(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+@given(data=st.data())
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_one_changed_byte_is_noticed_wherever_it_is(archive, data):
+    whole = archive.read_bytes()
+    place = data.draw(st.integers(0, len(whole) - 1))
+    byte = data.draw(st.integers(0, 255).filter(lambda value: value != whole[place]))
+    changed = archive.with_name("changed.zip")
+    changed.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
+    try:
+        problems = verify(changed)
+    except InputError:
+        return
+    # what is told of a file beside its content, such as a time, is no part of the results
+    assert problems or read(changed) == read(archive)
+
+
+@given(length=st.integers(0, 400))
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_an_archive_that_is_cut_is_one_line(archive, length):
+    cut = archive.with_name("cut.zip")
+    cut.write_bytes(archive.read_bytes()[: min(length, archive.stat().st_size - 1)])
+    with pytest.raises(InputError, match="cannot be read as a zip file"):
+        verify(cut)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("nowhere.zip", "there is no such file or folder"), (".", "has no manifest-sha256.txt")],
+)
+def test_what_is_no_archive_is_told(tmp_path, path, message):
+    with pytest.raises(InputError, match=message):
+        verify(tmp_path / path)
+
+
+@pytest.mark.parametrize(
+    "line", ["no hash", f"{'0' * 64}  ../outside", f"{'0' * 64}  /etc/passwd", "0  short"]
+)
+def test_a_list_that_is_none_is_told_with_its_row(tmp_path, line):
+    (tmp_path / MANIFEST).write_text(f"{sha256(b'')}  a\n{line}\n")
+    with pytest.raises(InputError, match=f"{MANIFEST}, row 2: is"):
+        verify(tmp_path)
+
+
+def test_scores_in_a_second_file_are_checked_where_they_lie_beside_it(tmp_path):
+    write({"results/scores/a.parquet": b"scores"}, tmp_path / "a-scores.zip")
+    listed = manifest({"a-scores.zip": sha256(tmp_path / "a-scores.zip")}).encode()
+    write({BESIDE: listed}, tmp_path / "a.zip")
+    assert (verify(tmp_path / "a.zip"), lacking(tmp_path / "a.zip")) == ([], [])
+    write({"results/scores/a.parquet": b"others"}, tmp_path / "a-scores.zip")
+    assert verify(tmp_path / "a.zip") == [Problem("a-scores.zip", "changed")]
+    (tmp_path / "a-scores.zip").unlink()
+    assert (verify(tmp_path / "a.zip"), lacking(tmp_path / "a.zip")) == ([], ["a-scores.zip"])

@@ -1,0 +1,165 @@
+"""A study as one file: made, checked, changed, and run again without its model."""
+
+import importlib.resources
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from abovechance.archive.bundle import Problem, verify
+from abovechance.archive.rerun import Rerun, rerun
+from abovechance.core.errors import InputError
+from abovechance.core.provenance import file_sha256
+from abovechance.results.imported import IMPORTED, as_imported
+from tests.conftest import REPOSITORY, snakemake
+from tests.results.test_likelihoods import predictions
+from tests.tiny import write_tiny_study
+
+VALIDATOR = REPOSITORY / "tests" / "archive" / "crate_is_valid.py"
+
+pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a finished study and its archive."""
+    folder = tmp_path_factory.mktemp("archived")
+    asked = {"title": "Sums", "authors": ["Ada", "Grace"], "license": "CC-BY-4.0"}
+    config = write_tiny_study(folder, "sums", archive=asked)
+    snakemake("--configfile", str(config), directory=folder)
+    snakemake("archive", "--configfile", str(config), directory=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def archive(place: Path) -> Path:
+    return place / "results" / "sums" / "archive" / "sums.zip"
+
+
+def test_an_archive_has_results_inputs_environment_and_code(place, archive):
+    with zipfile.ZipFile(archive) as file:
+        names = set(file.namelist())
+        inputs = pd.read_csv(file.open("inputs.csv"), keep_default_na=False)
+        crate = json.loads(file.read("ro-crate-metadata.json"))
+        cited = yaml.safe_load(file.read("CITATION.cff"))
+        readme = file.read("README.md").decode()
+        logs = pd.read_csv(file.open("logs.csv"))
+        environment = file.read("environment.txt").decode()
+    results = {path.relative_to(place / "results" / "sums").as_posix() for path in files_of(place, "sums")}
+    left = {
+        name for name in results if re.match(r"(logs|benchmarks|archive|cost/ledgers|cost/tokens)/", name)
+    }
+    assert {f"results/{name}" for name in results - left} <= names
+    assert {
+        "code/Snakefile",
+        "code/workflow/Snakefile",
+        "code/envs/requirements.txt",
+        "code/Makefile",
+    } <= names
+    assert not [name for name in names if ".pyc" in name or "egg-info" in name or "/." in name]
+    by_name = inputs.set_index("name")
+    assert by_name.loc["sums.jsonl", "sha256"] == file_sha256(place / "sums.jsonl")
+    assert by_name.loc["tiny", "precision"] == "float32"
+    assert len(by_name.loc["tiny", "revision"]) >= 16
+    assert (cited["title"], cited["license"]) == ("Sums", "CC-BY-4.0")
+    assert [author["name"] for author in cited["authors"]] == ["Ada", "Grace"]
+    assert "abovechance rerun ARCHIVE" in readme
+    assert {"score/tiny/sums.log", "verdicts.log"} <= set(logs["log"])
+    assert "snakemake==" in environment
+    described = {entity["@id"]: entity for entity in crate["@graph"]}
+    assert all(name in names for name in described if re.match(r"[\w./-]+\.\w+\Z", name))
+
+
+def files_of(place: Path, study: str) -> list[Path]:
+    return [path for path in (place / "results" / study).rglob("*") if path.is_file()]
+
+
+def test_an_archive_made_twice_has_the_same_bytes(place, archive):
+    before = file_sha256(archive)
+    archive.unlink()
+    snakemake("archive", "--configfile", str(place / "sums.yaml"), directory=place)
+    assert file_sha256(archive) == before
+
+
+def test_an_archive_is_a_workflow_run_crate(archive, tmp_path):
+    own = tmp_path / "venv" / "bin" / "python"
+    pins = REPOSITORY / "envs" / "requirements-crate.txt"
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    installed = subprocess.run(
+        [own, "-m", "pip", "install", "--quiet", "--requirement", pins], capture_output=True
+    )
+    if installed.returncode:
+        pytest.skip("the validator of RO-Crates cannot be installed here")
+    shutil.unpack_archive(archive, tmp_path / "crate")
+    context = importlib.resources.files("rocrate").joinpath("data/ro-crate.jsonld")
+    command = [own, VALIDATOR, tmp_path / "crate", str(context)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    described = tmp_path / "crate" / "ro-crate-metadata.json"
+    described.write_text(described.read_text().replace('"CreateAction"', '"Action"'))
+    assert subprocess.run(command, capture_output=True).returncode == 1
+
+
+def test_the_analysis_runs_again_without_a_model_and_all_is_equal(place, archive, tmp_path):
+    alone = tmp_path / "sums.zip"  # where there is no model, and no task
+    shutil.copy2(archive, alone)
+    done = rerun(alone, tmp_path / "again")
+    assert done.different == []
+    assert done.equal > 35
+    made = tmp_path / "again" / "rerun" / "results" / "sums"
+    assert (made / "report.html").read_bytes() == (place / "results/sums/report.html").read_bytes()
+    with pytest.raises(InputError, match="again: is there already; right would be a new folder"):
+        rerun(alone, tmp_path / "again")
+
+
+def test_another_number_in_the_scores_is_noticed_twice(archive, tmp_path):
+    """By its hash, and where that is mended too, by results that differ."""
+    folder = tmp_path / "unpacked"
+    shutil.unpack_archive(archive, folder)
+    verdicts = folder / "results" / "verdicts.csv"
+    verdicts.write_text(verdicts.read_text().replace("tiny,sums,0", "tiny,sums,7"))
+    assert verify(folder) == [Problem("results/verdicts.csv", "changed")]
+    listed = folder / "manifest-sha256.txt"
+    lines = [line for line in listed.read_text().splitlines() if "results/verdicts.csv" not in line]
+    listed.write_text("\n".join([*lines, f"{file_sha256(verdicts)}  results/verdicts.csv"]) + "\n")
+    assert verify(folder) == []
+    again = Path(shutil.make_archive(str(tmp_path / "again"), "zip", folder))
+    assert rerun(again, tmp_path / "there").different == ["verdicts.csv"]
+
+
+def test_scores_beside_or_left_out(place, tmp_path):
+    config = yaml.safe_load((place / "sums.yaml").read_text())
+    folder = place / "results" / "sums" / "archive"
+    for scores in ("beside", "left_out"):
+        (place / "other.yaml").write_text(yaml.safe_dump(config | {"archive": {"scores": scores}}))
+        snakemake("archive", "--configfile", str(place / "other.yaml"), directory=place)
+        with zipfile.ZipFile(folder / "sums.zip") as file:
+            assert not [name for name in file.namelist() if name.startswith("results/scores")]
+        if scores == "beside":
+            assert rerun(folder / "sums.zip", tmp_path / "again").different == []
+            (folder / "sums-scores.zip").rename(tmp_path / "elsewhere.zip")
+            with pytest.raises(
+                InputError, match="its scores are in sums-scores.zip, which does not lie beside it"
+            ):
+                rerun(folder / "sums.zip", tmp_path / "never")
+    with pytest.raises(InputError, match="the archive has no scores"):
+        rerun(folder / "sums.zip", tmp_path / "neither")
+
+
+def test_a_study_of_imported_results_is_archived_with_them(tmp_path):
+    place = tmp_path / "place"
+    IMPORTED.write(as_imported(predictions(0, 5)), place / "imported.parquet", {})
+    (place / "study.yaml").write_text("study: mine\npredictions: imported.parquet\n")
+    snakemake("archive", "--configfile", str(place / "study.yaml"), directory=place)
+    archive = place / "results" / "mine" / "archive" / "mine.zip"
+    (place / "imported.parquet").unlink()
+    done = rerun(archive, tmp_path / "again")
+    assert done == Rerun(done.equal, [])
+    assert done.equal > 30

@@ -1,0 +1,339 @@
+"""What can go wrong while a study runs: afterwards its results are those of a run in which nothing did.
+
+Each test runs a small study, breaks something, and runs it again. The table of all of these is
+docs/faults.md.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pytest
+
+from abovechance.core.provenance import file_sha256
+from tests.conftest import REPOSITORY, snakemake, snakemake_command
+from tests.tiny import write_tiny_study
+
+pytestmark = pytest.mark.workflow
+long = pytest.mark.faults  # too long for every run of the tests: `make faults`
+
+PROMPTS = 10
+STUDY = Path("results") / "faulty"
+SCORES = STUDY / "scores" / "tiny" / "sums" / "1-shot.parquet"
+JOURNAL = SCORES.with_suffix(".journal")
+PREDICTIONS = STUDY / "predictions" / "tiny.parquet"
+LEDGER = STUDY / "cost" / "ledgers" / "tiny" / "sums.jsonl"
+UNTIL = ("--until", "accuracy")
+ALL = ("all",)
+# Wide enough that a prompt takes a while, so that a job can be caught in the middle.
+SLOW = {"hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 6}
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a study of one task, ready to be scored."""
+    folder = tmp_path_factory.mktemp("prepared")
+    changes = {"tasks": {"sums": "sums.jsonl"}, "shots": [1], "prompts": PROMPTS, "max_examples": 200}
+    write_tiny_study(folder, "faulty", model=SLOW, **changes)
+    run(folder, "--until", "prompts", "weights")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of a run in which nothing went wrong."""
+    folder = tmp_path_factory.mktemp("undisturbed") / "place"
+    shutil.copytree(prepared, folder, symlinks=True)
+    run(folder, *ALL)
+    assert (folder / LEDGER).read_text().count('"prompt"') == PROMPTS
+    return folder
+
+
+@pytest.fixture
+def place(prepared: Path, tmp_path: Path) -> Path:
+    """A copy of the folder that is ready."""
+    shutil.copytree(prepared, tmp_path / "place", symlinks=True)
+    return tmp_path / "place"
+
+
+@pytest.fixture
+def done(undisturbed: Path, tmp_path: Path) -> Path:
+    """A copy of the finished study."""
+    shutil.copytree(undisturbed, tmp_path / "place", symlinks=True)
+    return tmp_path / "place"
+
+
+def run(place: Path, *arguments: str, check: bool = True) -> str:
+    """Run the study up to its accuracies, as `make run` does, or what else is asked for; what it said."""
+    study = ["--configfile", str(place / "faulty.yaml"), "--logger", "abovechance"]
+    done = snakemake(*(arguments or UNTIL), *study, directory=place, check=check)
+    assert check or done.returncode != 0
+    return done.stdout + done.stderr
+
+
+@contextmanager
+def scoring(place: Path, lines: int = 3) -> Iterator[psutil.Popen]:
+    """A run that has scored so many prompts and goes on."""
+    study = ["--configfile", str(place / "faulty.yaml"), "--logger", "abovechance"]
+    with (place / "said.txt").open("w") as said:
+        process = psutil.Popen(
+            snakemake_command(*UNTIL, *study, directory=place),
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+            # a shell has its background jobs ignore interrupts, and so all that they start
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        )
+    journal = place / JOURNAL
+    while not journal.exists() or journal.read_bytes().count(b"\n") < lines:
+        assert process.poll() is None, (place / "said.txt").read_text()
+        time.sleep(0.01)
+    try:
+        yield process
+    finally:
+        for one in [*process.children(recursive=True), process] if process.is_running() else []:
+            one.kill()
+        process.wait()
+
+
+def scorer(process: psutil.Process) -> psutil.Process:
+    """The process that scores."""
+    (found,) = [
+        child for child in process.children(recursive=True) if child.cmdline()[-1].endswith(".score.py")
+    ]
+    return found
+
+
+def told(place: Path) -> str:
+    return (place / "said.txt").read_text()
+
+
+def scored(place: Path) -> int:
+    """How many prompts were scored, in all runs together."""
+    lines = (place / LEDGER).read_text().splitlines()
+    return sum(json.loads(line)["what"] == "prompt" for line in lines)
+
+
+def others(place: Path, undisturbed: Path, *parts: str) -> list[str]:
+    """The results that have not the bytes of those of the undisturbed run, of these folders or of all."""
+    files = [path.relative_to(undisturbed) for path in (undisturbed / STUDY).rglob("*") if path.is_file()]
+    return [
+        str(file)
+        for file in files
+        if (part := file.relative_to(STUDY).parts[0]) not in ("logs", "benchmarks", "cost")
+        and (not parts or part in parts)
+        and (not (place / file).exists() or file_sha256(undisturbed / file) != file_sha256(place / file))
+    ]
+
+
+def as_undisturbed(place: Path, undisturbed: Path) -> bool:
+    """Whether the results up to the accuracies have the same bytes, and nothing is left half-written."""
+    left = [path for path in (place / STUDY).rglob(".*") if path.is_file() and path.name != ".lock"]
+    assert others(place, undisturbed, "tasks", "prompts", "scores", "predictions", "accuracy") == []
+    assert [*left, *(place / STUDY).rglob("*.journal")] == []
+    return True
+
+
+@long
+def test_the_same_study_has_the_same_bytes_again(prepared, undisturbed, place):
+    run(place, *ALL)
+    assert others(place, undisturbed) == []
+
+
+def test_a_scoring_process_that_is_killed_outright(place, undisturbed):
+    with scoring(place) as process:
+        scorer(process).kill()
+        assert process.wait() != 0
+    assert "What is done is kept, and running the same command again goes on" in told(place)
+    run(place)
+    assert as_undisturbed(place, undisturbed)
+    assert scored(place) <= PROMPTS + 1
+
+
+def test_snakemake_killed_outright_and_a_job_that_goes_on_alone(place, undisturbed):
+    with scoring(place) as process:
+        orphan = scorer(process)
+        process.kill()
+        process.wait()
+        refused = run(place, check=False)
+        assert "or one was killed there" in refused
+        assert "`make unlock`" in refused
+        run(place, "--unlock")
+        run(place)
+        assert not orphan.is_running()
+    assert as_undisturbed(place, undisturbed)
+    assert scored(place) == PROMPTS
+
+
+def test_two_runs_at_once(place, undisturbed):
+    with scoring(place) as process:
+        refused = run(place, check=False)
+        assert "another run works in" in refused
+        assert process.wait() == 0
+    assert as_undisturbed(place, undisturbed)
+    assert scored(place) == PROMPTS
+
+
+@long
+def test_two_runs_at_once_whose_lock_was_taken_away(place, undisturbed):
+    with scoring(place) as process:
+        run(place, *UNTIL, "--nolock")
+        assert process.wait() == 0
+    assert as_undisturbed(place, undisturbed)
+    assert scored(place) == PROMPTS
+
+
+@long
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_asked_to_end(place, undisturbed, sent):
+    with scoring(place) as process:
+        os.killpg(process.pid, sent)
+        assert process.wait() != 0
+    assert "Traceback" not in told(place)
+    run(place)
+    assert as_undisturbed(place, undisturbed)
+    assert scored(place) <= PROMPTS + 1
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) * 2 // 3]
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 4]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize("damage", [pytest.param(cut, marks=long), flipped])
+def test_a_damaged_journal(place, undisturbed, damage):
+    with scoring(place, lines=5) as process:
+        scorer(process).kill()
+        process.wait()
+    kept = (place / JOURNAL).read_bytes()
+    (place / JOURNAL).write_bytes(damage(kept))
+    run(place)
+    assert as_undisturbed(place, undisturbed)
+    assert scored(place) <= PROMPTS + 1 + kept.count(b"\n") // 2
+
+
+@long
+@pytest.mark.parametrize("damage", [cut, flipped])
+@pytest.mark.parametrize(
+    "file", [SCORES, PREDICTIONS, STUDY / "tasks" / "sums.parquet"], ids=lambda path: path.parts[2]
+)
+def test_a_damaged_table_is_named_and_never_read(done, undisturbed, damage, file):
+    before = (done / file).stat().st_mtime
+    (done / file).write_bytes(damage((done / file).read_bytes()))
+    os.utime(done / file, (before, before))
+    read_by = Path("heldout", "outcomes") if file == PREDICTIONS else Path("accuracy")
+    (done / STUDY / read_by / "tiny.parquet").unlink()  # something reads it again
+    said = run(done, *ALL, check=False)
+    assert f"{file}: is damaged" in said
+    assert "delete it and run again" in said
+    (done / file).unlink()
+    run(done, *ALL)
+    assert others(done, undisturbed) == []
+
+
+@contextmanager
+def small_disk(folder: Path, kilobytes: int) -> Iterator[None]:
+    """A disk of this size in place of the folder, with what was in it."""
+    kept = folder.with_name(f"{folder.name} kept")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(folder, kept)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        shutil.rmtree(kept)
+        pytest.skip("a small disk can be mounted as root only")
+    try:
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
+        (folder / "lies here").touch()  # an empty folder would be removed, which a disk cannot be
+        yield
+        (folder / "lies here").unlink()
+        shutil.rmtree(kept)
+        shutil.copytree(folder, kept)
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
+        shutil.rmtree(kept)
+
+
+@long
+@pytest.mark.parametrize(
+    ("folder", "kilobytes"),
+    [(STUDY / "scores", 20), (STUDY / "predictions", 4), (STUDY / "tables", 8), (STUDY / "figures", 40)],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_a_full_disk(place, undisturbed, folder, kilobytes):
+    with small_disk(place / folder, kilobytes):
+        said = run(place, *ALL, check=False)
+    assert "abovechance: error: " in said
+    assert "No space left on device" in said
+    assert "Traceback" not in said
+    run(place, *ALL)
+    assert others(place, undisturbed) == []
+    assert scored(place) <= PROMPTS + 1
+
+
+@long
+def test_a_full_disk_while_weights_are_converted(place, undisturbed):
+    config = (place / "faulty.yaml").read_text().replace("precision: float32", "precision: nf4")
+    (place / "quantized.yaml").write_text(config)
+    with small_disk(place / "results" / "weights", 500):
+        done = snakemake(
+            "--configfile", str(place / "quantized.yaml"), "--until", "quantize", directory=place, check=False
+        )
+    said = done.stdout + done.stderr
+    assert "abovechance: error: " in said
+    assert "the disk has" in said
+    assert not list((place / "results" / "weights").rglob("*.safetensors"))
+
+
+@long
+def test_results_that_may_not_be_written(place, undisturbed):
+    with small_disk(place / STUDY / "scores", 4000):
+        again = ["mount", "-o", "remount,ro", str(place / STUDY / "scores")]
+        subprocess.run(again, check=True)
+        said = run(place, check=False)
+        subprocess.run([*again[:2], "remount,rw", again[3]], check=True)
+    assert "Read-only file system" in said
+    assert "Traceback" not in said
+    run(place)
+    assert as_undisturbed(place, undisturbed)
+
+
+def test_a_clock_that_is_set_back(done, undisturbed):
+    """What the study was made from seems to be made in the future, after the results."""
+    tomorrow = time.time() + 86_400
+    for folder in ("tasks", "prompts", "evaluation_sets"):
+        for path in (done / STUDY / folder).rglob("*.parquet"):
+            os.utime(path, (tomorrow, tomorrow))
+    run(done)
+    assert as_undisturbed(done, undisturbed)
+    assert scored(done) == PROMPTS
+
+
+def test_a_network_that_is_gone_in_a_download(tmp_path):
+    target = "results/downloads/bigbench-1.0.0.tar.gz"
+    command = snakemake_command(
+        target, "--configfile", str(REPOSITORY / "config.yaml"), "--logger", "abovechance", directory=tmp_path
+    )
+    nowhere = {
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_RETRIES": "0",
+        "PIP_CONFIG_FILE": os.devnull,
+    }
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    done = subprocess.run(command, capture_output=True, text=True, env=clean | nowhere)
+    assert done.returncode != 0
+    assert "abovechance: error: downloading bigbench==1.0.0 gave no bigbench-1.0.0.tar.gz" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / target).exists()

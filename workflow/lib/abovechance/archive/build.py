@@ -1,0 +1,67 @@
+"""Making the archive of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from abovechance.archive import contents
+from abovechance.archive.bundle import BESIDE, Content, manifest, sha256, write
+from abovechance.archive.contents import Study
+from abovechance.archive.crate import METADATA, metadata
+from abovechance.core.errors import InputError
+from abovechance.study.config import start_of
+
+
+def make(study: Study, config: Mapping[str, Any], version: str, path: Path, beside: Path | None) -> None:
+    """Write the archive of a finished study: the same bytes for the same results, code and packages.
+
+    Parameters
+    ----------
+    config
+        The study's, with its defaults.
+    version
+        That of the library.
+    path
+        The zip file.
+    beside
+        A second one for the scores, where the config wants them there.
+
+    Raises
+    ------
+    InputError
+        If the workflow's code is not on this machine.
+    """
+    if not (study.code / "Snakefile").is_file():
+        raise InputError(
+            f"{study.code}: has no Snakefile, so that the code cannot be archived; right would be a checkout"
+        )
+    asked, version = config["archive"], contents.code_version(study.code, version)
+    found = contents.results(study, scores=asked["scores"] == "inside") | contents.code(study.code)
+    if start_of(config) == "imported":  # without it, nothing could be run again
+        found |= {f"{contents.INPUTS}/{path.name}": path for path in study.inputs}
+    if beside is not None:
+        write(_only_scores(study), beside)
+        found[BESIDE] = manifest({beside.name: sha256(beside)}).encode()
+    texts = {
+        "inputs.csv": contents.inputs(study),
+        "logs.csv": contents.logs(study.folder / "logs"),
+        "environment.txt": contents.environment(),
+        "CITATION.cff": contents.citation(study.name, asked, version),
+        "README.md": contents.readme(study, config, version, beside),
+    }
+    found |= {name: text.encode() for name, text in texts.items()}
+    times = [file.stat().st_mtime for file in study.files]
+    sizes = {name: _size(content) for name, content in found.items()}
+    found[METADATA] = metadata(study.name, asked, version, sizes, (min(times), max(times)))
+    write(found, path)
+
+
+def _only_scores(study: Study) -> dict[str, Content]:
+    without = contents.results(study, scores=False)
+    return {name: path for name, path in contents.results(study, scores=True).items() if name not in without}
+
+
+def _size(content: Content) -> int:
+    return len(content) if isinstance(content, bytes) else content.stat().st_size

@@ -1,0 +1,221 @@
+"""A zip file that has the same bytes whenever it is made of the same files, with a list of their hashes.
+
+The list is in the form of `sha256sum`, so that it can be checked without this project:
+``unzip study.zip -d study && cd study && sha256sum --check manifest-sha256.txt``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from abovechance.core.errors import InputError
+from abovechance.core.files import replacing
+
+MANIFEST = "manifest-sha256.txt"
+BESIDE = "beside-sha256.txt"  # of archives that belong to this one
+# The earliest time that zip files can have; when files were made is no part of what they are.
+TIME = (1980, 1, 1, 0, 0, 0)
+CHUNK = 1 << 20
+
+# What zipfile raises for a file that is not as it was written.
+DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, LookupError, OverflowError),
+    *(NotImplementedError, RuntimeError, UnicodeDecodeError, MemoryError),
+)
+
+Content = Path | bytes
+
+
+def write(contents: Mapping[str, Content], path: Path) -> None:
+    """Write a zip file of these contents, and their manifest.
+
+    Parameters
+    ----------
+    contents
+        {name in the archive: a file, or bytes}.
+    path
+        The zip file, which appears in one rename.
+    """
+    with replacing(path) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
+        found = {name: _add(archive, name, contents[name]) for name in sorted(contents)}
+        _add(archive, MANIFEST, manifest(found).encode())
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: Content) -> str:
+    """Add one file; its SHA-256."""
+    entry = zipfile.ZipInfo(name, TIME)
+    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
+    hashed = hashlib.sha256()
+    with archive.open(entry, "w", force_zip64=True) as target:
+        for chunk in _chunks(content):
+            hashed.update(chunk)
+            target.write(chunk)
+    return hashed.hexdigest()
+
+
+def sha256(content: Content) -> str:
+    """The SHA-256 of a file or of bytes, in hexadecimal."""
+    hashed = hashlib.sha256()
+    for chunk in _chunks(content):
+        hashed.update(chunk)
+    return hashed.hexdigest()
+
+
+def _chunks(content: Content) -> Iterator[bytes]:
+    if isinstance(content, bytes):
+        yield content
+        return
+    with content.open("rb") as file:
+        yield from _read(file)
+
+
+def _read(file: IO[bytes]) -> Iterator[bytes]:
+    while chunk := file.read(CHUNK):
+        yield chunk
+
+
+def manifest(hashes: Mapping[str, str]) -> str:
+    """The lines of a manifest: {name: SHA-256}."""
+    return "".join(f"{value}  {name}\n" for name, value in sorted(hashes.items()))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a file of an archive: ``changed``, ``missing``, or ``not listed``."""
+
+    file: str
+    what: str
+
+
+def verify(path: Path) -> list[Problem]:
+    """What of an archive is not as it was written; nothing where all is.
+
+    Parameters
+    ----------
+    path
+        The zip file, or a folder that it was unpacked to.
+
+    Raises
+    ------
+    InputError
+        If it is no archive, or so damaged that its list of files cannot be read.
+    """
+    with opened(path) as archive:
+        listed = _hashes(archive, MANIFEST)
+        found = set(archive.names()) - {MANIFEST}
+        problems = [Problem(name, "missing") for name in sorted({*listed} - found)]
+        problems += [Problem(name, "not listed") for name in sorted(found - {*listed})]
+        problems += [
+            Problem(name, "changed")
+            for name in sorted(found & {*listed})
+            if archive.sha256(name) != listed[name]
+        ]
+        beside = _hashes(archive, BESIDE) if BESIDE in found else {}
+    for name, value in beside.items():
+        companion = path.parent / name
+        if companion.is_file() and sha256(companion) != value:
+            problems.append(Problem(name, "changed"))
+    return problems
+
+
+def lacking(path: Path) -> list[str]:
+    """The names of archives that belong to this one and do not lie beside it."""
+    with opened(path) as archive:
+        beside = _hashes(archive, BESIDE) if BESIDE in archive.names() else {}
+    return [name for name in beside if not (path.parent / name).is_file()]
+
+
+def beside(path: Path) -> list[Path]:
+    """The archives that belong to this one and lie beside it."""
+    with opened(path) as archive:
+        names = _hashes(archive, BESIDE) if BESIDE in archive.names() else {}
+    return [path.parent / name for name in names if (path.parent / name).is_file()]
+
+
+class Archive:
+    """The files of a zip file or of a folder, by their names."""
+
+    def __init__(self, root: Path | zipfile.ZipFile) -> None:
+        self.root = root
+
+    def names(self) -> list[str]:
+        """The names of all files."""
+        if isinstance(self.root, zipfile.ZipFile):
+            return [entry.filename for entry in self.root.infolist() if not entry.is_dir()]
+        files = (file for file in self.root.rglob("*") if file.is_file() or file.is_symlink())
+        return [file.relative_to(self.root).as_posix() for file in files]
+
+    def read(self, name: str) -> bytes:
+        """A file's content."""
+        if isinstance(self.root, zipfile.ZipFile):
+            return self.root.read(name)
+        return (self.root / name).read_bytes()
+
+    def sha256(self, name: str) -> str:
+        """The SHA-256 of a file; of one that cannot be read, nothing."""
+        try:
+            if isinstance(self.root, zipfile.ZipFile):
+                with self.root.open(name) as file:
+                    hashed = hashlib.sha256()
+                    for chunk in _read(file):
+                        hashed.update(chunk)
+                    return hashed.hexdigest()
+            return sha256(self.root / name)
+        except DAMAGED:
+            return ""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Archive]:
+    """An archive's files.
+
+    Raises
+    ------
+    InputError
+        If it is neither a zip file nor a folder with a manifest.
+    """
+    right = "right would be a zip file of `make archive`, or the folder that one was unpacked to"
+    if path.is_dir():
+        if not (path / MANIFEST).is_file():
+            raise InputError(f"{path}: has no {MANIFEST}; {right}")
+        yield Archive(path)
+        return
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file or folder; {right}")
+    try:
+        with zipfile.ZipFile(path) as file:
+            if MANIFEST not in file.namelist():
+                raise InputError(f"{path}: has no {MANIFEST}; {right}")
+            yield Archive(file)
+    except DAMAGED as error:
+        raise InputError(f"{path}: cannot be read as a zip file ({error}); {right}") from None
+
+
+def _hashes(archive: Archive, name: str) -> dict[str, str]:
+    """{file: its SHA-256} as a manifest says.
+
+    Raises
+    ------
+    InputError
+        With its first line that is none of a manifest.
+    """
+    try:
+        lines = archive.read(name).decode().splitlines()
+    except DAMAGED as error:
+        raise InputError(f"{name}: cannot be read ({error})") from None
+    found = {}
+    for number, line in enumerate(lines, start=1):
+        value, separator, file = line.partition("  ")
+        inside = not PurePosixPath(file).is_absolute() and ".." not in PurePosixPath(file).parts
+        if not separator or len(value) != 64 or not file or not inside:
+            raise InputError(f"{name}, row {number}: is '{line[:80]}'; right would be a SHA-256 and a file")
+        found[file] = value
+    return found

@@ -1,0 +1,248 @@
+"""What an archive of a study holds: its results, what they were made from, and the code that made them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import platform
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from abovechance.archive.bundle import Content, sha256
+from abovechance.core.tables import read_made_from
+from abovechance.study.config import start_of
+
+RESULTS, CODE, INPUTS = "results", "code", "inputs"
+# What of a workflow's folder is its code: files, and folders with all that lies in them.
+CODE_FILES = (
+    *("Snakefile", "config.yaml", "Makefile", "pyproject.toml", "README.md", "LICENSE", "CITATION.cff"),
+    *("workflow", "envs", "config"),
+)
+LEFT = ("__pycache__", "*.pyc", "*.egg-info", ".*")  # of these folders
+
+
+@dataclass(frozen=True)
+class Study:
+    """A finished study on the disk.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    folder
+        Its results.
+    files
+        The results that the workflow makes, of those in the folder.
+    inputs
+        The user's own files that it read, by their paths.
+    downloads
+        The pinned downloads that it read, as ``workflow/downloads.yaml`` has them.
+    code
+        The folder of the workflow.
+    """
+
+    name: str
+    folder: Path
+    files: Sequence[Path]
+    inputs: Sequence[Path]
+    downloads: Sequence[Mapping[str, Any]]
+    code: Path
+
+
+def results(study: Study, scores: bool) -> dict[str, Content]:
+    """{name in the archive: file} of the results, with or without the stored scores."""
+    return {
+        f"{RESULTS}/{path.relative_to(study.folder).as_posix()}": path
+        for path in study.files
+        if scores or not is_score(study, path)
+    }
+
+
+def is_score(study: Study, path: Path) -> bool:
+    """Whether a file is one of stored scores."""
+    return path.relative_to(study.folder).parts[0] == "scores"
+
+
+def code(folder: Path) -> dict[str, Content]:
+    """{name in the archive: file} of the workflow."""
+    found: dict[str, Content] = {}
+    for name in CODE_FILES:
+        path = folder / name
+        files = path.rglob("*") if path.is_dir() else [path]
+        for file in files:
+            inside = file.relative_to(folder)
+            if file.is_file() and not any(Path(part).match(no) for part in inside.parts for no in LEFT):
+                found[f"{CODE}/{inside.as_posix()}"] = file
+    return found | {f"{CODE}/results/README.md": folder / "results" / "README.md"}
+
+
+def code_version(folder: Path, version: str) -> str:
+    """The version of the code; of a git checkout, its commit, and whether files differ from that."""
+
+    def git(*arguments: str) -> str:
+        try:
+            done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True)
+        except OSError:
+            return ""
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    top = git("rev-parse", "--show-toplevel")
+    if not top or Path(top).resolve() != folder.resolve():
+        return version
+    changed = git("status", "--porcelain", "--untracked-files=no")
+    return f"{version}, commit {git('rev-parse', 'HEAD')}" + ", with changes" * bool(changed)
+
+
+def inputs(study: Study) -> str:
+    """A CSV of what the study was made from: files by their hashes, models by their revisions."""
+    rows: list[dict[str, str]] = []
+    for path in study.inputs:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                rows.append({"kind": "file", "name": file.name, "sha256": sha256(file)})
+    for download in study.downloads:
+        rows.append({"kind": "download", "name": download["file"], "sha256": download["sha256"]})
+    rows += models(study)
+    return _csv(rows, ["kind", "name", "sha256", "source", "revision", "precision"])
+
+
+def models(study: Study) -> list[dict[str, str]]:
+    """The models whose predictions the study has: where each comes from, and its revision."""
+    told = [read_made_from(path) for path in _parquet(study, "predictions")]
+    return [
+        {
+            "kind": "model",
+            "name": made["name"],
+            "source": made["model"],
+            "revision": made["revision"],
+            "precision": made["precision"],
+        }
+        for made in told
+        if "model" in made
+    ]
+
+
+def _parquet(study: Study, folder: str) -> list[Path]:
+    return sorted(path for path in study.files if path.parent == study.folder / folder)
+
+
+def logs(folder: Path) -> str:
+    """A CSV of what jobs said: of each log how many lines it has, and the last of them."""
+    rows = []
+    for path in sorted(folder.rglob("*.log")):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        name = path.relative_to(folder).as_posix()
+        rows.append({"log": name, "lines": str(len(lines)), "last": lines[-1] if lines else ""})
+    return _csv(rows, ["log", "lines", "last"])
+
+
+def environment() -> str:
+    """The packages that are installed, a line each, with Python and the system first."""
+    system = f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}\n"
+    found = {f"{found.metadata['Name']}=={found.version}" for found in distributions() if found.metadata}
+    return system + "".join(f"{line}\n" for line in sorted(found, key=str.lower))
+
+
+def citation(name: str, asked: Mapping[str, Any], version: str) -> str:
+    """A CITATION.cff of the results; of nobody where the config names no authors.
+
+    Parameters
+    ----------
+    asked
+        The config's key ``archive``.
+    version
+        That of the code.
+    """
+    cited = {
+        "cff-version": "1.2.0",
+        "message": "If you use these results, please cite them, the software, and the paper of its method.",
+        "type": "dataset",
+        "title": asked.get("title", f"Results of the study '{name}'"),
+        "authors": [
+            {"name": author} for author in asked.get("authors", [f"The authors of the study '{name}'"])
+        ],
+        "references": [
+            {
+                "type": "software",
+                "title": "abovechance",
+                "version": version,
+                "authors": [{"name": "The abovechance authors"}],
+            },
+            {
+                "type": "conference-paper",
+                "title": "Stronger Random Baselines for In-Context Learning",
+                "authors": [
+                    {"family-names": "Yauney", "given-names": "Gregory"},
+                    {"family-names": "Mimno", "given-names": "David"},
+                ],
+                "year": 2024,
+            },
+        ],
+    }
+    if "license" in asked:
+        cited["license-url" if "/" in asked["license"] else "license"] = asked["license"]
+    return yaml.safe_dump(cited, sort_keys=False, allow_unicode=True)
+
+
+README = """# Results of the study '{name}'
+
+Made by abovechance {version}. What is here:
+
+| | |
+|---|---|
+| `results/report.html` | verdicts, figures, and how to read them: open this first |
+| `results/verdicts.csv` | one row per model, task and number of shots |
+| `results/` | all tables and figures, and what they are made of; columns: `code/results/README.md` |
+| `results/config.yaml` | the study's config, whole |
+| `inputs.csv` | what the study was made from: files by their SHA-256, models by their revision |
+| `environment.txt` | the packages that were installed; `code/envs/` has the pins |
+| `logs.csv` | what jobs said last |
+| `code/` | the workflow that made all this |
+| `ro-crate-metadata.json` | the same for machines: a Workflow Run RO-Crate |
+| `manifest-sha256.txt` | the hashes of all files: `sha256sum --check manifest-sha256.txt` |
+
+{scores}
+
+    abovechance verify ARCHIVE      checks every hash{rerun}
+"""
+
+
+def readme(study: Study, config: Mapping[str, Any], version: str, beside: Path | None) -> str:
+    """What people read first in an archive."""
+    start, scores = start_of(config), config["archive"]["scores"]
+    if not any(is_score(study, path) for path in study.files):
+        scores = start
+    told = SCORES[scores].format(beside=beside.name if beside else "")
+    rerun = "" if scores == "left_out" or start == "stored" else RERUN[start]
+    return README.format(name=study.name, version=version, scores=told, rerun=rerun)
+
+
+SCORES = {
+    "inside": "The log-likelihood of every choice is in `results/scores/`.",
+    "beside": "The log-likelihoods of all choices are in a second file, `{beside}`, whose hash is in "
+    "`beside-sha256.txt`; lay it beside this one.",
+    "left_out": "The log-likelihoods of choices were left out; predictions are in `results/predictions/`.",
+    "imported": "The study started from other tools' results, which are in `inputs/`.",
+    "release": "The study is about a release, which is not in here: `inputs.csv` has its hash.",
+    "stored": "The study started from stored scores, which are not in here: `inputs.csv` has their hashes.",
+}
+COMPARES = "repeats the analysis and compares all results"
+RERUN = {
+    "models": f"\n    abovechance rerun ARCHIVE       {COMPARES}, without a model",
+    "imported": f"\n    abovechance rerun ARCHIVE       {COMPARES}",
+    "release": f"\n    abovechance rerun ARCHIVE --release PATH       {COMPARES}",
+}
+
+
+def _csv(rows: Iterable[Mapping[str, str]], columns: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

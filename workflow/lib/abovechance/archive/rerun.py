@@ -1,0 +1,147 @@
+"""An archived study's analyses once more, from what is stored, in a new folder, without a model."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from abovechance.archive.bundle import beside, lacking, verify
+from abovechance.archive.contents import CODE, INPUTS, RESULTS
+from abovechance.core.errors import InputError
+from abovechance.core.files import write_text
+from abovechance.core.reading import read_yaml
+from abovechance.study.config import start_of
+
+# Results that a study which starts from stored ones does not make.
+GIVEN = ("config.yaml", "cost", "scores", "tasks", "evaluation_sets", "prompts")
+# Keys that mean nothing where nothing is scored.
+OF_SCORING = ("bigbench", "scoring", "machines")
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """What came of running an archived study again.
+
+    Attributes
+    ----------
+    equal
+        How many files have the same bytes as the archived ones.
+    different
+        The names of those that have not, or were not made.
+    """
+
+    equal: int
+    different: list[str]
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack an archive, and those that belong to it, into a new folder, its hashes checked.
+
+    Raises
+    ------
+    InputError
+        If a file of it is changed or missing, or there is something in the folder.
+    """
+    if problems := verify(archive):
+        first = problems[0]
+        raise InputError(
+            f"{archive}: {len(problems)} of its files are not as they were: {first.file} is {first.what}"
+        )
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: is there already; right would be a new folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (archive, *beside(archive)):
+        with zipfile.ZipFile(path) as file:
+            file.extractall(folder)
+
+
+def rerun(archive: Path, folder: Path, release: Path | None = None, cores: int = 2) -> Rerun:
+    """Run the analyses of an archived study again, with the archived code and the packages of this
+    environment.
+
+    Parameters
+    ----------
+    archive
+        The zip file.
+    folder
+        Where it is unpacked to, and run: a new folder.
+    release
+        The release that the study is about, where it is about one.
+    cores
+        How many processors may be used.
+
+    Raises
+    ------
+    InputError
+        If the archive is damaged or has no scores, or a job fails.
+    """
+    if missing := lacking(archive):
+        raise InputError(f"{archive}: its scores are in {missing[0]}, which does not lie beside it")
+    unpack(archive, folder)
+    folder = folder.resolve()
+    config = given(read_yaml(folder / RESULTS / "config.yaml"), folder, release)
+    write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), folder / "rerun.yaml")
+    code = folder / CODE
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(code / "Snakefile"),
+        "--cores",
+        str(cores),
+    ]
+    command += ["--workflow-profile", str(code / "workflow" / "profiles" / "default")]
+    command += ["--directory", str(folder / "rerun"), "--configfile", str(folder / "rerun.yaml")]
+    with (folder / "rerun.log").open("wb") as log:
+        status = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT).returncode
+    if status:
+        raise InputError(f"{archive}: a job failed; what was said is in {folder / 'rerun.log'}")
+    return compared(folder / RESULTS, folder / "rerun" / "results" / config["study"])
+
+
+def given(config: Mapping[str, Any], folder: Path, release: Path | None) -> dict[str, Any]:
+    """The archived study's config, its paths those of the unpacked archive.
+
+    Raises
+    ------
+    InputError
+        If what the study starts from is not there.
+    """
+    start = start_of(config)
+    changed: dict[str, str] = {}
+    if start == "release":
+        if release is None:
+            raise InputError(
+                "the study is about a release, which is not in its archive; right would be --release"
+            )
+        changed = {"release": str(release.resolve())}
+    elif start == "imported":
+        changed = {"predictions": str(folder / INPUTS / Path(config["predictions"]).name)}
+    elif (folder / RESULTS / "scores").is_dir():
+        changed = {"stored": str(folder / RESULTS)}
+    else:
+        raise InputError("the archive has no scores, so nothing can be run again without a model")
+    return {key: value for key, value in config.items() if key not in OF_SCORING} | changed
+
+
+def compared(archived: Path, made: Path) -> Rerun:
+    """How many of the archived results were made again with the same bytes, and which were not."""
+    names = [
+        path.relative_to(archived)
+        for path in sorted(archived.rglob("*"))
+        if path.is_file() and path.relative_to(archived).parts[0] not in GIVEN
+    ]
+    different = [
+        name.as_posix()
+        for name in names
+        if not (made / name).is_file() or (made / name).read_bytes() != (archived / name).read_bytes()
+    ]
+    return Rerun(len(names) - len(different), different)

@@ -1,0 +1,34 @@
+"""The study as one file that goes with a paper, where it is asked for: `make archive`.
+
+in:  all results, the user's own files, the workflow itself
+out: archive/<study>.zip, and where the config wants it so, archive/<study>-scores.zip
+"""
+
+ARCHIVES = [f"{RESULTS}/archive/{STUDY['study']}.zip"]
+if STUDY["archive"]["scores"] == "beside":
+    ARCHIVES.append(f"{RESULTS}/archive/{STUDY['study']}-scores.zip")
+
+
+rule archive:
+    """Config, code, inputs' hashes, results and report in one file."""
+    input:
+        rules.all.input,
+    output:
+        ARCHIVES,
+    log:
+        f"{RESULTS}/logs/archive.log",
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        config=STUDY,
+        folder=RESULTS,
+        inputs=INPUTS,
+        state=state_of(INPUTS),
+        downloads=[
+            entry for entry in DOWNLOADS.values() if entry["file"] in downloads_of()
+        ],
+        workflow=str(WORKFLOW.parent),
+        code=code_of("archive.py"),
+    script:
+        "../scripts/archive.py"

@@ -1,0 +1,19 @@
+"""Scores that a study has stored, in place of its models: the analyses once more, on any machine.
+
+in:  the folder of that study, or what an archive has of it, and its config
+out: predictions/ and accuracy/ of each model
+"""
+
+SCORED = STUDY["stored"]
+MODELS, TASKS, SHOTS = [*STUDY["models"]], [*STUDY["tasks"]], STUDY["shots"]
+PRECISION_PAIRS = precision_pairs(STUDY["models"])
+KEPT = []
+ANALYSES = of_scores(PRECISION_PAIRS)
+
+
+include: "../by_model.smk"
+include: "../scoring/accuracy.smk"
+
+
+INPUTS = [*TASK_TABLES, *SCORES]
+told(check_there, INPUTS, CONFIG_FILES)
