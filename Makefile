@@ -23,13 +23,14 @@ STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG"
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test faults bench bench-large bench-baselines bench-models mutants logs docs lint cost archive setup unlock help
+.PHONY: run test faults bench bench-large bench-baselines bench-models bench-scale mutants logs docs lint fetch cost archive setup unlock help
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make run     set up and run a study to its report: CONFIG=config.yaml, CORES=$(CORES)"
 	@echo "             RELEASE=... where published predictions lie, for a study of these"
 	@echo "             PROFILE=slurm on a cluster; SNAKEMAKE_OPTIONS=... as snakemake takes them"
+	@echo "make fetch   what a study needs of the network; then it runs without one"
 	@echo "make cost    what a study will cost before it is scored: tokens, hours, memory, disk"
 	@echo "make archive the study with its code as one zip file that goes with a paper"
 	@echo "make test    set up and run all tests"
@@ -37,6 +38,7 @@ help:
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
 	@echo "make bench-models      which path each type of model takes, and how exact: results/bench/models.md"
+	@echo "make bench-scale       how the workflow grows: time and memory by the number of settings"
 	@echo "make mutants           small changes to the statistics, and whether tests notice: results/mutants/survivors.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make docs    the API reference, from the docstrings: results/docs/index.html"
@@ -72,6 +74,11 @@ bench-large: $(VENV)/.installed-bench
 bench-baselines: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.baselines
 	@$(VENV)/bin/python -m tests.bench.randomization
+
+# Made-up scores of the paper's grid and half of it more, and what is analysed of them; then a hundred times the models.
+bench-scale: $(VENV)/.installed-dev
+	@$(VENV)/bin/python -m tests.bench.scale
+	@$(VENV)/bin/python -m tests.bench.scale --times 67
 
 bench-models: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.families
@@ -109,6 +116,10 @@ lint: $(VENV)/.installed-dev
 	$(VENV)/bin/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(VENV)/bin/mypy
 	$(VENV)/bin/snakemake --lint
+
+# All that a study needs of the network: afterwards it runs without one.
+fetch: $(VENV)/.installed
+	@$(STUDY) $(if $(ON_CLUSTER),,--cores $(CORES)) fetch
 
 # What a study will cost, before it is scored.
 cost: $(VENV)/.installed

@@ -1,10 +1,11 @@
 """How the workflow grows with a study: its DAG, a run that finds nothing to do, and each kind of job.
 
-    python -m tests.bench.scale --folder results/bench/scale               the paper's grid, 46 million scores
-    python -m tests.bench.scale --folder results/bench/scale100 --models 600 --prompts 2 --examples 8
+    python -m tests.bench.scale                the paper's grid with three models more: 50 million scores
+    python -m tests.bench.scale --times 67     then 67 times as many models: a hundred times the paper's grid
 
 Scores are made up, one file for each setting as a scoring job would have left it, so that all that
-comes after them runs as in a real study. Models are only names.
+comes after them runs as in a real study. Models are only names. The second command copies what was made of
+each model under other names, so that the DAG and the jobs that read all models can be measured.
 """
 
 from __future__ import annotations
@@ -16,16 +17,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 
 from abovechance.core.tables import read_table
-from abovechance.scoring.store import SCORES
+from abovechance.scoring.store import LEFT_OUT, SCORES
 from abovechance.scoring.weights import Weights
 from abovechance.study.prompts import evaluated_on
 from tests.conftest import DOWNLOADS, REPOSITORY
@@ -34,22 +38,18 @@ PAPER = REPOSITORY / "workflow" / "studies" / "paper.yaml"
 COLUMNS = ["what", "seconds", "megabytes"]
 
 
-def write_study(folder: Path, models: int, prompts: int | None, examples: int | None) -> Path:
+def write_study(folder: Path, models: int) -> Path:
     """The paper's study, of as many models as asked for."""
     study = yaml.safe_load(PAPER.read_text())
-    entries = list(study["models"].items())
+    names = [*study["models"]]
     study["models"] = {
-        name if number < len(entries) else f"{name}-{number // len(entries)}": {
-            **entry,
+        f"{names[number % len(names)]}-{number}": {
+            "hub": "made/up",
+            "revision": f"r{number}",
             "precision": "bfloat16",
         }
         for number in range(models)
-        for name, entry in [entries[number % len(entries)]]
     }
-    # another revision makes other weights
-    for number, entry in enumerate(study["models"].values()):
-        entry["revision"] = f"r{number}"
-    study |= {"prompts": prompts or study["prompts"], "max_examples": examples or study["max_examples"]}
     path = folder / "study.yaml"
     path.write_text(yaml.safe_dump(study, sort_keys=False))
     return path
@@ -171,33 +171,79 @@ def jobs(folder: Path, study: str) -> Iterator[dict[str, Any]]:
         }
 
 
+# What is made of each model, and what is copied of it as it is.
+RELABELLED = ("accuracy", "randomization", "heldout/outcomes", "heldout/guessers")
+COPIED = (
+    "predictions/{}.parquet",
+    *(f"figures/expected_maximum_{{}}.{suffix}" for suffix in ("png", "pdf", "csv")),
+)
+
+
+def multiply(finished: Path, folder: Path, study: dict[str, Any]) -> None:
+    """Fill a study's folder as if all of its models had been analysed, from one that was."""
+    results = folder / "results" / study["study"]
+    shutil.copytree(finished / "tasks", results / "tasks")
+    models = sorted(path.stem for path in (finished / "accuracy").glob("*.parquet"))
+    for number, model in enumerate(study["models"]):
+        source = models[number % len(models)]
+        for name in RELABELLED:
+            table = pq.read_table(finished / name / f"{source}.parquet")
+            place = table.schema.get_field_index("model")
+            table = table.set_column(place, "model", pa.array([model] * len(table)))
+            (results / name).mkdir(parents=True, exist_ok=True)
+            pq.write_table(table, results / name / f"{model}.parquet")
+        for pattern in COPIED:
+            target = results / pattern.format(model)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(finished / pattern.format(source))
+    left_out = [[*setting, 2, 0, 0] for setting in product(study["models"], study["tasks"], study["shots"])]
+    LEFT_OUT.write(pd.DataFrame(left_out, columns=[*LEFT_OUT.columns]), results / "left_out.parquet", {})
+    summary = subprocess.run(command(folder, "--summary"), capture_output=True, text=True, check=True).stdout
+    single = ("verdicts.csv", "tables", "figures", "report.html")  # these are to be made
+    for line in summary.splitlines()[1:]:
+        path = folder / line.split("\t")[0]
+        if not path.exists() and path.relative_to(results).parts[0] not in single:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=REPOSITORY / "results" / "bench" / "scale")
-    parser.add_argument("--models", type=int, default=6)
-    parser.add_argument("--prompts", type=int)
-    parser.add_argument("--examples", type=int)
-    parser.add_argument("--only-dag", action="store_true", help="run no analysis")
+    parser.add_argument("--models", type=int, default=9)
+    parser.add_argument("--times", type=int, help="as many models as the finished study has, times this")
     asked = parser.parse_args()
     folder = asked.folder.resolve()
+    finished = folder / "results" / "paper"
+    if asked.times:
+        folder = folder.with_name(f"{folder.name}-times-{asked.times}")
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "results").mkdir(parents=True)
     (folder / "results" / "downloads").symlink_to(DOWNLOADS)
-    study = yaml.safe_load(write_study(folder, asked.models, asked.prompts, asked.examples).read_text())
+    models = asked.models * (asked.times or 1)
+    study = yaml.safe_load(write_study(folder, models).read_text())
     log, found = folder / "log.txt", []
     found.append(
         measured("building the DAG of a study not begun", command(folder, "--dry-run", "--quiet"), log)
     )
-    found.append(measured("tasks, evaluation sets, prompts", command(folder, "--until", "prompts"), log))
-    make_weights(folder)
-    rows = make_scores(folder, study)
-    print(f"{rows:,} scores made up", flush=True)
-    if not asked.only_dag:
+    if asked.times:
+        multiply(finished, folder, study)
+        rows = 0
+        found.append(measured("the jobs that read all models", command(folder), log))
+    else:
+        found.append(measured("tasks, evaluation sets, prompts", command(folder, "--until", "prompts"), log))
+        make_weights(folder)
+        rows = make_scores(folder, study)
         found.append(measured("all that comes after the scores", command(folder), log))
-        found.append(measured("a run that finds nothing to do", command(folder), log))
+    found.append(measured("a run that finds nothing to do", command(folder), log))
     found += jobs(folder, study["study"])
     table = pd.DataFrame(found, columns=COLUMNS)
-    text = f"{rows:,} scores of {asked.models} models\n\n" + table.round(1).to_markdown(index=False) + "\n"
+    settings = models * len(study["tasks"]) * len(study["shots"])
+    text = (
+        f"{rows:,} scores of {models} models, {settings:,} settings\n\n"
+        + table.round(1).to_markdown(index=False)
+        + "\n"
+    )
     (folder / "scale.md").write_text(text)
     print(text)
 

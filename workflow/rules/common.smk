@@ -76,6 +76,37 @@ def figure_files(figures, suffixes=catalogue.FIGURE_SUFFIXES):
     return expand(f"{RESULTS}/figures/{{name}}.{{suffix}}", name=names, suffix=suffixes)
 
 
+in_report = report  # which at the beginning of a line is another thing to Snakemake
+
+
+def reported_tables(tables, category, caption):
+    """The files of tables, of which Snakemake's own report shows those that open anywhere."""
+    shown = [
+        in_report(
+            f"{RESULTS}/tables/{table.name}.csv",
+            caption=caption,
+            category=category,
+            labels={"table": table.title or table.name.replace("_", " ")},
+        )
+        for table in tables
+    ]
+    return [*shown, *table_files(tables, ["md", "tex"])]
+
+
+def reported_figures(figures, caption):
+    """The files of figures, of which Snakemake's own report shows the pictures."""
+    shown = [
+        in_report(
+            f"{RESULTS}/figures/{figure.name}.png",
+            caption=caption,
+            category="Figures",
+            labels={"figure": figure.title},
+        )
+        for figure in figures
+    ]
+    return [*shown, *figure_files(figures, ["pdf", "csv"])]
+
+
 def of_scores(precision_pairs):
     """The analyses of scored models, in the order in which they are shown."""
     first = ["left_out", "randomization", "verdicts", "heldout"]

@@ -31,7 +31,12 @@ rule report:
         tables=table_files(TABLES, ["csv"]),
         figures=figure_files(FIGURES, ["png"]),
     output:
-        f"{RESULTS}/report.html",
+        report(
+            f"{RESULTS}/report.html",
+            caption="../report/report.rst",
+            category="Report",
+            labels={"report": "verdicts, figures, and how to read them"},
+        ),
     log:
         f"{RESULTS}/logs/report.log",
     benchmark:

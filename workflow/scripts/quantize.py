@@ -4,10 +4,10 @@ from pathlib import Path
 
 from script_log import logged, progress
 
-from abovechance.core.files import alone
-from abovechance.scoring.weights import Weights, quantize
-
 with logged(snakemake) as log:
+    from abovechance.core.files import alone
+    from abovechance.scoring.weights import Weights, quantize
+
     output = Path(snakemake.output[0])
     with alone(output.parent, progress(log)):
         quantize(Weights.read(Path(snakemake.input.weights[0])), output.parent).write(output)

@@ -7,7 +7,7 @@ from script_log import logged
 from abovechance.scoring.reader import Reader
 from abovechance.scoring.weights import Weights
 
-with logged(snakemake):
+with logged(snakemake, network=True):
     source = snakemake.params.source
     if "hub" in source:
         reader = Reader.from_hub(

@@ -24,8 +24,14 @@ signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
 
 
 @contextmanager
-def logged(snakemake: Any) -> Iterator[logging.Logger]:
-    """Log to the rule's file; end with one clear line where the input is at fault."""
+def logged(snakemake: Any, network: bool = False) -> Iterator[logging.Logger]:
+    """Log to the rule's file; end with one clear line where the input is at fault.
+
+    Only scripts that say so use the network: libraries ask the hub of models on this machine too. They
+    read it when they are imported, which is inside of this.
+    """
+    if not network:
+        os.environ["HF_HUB_OFFLINE"] = "1"
     path = Path(snakemake.log[0])
     path.parent.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(filename=path, filemode="w", level=logging.INFO, format="%(asctime)s %(message)s")

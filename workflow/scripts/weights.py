@@ -9,7 +9,7 @@ from abovechance.scoring.fetching import fetch
 from abovechance.scoring.inspection import check_weights
 from abovechance.study.downloads import check_sha256
 
-with logged(snakemake) as log:
+with logged(snakemake, network=True) as log:
     progress(log)(f"preparing the weights {snakemake.wildcards.weights}")
     output, source = Path(snakemake.output[0]), snakemake.params.source
     downloaded = Path(snakemake.input[0]) if "download" in source else None

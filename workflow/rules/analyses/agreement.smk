@@ -18,6 +18,7 @@ rule figure_agreement:
             f"{RESULTS}/figures/agreement.png",
             caption="../../report/agreement.rst",
             category="Figures",
+            labels={"figure": catalogue.AGREEMENT.title},
         ),
     log:
         f"{RESULTS}/logs/figures/agreement.log",

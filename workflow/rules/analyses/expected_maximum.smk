@@ -17,6 +17,7 @@ rule figure_expected_maximum:
             f"{RESULTS}/figures/expected_maximum_{{model_file}}.png",
             caption="../../report/expected_maximum.rst",
             category="Figures",
+            labels={"figure": "The best of ever more prompts: {model_file}"},
         ),
     log:
         f"{RESULTS}/logs/figures/expected_maximum_{{model_file}}.log",

@@ -55,7 +55,7 @@ rule heldout_tables:
         outcomes=of_all_models(OUTCOMES),
         guessers=of_all_models(GUESSERS),
     output:
-        table_files(catalogue.HELDOUT),
+        reported_tables(catalogue.HELDOUT, "Held-out data", "../../report/heldout.rst"),
     log:
         f"{RESULTS}/logs/heldout_tables.log",
     benchmark:

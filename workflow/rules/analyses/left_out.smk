@@ -35,7 +35,7 @@ rule left_out_table:
     input:
         rules.left_out.output,
     output:
-        table_files(catalogue.LEFT_OUT),
+        reported_tables(catalogue.LEFT_OUT, "Verdicts", "../../report/left_out.rst"),
     log:
         f"{RESULTS}/logs/left_out_table.log",
     localrule: True

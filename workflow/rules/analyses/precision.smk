@@ -13,7 +13,7 @@ rule precision_tables:
         verdicts=VERDICTS,
         accuracy=of_all_models(ACCURACY),
     output:
-        table_files(catalogue.PRECISION),
+        reported_tables(catalogue.PRECISION, "Precisions", "../../report/precision.rst"),
     log:
         f"{RESULTS}/logs/precision_tables.log",
     localrule: True

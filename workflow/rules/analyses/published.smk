@@ -43,7 +43,7 @@ rule published_tables:
         audit=rules.release.output.audit,
         verdicts=VERDICTS,
     output:
-        table_files(published.TABLES),
+        reported_tables(published.TABLES, "Published", "../../report/published.rst"),
     log:
         f"{RESULTS}/logs/release/tables.log",
     localrule: True
@@ -62,7 +62,7 @@ rule published_figures:
         accuracy=of_all_models(RELEASED_ACCURACY),
         outcomes=of_all_models(rules.released_heldout.output[0]),
     output:
-        figure_files(published.FIGURES),
+        reported_figures(published.FIGURES, "../../report/published_figures.rst"),
     log:
         f"{RESULTS}/logs/figures/published.log",
     localrule: True
@@ -79,7 +79,7 @@ rule published_figures:
 rule figure_baselines:
     """What the random baselines are where: of no study in particular."""
     output:
-        figure_files(published.BASELINES),
+        reported_figures(published.BASELINES, "../../report/baselines.rst"),
     log:
         f"{RESULTS}/logs/figures/baselines.log",
     localrule: True
@@ -96,7 +96,13 @@ rule figure_pair:
     input:
         accuracy=of_all_models(RELEASED_ACCURACY),
     output:
-        multiext(f"{RESULTS}/figures/pair_{{model}}", ".png", ".pdf", ".csv"),
+        multiext(f"{RESULTS}/figures/pair_{{model}}", ".pdf", ".csv"),
+        png=report(
+            f"{RESULTS}/figures/pair_{{model}}.png",
+            caption="../../report/pair.rst",
+            category="Figures",
+            labels={"figure": "A base model and the one tuned from it: {model}"},
+        ),
     log:
         f"{RESULTS}/logs/figures/pair_{{model}}.log",
     wildcard_constraints:

@@ -18,6 +18,7 @@ rule figure_spread:
             f"{RESULTS}/figures/spread.png",
             caption="../../report/spread.rst",
             category="Figures",
+            labels={"figure": catalogue.SPREAD.title},
         ),
     log:
         f"{RESULTS}/logs/figures/spread.log",

@@ -17,6 +17,7 @@ rule verdicts:
             VERDICTS,
             caption="../../report/verdicts.rst",
             category="Verdicts",
+            labels={"table": "all digits and columns"},
         ),
     log:
         f"{RESULTS}/logs/verdicts.log",
@@ -36,7 +37,7 @@ rule verdict_tables:
     input:
         verdicts=VERDICTS,
     output:
-        table_files(catalogue.VERDICTS),
+        reported_tables(catalogue.VERDICTS, "Verdicts", "../../report/verdicts.rst"),
     log:
         f"{RESULTS}/logs/verdict_tables.log",
     localrule: True

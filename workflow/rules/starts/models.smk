@@ -28,6 +28,17 @@ include: "../scoring/scores.smk"
 include: "../scoring/cost.smk"
 
 
+rule fetch:
+    """Everything that comes from the network: then the study runs without one."""
+    input:
+        [
+            download_path(name)
+            for name in DOWNLOADS
+            if DOWNLOADS[name]["file"] in downloads_of()
+        ],
+        expand("results/weights/{weights}/weights.json", weights=MODEL_OF_WEIGHTS),
+
+
 INPUTS = [source for source in STUDY["tasks"].values() if source != "bigbench"]
 KEPT = [
     SCORES,
