@@ -56,7 +56,7 @@ test: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m pytest
 
 faults: $(VENV)/.installed-dev
-	@$(VENV)/bin/python -m pytest -m "faults or not faults" tests/workflow/test_faults.py
+	@$(VENV)/bin/python -m pytest -m "faults or not faults" tests/workflow/test_faults.py tests/slurm
 
 # Scores the default study's model and tasks; both are made first if need be.
 bench: $(VENV)/.installed-bench

@@ -202,7 +202,8 @@ def multiply(finished: Path, folder: Path, study: dict[str, Any]) -> None:
     single = ("verdicts.csv", "tables", "figures", "report.html")  # these are to be made
     for line in summary.splitlines()[1:]:
         path = folder / line.split("\t")[0]
-        if not path.exists() and path.relative_to(results).parts[0] not in single:
+        made = path.is_relative_to(results) and path.relative_to(results).parts[0] in single
+        if not path.exists() and not made:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
 

@@ -62,17 +62,21 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> str:
     return own
 
 
-def queued(python: str, *arguments: str, directory: Path) -> str:
-    """Run the study with the cluster's profile; what Snakemake said."""
-    command = [python, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
+def command(python: str, *arguments: str, directory: Path, config: str) -> list[str]:
+    """The command that runs a study with the cluster's profile."""
+    start = [python, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
     profile = ["--workflow-profile", str(REPOSITORY / "workflow" / "profiles" / "slurm")]
     # this cluster has no accounting; its jobs take a second
     here = ["--slurm-no-account", "--slurm-status-command", "squeue"]
     here += ["--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "1"]
-    study = ["--directory", str(directory), "--configfile", str(directory / "queued.yaml")]
-    done = subprocess.run(
-        [*command, *profile, *here, *study, *arguments], capture_output=True, text=True, timeout=600
-    )
+    study = ["--directory", str(directory), "--configfile", str(directory / config)]
+    return [*start, *profile, *here, *study, *arguments]
+
+
+def queued(python: str, *arguments: str, directory: Path) -> str:
+    """Run the study on the cluster; what Snakemake said."""
+    asked = command(python, *arguments, directory=directory, config="queued.yaml")
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 

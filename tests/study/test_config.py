@@ -110,7 +110,7 @@ def test_pairs_mean_nothing_with_models():
 
 def test_defaults_are_those_of_the_kind_of_study(tmp_path):
     found = resolve({"study": "s", "release": str(tmp_path)}, SCHEMA, DOWNLOADS, "c.yaml")
-    assert set(found) == {"study", "release", "seed", "heldout", "pairs", "illustrated"}
+    assert set(found) == {"study", "release", "seed", "heldout", "archive", "pairs", "illustrated"}
 
 
 def test_a_study_starts_from_models_or_from_a_release_that_is_there(tmp_path):

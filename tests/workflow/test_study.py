@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -172,6 +173,36 @@ def test_likelihoods_are_made_where_they_are_asked_for(finished, run):
     own = found[(found["model"] == "SmolLM2") & (found["task"] == "sums")]
     assert own["logprob"].tolist() == scores["logprob"].tolist()
     assert own.groupby(["prompt", "example"], observed=True)["right"].sum().eq(1).all()
+
+
+def test_what_a_study_costs_is_counted_as_it_was_computed(finished, run):
+    run(STUDY, "cost")
+    table = pd.read_csv(finished / "cost" / "estimate.csv").set_index(["model", "task"])
+    spent = pd.read_csv(finished / "cost" / "spent.csv").set_index(["model", "task"])
+    for (model, task), row in table.iterrows():
+        entries = read_made_from(finished / "scores" / model / task / "1-shot.parquet")["prompts"]
+        for name in ("tokens", "computed"):
+            assert row[name] == sum(entry[name] for entry in entries) == spent.loc[(model, task), name]
+        assert row["prompts"] == len(entries)
+    machines = pd.read_csv(finished / "cost" / "machines.csv")
+    assert set(machines["rate"]) == {"measured", "assumed"}  # this study has measured this machine
+
+
+def test_snakemakes_own_report_shows_every_table_and_figure(finished, run, place):
+    run(STUDY, "--report", "report.zip")
+    with zipfile.ZipFile(place / "report.zip") as file:
+        shown = {Path(name).name for name in file.namelist() if "/data/raw/" in name}
+        (page,) = [
+            file.read(name).decode() for name in file.namelist() if name.endswith("report/report.html")
+        ]
+    tables, figures = (
+        (finished / name).glob(f"*.{end}") for name, end in (("tables", "csv"), ("figures", "png"))
+    )
+    assert shown == {path.name for path in [*tables, *figures]} | {"verdicts.csv", "report.html"}
+    assert page.count('"labels": {') == len(shown) + 1  # of verdicts.csv there are two
+    assert '"caption": null' not in page
+    for title in ("The spread of prompts", "Which baseline foresees held-out results better"):
+        assert title in page
 
 
 def test_a_second_run_does_nothing(finished, run):

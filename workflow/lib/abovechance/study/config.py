@@ -145,6 +145,8 @@ def _check_keys(config: Mapping[str, Any], schema: Mapping[str, Any], start: str
 
 def _which(start: str) -> str:
     """Studies that start so, in words."""
+    if start == STORED:
+        return "a study with 'stored' scores"
     key = next((key for key, value in STARTS.items() if value == start), None)
     return f"a study with '{key}', which says itself what was run" if key else "a study that scores models"
 
