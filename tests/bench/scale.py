@@ -11,6 +11,7 @@ each model under other names, so that the DAG and the jobs that read all models 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
@@ -28,7 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from abovechance.core.tables import read_table
+from abovechance.core.tables import SEAL, read_table
 from abovechance.scoring.store import LEFT_OUT, SCORES
 from abovechance.scoring.weights import Weights
 from abovechance.study.prompts import evaluated_on
@@ -190,6 +191,8 @@ def multiply(finished: Path, folder: Path, study: dict[str, Any]) -> None:
             table = pq.read_table(finished / name / f"{source}.parquet")
             place = table.schema.get_field_index("model")
             table = table.set_column(place, "model", pa.array([model] * len(table)))
+            kept = {key: value for key, value in table.schema.metadata.items() if key != SEAL.encode()}
+            table = table.replace_schema_metadata(kept)
             (results / name).mkdir(parents=True, exist_ok=True)
             pq.write_table(table, results / name / f"{model}.parquet")
         for pattern in COPIED:
@@ -206,6 +209,9 @@ def multiply(finished: Path, folder: Path, study: dict[str, Any]) -> None:
         if not path.exists() and not made:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
+    now = time.time()  # none is newer than what is made from it
+    for path in (folder / "results").rglob("*"):
+        os.utime(path, (now, now), follow_symlinks=False)
 
 
 def main() -> None:

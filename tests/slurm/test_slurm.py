@@ -70,7 +70,7 @@ def command(python: str, *arguments: str, directory: Path, config: str) -> list[
     here = ["--slurm-no-account", "--slurm-status-command", "squeue"]
     here += ["--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "1"]
     study = ["--directory", str(directory), "--configfile", str(directory / config)]
-    return [*start, *profile, *here, *study, *arguments]
+    return [*start, *arguments, *profile, *here, *study]
 
 
 def queued(python: str, *arguments: str, directory: Path) -> str:
