@@ -2,9 +2,11 @@
 
 from script_log import logged
 
-from abovechance.core.tables import read_tables
+from abovechance.chance.agreement import NEEDED, OF_GUESSERS
+from abovechance.core.tables import read_columns
 from abovechance.shown.tables import heldout_tables, write_all
 
 with logged(snakemake):
-    outcomes, guessers = read_tables(snakemake.input.outcomes), read_tables(snakemake.input.guessers)
+    outcomes = read_columns(snakemake.input.outcomes, NEEDED)
+    guessers = read_columns(snakemake.input.guessers, OF_GUESSERS)
     write_all(heldout_tables(outcomes, guessers), snakemake.output)

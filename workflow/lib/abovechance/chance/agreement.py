@@ -8,6 +8,12 @@ import pandas as pd
 from abovechance.core.arrays import Floats, Ints
 
 PREDICTORS = ("standard", "maximum")
+# What of the table ``outcomes`` is needed here; of the table ``guessers``, the set besides.
+NEEDED = (
+    *("model", "task", "asked", "prompts", "above_on_test"),
+    *("above_standard", "above_maximum", "standard_log_below", "maximum_log_below"),
+)
+OF_GUESSERS = ("set", *NEEDED)
 
 
 def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
