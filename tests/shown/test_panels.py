@@ -30,3 +30,30 @@ def test_long_names_are_shortened():
     assert len(panel_title("word " * 60).splitlines()) == 3
     assert legend_label("m" * 300) == "m" * 37 + "..."
     assert legend_label("org/model\nname") == "org/model name"
+
+
+def test_of_many_models_the_best_prompts_alone_are_drawn_each_once():
+    rows = [
+        {
+            "model": f"m{model}",
+            "task": "t",
+            "shots": shots,
+            "prompt": prompt,
+            "accuracy": (model + prompt) / 100,
+        }
+        | {
+            "best_prompt": 2,
+            "standard_baseline": 0.3,
+            "maximum_baseline": 0.4,
+            "maximum_tail": 0.9 - model / 50,
+        }
+        for model in range(45)
+        for shots in (1, 2)
+        for prompt in range(3)
+    ]
+    figure = spread(pd.DataFrame(rows))
+    (axes,) = figure.axes
+    points = [collection.get_offsets() for collection in axes.collections]
+    assert [len(part) for part in points] == [45, 45]
+    assert points[0][:, 1].tolist() == [(model + 2) / 100 for model in range(45)]  # the best, in their order
+    assert "best prompt of one of 45 models" in figure.legends[0].get_texts()[2].get_text()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -34,6 +36,8 @@ def spread(numbers: pd.DataFrame) -> Figure:
     style.apply()
     tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
     shots = sorted(numbers["shots"].unique())
+    if len(models) * len(shots) > MOST_STRIPS:
+        return _spread_of_many(numbers, tasks, shots)
     colour = style.colours(models)
     figure, panels = panel_grid(len(tasks), height=1.9)
     for axes, task in zip(panels, tasks, strict=True):
@@ -52,17 +56,50 @@ def spread(numbers: pd.DataFrame) -> Figure:
         Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=legend_label(m))
         for m in models
     ]
-    best = [
-        Line2D(
-            [], [], marker="o", linestyle="", color=style.INK, markersize=4, markerfacecolor=face, label=label
-        )
-        for face, label in (
-            ("white", "best prompt, tail above 0.05"),
-            (style.INK, "best prompt, tail at most 0.05 (*), 0.01 (**)"),
-        )
-    ]
+    best = _best_marks("best prompt, tail above 0.05", "best prompt, tail at most 0.05 (*), 0.01 (**)")
     legend_below(figure, [*marks, *baseline_marks(), *best])
     return figure
+
+
+def _best_marks(weak: str, strong: str) -> list[Line2D]:
+    look: dict[str, Any] = {"marker": "o", "linestyle": "", "color": style.INK, "markersize": 4}
+    return [
+        Line2D([], [], markerfacecolor=face, label=label, **look)
+        for face, label in (("white", weak), (style.INK, strong))
+    ]
+
+
+# Side by side in a panel; more cannot be told apart.
+MOST_STRIPS = 60
+
+
+def _spread_of_many(numbers: pd.DataFrame, tasks: list[str], shots: list[int]) -> Figure:
+    """Of many models, the best prompts alone, the models of each number of shots in their order."""
+    best = numbers[numbers["prompt"] == numbers["best_prompt"]]
+    figure, panels = panel_grid(len(tasks), height=1.9)
+    for axes, task in zip(panels, tasks, strict=True):
+        here = best[best["task"] == task]
+        for place, shot in enumerate(shots):
+            _crowd(axes, place, here[here["shots"] == shot].sort_values("accuracy", kind="stable"))
+        axes.set_title(panel_title(task))
+        axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
+        axes.set_xlim(-0.5, len(shots) - 0.5)
+        percent_axis(axes)
+    label_first_column(panels, "accuracy")
+    many = numbers["model"].nunique()
+    marks = _best_marks(f"best prompt of one of {many} models, tail above 0.05", "tail at most 0.05")
+    legend_below(figure, [*baseline_marks(), *marks])
+    return figure
+
+
+def _crowd(axes: Axes, place: int, best: pd.DataFrame) -> None:
+    """The best prompts of all models with one number of shots, the lowest on the left."""
+    across = place + np.linspace(-0.4, 0.4, len(best)) if len(best) > 1 else np.full(len(best), float(place))
+    strong = np.array([style.evidence(tail)[0] != "weak" for tail in best["maximum_tail"]], dtype=bool)
+    faces = np.where(strong, style.INK, "white")
+    axes.scatter(across, best["accuracy"], s=7, color=faces, edgecolor=style.INK, linewidth=0.4, zorder=2)
+    for name in ("standard", "maximum"):
+        axes.plot(across, best[f"{name}_baseline"], zorder=3, **style.BASELINES[name])
 
 
 def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour: str) -> None:
