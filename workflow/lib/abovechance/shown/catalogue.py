@@ -69,8 +69,8 @@ SPREAD = ShownFigure(
     "Each small dot is a prompt; the large one is the best. Dashed: the standard random baseline. Solid: the "
     "maximum random baseline, the mean of what the best of as many guessers reaches. A best prompt under it "
     "is what luck alone gives; one above it may be, too. Stars say that as many guessers seldom do as well: "
-    "* with a probability of at most 0.05, ** of at most 0.01; a ring, that they do more often. Where a panel "
-    "has more than 60 settings, only best prompts are shown, in their order.",
+    "* with a probability of at most 0.05, ** of at most 0.01; a ring, that they do more often. Where a "
+    "panel has more than 60 settings, only best prompts are shown, in their order.",
 )
 AGREEMENT = ShownFigure(
     "agreement",
