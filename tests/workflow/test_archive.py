@@ -54,7 +54,9 @@ def test_an_archive_has_results_inputs_environment_and_code(place, archive):
         environment = file.read("environment.txt").decode()
     results = {path.relative_to(place / "results" / "sums").as_posix() for path in files_of(place, "sums")}
     left = {
-        name for name in results if re.match(r"(logs|benchmarks|archive|cost/ledgers|cost/tokens)/", name)
+        name
+        for name in results
+        if re.match(r"(logs|benchmarks|archive|cost/ledgers|cost/tokens)/|.*/\.lock\Z", name)
     }
     assert {f"results/{name}" for name in results - left} <= names
     assert {

@@ -22,7 +22,7 @@ rule archive:
         "../../envs/analysis.yaml"
     params:
         config=STUDY,
-        folder=RESULTS,
+        folder=lambda wildcards, output: str(Path(output[0]).parents[1]),
         inputs=INPUTS,
         state=state_of(INPUTS),
         downloads=[

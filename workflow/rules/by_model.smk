@@ -18,3 +18,16 @@ def of_all_models(pattern):
 
 def model_of(wildcards):
     return MODEL_OF_FILE[wildcards.model_file]
+
+
+def settings_of(wildcards):
+    """A model's settings, in the order in which tables have them."""
+    return [(model_of(wildcards), task, shots) for task in TASKS for shots in SHOTS]
+
+
+def scores_of(wildcards):
+    """The scores files of a model's settings."""
+    return [
+        f"{SCORED}/scores/{model}/{task}/{shots}-shot.parquet"
+        for model, task, shots in settings_of(wildcards)
+    ]

@@ -9,15 +9,6 @@ Jobs write to their ledgers line by line, so these are no outputs, which Snakema
 SPENT = f"{RESULTS}/cost/spent.csv"
 
 
-def ledger(model, task):
-    """Where the jobs of a model and task write what they spend."""
-    return f"{RESULTS}/cost/ledgers/{model}/{task}.jsonl"
-
-
-def token_counts(model, task):
-    return f"{RESULTS}/cost/tokens/{weights_id(model)}/{task}.parquet"
-
-
 rule reader:
     """How a model reads and how large it is, for which its weights need not be fetched."""
     input:

@@ -1,4 +1,4 @@
-"""Which file each task, weights file and score is made from."""
+"""Which file each task, weights file and score is made from, and where its costs go."""
 
 
 def task_source(wildcards):
@@ -67,3 +67,12 @@ def weights_file(wildcards):
     folder = f"results/weights/{weights_id(wildcards.model)}"
     quantized = STUDY["models"][wildcards.model]["precision"] == "nf4"
     return f"{folder}/nf4/weights.json" if quantized else f"{folder}/weights.json"
+
+
+def ledger(model, task):
+    """Where the jobs of a model and task write what they spend."""
+    return f"{RESULTS}/cost/ledgers/{model}/{task}.jsonl"
+
+
+def token_counts(model, task):
+    return f"{RESULTS}/cost/tokens/{weights_id(model)}/{task}.parquet"
