@@ -7,6 +7,8 @@ The list is in the form of `sha256sum`, so that it can be checked without this p
 from __future__ import annotations
 
 import hashlib
+import io
+import shutil
 import struct
 import zipfile
 import zlib
@@ -14,16 +16,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing
+from abovechance.core.provenance import file_sha256
 
 MANIFEST = "manifest-sha256.txt"
 BESIDE = "beside-sha256.txt"  # of archives that belong to this one
 # The earliest time that zip files can have; when files were made is no part of what they are.
 TIME = (1980, 1, 1, 0, 0, 0)
-CHUNK = 1 << 20
 
 # What zipfile raises for a file that is not as it was written.
 DAMAGED = (
@@ -53,33 +54,17 @@ def _add(archive: zipfile.ZipFile, name: str, content: Content) -> str:
     """Add one file; its SHA-256."""
     entry = zipfile.ZipInfo(name, TIME)
     entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
-    hashed = hashlib.sha256()
-    with archive.open(entry, "w", force_zip64=True) as target:
-        for chunk in _chunks(content):
-            hashed.update(chunk)
-            target.write(chunk)
-    return hashed.hexdigest()
+    with (
+        io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as source,
+        archive.open(entry, "w", force_zip64=True) as target,
+    ):
+        shutil.copyfileobj(source, target)
+    return sha256(content)
 
 
 def sha256(content: Content) -> str:
     """The SHA-256 of a file or of bytes, in hexadecimal."""
-    hashed = hashlib.sha256()
-    for chunk in _chunks(content):
-        hashed.update(chunk)
-    return hashed.hexdigest()
-
-
-def _chunks(content: Content) -> Iterator[bytes]:
-    if isinstance(content, bytes):
-        yield content
-        return
-    with content.open("rb") as file:
-        yield from _read(file)
-
-
-def _read(file: IO[bytes]) -> Iterator[bytes]:
-    while chunk := file.read(CHUNK):
-        yield chunk
+    return hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else file_sha256(content)
 
 
 def manifest(hashes: Mapping[str, str]) -> str:
@@ -118,26 +103,22 @@ def verify(path: Path) -> list[Problem]:
             for name in sorted(found & {*listed})
             if archive.sha256(name) != listed[name]
         ]
-        beside = _hashes(archive, BESIDE) if BESIDE in found else {}
-    for name, value in beside.items():
-        companion = path.parent / name
+    for companion, value in companions(path).items():
         if companion.is_file() and sha256(companion) != value:
-            problems.append(Problem(name, "changed"))
+            problems.append(Problem(companion.name, "changed"))
     return problems
+
+
+def companions(path: Path) -> dict[Path, str]:
+    """{archive that belongs to this one, beside it if it is there: its SHA-256}."""
+    with opened(path) as archive:
+        hashes = _hashes(archive, BESIDE) if BESIDE in archive.names() else {}
+    return {path.parent / name: value for name, value in hashes.items()}
 
 
 def lacking(path: Path) -> list[str]:
     """The names of archives that belong to this one and do not lie beside it."""
-    with opened(path) as archive:
-        beside = _hashes(archive, BESIDE) if BESIDE in archive.names() else {}
-    return [name for name in beside if not (path.parent / name).is_file()]
-
-
-def beside(path: Path) -> list[Path]:
-    """The archives that belong to this one and lie beside it."""
-    with opened(path) as archive:
-        names = _hashes(archive, BESIDE) if BESIDE in archive.names() else {}
-    return [path.parent / name for name in names if (path.parent / name).is_file()]
+    return [companion.name for companion in companions(path) if not companion.is_file()]
 
 
 class Archive:
@@ -164,10 +145,7 @@ class Archive:
         try:
             if isinstance(self.root, zipfile.ZipFile):
                 with self.root.open(name) as file:
-                    hashed = hashlib.sha256()
-                    for chunk in _read(file):
-                        hashed.update(chunk)
-                    return hashed.hexdigest()
+                    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
             return sha256(self.root / name)
         except DAMAGED:
             return ""

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from abovechance.archive.bundle import beside, lacking, verify
+from abovechance.archive.bundle import companions, lacking, verify
 from abovechance.archive.contents import CODE, INPUTS, RESULTS
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_text
@@ -57,7 +57,7 @@ def unpack(archive: Path, folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; right would be a new folder")
     folder.mkdir(parents=True, exist_ok=True)
-    for path in (archive, *beside(archive)):
+    for path in (archive, *companions(archive)):
         with zipfile.ZipFile(path) as file:
             file.extractall(folder)
 

@@ -109,14 +109,7 @@ def score_cells(
     reading = reading_digest(Path(weights.folder), weights.trust_remote_code)
     identity, *earlier = identities(weights.revision, precision, default_device(), reading, special_tokens)
     stores = {path: ScoreStore(path, identity, earlier, report) for path in cells}
-    missing = {
-        path: [
-            prompt
-            for prompt, key in enumerate(cell.keys)
-            if key not in stores[path] or (stores[path].left_out(key) and not leave_out_too_long)
-        ]
-        for path, cell in cells.items()
-    }
+    missing = {path: _missing(cell, stores[path], leave_out_too_long) for path, cell in cells.items()}
     for path, cell in cells.items():
         report(f"{cell.setting.words}: {len(missing[path])} of {len(cell.keys)} prompts to score")
     if any(missing.values()):
@@ -137,6 +130,15 @@ def score_cells(
     made_from = {"model": weights.source, "revision": weights.revision, "precision": precision}
     for path, cell in cells.items():
         stores[path].finish(cell.keys, made_from)
+
+
+def _missing(cell: Cell, store: ScoreStore, leave_out: bool) -> list[int]:
+    """The prompts that have no score; one that was left out has none where none is to be left out."""
+    return [
+        prompt
+        for prompt, key in enumerate(cell.keys)
+        if key not in store or (store.left_out(key) and not leave_out)
+    ]
 
 
 def _check_read(cell: Cell, read: Callable[[PromptStrings], Tokens], vocabulary: int | None) -> None:
