@@ -3,11 +3,13 @@
 #
 # Needs root, and Debian's packages slurm-wlm and munge. Writes /etc/slurm/slurm.conf, where sbatch looks for
 # it (what stood there is kept in FOLDER and put back), a key for munge where there is none, and all else to
-# FOLDER. One node with this machine's cores and memory, one partition; no accounting, no cgroups.
+# FOLDER. One node with this machine's cores and memory, two partitions; no accounting, no cgroups. With GPUS=1 in
+# the environment, the node says that it has a GPU, whether it has one or not.
 set -euo pipefail
 command=${1:?start or stop} folder=${2:?a folder}
 conf=/etc/slurm/slurm.conf
 node=$(hostname -s)
+gpus=${GPUS:-0}
 
 fail() { echo "one_node.sh: $*" >&2; exit 1; }
 
@@ -22,6 +24,7 @@ stop() {
     done
     if [ -e "$folder/slurm.conf.before" ]; then mv "$folder/slurm.conf.before" "$conf"
     elif [ -e "$conf" ] && grep -q "one_node.sh" "$conf"; then rm "$conf"; fi
+    if grep -q "one_node.sh" /etc/slurm/gres.conf 2>/dev/null; then rm /etc/slurm/gres.conf; fi
 }
 
 start() {
@@ -29,7 +32,7 @@ start() {
     for program in munged slurmctld slurmd sbatch squeue; do
         PATH=$PATH:/usr/sbin command -v $program >/dev/null || fail "needs $program (apt install slurm-wlm munge)"
     done
-    pgrep "^(munged|slurmctld|slurmd)$" >/dev/null && fail "SLURM or munge runs here already"
+    pgrep "^(munged|slurmctld|slurmd)$" >/dev/null 2>&1 && fail "SLURM or munge runs here already"
     mkdir -p "$folder/state" "$folder/spool" /etc/slurm /run/munge
     chown munge:munge /run/munge
     if [ ! -e /etc/munge/munge.key ]; then
@@ -39,6 +42,10 @@ start() {
     fi
     [ ! -e "$conf" ] || cp -p "$conf" "$folder/slurm.conf.before"
     memory=$(($(awk '/MemTotal/ { print $2 }' /proc/meminfo) / 1024 - 500))
+    if [ "$gpus" -gt 0 ]; then
+        [ ! -e /etc/slurm/gres.conf ] || fail "there is a /etc/slurm/gres.conf already"
+        printf '# written by one_node.sh\nName=gpu Type=made_up File=/dev/null\n' > /etc/slurm/gres.conf
+    fi
     cat > "$conf" <<CONF
 # written by one_node.sh
 ClusterName=one
@@ -64,8 +71,10 @@ SlurmdTimeout=20
 MinJobAge=600
 ReturnToService=2
 SchedulerParameters=sched_interval=1,batch_sched_delay=0
-NodeName=$node NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$memory State=UNKNOWN
+$([ "$gpus" = 0 ] || echo "GresTypes=gpu")
+NodeName=$node NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$memory $([ "$gpus" = 0 ] || echo "Gres=gpu:made_up:$gpus") State=UNKNOWN
 PartitionName=main Nodes=$node Default=YES MaxTime=INFINITE State=UP
+PartitionName=large Nodes=$node MaxTime=INFINITE State=UP
 CONF
     runuser -u munge -- /usr/sbin/munged --pid-file=/run/munge/munged.pid --log-file=/run/munge/munged.log --force
     cp /run/munge/munged.pid "$folder/munged.pid"

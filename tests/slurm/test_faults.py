@@ -80,6 +80,12 @@ def job() -> str:
     ).stdout.split()[0]
 
 
+def working() -> list[psutil.Process]:
+    """What runs on the node as jobs."""
+    steps = [one for one in psutil.process_iter() if one.name() == "slurmstepd"]
+    return [child for step in steps for child in step.children(recursive=True)]
+
+
 def test_a_job_that_is_cancelled(cluster, python, place, prepared):  # noqa: F811
     with scoring(python, place) as process:
         subprocess.run(["scancel", job()], check=True)
@@ -109,11 +115,22 @@ def test_a_job_over_its_memory(cluster, python, place, prepared):  # noqa: F811
     check(place, prepared)
 
 
+def test_a_job_over_its_time(cluster, python, place, prepared):  # noqa: F811
+    """The first attempt hangs, and has a minute: SLURM kills it, and the next one goes on."""
+    with scoring(python, place, "--set-resources", "score:runtime=1 if attempt == 1 else 30") as process:
+        for one in working():
+            one.suspend()
+    assert process.returncode == 0, (place / "said.txt").read_text()
+    check(place, prepared)
+    ended = subprocess.run(["scontrol", "show", "job", "--oneliner"], capture_output=True, text=True).stdout
+    assert "JobState=TIMEOUT" in ended
+
+
 def test_a_node_that_fails(cluster, python, place, prepared):  # noqa: F811
     with scoring(python, place) as process:
         (daemon,) = [one for one in psutil.process_iter() if one.name() == "slurmd"]
         steps = [one for one in psutil.process_iter() if one.name() == "slurmstepd"]
-        for one in [*(child for step in steps for child in step.children(recursive=True)), *steps, daemon]:
+        for one in [*working(), *steps, daemon]:
             with suppress(psutil.NoSuchProcess):
                 one.kill()
         time.sleep(25)  # the controller takes it for down after 20

@@ -27,15 +27,20 @@ pytestmark = [
 ]
 
 
+def started(folder: Path, gpus: int = 0) -> Iterator[Path]:
+    """A cluster of this machine, which is stopped afterwards."""
+    environment = {**os.environ, "GPUS": str(gpus)}
+    done = subprocess.run([ONE_NODE, "start", folder], capture_output=True, text=True, env=environment)
+    if done.returncode:
+        pytest.skip(f"no SLURM could be started: {done.stderr.strip().splitlines()[-1]}")
+    yield folder
+    subprocess.run([ONE_NODE, "stop", folder], check=True)
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A cluster of this machine; the folder has its logs."""
-    folder = tmp_path_factory.mktemp("slurm")
-    started = subprocess.run([ONE_NODE, "start", folder], capture_output=True, text=True)
-    if started.returncode:
-        pytest.skip(f"no SLURM could be started: {started.stderr.strip().splitlines()[-1]}")
-    yield folder
-    subprocess.run([ONE_NODE, "stop", folder], check=True)
+    yield from started(tmp_path_factory.mktemp("slurm"))
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from abovechance.archive.rerun import given, rerun
+from abovechance.core.errors import InputError
 from abovechance.core.tables import read_table, read_tables
-from tests.conftest import REPOSITORY, snakemake
+from tests.conftest import DOWNLOADS, REPOSITORY, snakemake
 from tests.releases import write_release
 
 pytestmark = pytest.mark.workflow
@@ -81,6 +83,24 @@ def test_losses_become_likelihoods_where_they_are_asked_for(finished, workplace,
     found, kept = read_table(workplace / target), read_table(results / "predictions" / "OLMo-7B.parquet")
     assert found[["prompt", "example"]].astype(str).equals(kept[["prompt", "example"]].astype(str))
     assert (found["mean_logprob"] < 0).all()
+
+
+def test_its_archive_is_run_again_with_the_release(finished, workplace, release, tmp_path):
+    arguments = ["--configfile", str(STUDY), "--config", f"release={release}"]
+    snakemake("archive", *arguments, directory=workplace)
+    archive = workplace / "results" / "published" / "archive" / "published.zip"
+    with pytest.raises(InputError, match="which is not in its archive; right would be --release"):
+        rerun(archive, tmp_path / "without")
+    done = rerun(archive, tmp_path / "again", release, downloads=DOWNLOADS)
+    assert done.different == []
+    assert done.equal > 60
+
+
+def test_a_checkout_of_the_tasks_is_asked_for_where_it_was(tmp_path):
+    config = {"study": "published", "release": "there", "bigbench": str(tmp_path)}
+    assert given(config, tmp_path, tmp_path)["bigbench"] == str(tmp_path)
+    with pytest.raises(InputError, match="'/nowhere' .key 'bigbench'., which is not in its archive"):
+        given(config | {"bigbench": "/nowhere"}, tmp_path, tmp_path)
 
 
 def test_a_second_run_does_nothing_and_no_release_is_told_at_once(finished, workplace, release):

@@ -12,11 +12,10 @@ from typing import Any
 
 import yaml
 
-from abovechance.archive.bundle import companions, lacking, verify
+from abovechance.archive.bundle import companions, lacking, opened, verify
 from abovechance.archive.contents import CODE, INPUTS, RESULTS
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_text
-from abovechance.core.reading import read_yaml
 from abovechance.study.config import start_of
 
 # Results that a study which starts from stored ones does not make.
@@ -42,18 +41,13 @@ class Rerun:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack an archive, and those that belong to it, into a new folder, its hashes checked.
+    """Unpack an archive, and those that belong to it, into a new folder.
 
     Raises
     ------
     InputError
-        If a file of it is changed or missing, or there is something in the folder.
+        If there is something in the folder.
     """
-    if problems := verify(archive):
-        first = problems[0]
-        raise InputError(
-            f"{archive}: {len(problems)} of its files are not as they were: {first.file} is {first.what}"
-        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; right would be a new folder")
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +56,13 @@ def unpack(archive: Path, folder: Path) -> None:
             file.extractall(folder)
 
 
-def rerun(archive: Path, folder: Path, release: Path | None = None, cores: int = 2) -> Rerun:
+def rerun(
+    archive: Path,
+    folder: Path,
+    release: Path | None = None,
+    cores: int = 2,
+    downloads: Path = Path("results", "downloads"),
+) -> Rerun:
     """Run the analyses of an archived study again, with the archived code and the packages of this
     environment.
 
@@ -76,18 +76,23 @@ def rerun(archive: Path, folder: Path, release: Path | None = None, cores: int =
         The release that the study is about, where it is about one.
     cores
         How many processors may be used.
+    downloads
+        Where pinned downloads lie already, which a study of a release needs; without this folder they are
+        downloaded.
 
     Raises
     ------
     InputError
         If the archive is damaged or has no scores, or a job fails.
     """
-    if missing := lacking(archive):
-        raise InputError(f"{archive}: its scores are in {missing[0]}, which does not lie beside it")
+    _check_whole(archive)
+    config = given(_config(archive), folder.resolve(), release, _has_scores(archive))
     unpack(archive, folder)
     folder = folder.resolve()
-    config = given(read_yaml(folder / RESULTS / "config.yaml"), folder, release)
     write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), folder / "rerun.yaml")
+    if downloads.is_dir():
+        (folder / "rerun" / "results").mkdir(parents=True)
+        (folder / "rerun" / "results" / "downloads").symlink_to(downloads.resolve())
     code = folder / CODE
     command = [
         sys.executable,
@@ -107,8 +112,34 @@ def rerun(archive: Path, folder: Path, release: Path | None = None, cores: int =
     return compared(folder / RESULTS, folder / "rerun" / "results" / config["study"])
 
 
-def given(config: Mapping[str, Any], folder: Path, release: Path | None) -> dict[str, Any]:
-    """The archived study's config, its paths those of the unpacked archive.
+def _check_whole(archive: Path) -> None:
+    """Raise InputError where an archive is none, or has not all that it was made with."""
+    if archive.is_dir():
+        raise InputError(f"{archive}: is a folder; right would be the zip file of `make archive`")
+    if problems := verify(archive):
+        first = problems[0]
+        raise InputError(
+            f"{archive}: {len(problems)} of its files are not as they were: {first.file} is {first.what}"
+        )
+    if missing := lacking(archive):
+        raise InputError(f"{archive}: its scores are in {missing[0]}, which does not lie beside it")
+
+
+def _config(archive: Path) -> dict[str, Any]:
+    with opened(archive) as file:
+        config: dict[str, Any] = yaml.safe_load(file.read(f"{RESULTS}/config.yaml"))
+    return config
+
+
+def _has_scores(archive: Path) -> bool:
+    names = [name for path in (archive, *companions(archive)) for name in zipfile.ZipFile(path).namelist()]
+    return any(name.startswith(f"{RESULTS}/scores/") for name in names)
+
+
+def given(
+    config: Mapping[str, Any], folder: Path, release: Path | None, scores: bool = True
+) -> dict[str, Any]:
+    """The archived study's config, its paths those of the archive when it is unpacked.
 
     Raises
     ------
@@ -122,14 +153,27 @@ def given(config: Mapping[str, Any], folder: Path, release: Path | None) -> dict
             raise InputError(
                 "the study is about a release, which is not in its archive; right would be --release"
             )
-        changed = {"release": str(release.resolve())}
+        changed = {"release": str(release.resolve())} | _bigbench(config)
     elif start == "imported":
         changed = {"predictions": str(folder / INPUTS / Path(config["predictions"]).name)}
-    elif (folder / RESULTS / "scores").is_dir():
+    elif scores:
         changed = {"stored": str(folder / RESULTS)}
     else:
         raise InputError("the archive has no scores, so nothing can be run again without a model")
     return {key: value for key, value in config.items() if key not in OF_SCORING} | changed
+
+
+def _bigbench(config: Mapping[str, Any]) -> dict[str, str]:
+    """The checkout of BIG-bench that a study of a release took its tasks from, where it took one."""
+    if "bigbench" not in config:
+        return {}
+    checkout = Path(config["bigbench"]).expanduser().resolve()
+    if not checkout.is_dir():
+        raise InputError(
+            f"the study's tasks come from '{config['bigbench']}' (key 'bigbench'), which is not in its "
+            "archive; right would be to run this where that folder is"
+        )
+    return {"bigbench": str(checkout)}
 
 
 def compared(archived: Path, made: Path) -> Rerun:

@@ -122,6 +122,8 @@ def rerun(
 ) -> None:
     """Repeat the analysis of an archived study from its stored scores, without a model, and compare.
 
+    A study of a release needs BIG-bench's tasks: taken from results/downloads where they lie there.
+
     Exit status 1 where a table, a figure or the report has other bytes.
     """
     from abovechance.archive import rerun as again
