@@ -56,7 +56,8 @@ def write_study(folder: Path, prompts: int, threads: int) -> Path:
 def write_code(folder: Path, pack: int) -> Path:
     """A copy of the workflow whose packs have another size."""
     code = folder / "code"
-    shutil.copytree(REPOSITORY / "workflow", code / "workflow")
+    for name in ("workflow", "envs"):
+        shutil.copytree(REPOSITORY / name, code / name)
     engine = code / "workflow" / "lib" / "abovechance" / "scoring" / "engine.py"
     text, changed = re.subn(r"^PACK_TOKENS = \d+$", f"PACK_TOKENS = {pack}", engine.read_text(), flags=re.M)
     if changed != 1:

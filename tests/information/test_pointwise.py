@@ -1,0 +1,98 @@
+"""PVI and its mean: the definitions, and what follows from them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from abovechance.core.errors import InputError
+from abovechance.pvi import bits, by_group, over_choices, pvi, v_information
+
+logprobs = arrays(float, st.shared(st.integers(1, 30), key="n"), elements=st.floats(-50, 0))
+
+
+def test_a_coin_is_one_bit_and_knowing_it_is_worth_one():
+    assert bits(np.log([1, 0.5, 0.25])).tolist() == pytest.approx([0, 1, 2])
+    assert pvi(np.log([0.5, 0.5, 0.5]), np.log([1, 0.5, 0.25])).tolist() == pytest.approx([1, 0, -1])
+
+
+def test_an_impossible_answer_is_infinitely_hard_and_one_that_always_was_is_none():
+    assert pvi([-1.0], [-np.inf]).tolist() == [-np.inf]
+    with pytest.raises(InputError, match="answer 1 of 2 is impossible with the input and without"):
+        pvi([-1.0, -np.inf], [-1.0, -np.inf])
+
+
+@pytest.mark.parametrize(("wrong", "told"), [(0.5, "is 0.5; right would be at most 0"), (np.nan, "is nan")])
+def test_what_is_no_log_likelihood_is_named(wrong, told):
+    with pytest.raises(InputError, match=f"log-likelihood 1 of 2 {told}"):
+        bits([-1, wrong])
+    with pytest.raises(InputError, match="2 null scores for 1 scores"):
+        pvi([-1, -1], [-1])
+
+
+@given(logprobs, logprobs)
+def test_it_is_the_difference_of_two_entropies(null, with_input):
+    assert np.allclose(pvi(null, with_input), bits(null) - bits(with_input))
+    assert np.allclose(pvi(null, with_input), -pvi(with_input, null))
+    assert not pvi(null, null).any()
+
+
+@given(arrays(float, (7, 2), elements=st.floats(-30, 0)), st.lists(st.integers(0, 1), min_size=7, max_size=7))
+def test_of_two_choices_the_right_one_is_chosen_exactly_below_one_bit(scores, answers):
+    """Of probabilities that are renormalized over the choices."""
+    sure = over_choices(scores.ravel(), np.arange(0, 14, 2)).reshape(7, 2)
+    hardness = bits(sure[range(7), answers])
+    chosen = scores[range(7), answers] > scores[range(7), [1 - answer for answer in answers]]
+    far = np.abs(scores[:, 0] - scores[:, 1]) > 1e-9
+    assert ((hardness < 1) == chosen)[far].all()
+
+
+@given(
+    arrays(float, 12, elements=st.floats(-30, 0)),
+    st.sampled_from([[0, 3, 5], [0], [0, 1, 11], [*range(0, 12, 2)]]),
+)
+def test_renormalized_probabilities_sum_to_one_for_each_example(scores, starts):
+    found = over_choices(scores, starts)
+    assert np.allclose(np.add.reduceat(np.exp(found), starts), 1)
+    parts = zip(np.split(scores, starts[1:]), np.split(found, starts[1:]), strict=True)
+    assert all(np.allclose(before - before[0], after - after[0]) for before, after in parts)
+
+
+def test_the_interval_is_students_where_examples_are_by_themselves():
+    values = np.random.default_rng(1).normal(0.3, 2, 40)
+    found = v_information(values)
+    low, high = stats.t.interval(0.95, 39, values.mean(), stats.sem(values))
+    assert (found.mean, found.low, found.high) == pytest.approx((values.mean(), low, high))
+    assert (found.examples, found.clusters) == (40, 40)
+
+
+def test_an_example_that_stands_ten_times_says_no_more_than_once():
+    values = np.random.default_rng(1).normal(0.3, 2, 12)
+    often = v_information(np.repeat(values, 10), np.repeat(np.arange(12), 10))
+    assert often[:3] == pytest.approx(v_information(values)[:3])
+    assert (often.examples, often.clusters) == (120, 12)
+
+
+def test_95_of_100_intervals_of_uneven_clusters_hold_the_mean():
+    generator, held = np.random.default_rng(3), 0
+    for _ in range(1000):
+        sizes = generator.integers(1, 6, 40)
+        clusters = np.repeat(np.arange(40), sizes)
+        values = generator.normal(0, 1, 40)[clusters] + generator.normal(0, 1, sizes.sum())
+        found = v_information(values, clusters)
+        held += found.low <= 0 <= found.high
+    assert 0.93 <= held / 1000 <= 0.97
+
+
+def test_one_cluster_has_no_interval_and_no_example_no_mean():
+    assert np.isnan(v_information([1.0, 2.0], ["a", "a"])[1:3]).all()
+    assert np.isnan(v_information([]).mean)
+
+
+def test_classes_are_as_if_each_were_alone():
+    found = by_group([1.0, 5.0, 3.0], ["no", "yes", "no"], clusters=[0, 1, 2])
+    assert [*found] == ["no", "yes"]
+    assert found["no"] == pytest.approx(v_information([1.0, 3.0]))
+    assert found["yes"].mean == 5

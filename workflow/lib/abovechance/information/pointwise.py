@@ -1,0 +1,163 @@
+"""Pointwise V-usable information: how much an example's input tells a model about its answer.
+
+Of Ethayarajh, Choi and Swayamdipta, *Understanding Dataset Difficulty with V-Usable Information* (ICML 2022),
+in context as of Lu et al., *Measuring Pointwise V-Usable Information In-Context-ly* (Findings of EMNLP 2023):
+
+    PVI(x -> y) = -log2 G[null](y) + log2 G[input](y)
+
+G[input] is the model behind demonstrations and the input, G[null] the same behind the demonstrations' answers
+alone. High: the input makes the answer likely, an example that is easy for this model. Negative: it makes the
+answer less likely than it was; such an example is hard, or its label is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.errors import InputError
+
+ROUNDING = 1e-3  # nats above 0 that a log-likelihood summed from 16-bit numbers can come to
+
+
+def bits(logprobs: ArrayLike) -> Floats:
+    """(n,) how surprising something is, H = -log2 G, of its log-likelihoods in nats.
+
+    Raises
+    ------
+    InputError
+        If one is no log-likelihood: not a number, or above 0.
+    """
+    given = np.asarray(logprobs, dtype=float)
+    strange = np.isnan(given) | (given > ROUNDING)
+    if strange.any():
+        place = int(np.flatnonzero(strange)[0])
+        raise InputError(
+            f"log-likelihood {place} of {given.size} is {given.flat[place]:g}; right would be at most 0, "
+            "in nats"
+        )
+    found: Floats = np.maximum(-given / np.log(2), 0.0)
+    return found
+
+
+def pvi(null: ArrayLike, given: ArrayLike) -> Floats:
+    """(n,) pointwise V-usable information in bits (Lu et al., Equation 2).
+
+    Parameters
+    ----------
+    null
+        (n,) log-likelihoods, in nats, of answers behind the null-target prompt.
+    given
+        (n,) the same behind the prompt with the input.
+
+    Raises
+    ------
+    InputError
+        If one is no log-likelihood, or there are not as many of both; or where an answer is impossible both
+        with the input and without: nothing can be said of it.
+    """
+    before, after = bits(null), bits(given)
+    if before.shape != after.shape:
+        raise InputError(f"{before.size} null scores for {after.size} scores; right would be one for each")
+    if (never := np.isinf(before) & np.isinf(after)).any():
+        place = int(np.flatnonzero(never)[0])
+        raise InputError(f"answer {place} of {before.size} is impossible with the input and without")
+    found: Floats = before - after
+    return found
+
+
+def over_choices(logprobs: ArrayLike, starts: ArrayLike) -> Floats:
+    """(choices,) log-likelihoods given that the answer is one of an example's choices.
+
+    Parameters
+    ----------
+    logprobs
+        (choices,) of all examples, one example's after another's, in nats.
+    starts
+        (examples,) where each example's choices begin.
+    """
+    given, first = np.asarray(logprobs, dtype=float), np.asarray(starts, dtype=np.int64)
+    return given - np.repeat(any_of(given, first), np.diff(first, append=len(given)))
+
+
+def any_of(logprobs: Floats, starts: Ints, right: Bools | None = None) -> Floats:
+    """(examples,) the log-likelihood of any of an example's choices, or of any right one of them.
+
+    Parameters
+    ----------
+    logprobs, starts
+        See ``over_choices``.
+    right
+        (choices,) which of them count; all without it.
+    """
+    counted = logprobs if right is None else np.where(right, logprobs, -np.inf)
+    found: Floats = np.logaddexp.reduceat(counted, starts)
+    return found
+
+
+class Information(NamedTuple):
+    """A mean of PVI, which estimates the V-usable information of a data set.
+
+    Attributes
+    ----------
+    mean
+        In bits.
+    low, high
+        The ends of its 95 % interval; missing of fewer than two clusters.
+    examples, clusters
+        Of how many examples it is, and of how many that have nothing to do with each other.
+    """
+
+    mean: float
+    low: float
+    high: float
+    examples: int
+    clusters: int
+
+
+def v_information(values: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95) -> Information:
+    """The V-usable information that inputs have about answers: the mean of PVI, with its interval.
+
+    The interval is Student's, the standard error that of a mean of clusters of any sizes; where each example
+    is a cluster by itself, the common one. It takes clusters as drawn from a population, and is rough for
+    few (say, below 20).
+
+    Parameters
+    ----------
+    values
+        (examples,) PVI in bits.
+    clusters
+        (examples,) the same for examples that belong together; without it, each is by itself.
+    level
+        Of the interval.
+    """
+    given = np.asarray(values, dtype=float)
+    if not given.size:
+        return Information(np.nan, np.nan, np.nan, 0, 0)
+    groups = np.arange(given.size) if clusters is None else pd.factorize(np.asarray(clusters))[0]
+    count, mean = int(groups.max()) + 1, float(given.mean())
+    if count < 2:
+        return Information(mean, np.nan, np.nan, given.size, count)
+    sums = np.bincount(groups, given - mean)
+    error = np.sqrt(count / (count - 1) * (sums**2).sum()) / given.size
+    reach = float(stats.t.ppf((1 + level) / 2, count - 1) * error)
+    return Information(mean, mean - reach, mean + reach, given.size, count)
+
+
+def by_group(
+    values: ArrayLike, groups: Sequence[Hashable], clusters: ArrayLike | None = None
+) -> dict[Hashable, Information]:
+    """The V-usable information within each class or part of a data set, by their first examples."""
+    given = np.asarray(values, dtype=float)
+    own = None if clusters is None else np.asarray(clusters)
+    codes, names = pd.factorize(pd.Series([*groups], dtype=object))
+    return {
+        name: v_information(given[codes == code], None if own is None else own[codes == code])
+        for code, name in enumerate(names)
+    }

@@ -1,0 +1,101 @@
+"""How accurate a model is on the examples of least and of most information (Lu et al., Tables 1 and 14).
+
+PVI contains the answer's probability, so that examples of low PVI are got wrong partly by definition. What
+does not is PVI that another prompt gives: ``accuracy_of_tails`` takes any values to order examples by.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from abovechance.core.errors import InputError
+
+SHARES = (0.2, 0.5)  # of the paper: fifths and halves
+
+
+class Tails(NamedTuple):
+    """Accuracies of the examples whose PVI is lowest, and highest.
+
+    Attributes
+    ----------
+    lowest, highest
+        In [0, 1]; missing where no example is there, since many have the same PVI.
+    """
+
+    lowest: float
+    highest: float
+
+
+def accuracy_of_tails(values: ArrayLike, correct: ArrayLike, share: float) -> Tails:
+    """Accuracy below the quantile of ``share``, and above that of 1 - ``share`` (both without it).
+
+    The quantiles are numpy's (interpolated linearly), as in the paper's released code.
+
+    Parameters
+    ----------
+    values
+        (examples,) what orders examples: PVI in bits.
+    correct
+        (examples,) whether the model's prediction is right.
+    share
+        In (0, 0.5].
+
+    Raises
+    ------
+    InputError
+        If there are not as many of both, or a value is not a number.
+    """
+    given, right = np.asarray(values, dtype=float), np.asarray(correct, dtype=bool)
+    if given.shape != right.shape:
+        raise InputError(f"{given.size} values for {right.size} predictions; right would be one for each")
+    if np.isnan(given).any():
+        raise InputError(f"value {int(np.isnan(given).argmax())} of {given.size} is not a number")
+    if not 0 < share <= 0.5:
+        raise InputError(f"the share is {share:g}; right would be more than 0 and at most 0.5")
+    if not given.size:
+        return Tails(np.nan, np.nan)
+    low, high = np.quantile(given, [share, 1 - share])
+    return Tails(_mean(right[given < low]), _mean(right[given > high]))
+
+
+def _mean(right: np.ndarray) -> float:
+    return float(right.mean()) if right.size else np.nan
+
+
+class Threshold(NamedTuple):
+    """The PVI that tells right predictions from wrong ones best.
+
+    Attributes
+    ----------
+    value
+        In bits: predictions above are taken as right, others as wrong. Missing where all are right, or none.
+    accuracy
+        The mean of the shares of right and of wrong predictions that it tells (balanced accuracy), in
+        [0.5, 1]: found on the same examples, so that it is a little too good.
+    """
+
+    value: float
+    accuracy: float
+
+
+def threshold(values: ArrayLike, correct: ArrayLike) -> Threshold:
+    """Which PVI divides right from wrong predictions (Lu et al., Figure 4); see ``Threshold``.
+
+    Halfway between two examples; of several that are as good, the lowest.
+    """
+    given, right = np.asarray(values, dtype=float), np.asarray(correct, dtype=bool)
+    if right.all() or not right.any():
+        return Threshold(np.nan, np.nan)
+    order = np.argsort(given, kind="stable")
+    ordered, told = given[order], right[order]
+    wrong_below = np.cumsum(~told) / (~told).sum()
+    right_below = np.cumsum(told) / told.sum()
+    balanced = (wrong_below + 1 - right_below) / 2
+    balanced[:-1][ordered[1:] == ordered[:-1]] = 0.0  # no border between equals
+    balanced[-1] = 0.5
+    best = int(balanced.argmax())
+    following = ordered[min(best + 1, len(ordered) - 1)]
+    return Threshold(float((ordered[best] + following) / 2), float(balanced[best]))
