@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # a machine may be busy
+settings.load_profile("untimed")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOWNLOADS = REPOSITORY / "results" / "downloads"

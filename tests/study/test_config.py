@@ -51,6 +51,13 @@ def test_defaults_are_filled_in_and_the_given_config_is_left_alone():
     assert "heldout" not in GOOD
 
 
+def test_a_task_is_its_source_or_more():
+    found = resolved(changed("tasks", "novel_concepts", to={"source": "bigbench", "shots": [2, 4]}))["tasks"]
+    assert found["emoji_movie"] == {"source": "bigbench", "format": "as_written", "shots": [1]}
+    assert found["novel_concepts"]["shots"] == [2, 4]
+    assert resolved(resolved(GOOD)) == resolved(GOOD)
+
+
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_the_studies_that_come_with_the_project_are_right(path, tmp_path):
     config = yaml.safe_load(path.read_text())
@@ -72,7 +79,7 @@ def test_the_home_folder_is_expanded_in_every_path(tmp_path, monkeypatch):
     models = {"m": {"path": "~/m.gguf", "precision": "float32"}}
     scored = {"study": "s", "tasks": {"t": "~/t.csv"}, "models": models, "shots": [1], "prompts": 1}
     found = resolve(scored, SCHEMA, DOWNLOADS, "c")
-    assert found["tasks"]["t"] == str(tmp_path / "t.csv")
+    assert found["tasks"]["t"]["source"] == str(tmp_path / "t.csv")
     assert found["models"]["m"]["path"] == str(tmp_path / "m.gguf")
 
 

@@ -5,6 +5,10 @@ out: the wildcard ``model_file``, a model by a name that files can have
 """
 
 MODEL_OF_FILE = {file_name(model): model for model in MODELS}
+# in the order in which tables have them
+SETTINGS = [
+    (model, task, shots) for model in MODELS for task in TASKS for shots in SHOTS[task]
+]
 
 
 wildcard_constraints:
@@ -21,8 +25,8 @@ def model_of(wildcards):
 
 
 def settings_of(wildcards):
-    """A model's settings, in the order in which tables have them."""
-    return [(model_of(wildcards), task, shots) for task in TASKS for shots in SHOTS]
+    """A model's settings."""
+    return [setting for setting in SETTINGS if setting[0] == model_of(wildcards)]
 
 
 def scores_of(wildcards):

@@ -2,7 +2,8 @@
 
 A study starts in one of four ways, ``rules/starts/<start>.smk``. Each defines for the rules after it:
 
-    MODELS, TASKS, SHOTS     what its settings are made of; rules/by_model.smk follows them
+    MODELS, TASKS            what its settings are made of; rules/by_model.smk follows them
+    SHOTS                    {task: numbers of shots}
     rules that make          PREDICTIONS, ACCURACY, and where it is asked for LIKELIHOODS, of each model
     KEPT                     what else it makes that is made again where it was deleted
     INPUTS                   the user's own files that it reads, for archives
@@ -140,7 +141,8 @@ def download_path(name):
 def downloads_of():
     """The files of the pinned downloads that the study reads."""
     models = [model.get("download") for model in STUDY.get("models", {}).values()]
-    bigbench = "bigbench" in STUDY.get("tasks", {}).values() or "release" in STUDY
+    sources = [entry["source"] for entry in STUDY.get("tasks", {}).values()]
+    bigbench = "bigbench" in sources or "release" in STUDY
     named = [*models, "bigbench" if bigbench and "bigbench" not in STUDY else None]
     return {DOWNLOADS[name]["file"] for name in named if name}
 

@@ -43,7 +43,7 @@ rule heldout_guessers:
     params:
         seed=STUDY["seed"],
         heldout=STUDY["heldout"],
-        sets=max(1, GUESSED // (len(MODELS) * len(TASKS) * len(SHOTS))),
+        sets=max(1, GUESSED // len(SETTINGS)),
         code=code_of("heldout_guessers.py"),
     script:
         "../../scripts/heldout_guessers.py"

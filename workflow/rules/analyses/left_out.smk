@@ -19,12 +19,7 @@ rule left_out:
     conda:
         "../../../envs/analysis.yaml"
     params:
-        settings=[
-            (model, task, shots)
-            for model in MODELS
-            for task in TASKS
-            for shots in SHOTS
-        ],
+        settings=SETTINGS,
         code=code_of("left_out.py"),
     script:
         "../../scripts/left_out.py"

@@ -5,12 +5,10 @@ out: predictions/ and accuracy/ of each model, where it is asked for likelihoods
 """
 
 TASK_TABLES = expand(f"{SCORED}/tasks/{{task}}.parquet", task=TASKS)
-SCORES = expand(
-    f"{SCORED}/scores/{{model}}/{{task}}/{{shots}}-shot.parquet",
-    model=MODELS,
-    task=TASKS,
-    shots=SHOTS,
-)
+SCORES = [
+    f"{SCORED}/scores/{model}/{task}/{shots}-shot.parquet"
+    for model, task, shots in SETTINGS
+]
 
 
 rule accuracy:

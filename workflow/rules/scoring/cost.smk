@@ -36,7 +36,7 @@ rule token_counts:
     input:
         task=rules.task.output.table,
         evaluation_set=rules.evaluation_set.output.table,
-        prompts=expand(rules.prompts.output.table, shots=SHOTS, allow_missing=True),
+        prompts=prompts_of,
         reader=rules.reader.output[0],
     output:
         f"{RESULTS}/cost/tokens/{{weights}}/{{task}}.parquet",
@@ -47,7 +47,7 @@ rule token_counts:
     conda:
         "../../../envs/scoring.yaml"
     params:
-        shots=SHOTS,
+        shots=lambda wildcards: SHOTS[wildcards.task],
         special_tokens=STUDY["special_tokens"],
         code=code_of("token_counts.py"),
     script:

@@ -3,15 +3,30 @@
 
 def task_source(wildcards):
     """The file (or folder) that a task is read from."""
-    source = STUDY["tasks"][wildcards.task]
+    source = STUDY["tasks"][wildcards.task]["source"]
     return bigbench_source() if source == "bigbench" else source
 
 
 def own_task(wildcards):
     """The user's own file, where a task is read from one."""
-    return (
-        [] if STUDY["tasks"][wildcards.task] == "bigbench" else [task_source(wildcards)]
-    )
+    own = STUDY["tasks"][wildcards.task]["source"] != "bigbench"
+    return [task_source(wildcards)] if own else []
+
+
+def prompts_of(wildcards):
+    """The prompts of a task, for each of its numbers of shots."""
+    return [
+        f"{RESULTS}/prompts/{wildcards.task}/{shots}-shot.parquet"
+        for shots in SHOTS[wildcards.task]
+    ]
+
+
+def tasks_by_shots():
+    """[(numbers of shots, the tasks that have these)]."""
+    found = {}
+    for task, shots in SHOTS.items():
+        found.setdefault(tuple(shots), []).append(task)
+    return [*found.items()]
 
 
 def own_weights(wildcards):

@@ -20,7 +20,9 @@ rule task:
     conda:
         "../../../envs/analysis.yaml"
     params:
-        bigbench=lambda wildcards: STUDY["tasks"][wildcards.task] == "bigbench",
+        bigbench=lambda wildcards: (
+            STUDY["tasks"][wildcards.task]["source"] == "bigbench"
+        ),
         pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
         state=state_of(own_task),
         code=code_of("task.py"),

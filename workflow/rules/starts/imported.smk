@@ -7,7 +7,8 @@ out: predictions/ and accuracy/, and where it is asked for likelihoods/, of each
 from abovechance.results.imported import settings_in
 
 IMPORTED = STUDY["predictions"]
-MODELS, TASKS, SHOTS = told(settings_in, Path(IMPORTED))
+MODELS, TASKS, shots = told(settings_in, Path(IMPORTED))
+SHOTS = dict.fromkeys(TASKS, shots)
 KEPT = []
 INPUTS = [IMPORTED]
 ANALYSES = ["verdicts", "heldout", "spread", "agreement", "expected_maximum"]

@@ -4,7 +4,8 @@ in:  tasks, models, shots and prompts of the config
 out: predictions/ and accuracy/ of each model, from scores/
 """
 
-MODELS, TASKS, SHOTS = [*STUDY["models"]], [*STUDY["tasks"]], STUDY["shots"]
+MODELS, TASKS = [*STUDY["models"]], [*STUDY["tasks"]]
+SHOTS = {task: entry["shots"] for task, entry in STUDY["tasks"].items()}
 PRECISION_PAIRS = precision_pairs(STUDY["models"])
 SCORED = RESULTS
 ASKED = ["tasks", "evaluation_sets"]
@@ -39,12 +40,18 @@ rule fetch:
         expand("results/weights/{weights}/weights.json", weights=MODEL_OF_WEIGHTS),
 
 
-INPUTS = [source for source in STUDY["tasks"].values() if source != "bigbench"]
+INPUTS = [
+    entry["source"]
+    for entry in STUDY["tasks"].values()
+    if entry["source"] != "bigbench"
+]
 KEPT = [
     SCORES,
     SPENT,
     expand(f"{RESULTS}/{{table}}/{{task}}.parquet", table=ASKED, task=TASKS),
-    expand(
-        f"{RESULTS}/prompts/{{task}}/{{shots}}-shot.parquet", task=TASKS, shots=SHOTS
-    ),
+    [
+        f"{RESULTS}/prompts/{task}/{shots}-shot.parquet"
+        for task in TASKS
+        for shots in SHOTS[task]
+    ],
 ]

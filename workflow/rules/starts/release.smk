@@ -9,7 +9,8 @@ from abovechance.published.release import Release
 
 RELEASE = told(Release, Path(STUDY["release"]))
 told(RELEASE.check_named, STUDY["pairs"], STUDY["illustrated"], CONFIG_FILES)
-MODELS, TASKS, SHOTS = map(sorted, map(set, zip(*RELEASE.settings)))
+MODELS, TASKS, shots = map(sorted, map(set, zip(*RELEASE.settings)))
+SHOTS = dict.fromkeys(TASKS, shots)
 RELEASED = f"{RESULTS}/release/released/{{model_file}}.parquet"
 RELEASED_ACCURACY = f"{RESULTS}/release/accuracy/{{model_file}}.parquet"
 ANALYSES = ["verdicts", "heldout", "spread", "agreement", "published"]

@@ -5,7 +5,8 @@ out: predictions/ and accuracy/ of each model
 """
 
 SCORED = STUDY["stored"]
-MODELS, TASKS, SHOTS = [*STUDY["models"]], [*STUDY["tasks"]], STUDY["shots"]
+MODELS, TASKS = [*STUDY["models"]], [*STUDY["tasks"]]
+SHOTS = {task: entry["shots"] for task, entry in STUDY["tasks"].items()}
 PRECISION_PAIRS = precision_pairs(STUDY["models"])
 KEPT = []
 ANALYSES = of_scores(PRECISION_PAIRS)

@@ -71,11 +71,12 @@ def made_from(files: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _asks(config: Mapping[str, Any], setting: Setting) -> bool:
-    return (
-        setting.model in config.get("models", {})
-        and setting.task in config.get("tasks", {})
-        and setting.shots in config.get("shots", [])
-    )
+    task = config.get("tasks", {}).get(setting.task)
+    if setting.model not in config.get("models", {}) or task is None:
+        return False
+    # a task as it is written is its source alone, and has the study's numbers of shots
+    shots = task.get("shots") if isinstance(task, Mapping) else None
+    return setting.shots in (config.get("shots", []) if shots is None else shots)
 
 
 def drop_unasked(found: pd.DataFrame) -> int:

@@ -59,6 +59,7 @@ def resolve(
         With file, key, value and what would be right.
     """
     _check_names(config, where)
+    config = _written_out(config)
     errors = _Validator(schema).iter_errors(config)
     for error in sorted(errors, key=lambda error: (len(error.path), str(list(error.path)))):
         raise InputError(f"{where}: {_explain(error)}")
@@ -69,16 +70,27 @@ def resolve(
         )
     start = start_of(config)
     _check_keys(config, schema, start, where)
-    resolved = copy.deepcopy(dict(config))
+    resolved = copy.deepcopy(config)
     _fill_defaults(resolved, schema, start)
+    for task in resolved.get("tasks", {}).values():
+        task.setdefault("shots", resolved["shots"])
     _expand_paths(resolved, where)
     _check_start(resolved, start, where)
     if start == MODELS:
-        for name, source in resolved["tasks"].items():
-            check_task_source(name, source, where)
+        for name, task in resolved["tasks"].items():
+            check_task_source(name, task["source"], where)
         for name, model in resolved["models"].items():
             _check_model(name, model, downloads, where)
     return resolved
+
+
+def _written_out(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The config with each task as keys: a task can be its source alone."""
+    tasks = config.get("tasks")
+    if not isinstance(tasks, Mapping):
+        return dict(config)
+    keys = {name: task if isinstance(task, Mapping) else {"source": task} for name, task in tasks.items()}
+    return {**config, "tasks": keys}
 
 
 def _is_integer(_: object, value: object) -> bool:
@@ -156,9 +168,9 @@ def _expand_paths(config: dict[str, Any], where: str) -> None:
     for key in PATHS:
         if key in config:
             config[key] = _expanded(config[key], f"key '{key}'", where)
-    for name, source in config.get("tasks", {}).items():
-        if source != BIGBENCH:
-            config["tasks"][name] = _expanded(source, f"key 'tasks.{name}'", where)
+    for name, task in config.get("tasks", {}).items():
+        if task["source"] != BIGBENCH:
+            task["source"] = _expanded(task["source"], f"key 'tasks.{name}'", where)
     for name, model in config.get("models", {}).items():
         if "path" in model:
             model["path"] = _expanded(model["path"], f"key 'models.{name}.path'", where)
@@ -192,7 +204,9 @@ def _check_start(config: Mapping[str, Any], start: str, where: str) -> None:
 
 def _explain(error: jsonschema.ValidationError) -> str:
     """A schema error in words: the key, what it has, and what would be right."""
-    key = ".".join(map(str, error.absolute_path))
+    # a task can be its source alone
+    path = [*map(str, error.absolute_path)]
+    key = ".".join(path[:-1] if path[:1] == ["tasks"] and path[-1:] == ["source"] else path)
     at = f"key '{key}'" if key else "the config"
     allowed: Any = error.validator_value
     instance: Any = error.instance
