@@ -5,6 +5,7 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.study.downloads import check_sha256
+from abovechance.study.formats import put
 from abovechance.study.tasks import TASKS, read_bigbench, read_own
 
 with logged(snakemake):
@@ -15,4 +16,6 @@ with logged(snakemake):
         if snakemake.params.pinned:
             check_sha256(source, snakemake.params.pinned)
         table = read_bigbench(source, snakemake.wildcards.task)
-    TASKS.write(table, Path(snakemake.output.table), {"source": source.name})
+    form = snakemake.params.format
+    table = put(table, form, f"task '{snakemake.wildcards.task}'")
+    TASKS.write(table, Path(snakemake.output.table), {"source": source.name, "format": form})

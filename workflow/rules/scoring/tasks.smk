@@ -23,6 +23,7 @@ rule task:
         bigbench=lambda wildcards: (
             STUDY["tasks"][wildcards.task]["source"] == "bigbench"
         ),
+        format=lambda wildcards: STUDY["tasks"][wildcards.task]["format"],
         pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
         state=state_of(own_task),
         code=code_of("task.py"),

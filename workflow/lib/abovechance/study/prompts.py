@@ -62,7 +62,7 @@ def draw_prompts(
     -------
     DataFrame
         (at most ``prompts``,) with ``prompt`` int from 0, ``demonstrations`` list of example
-        ids, ``text`` str: every demonstration's text, a blank, its first correct choice and a
+        ids, ``text`` str: every demonstration's text, a blank, its first correct choice and its ``end``, a
         line break.
 
     Raises
@@ -99,10 +99,10 @@ def demonstration_texts(task: pd.DataFrame) -> dict[str, str]:
     be one.
     """
     first_with: dict[str, str] = {}
-    columns = (task[name] for name in ("example", "text", "choices", "correct"))
-    for example, text, choices, correct in zip(*columns, strict=True):
+    columns = (task[name] for name in ("example", "text", "choices", "correct", "end"))
+    for example, text, choices, correct, end in zip(*columns, strict=True):
         answer = choices[list(correct).index(True)]
-        first_with.setdefault(f"{text} {answer}\n", example)
+        first_with.setdefault(f"{text} {answer}{end}", example)
     return {example: text for text, example in first_with.items()}
 
 

@@ -2,11 +2,16 @@
 
 Every source ends in the same table, one row per example:
 
-    example  str          unique in the task: ``subtask/index``, or ``index``
-    text     str          what the model reads before the choice
-    choices  list of str  at least two
-    correct  list of bool one a choice, at least one true
-    cluster  int          the same for examples that belong together
+    example      str          unique in the task: ``subtask/index``, or ``index``
+    input        str          what is asked, without what is put around it
+    text         str          what the model reads before the choice
+    choices      list of str  at least two
+    labels       list of str  what the choices stand for
+    correct      list of bool one a choice, at least one true
+    cluster      int          the same for examples that belong together
+    null         str          what remains of the text when the input is taken away
+    end          str          what follows the answer of a demonstration
+    annotations  list of str  what annotators said, where that is known
 """
 
 from __future__ import annotations
@@ -41,12 +46,22 @@ TASKS = TableSchema(
     "tasks",
     {
         "example": pa.string(),
+        "input": pa.string(),
         "text": pa.string(),
         "choices": pa.list_(pa.string()),
+        "labels": pa.list_(pa.string()),
         "correct": pa.list_(pa.bool_()),
         "cluster": pa.int64(),
+        "null": pa.string(),
+        "end": pa.string(),
+        "annotations": pa.list_(pa.string()),
     },
 )
+
+
+# What a row of one's own file can have, and which of it may be an empty text.
+FIELDS = ("example", "text", "choices", "answer", "cluster", "null", "annotations")
+TEXTS = ("text", "null")
 
 
 def read_bigbench(source: Path, task: str) -> pd.DataFrame:
@@ -156,6 +171,7 @@ def _format_bigbench(task: Mapping[str, Any], prefix: str) -> Iterator[dict[str,
             "text": task_prefix + input_prefix + example["input"] + listed + output_prefix,
             "choices": list(scores),
             "correct": [score == max(scores.values()) for score in scores.values()],
+            "null": output_prefix,
         }
 
 
@@ -176,7 +192,9 @@ def read_own(path: Path) -> pd.DataFrame:
     otherwise the row's number from 0. In a CSV, ``choices`` is a JSON list, and ``answer`` a
     choice's text, its index, or a JSON list of these; a text that is a choice is that choice.
     ``cluster`` (a text or a whole number) is optional: examples that belong together, such as questions about
-    one passage, have the same; and so do examples of the same ``text``.
+    one passage, have the same; and so do examples of the same ``text``. So are ``null``, what remains of the
+    text when its input is taken away (such as ``ANSWER:``; nothing, where it is left out), and
+    ``annotations``, a list of what annotators answered.
 
     Raises
     ------
@@ -212,11 +230,7 @@ def read_own(path: Path) -> pd.DataFrame:
 def _read_parquet(path: Path) -> Iterator[tuple[int, Any]]:
     """The rows of a Parquet file, a study's own ``tasks`` among them."""
     table = read_parquet(path)
-    known = [
-        name
-        for name in ("example", "text", "choices", "answer", "correct", "cluster")
-        if name in table.column_names
-    ]
+    known = [name for name in (*FIELDS, "correct") if name in table.column_names]
     for place, row in enumerate(table.select(known).to_pylist(), start=1):
         if "answer" not in row and "correct" in row:
             flags, choices = row.pop("correct"), row.get("choices")
@@ -233,11 +247,12 @@ def _read_csv(path: Path) -> Iterator[tuple[int, Any]]:
     table = read_csv_texts(path, keep_blanks=True)
     for place, row in zip(table.index, table.to_dict("records"), strict=True):
         where = f"{path}, row {place}"
-        if str(row.get("choices", "")).lstrip().startswith("["):
-            row["choices"] = _json_list(row["choices"], where, "choices")
+        for name in ("choices", "annotations"):
+            if str(row.get(name, "")).lstrip().startswith("["):
+                row[name] = _json_list(row[name], where, name)
         if "answer" in row:
             row["answer"] = _csv_answer(row["answer"].strip(), _as_list(row.get("choices")), where)
-        yield place, {field: value for field, value in row.items() if field == "text" or value != ""}
+        yield place, {field: value for field, value in row.items() if field in TEXTS or value != ""}
 
 
 def _csv_answer(text: str, choices: list[Any], where: str) -> Any:
@@ -284,7 +299,8 @@ def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
         raise InputError(f"{where}: field 'choices' lists the same choice twice: {choices!r}")
     if blank := [choice for choice in choices if not choice.strip()]:
         raise InputError(f"{where}: field 'choices' has a choice without a character: {blank[0]!r}")
-    _check_characters([text, *choices], where)
+    null, annotations = _own_null(row.get("null"), where), _annotations(row.get("annotations"), where)
+    _check_characters([text, null, *choices, *(annotations or [])], where)
     answers = _as_list(row["answer"])
     if not answers:
         raise InputError(f"{where}: has no correct choice; field 'answer' is empty")
@@ -300,7 +316,33 @@ def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
         "choices": choices,
         "correct": [index in right for index in range(len(choices))],
         "cluster": _own_cluster(row.get("cluster"), where),
+        "null": null,
+        "annotations": annotations,
     }
+
+
+def _own_null(value: Any, where: str) -> str:
+    """What remains of a text in the user's file without its input; nothing where the file does not say."""
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{where}: field 'null' must be a text, not {value!r}")
+    return value or ""
+
+
+def _annotations(value: Any, where: str) -> list[str] | None:
+    """What annotators answered; None where it is not known."""
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return None
+    listed = _as_list(value)
+    if (
+        not isinstance(value, list | tuple | np.ndarray)
+        or not listed
+        or not all(isinstance(one, str | int) for one in listed)
+    ):
+        raise InputError(
+            f"{where}: field 'annotations' is {value!r}; right would be a list of what annotators answered, "
+            'as in ["yes", "no", "yes"]'
+        )
+    return [str(one) for one in listed]
 
 
 def _own_cluster(value: Any, where: str) -> str | None:
@@ -355,7 +397,8 @@ def as_table(
     Parameters
     ----------
     rows
-        One with ``example``, ``text``, ``choices``, ``correct``; ``cluster``, where it has one.
+        One with ``example``, ``text``, ``choices``, ``correct``; and ``input``, ``cluster``, ``null`` and
+        ``annotations``, where it has them.
     keys
         For each, what it has in common with others.
     """
@@ -368,4 +411,11 @@ def as_table(
     for found, more in zip(own, keys or [], strict=keys is not None):
         found.update(more)
     table = pd.DataFrame(listed, columns=["example", "text", "choices", "correct"])
-    return table.assign(cluster=clusters(own))
+    return table.assign(
+        input=[row.get("input", row["text"]) for row in listed],
+        labels=table["choices"],
+        cluster=clusters(own),
+        null=[row.get("null", "") for row in listed],
+        end="\n",
+        annotations=pd.Series([row.get("annotations") for row in listed], dtype=object),
+    )[[*TASKS.columns]]
