@@ -19,6 +19,9 @@ SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/$(PROFIL
 # Snakemake on the study of CONFIG, which is read first: what is wrong with the file is one line.
 STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG")" && $(SNAKEMAKE) --configfile "$$file"
 
+# How much of the machine it may use, and what else the user asked for.
+ASKED = $(if $(ON_CLUSTER),,--cores $(CORES)) $(SNAKEMAKE_OPTIONS) $(if $(RELEASE),--config release="$$RELEASE")
+
 # Lets another environment see the packages of this one.
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
@@ -49,7 +52,7 @@ help:
 run: $(VENV)/.installed $(if $(ON_CLUSTER),$(VENV)/.installed-slurm)
 	@echo "Running the study of $$CONFIG on $(if $(ON_CLUSTER),the cluster,$(CORES) cores);" \
 		"what is done already is not done again."
-	@$(STUDY) $(if $(ON_CLUSTER),,--cores $(CORES)) $(SNAKEMAKE_OPTIONS) $(if $(RELEASE),--config release="$$RELEASE")
+	@$(STUDY) $(ASKED)
 
 test: $(VENV)/.installed-dev
 	@echo "Running all tests; the first time, this downloads the real model and tasks (440 MB)."
@@ -119,21 +122,21 @@ lint: $(VENV)/.installed-dev
 
 # All that a study needs of the network: afterwards it runs without one.
 fetch: $(VENV)/.installed
-	@$(STUDY) $(if $(ON_CLUSTER),,--cores $(CORES)) fetch
+	@$(STUDY) fetch $(ASKED)
 
 # What a study will cost, before it is scored.
 cost: $(VENV)/.installed
-	@$(STUDY) $(if $(ON_CLUSTER),,--cores $(CORES)) cost && $(VENV)/bin/abovechance cost "$$file"
+	@$(STUDY) cost $(ASKED) && $(VENV)/bin/abovechance cost "$$file"
 
 # The study with its code in one zip file, which abovechance verifies and runs again.
 archive: $(VENV)/.installed
-	@$(STUDY) $(if $(ON_CLUSTER),,--cores $(CORES)) archive $(if $(RELEASE),--config release="$$RELEASE")
+	@$(STUDY) archive $(ASKED)
 
 setup: $(VENV)/.installed
 
 # After a run was killed outright, Snakemake keeps its folder locked.
 unlock: $(VENV)/.installed
-	@$(STUDY) --unlock
+	@$(STUDY) --unlock $(ASKED)
 
 $(VENV)/.installed: envs/requirements.txt pyproject.toml
 	@echo "Setting up $(VENV) with the pinned packages (once, some minutes) ..."

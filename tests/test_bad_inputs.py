@@ -22,7 +22,7 @@ from abovechance.cli import main
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_yaml
 from abovechance.study.config import resolve
-from abovechance.study.tasks import read_own
+from abovechance.study.own_tasks import read_own
 from tests.conftest import REPOSITORY
 
 SCHEMA = yaml.safe_load((REPOSITORY / "workflow/schemas/config.schema.yaml").read_text())

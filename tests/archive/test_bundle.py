@@ -10,7 +10,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abovechance.archive.bundle import BESIDE, MANIFEST, Problem, lacking, manifest, sha256, verify, write
+from abovechance.archive.bundle import (
+    BESIDE,
+    MANIFEST,
+    MANIFEST_OF_SCORES,
+    Problem,
+    lacking,
+    manifest,
+    sha256,
+    verify,
+    write,
+)
 from abovechance.core.errors import InputError
 
 
@@ -46,6 +56,74 @@ def test_its_hashes_can_be_checked_without_this_project(archive, tmp_path):
     assert subprocess.run(told, cwd=tmp_path / "unpacked", capture_output=True).returncode == 0
     (tmp_path / "unpacked" / "empty.txt").write_text("x")
     assert subprocess.run(told, cwd=tmp_path / "unpacked", capture_output=True).returncode == 1
+
+
+def entry(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
+    found = zipfile.ZipInfo(name)
+    found.external_attr = mode << 16
+    return found
+
+
+def made_again(archive: Path, first=(), last=(), leave=(), mode=0o100644) -> Path:
+    """The archive with other entries before and behind its own, some of them left out, all of one mode."""
+    with zipfile.ZipFile(archive) as file:
+        own = [(name, file.read(name)) for name in file.namelist() if name not in leave]
+    path = archive.with_name("again.zip")
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in [*first, *own, *last]:
+            file.writestr(entry(name, mode if (name, content) in own else 0o100644), content)
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_archive_in_which_programs_may_see_other_files_is_not_as_it_was(archive):
+    fake = ("README.md", b"another")
+    assert Problem("README.md", "twice") in verify(made_again(archive, first=[fake]))
+    assert Problem("README.md", "twice") in verify(made_again(archive, last=[fake]))
+    manifest_of_fakes = (MANIFEST, manifest({"README.md": "0" * 64}).encode())
+    assert Problem(MANIFEST, "twice") in verify(made_again(archive, first=[manifest_of_fakes]))
+    assert Problem("README.md", "a link") in verify(made_again(archive, mode=0o120777))
+    for name in ("../evil/", "results/more/", "/root/"):
+        assert verify(made_again(archive, last=[(name, b"content")])) == [Problem(name, "not listed")]
+    assert verify(made_again(archive, last=[("../evil/", b"")])) == [Problem("../evil/", "not listed")]
+    assert verify(made_again(archive, last=[("results/", b"")])) == []  # as other programs write it
+
+
+def test_what_stands_before_or_behind_an_archive_is_told(archive):
+    whole = archive.read_bytes()
+    for content, where in (
+        (b"#!/bin/sh\n" + whole, "before its beginning"),
+        (whole + b"x", "behind its end"),
+    ):
+        archive.write_bytes(content)
+        with pytest.raises(InputError, match=f"cannot be read as a zip file .there is something {where}"):
+            verify(archive)
+
+
+def test_a_manifest_that_lists_nothing_or_a_file_twice_is_none(archive, tmp_path):
+    with pytest.raises(InputError, match="lists no file"):
+        verify(made_again(archive, last=[(MANIFEST, b"")], leave=[MANIFEST]))
+    twice = manifest({"README.md": "0" * 64}) + manifest({"README.md": "1" * 64})
+    with pytest.raises(InputError, match="row 2: lists 'README.md' a second time"):
+        verify(made_again(archive, last=[(MANIFEST, twice.encode())], leave=[MANIFEST]))
+
+
+def test_a_link_in_the_place_of_a_file_is_named(archive, tmp_path):
+    shutil.unpack_archive(archive, tmp_path / "unpacked")
+    (tmp_path / "unpacked" / "README.md").rename(tmp_path / "elsewhere")
+    (tmp_path / "unpacked" / "README.md").symlink_to(tmp_path / "elsewhere")
+    assert verify(tmp_path / "unpacked") == [Problem("README.md", "a link")]
+
+
+def test_two_archives_that_belong_together_can_lie_in_one_folder(contents, tmp_path):
+    write({"scores/x": b"1"}, tmp_path / "scores.zip", MANIFEST_OF_SCORES)
+    write(contents, tmp_path / "study.zip")
+    for name in ("study", "scores"):
+        shutil.unpack_archive(tmp_path / f"{name}.zip", tmp_path / "both")
+        assert verify(tmp_path / f"{name}.zip") == []
+    assert verify(tmp_path / "both") == []
+    (tmp_path / "both" / "scores" / "x").write_text("2")
+    assert verify(tmp_path / "both") == [Problem("scores/x", "changed")]
 
 
 def test_what_was_changed_left_out_or_added_is_named(archive, tmp_path):

@@ -8,30 +8,33 @@ from types import SimpleNamespace
 import huggingface_hub
 import pandas as pd
 import pytest
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from abovechance.core.errors import InputError
 from abovechance.core.tables import read_made_from
 from abovechance.scoring.cells import score_cells
 from abovechance.scoring.cost import SPENT, TOKEN_COUNTS, Ledger, count_tokens, estimate, on_machines, spent
-from abovechance.scoring.reader import Reader
+from abovechance.scoring.fetching import fetch
+from abovechance.scoring.reader import Reader, expected_path
 from abovechance.scoring.tokens import tokenize
 from abovechance.scoring.weights import Weights, load_tokenizer
 from abovechance.shown.costs import in_words, of_machines, of_models
 from tests.scoring.test_cells import cell, silent, task, weights  # noqa: F401
+from tests.tiny import save_tiny_model
 
 
 def test_the_tokens_counted_are_those_that_a_job_computes(task, weights, tmp_path):  # noqa: F811
     cells = {tmp_path / f"{shots}.parquet": cell(task, prompts=4, shots=shots) for shots in (1, 2)}
     ledger = Ledger(tmp_path / "ledger.jsonl", "this machine", processors=2, accelerators=0)
     score_cells(cells, weights, "float32", silent, spend=ledger.add)
-    table = count_tokens(cells.values(), partial(tokenize, load_tokenizer(weights)))
+    table = count_tokens(cells.values(), partial(tokenize, load_tokenizer(weights)), tree)
     TOKEN_COUNTS.write(table, tmp_path / "counts.parquet", {})
     entries = [entry for path in cells for entry in read_made_from(path)["prompts"]]
     for name in ("tokens", "computed"):
         assert table[name].tolist() == [entry[name] for entry in entries]
     assert (table["computed"] < table["tokens"]).all()
     assert set(table["strings"]) == {4 * 3, 3 * 3}  # other examples x choices
-    (row,) = spent({("m", "t"): ledger.path}, {"m": 1000}).to_dict("records")
+    (row,) = spent({("m", "t", False): ledger.path}, {"m": 1000}).to_dict("records")
     assert (row["prompts"], row["tokens"], row["computed"]) == (
         8,
         table["tokens"].sum(),
@@ -40,6 +43,47 @@ def test_the_tokens_counted_are_those_that_a_job_computes(task, weights, tmp_pat
     assert row["operations"] == 2 * 1000 * table["computed"].sum()
     assert row["processor_hours"] == pytest.approx((row["seconds"] + row["start_seconds"]) * 2 / 3600)
     assert row["gpu_hours"] == 0
+
+
+def tree(_longest: int) -> str:
+    return "tree"
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral", "bloom", "mamba"])
+def test_what_a_model_computes_is_counted_by_the_path_that_it_takes(kind, task, tmp_path):  # noqa: F811
+    own = {
+        "bloom": {"hidden_size": 32, "n_layer": 2, "n_head": 2},
+        "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 2},
+        "mistral": {"hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 64}
+        | {"num_attention_heads": 2, "num_key_value_heads": 2, "sliding_window": 6},
+        "mamba": {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4},
+    }
+    save_tiny_model(tmp_path / "model")
+    if kind != "llama":
+        vocabulary = AutoConfig.from_pretrained(tmp_path / "model").vocab_size
+        config = AutoConfig.for_model(kind, vocab_size=vocabulary, **own[kind])
+        (tmp_path / "model/model.safetensors").unlink()
+        AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path / "model")
+    weights = fetch({"path": str(tmp_path / "model")}, None, tmp_path / "here")  # noqa: F811
+    ledger = Ledger(tmp_path / "ledger.jsonl", "this machine", processors=1, accelerators=0)
+    scored = cell(task, prompts=3, shots=1)
+    score_cells({tmp_path / "1.parquet": scored}, weights, "float32", silent, spend=ledger.add)
+    read = partial(tokenize, load_tokenizer(weights))
+    counted = count_tokens([scored], read, expected_path(weights))["computed"].sum()
+    (row,) = spent({("m", "t", False): ledger.path}, {"m": 1}).to_dict("records")
+    assert counted == row["computed"]
+    in_tree = count_tokens([scored], read, tree)["computed"].sum()
+    assert (counted > in_tree) == (kind in ("bloom", "mamba"))
+
+
+def test_prompts_that_are_too_long_do_not_count_or_are_told(task, weights):  # noqa: F811
+    scored, read = cell(task, prompts=4, shots=2), partial(tokenize, load_tokenizer(weights))
+    longest = count_tokens([scored], read, tree)["longest"]
+    context = int(longest.max()) - 1
+    left = count_tokens([scored], read, tree, context, leave_out=True)
+    assert len(left) == (longest <= context).sum() < 4
+    with pytest.raises(InputError, match="prompts are longer than the model's context"):
+        count_tokens([scored], read, tree, context)
 
 
 def test_nothing_is_spent_on_prompts_that_are_scored_already(task, weights, tmp_path):  # noqa: F811
@@ -63,7 +107,8 @@ def test_jobs_of_several_machines_add_up_and_a_torn_line_does_not_count(tmp_path
     lines = [line("start", 10), line("prompt", 2, 100), line("start", 20, machine="b", gpus=2)]
     lines += [line("prompt", 1, 100, "b", 2), line("prompt", 1, 100, "b", 2), line("prompt", 3, 50)[:30]]
     path.write_text("\n".join(lines))
-    table = spent({("m", "t"): path, ("m", "never scored"): tmp_path / "nowhere"}, {"m": 7})
+    ledgers = {("m", "t", False): path, ("m", "never scored", False): tmp_path / "nowhere"}
+    table = spent(ledgers, {"m": 7})
     assert table.columns.tolist() == SPENT
     assert table["machine"].tolist() == ["a", "b"]
     assert table["prompts"].tolist() == [1, 2]
@@ -76,7 +121,15 @@ def test_jobs_of_several_machines_add_up_and_a_torn_line_does_not_count(tmp_path
 
 def needed() -> pd.DataFrame:
     counts = pd.DataFrame(
-        {"shots": 1, "prompt": [0, 1], "strings": 6, "tokens": 600, "computed": 60, "longest": 120}
+        {
+            "shots": 1,
+            "null": False,
+            "prompt": [0, 1],
+            "strings": 6,
+            "tokens": 600,
+            "computed": 60,
+            "longest": 120,
+        }
     )
     reader = Reader(Weights("folder", "some/model", "abc"), parameters=10**9, stored=2 * 10**9)
     return estimate(
@@ -90,7 +143,7 @@ def test_an_estimate_adds_prompts_up_and_counts_shared_weights_once():
     assert table["saved"].tolist() == pytest.approx([0.9] * 3)
     assert table["operations"].tolist() == [2 * 10**9 * tokens for tokens in (120, 60, 120)]
     said = in_words(table)
-    assert "2 models, 2 tasks: 5 prompts with 30 strings, the longest of 120 tokens" in said
+    assert "Models: 2; tasks: 2; 5 prompts with 30 strings, the longest of 120 tokens" in said
     assert "To compute: 300 tokens" in said
     assert "saves 90.0%" in said
     assert "2.0 GB of weights" in said
@@ -98,7 +151,12 @@ def test_an_estimate_adds_prompts_up_and_counts_shared_weights_once():
 
 def test_hours_follow_from_speeds_that_are_given_measured_or_assumed():
     earlier = pd.DataFrame(
-        {"machine": ["x", "x", "never"], "operations": [4e9, 2e9, 0], "seconds": [2.0, 1.0, 0.0]}
+        {
+            "machine": ["x", "x", "never", "x"],
+            "operations": [4e9, 2e9, 0, 5],
+            "computed": [2, 1, 0, 5],  # the last is of a model with half a parameter
+            "seconds": [2.0, 1.0, 0.0, 1e9],
+        }
     )
     table = on_machines(needed(), {"mine": 6e11}, earlier, threads=2).set_index("machine")
     assert table["rate"].tolist() == ["given", "measured", "assumed", "assumed"]

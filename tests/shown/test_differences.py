@@ -56,6 +56,33 @@ def values() -> dict[str, np.ndarray]:
     return {name: -1 - generator.random((3, EXAMPLES, 2)) for name in ("a", "b")}
 
 
+def test_a_study_from_stored_scores_is_compared_by_these(tmp_path, values):
+    first = study(tmp_path / "first", values, ["k0", "k1", "k2"])
+    other = study(tmp_path / "other", values, ["o0", "o1", "o2"])
+    for name, of in (("again", first), ("stranger", other)):
+        study(tmp_path / name, values, [], scores=False)
+        (tmp_path / name / "config.yaml").write_text(f"stored: {of}\n")
+    assert differences(first, tmp_path / "again")["prompts"].tolist() == [3, 3]
+    found = differences(tmp_path / "again", tmp_path / "stranger")
+    assert found["prompts"].tolist() == [0, 0]
+    assert differ(found).all()
+
+
+def test_scores_on_one_side_alone_are_told(tmp_path, values):
+    first = study(tmp_path / "first", values, ["k0", "k1", "k2"])
+    bare = study(tmp_path / "bare", values, [], scores=False)
+    with pytest.raises(InputError, match="1-shot.parquet: is not there, and prompts are told apart by"):
+        differences(first, bare)
+
+
+def test_a_damaged_table_of_predictions_is_named(tmp_path, values):
+    first, second = (study(tmp_path / name, values, ["k0", "k1", "k2"]) for name in ("first", "second"))
+    path = second / "predictions" / "m.parquet"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InputError, match="second/predictions/m.parquet: is damaged"):
+        differences(first, second)
+
+
 def test_a_study_does_not_differ_from_itself(tmp_path, values):
     first, second = (study(tmp_path / name, values, ["k0", "k1", "k2"]) for name in ("first", "second"))
     found = differences(first, second)

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abovechance.core.errors import InputError
+from abovechance.study.bigbench import read_bigbench
 from abovechance.study.clusters import clusters, passages
-from abovechance.study.tasks import read_bigbench, read_own
+from abovechance.study.own_tasks import read_own
 
 
 @given(st.lists(st.sets(st.integers(0, 6), max_size=3), min_size=1, max_size=12))

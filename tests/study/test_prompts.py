@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abovechance.core.errors import InputError
-from abovechance.study.prompts import draw_prompts, evaluated_on, evaluation_set
+from abovechance.study.prompts import draw_prompts, evaluated_on, evaluation_set, null_target
 from abovechance.study.tasks import as_table
 
 
@@ -45,6 +45,64 @@ def test_demonstrations_are_text_blank_answer_line_break():
     one = prompts_of(3, 1, 3).set_index(prompts_of(3, 1, 3)["demonstrations"].str[0])
     assert one.loc["e0", "text"] == "Q0: yes\n"
     assert one.loc["e1", "text"] == "Q1: no\n"
+
+
+def balanced(examples: int, shots: int, prompts: int, seed: int = 0, most: int = 200) -> pd.DataFrame:
+    task = some_task(examples)
+    return draw_prompts(task, evaluation_set(task, "t", seed, most), "t", seed, shots, prompts, "balanced")
+
+
+@given(st.integers(8, 40), st.sampled_from([2, 4, 6]), st.integers(1, 12), st.integers(0, 5))
+def test_balanced_prompts_have_as_many_of_each_label_and_larger_ones_begin_with_smaller(
+    examples, shots, prompts, seed
+):
+    small, large = balanced(examples, 2, prompts, seed), balanced(examples, shots, prompts, seed)
+    assert len(small) == len(large) == prompts
+    assert small["text"].is_unique
+    for few, many in zip(small["demonstrations"], large["demonstrations"], strict=True):
+        assert many[:2] == few
+        assert len({*many}) == shots
+        assert [int(example[1:]) % 2 for example in many].count(0) == shots / 2
+    assert balanced(examples, shots, prompts + 3, seed).iloc[:prompts].equals(large)
+
+
+def test_balanced_prompts_run_out_where_all_first_rounds_were_drawn():
+    assert len(balanced(4, 2, 100)) == 2 * 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("examples", "shots", "told"),
+    [
+        (8, 3, "3 shots cannot be balanced over 2 labels; right would be a multiple of 2"),
+        (8, 10, "at least 11 distinct examples"),
+        (11, 12, "at least 13 distinct examples"),
+    ],
+)
+def test_what_cannot_be_balanced_is_told(examples, shots, told):
+    with pytest.raises(InputError, match=told):
+        balanced(examples, shots, 1)
+
+
+def test_too_few_of_a_label_and_choices_of_an_examples_own_cannot_be_balanced():
+    task = some_task(20)
+    rare = task[task["correct"].map(lambda flags: flags[0]) | (task["example"] == "e1")]
+    with pytest.raises(InputError, match="4 balanced shots need 2 examples of each label .* 'no' has 1"):
+        draw_prompts(rare, evaluation_set(rare, "t", 0, 200), "t", 0, 4, 1, "balanced")
+    task.at[3, "labels"] = ["maybe", "no"]
+    with pytest.raises(
+        InputError, match="right for balanced demonstrations would be a task whose examples all"
+    ):
+        draw_prompts(task, evaluation_set(task, "t", 0, 200), "t", 0, 2, 1, "balanced")
+
+
+def test_a_null_target_prompt_has_answers_and_no_inputs():
+    task = some_task(6).assign(null="A:")
+    prompts = draw_prompts(task, evaluation_set(task, "t", 0, 200), "t", 0, 2, 3)
+    empty, nulls = null_target(task, prompts)
+    assert set(empty["text"]) == {"A:"}
+    answers = {example: "yes" if int(example[1:]) % 2 == 0 else "no" for example in task["example"]}
+    for chosen, text in zip(prompts["demonstrations"], nulls["text"], strict=True):
+        assert text == "".join(f"A: {answers[example]}\n" for example in chosen)
 
 
 @given(st.integers(3, 40), st.integers(0, 3), st.integers(1, 60), st.integers(0, 60), st.integers(0, 5))

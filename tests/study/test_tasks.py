@@ -13,8 +13,11 @@ import pandas as pd
 import pytest
 
 from abovechance.core.errors import InputError
+from abovechance.study.bigbench import read_bigbench
+from abovechance.study.chances import chances
+from abovechance.study.own_tasks import read_own
 from abovechance.study.task_sources import bigbench_names
-from abovechance.study.tasks import TASKS, chances, read_bigbench, read_own
+from abovechance.study.tasks import TASKS
 
 SIZES = {
     "bbq_lite_json": 16076,

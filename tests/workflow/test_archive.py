@@ -56,7 +56,9 @@ def test_an_archive_has_results_inputs_environment_and_code(place, archive):
     left = {
         name
         for name in results
-        if re.match(r"(logs|benchmarks|archive|cost/ledgers|cost/tokens)/|.*/\.lock\Z", name)
+        if re.match(
+            r"(logs|benchmarks|archive|cost/ledgers|cost/null_ledgers|cost/tokens)/|.*/\.lock\Z", name
+        )
     }
     assert {f"results/{name}" for name in results - left} <= names
     assert {
@@ -134,6 +136,18 @@ def test_another_number_in_the_scores_is_noticed_twice(archive, tmp_path):
     assert verify(folder) == []
     again = Path(shutil.make_archive(str(tmp_path / "again"), "zip", folder))
     assert rerun(again, tmp_path / "there").different == ["verdicts.csv"]
+    assert verify(tmp_path / "there" / "archived") == []
+
+
+def test_an_archive_that_lost_results_is_not_equal_to_its_rerun(archive, tmp_path):
+    folder = tmp_path / "unpacked"
+    shutil.unpack_archive(archive, folder)
+    listed, lost = folder / "manifest-sha256.txt", "results/tables/verdicts.csv"
+    (folder / lost).unlink()
+    listed.write_text("\n".join(line for line in listed.read_text().splitlines() if lost not in line) + "\n")
+    again = Path(shutil.make_archive(str(tmp_path / "again"), "zip", folder))
+    assert verify(again) == []
+    assert rerun(again, tmp_path / "there").different == ["tables/verdicts.csv"]
 
 
 def test_scores_beside_or_left_out(place, tmp_path):
@@ -157,11 +171,12 @@ def test_scores_beside_or_left_out(place, tmp_path):
 
 def test_a_study_of_imported_results_is_archived_with_them(tmp_path):
     place = tmp_path / "place"
-    IMPORTED.write(as_imported(predictions(0, 5)), place / "imported.parquet", {})
-    (place / "study.yaml").write_text("study: mine\npredictions: imported.parquet\n")
+    named = "we ird\u2028 (é) #1.parquet"
+    IMPORTED.write(as_imported(predictions(0, 5)), place / named, {})
+    (place / "study.yaml").write_text(yaml.safe_dump({"study": "mine", "predictions": named}))
     snakemake("archive", "--configfile", str(place / "study.yaml"), directory=place)
     archive = place / "results" / "mine" / "archive" / "mine.zip"
-    (place / "imported.parquet").unlink()
+    (place / named).unlink()
     done = rerun(archive, tmp_path / "again")
     assert done == Rerun(done.equal, [])
     assert done.equal > 30

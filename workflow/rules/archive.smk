@@ -25,10 +25,9 @@ rule archive:
         folder=lambda wildcards, output: str(Path(output[0]).parents[1]),
         inputs=INPUTS,
         state=state_of(INPUTS),
-        downloads=[
-            entry for entry in DOWNLOADS.values() if entry["file"] in downloads_of()
-        ],
+        downloads=[DOWNLOADS[name] for name in DOWNLOADS_OF_STUDY],
         workflow=str(WORKFLOW.parent),
+        workflow_state=lambda wildcards: code_state(WORKFLOW.parent),
         code=code_of("archive.py"),
     script:
         "../scripts/archive.py"

@@ -35,3 +35,11 @@ def scores_of(wildcards):
         f"{SCORED}/scores/{model}/{task}/{shots}-shot.parquet"
         for model, task, shots in settings_of(wildcards)
     ]
+
+
+def null_scores_of(wildcards):
+    """The scores files of the same prompts without inputs."""
+    return [
+        f"{SCORED}/null_scores/{model}/{task}/{shots}-shot.parquet"
+        for model, task, shots in settings_of(wildcards)
+    ]

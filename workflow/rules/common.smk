@@ -6,6 +6,7 @@ A study starts in one of four ways, ``rules/starts/<start>.smk``. Each defines f
     SHOTS                    {task: numbers of shots}
     rules that make          PREDICTIONS, ACCURACY, and where it is asked for LIKELIHOODS, of each model
     KEPT                     what else it makes that is made again where it was deleted
+    FETCHED                  what of it comes from the network, besides pinned downloads
     INPUTS                   the user's own files that it reads, for archives
     ANALYSES                 which files of rules/analyses follow, in the order in which they are shown
 
@@ -24,6 +25,7 @@ WORKFLOW = Path(workflow.current_basedir).parent
 if (WORKFLOW / "lib").is_dir():  # else the library is installed
     sys.path.insert(0, str(WORKFLOW / "lib"))
 
+from abovechance.archive.contents import code_state
 from abovechance.core.code import code_digest
 from abovechance.core.errors import InputError
 from abovechance.core.files import check_there, file_name
@@ -62,6 +64,7 @@ GUESSERS = f"{RESULTS}/heldout/guessers/{{model_file}}.parquet"
 VERDICTS = f"{RESULTS}/verdicts.csv"
 
 TABLES, FIGURES = [], []
+FETCHED = []  # what comes from the network, besides pinned downloads
 BESIDE_VERDICTS = {}  # what verdicts carry: its files
 
 
@@ -111,7 +114,7 @@ def reported_figures(figures, caption):
 def of_scores(precision_pairs):
     """The analyses of scored models, in the order in which they are shown."""
     first = ["left_out", "randomization", "verdicts", "heldout"]
-    last = ["precision"] if precision_pairs else []
+    last = ["precision"] * bool(precision_pairs) + ["pvi"] * ("pvi" in STUDY)
     return [*first, "spread", "agreement", "expected_maximum", *last]
 
 
@@ -134,6 +137,12 @@ def state_of(files):
     return state
 
 
+def no_costs(wildcards):
+    """What `make cost` says of a study that scores nothing."""
+    starts = "the study starts from results that are there"
+    sys.exit(f"abovechance: error: {CONFIG_FILES}: {starts}, so nothing is scored")
+
+
 def download_path(name):
     return f"results/downloads/{DOWNLOADS[name]['file']}"
 
@@ -145,6 +154,11 @@ def downloads_of():
     bigbench = "bigbench" in sources or "release" in STUDY
     named = [*models, "bigbench" if bigbench and "bigbench" not in STUDY else None]
     return {DOWNLOADS[name]["file"] for name in named if name}
+
+
+DOWNLOADS_OF_STUDY = [
+    name for name, entry in DOWNLOADS.items() if entry["file"] in downloads_of()
+]
 
 
 def bigbench_source():

@@ -2,13 +2,12 @@
 
 from script_log import logged
 
-import pandas as pd
-
+from abovechance.core.files import read_csv
 from abovechance.core.tables import read_tables
 from abovechance.shown.tables import precision_settings, precision_summary, write_all
 
 with logged(snakemake):
-    verdicts = pd.read_csv(snakemake.input.verdicts)
+    verdicts = read_csv(snakemake.input.verdicts)
     accuracy = read_tables(snakemake.input.accuracy)
     settings = precision_settings(verdicts, accuracy, snakemake.params.pairs)
     summary = precision_summary(settings)

@@ -8,7 +8,7 @@ from abovechance.core.tables import read_table
 from abovechance.study.prompts import PROMPTS, draw_prompts
 
 with logged(snakemake) as log:
-    facts = {"seed": snakemake.params.seed, "prompts": snakemake.params.prompts}
+    facts = {name: snakemake.params[name] for name in ("seed", "prompts", "demonstrations")}
     table = draw_prompts(
         read_table(Path(snakemake.input.task)),
         read_table(Path(snakemake.input.evaluation_set)),

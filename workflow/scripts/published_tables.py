@@ -4,8 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
-import pandas as pd
-
+from abovechance.core.files import read_csv
 from abovechance.core.tables import read_tables
 from abovechance.published.release import Release
 from abovechance.published.tables import tables
@@ -18,7 +17,7 @@ with logged(snakemake):
         aggregated=release.usable_accuracies,
         released_outcomes=release.outcomes(),
         own_outcomes=read_tables(files.outcomes),
-        mended=pd.read_csv(files.verdicts),
-        findings=pd.read_csv(files.audit, keep_default_na=False),
+        mended=read_csv(files.verdicts),
+        findings=read_csv(files.audit, missing=()),
     )
     write_all(found, snakemake.output)

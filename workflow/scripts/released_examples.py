@@ -5,8 +5,8 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.published.pools import RELEASED_EXAMPLES, released_examples
+from abovechance.study.bigbench import read_bigbench_tasks
 from abovechance.study.downloads import check_sha256
-from abovechance.study.tasks import read_bigbench_tasks
 
 with logged(snakemake):
     source = Path(snakemake.input.source)

@@ -4,10 +4,9 @@ from pathlib import Path
 
 from script_log import logged
 
-import pandas as pd
 import yaml
 
-from abovechance.core.files import write_text
+from abovechance.core.files import read_csv, write_text
 from abovechance.core.tables import read_made_from
 from abovechance.shown import report
 
@@ -15,8 +14,8 @@ with logged(snakemake):
     files = snakemake.input
     text = report.render(
         study=snakemake.params.study,
-        verdicts=pd.read_csv(files.verdicts),
-        heldout=pd.read_csv(files.heldout),
+        verdicts=read_csv(files.verdicts),
+        heldout=read_csv(files.heldout),
         pictures=report.pictures(snakemake.params.figures, [Path(path) for path in files.figures]),
         facts=report.facts(
             yaml.safe_load(Path(files.config[0]).read_text()),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from script_log import logged, progress
+from script_log import STARTED, logged, progress
 
 with logged(snakemake) as log:
     import torch
@@ -26,6 +26,8 @@ with logged(snakemake) as log:
         )
         for shots, prompts, output in zip(params.shots, files.prompts, snakemake.output.scores, strict=True)
     }
+    if params.null:
+        cells = {path: cell.without_inputs() for path, cell in cells.items()}
     report, (folder, *_) = progress(log), {path.parent for path in cells}
     with alone(folder, report), reserved(memory_needed(weights, params.precision)) as accelerators:
         score_cells(
@@ -35,5 +37,5 @@ with logged(snakemake) as log:
             report,
             leave_out_too_long=params.too_long == "leave_out",
             special_tokens=params.special_tokens,
-            spend=Ledger.of_job(Path(params.ledger), snakemake.threads, len(accelerators)).add,
+            spend=Ledger.of_job(Path(params.ledger), snakemake.threads, len(accelerators), STARTED).add,
         )

@@ -16,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
 from abovechance.core.errors import InputError
 
+STARTED = time.monotonic()  # before a job imports what takes seconds
+
 # What goes wrong with a disk: it is full, or may not be written.
 DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)
 

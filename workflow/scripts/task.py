@@ -4,9 +4,11 @@ from pathlib import Path
 
 from script_log import logged
 
+from abovechance.study.bigbench import read_bigbench
 from abovechance.study.downloads import check_sha256
 from abovechance.study.formats import put
-from abovechance.study.tasks import TASKS, read_bigbench, read_own
+from abovechance.study.own_tasks import read_own
+from abovechance.study.tasks import TASKS
 
 with logged(snakemake):
     source = Path(snakemake.input.source)

@@ -10,16 +10,26 @@ with logged(snakemake):
     from abovechance.core.tables import read_table
     from abovechance.scoring.cells import Cell
     from abovechance.scoring.cost import TOKEN_COUNTS, count_tokens
-    from abovechance.scoring.reader import Reader
+    from abovechance.scoring.models import limits
+    from abovechance.scoring.reader import Reader, expected_path
     from abovechance.scoring.tokens import tokenize
     from abovechance.scoring.weights import load_tokenizer
 
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
-    tokenizer = load_tokenizer(Reader.read(Path(files.reader)).weights)
+    reader = Reader.read(Path(files.reader))
+    tokenizer = load_tokenizer(reader.weights)
     task, evaluation = read_table(Path(files.task)), read_table(Path(files.evaluation_set))
     cells = [
         Cell(Setting(wildcards.weights, wildcards.task, shots), task, evaluation, read_table(Path(prompts)))
         for shots, prompts in zip(params.shots, files.prompts, strict=True)
     ]
-    table = count_tokens(cells, partial(tokenize, tokenizer, special_tokens=params.special_tokens))
+    if params.null:
+        cells += [cell.without_inputs() for cell in cells]
+    table = count_tokens(
+        cells,
+        partial(tokenize, tokenizer, special_tokens=params.special_tokens),
+        path=expected_path(reader.weights),
+        context=limits(reader.weights)[0],
+        leave_out=params.too_long == "leave_out",
+    )
     TOKEN_COUNTS.write(table, Path(snakemake.output[0]), {"special_tokens": params.special_tokens})

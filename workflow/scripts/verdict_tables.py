@@ -2,11 +2,10 @@
 
 from script_log import logged
 
-import pandas as pd
-
+from abovechance.core.files import read_csv
 from abovechance.shown.tables import verdict_counts, write_all
 
 with logged(snakemake):
-    verdicts = pd.read_csv(snakemake.input.verdicts)
+    verdicts = read_csv(snakemake.input.verdicts)
     counts = verdict_counts(verdicts, ["model", "shots"])
     write_all({"verdicts": verdicts, "verdict_counts": counts}, snakemake.output)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from abovechance.chance.randomization import Answers, randomization_test
     from abovechance.chance.verdicts import Verdict
     from abovechance.shown.guessers import draw
-    from abovechance.study.tasks import task_chances
+    from abovechance.study.own_tasks import task_chances
 
 __version__ = "0.1.0"
 __all__ = ["Answers", "BestOf", "RandomBaseline", "Verdict", "draw", "randomization_test", "task_chances"]
@@ -25,7 +25,7 @@ _HOMES = {
     "Verdict": "chance.verdicts",
     "draw": "shown.guessers",
     "randomization_test": "chance.randomization",
-    "task_chances": "study.tasks",
+    "task_chances": "study.own_tasks",
 }
 
 

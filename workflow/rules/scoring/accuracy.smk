@@ -10,6 +10,13 @@ SCORES = [
     for model, task, shots in SETTINGS
 ]
 
+# of the same prompts without inputs, where the study asks for them
+NULL_SCORES = [
+    f"{SCORED}/null_scores/{model}/{task}/{shots}-shot.parquet"
+    for model, task, shots in SETTINGS
+    if "pvi" in STUDY
+]
+
 
 rule accuracy:
     """Which examples each prompt of a model gets right, and its accuracy."""

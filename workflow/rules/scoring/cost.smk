@@ -7,6 +7,9 @@ Jobs write to their ledgers line by line, so these are no outputs, which Snakema
 """
 
 SPENT = f"{RESULTS}/cost/spent.csv"
+EARLIER = sorted(
+    map(str, Path("results").glob("*/cost/spent.csv"))
+)  # of this study and others
 
 
 rule reader:
@@ -48,6 +51,8 @@ rule token_counts:
         "../../../envs/scoring.yaml"
     params:
         shots=lambda wildcards: SHOTS[wildcards.task],
+        null="pvi" in STUDY,
+        too_long=STUDY["too_long"],
         special_tokens=STUDY["special_tokens"],
         code=code_of("token_counts.py"),
     script:
@@ -72,7 +77,8 @@ rule cost:
         models=MODELS,
         given=STUDY["machines"],
         threads=STUDY["scoring"]["threads"],
-        spent=sorted(map(str, Path("results").glob("*/cost/spent.csv"))),
+        spent=EARLIER,
+        state=state_of(EARLIER),
         code=code_of("cost.py"),
     script:
         "../../scripts/cost.py"
@@ -82,6 +88,7 @@ rule spent:
     """What scoring has cost."""
     input:
         scores=SCORES,
+        null_scores=NULL_SCORES,
         weights=[
             f"results/weights/{name}/weights.json"
             for name in dict.fromkeys(map(weights_id, MODELS))
@@ -95,7 +102,10 @@ rule spent:
         "../../../envs/scoring.yaml"
     params:
         ledgers=[
-            (model, task, ledger(model, task)) for model in MODELS for task in TASKS
+            (model, task, null, ledger(model, task, null))
+            for model in MODELS
+            for task in TASKS
+            for null in dict.fromkeys(null for null, *_ in scoring_rules())
         ],
         weights={
             model: f"results/weights/{weights_id(model)}/weights.json"

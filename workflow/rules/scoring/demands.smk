@@ -28,14 +28,14 @@ def gpus():
 
 
 @cache
-def of_files(weights, task, evaluation_set, *prompts):
-    return told(demands.Demands.of, weights, task, evaluation_set, prompts)
+def of_files(null, weights, task, evaluation_set, *prompts):
+    return told(demands.Demands.of, weights, task, evaluation_set, prompts, null)
 
 
-def of_scoring(input):
+def of_scoring(input, null=False):
     """What a scoring job needs; FileNotFoundError, which Snakemake waits for, until its inputs are there."""
     files = (input.weights, input.task, input.evaluation_set, *input.prompts)
-    return of_files(*map(str, files))
+    return of_files(null, *map(str, files))
 
 
 def scoring_mb(wildcards, input, attempt):
@@ -45,6 +45,11 @@ def scoring_mb(wildcards, input, attempt):
 def scoring_minutes(wildcards, input, attempt):
     threads = STUDY["scoring"]["threads"]
     return of_scoring(input).minutes(threads, bool(gpus()), attempt)
+
+
+def null_minutes(wildcards, input, attempt):
+    threads = STUDY["scoring"]["threads"]
+    return of_scoring(input, null=True).minutes(threads, bool(gpus()), attempt)
 
 
 def weights_mb(wildcards, input, attempt):

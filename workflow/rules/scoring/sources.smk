@@ -21,12 +21,16 @@ def prompts_of(wildcards):
     ]
 
 
-def tasks_by_shots():
-    """[(numbers of shots, the tasks that have these)]."""
-    found = {}
+def scoring_rules():
+    """[(whether of null-target prompts, numbers of shots, the tasks that have these, the rule's name)]."""
+    tasks = {}
     for task, shots in SHOTS.items():
-        found.setdefault(tuple(shots), []).append(task)
-    return [*found.items()]
+        tasks.setdefault(tuple(shots), []).append(task)
+    return [
+        (null, shots, of, f"{'null_' * null}score{f'_{number}' * (number > 1)}")
+        for null in ([False, True] if "pvi" in STUDY else [False])
+        for number, (shots, of) in enumerate(tasks.items(), start=1)
+    ]
 
 
 def own_weights(wildcards):
@@ -48,7 +52,7 @@ def weights_id(model):
         if key != "precision"
     }
     place = source.get("download") or source.get("hub") or source["path"]
-    return f"{Path(place).stem}-{digest(repr(sorted(source.items())))[:8]}"
+    return f"{file_name(Path(place).stem)}-{digest(repr(sorted(source.items())))[:8]}"
 
 
 MODEL_OF_WEIGHTS = {weights_id(model): model for model in MODELS}
@@ -84,9 +88,17 @@ def weights_file(wildcards):
     return f"{folder}/nf4/weights.json" if quantized else f"{folder}/weights.json"
 
 
-def ledger(model, task):
+def ledger(model, task, null):
     """Where the jobs of a model and task write what they spend."""
-    return f"{RESULTS}/cost/ledgers/{model}/{task}.jsonl"
+    return f"{RESULTS}/cost/{'null_' * null}ledgers/{model}/{task}.jsonl"
+
+
+def ledger_of(wildcards):
+    return ledger(wildcards.model, wildcards.task, null=False)
+
+
+def null_ledger_of(wildcards):
+    return ledger(wildcards.model, wildcards.task, null=True)
 
 
 def token_counts(model, task):

@@ -67,6 +67,7 @@ rule prompts:
     params:
         seed=STUDY["seed"],
         prompts=STUDY["prompts"],
+        demonstrations=STUDY["demonstrations"],
         code=code_of("prompts.py"),
     script:
         "../../scripts/prompts.py"

@@ -29,17 +29,7 @@ include: "../scoring/scores.smk"
 include: "../scoring/cost.smk"
 
 
-rule fetch:
-    """Everything that comes from the network: then the study runs without one."""
-    input:
-        [
-            download_path(name)
-            for name in DOWNLOADS
-            if DOWNLOADS[name]["file"] in downloads_of()
-        ],
-        expand("results/weights/{weights}/weights.json", weights=MODEL_OF_WEIGHTS),
-
-
+FETCHED += expand("results/weights/{weights}/weights.json", weights=MODEL_OF_WEIGHTS)
 INPUTS = [
     entry["source"]
     for entry in STUDY["tasks"].values()
@@ -47,6 +37,7 @@ INPUTS = [
 ]
 KEPT = [
     SCORES,
+    NULL_SCORES,
     SPENT,
     expand(f"{RESULTS}/{{table}}/{{task}}.parquet", table=ASKED, task=TASKS),
     [

@@ -16,5 +16,5 @@ include: "../by_model.smk"
 include: "../scoring/accuracy.smk"
 
 
-INPUTS = [*TASK_TABLES, *SCORES]
+INPUTS = [*TASK_TABLES, *SCORES, *NULL_SCORES]
 told(check_there, INPUTS, CONFIG_FILES)

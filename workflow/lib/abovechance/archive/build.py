@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from abovechance.archive import contents
-from abovechance.archive.bundle import BESIDE, Content, manifest, sha256, write
+from abovechance.archive.bundle import (
+    BESIDE,
+    MANIFEST_OF_SCORES,
+    Content,
+    manifest,
+    sha256,
+    write,
+)
 from abovechance.archive.contents import Study
 from abovechance.archive.crate import METADATA, metadata
 from abovechance.core.errors import InputError
@@ -15,7 +22,7 @@ from abovechance.study.config import start_of
 
 
 def make(study: Study, config: Mapping[str, Any], version: str, path: Path, beside: Path | None) -> None:
-    """Write the archive of a finished study: the same bytes for the same results, code and packages.
+    """Write the archive of a finished study: the same bytes for the same files, code and packages.
 
     Parameters
     ----------
@@ -40,10 +47,13 @@ def make(study: Study, config: Mapping[str, Any], version: str, path: Path, besi
     asked, version = config["archive"], contents.code_version(study.code, version)
     found = contents.results(study, scores=asked["scores"] == "inside") | contents.code(study.code)
     if start_of(config) == "imported":  # without it, nothing could be run again
-        found |= {f"{contents.INPUTS}/{path.name}": path for path in study.inputs}
-    if beside is not None:
-        write(_only_scores(study), beside)
-        found[BESIDE] = manifest({beside.name: sha256(beside)}).encode()
+        found |= {contents.name_of_input(path): path for path in study.inputs}
+    scores = path.with_name(f"{path.stem}-scores.zip")
+    if beside is None:
+        scores.unlink(missing_ok=True)  # of an archive that was made in another way
+    else:
+        write(_only_scores(study), scores, MANIFEST_OF_SCORES)
+        found[BESIDE] = manifest({scores.name: sha256(scores)}).encode()
     texts = {
         "inputs.csv": contents.inputs(study),
         "logs.csv": contents.logs(study.folder / "logs"),

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import io
 import shutil
+import stat
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +24,8 @@ from abovechance.core.files import replacing
 from abovechance.core.provenance import file_sha256
 
 MANIFEST = "manifest-sha256.txt"
+MANIFEST_OF_SCORES = "manifest-scores-sha256.txt"  # another one, so that both can lie in one folder
+MANIFESTS = (MANIFEST, MANIFEST_OF_SCORES)
 BESIDE = "beside-sha256.txt"  # of archives that belong to this one
 # The earliest time that zip files can have; when files were made is no part of what they are.
 TIME = (1980, 1, 1, 0, 0, 0)
@@ -35,7 +39,7 @@ DAMAGED = (
 Content = Path | bytes
 
 
-def write(contents: Mapping[str, Content], path: Path) -> None:
+def write(contents: Mapping[str, Content], path: Path, listed_in: str = MANIFEST) -> None:
     """Write a zip file of these contents, and their manifest.
 
     Parameters
@@ -44,10 +48,12 @@ def write(contents: Mapping[str, Content], path: Path) -> None:
         {name in the archive: a file, or bytes}.
     path
         The zip file, which appears in one rename.
+    listed_in
+        The manifest's name.
     """
     with replacing(path) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
         found = {name: _add(archive, name, contents[name]) for name in sorted(contents)}
-        _add(archive, MANIFEST, manifest(found).encode())
+        _add(archive, listed_in, manifest(found).encode())
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: Content) -> str:
@@ -74,7 +80,10 @@ def manifest(hashes: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a file of an archive: ``changed``, ``missing``, or ``not listed``."""
+    """What is wrong with a file of an archive.
+
+    It is ``changed``, ``missing``, ``not listed``, there ``twice``, or ``a link``.
+    """
 
     file: str
     what: str
@@ -94,10 +103,13 @@ def verify(path: Path) -> list[Problem]:
         If it is no archive, or so damaged that its list of files cannot be read.
     """
     with opened(path) as archive:
-        listed = _hashes(archive, MANIFEST)
-        found = set(archive.names()) - {MANIFEST}
+        listed = _listed(archive)
+        names = archive.names()
+        found = set(names) - {*MANIFESTS}
         problems = [Problem(name, "missing") for name in sorted({*listed} - found)]
         problems += [Problem(name, "not listed") for name in sorted(found - {*listed})]
+        problems += [Problem(name, "twice") for name, times in sorted(Counter(names).items()) if times > 1]
+        problems += [Problem(name, "a link") for name in sorted(archive.links())]
         problems += [
             Problem(name, "changed")
             for name in sorted(found & {*listed})
@@ -107,6 +119,16 @@ def verify(path: Path) -> list[Problem]:
         if companion.is_file() and sha256(companion) != value:
             problems.append(Problem(companion.name, "changed"))
     return problems
+
+
+def _listed(archive: Archive) -> dict[str, str]:
+    """{file: its SHA-256} of all that an archive's manifests list."""
+    found: dict[str, str] = {}
+    for name in sorted({*MANIFESTS} & {*archive.names()}):
+        found |= _hashes(archive, name)
+    if not found:
+        raise InputError(f"{MANIFEST}: lists no file; right would be that of `make archive`")
+    return found
 
 
 def companions(path: Path) -> dict[Path, str]:
@@ -128,11 +150,19 @@ class Archive:
         self.root = root
 
     def names(self) -> list[str]:
-        """The names of all files."""
+        """The names of all files, and in a zip file of folders that are more than folders in it."""
         if isinstance(self.root, zipfile.ZipFile):
-            return [entry.filename for entry in self.root.infolist() if not entry.is_dir()]
+            entries = self.root.infolist()
+            return [entry.filename for entry in entries if not _is_plain_folder(entry)]
         files = (file for file in self.root.rglob("*") if file.is_file() or file.is_symlink())
         return [file.relative_to(self.root).as_posix() for file in files]
+
+    def links(self) -> list[str]:
+        """The names of what is a link to another file, which need not be one of the archive's."""
+        if isinstance(self.root, zipfile.ZipFile):
+            entries = self.root.infolist()
+            return [entry.filename for entry in entries if stat.S_ISLNK(entry.external_attr >> 16)]
+        return [name for name in self.names() if (self.root / name).is_symlink()]
 
     def read(self, name: str) -> bytes:
         """A file's content."""
@@ -162,19 +192,41 @@ def opened(path: Path) -> Iterator[Archive]:
     """
     right = "right would be a zip file of `make archive`, or the folder that one was unpacked to"
     if path.is_dir():
-        if not (path / MANIFEST).is_file():
+        if not any((path / name).is_file() for name in MANIFESTS):
             raise InputError(f"{path}: has no {MANIFEST}; {right}")
         yield Archive(path)
         return
     if not path.is_file():
         raise InputError(f"{path}: there is no such file or folder; {right}")
     try:
+        _check_ends(path)
         with zipfile.ZipFile(path) as file:
-            if MANIFEST not in file.namelist():
+            if not {*MANIFESTS} & {*file.namelist()}:
                 raise InputError(f"{path}: has no {MANIFEST}; {right}")
             yield Archive(file)
     except DAMAGED as error:
         raise InputError(f"{path}: cannot be read as a zip file ({error}); {right}") from None
+
+
+def _is_plain_folder(entry: zipfile.ZipInfo) -> bool:
+    path = PurePosixPath(entry.filename)
+    return entry.is_dir() and not entry.file_size and not path.is_absolute() and ".." not in path.parts
+
+
+def _check_ends(path: Path) -> None:
+    """Raise BadZipFile where something stands before a zip file's first entry, or behind its end."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        first = file.read(4)
+        file.seek(max(0, size - END))
+        last = file.read(4)
+    if first == b"PK\x03\x04" and last != b"PK\x05\x06":
+        raise zipfile.BadZipFile("there is something behind its end")
+    if first != b"PK\x03\x04" and last == b"PK\x05\x06":
+        raise zipfile.BadZipFile("there is something before its beginning")
+
+
+END = 22  # bytes of a zip file's last record, without a comment
 
 
 def _hashes(archive: Archive, name: str) -> dict[str, str]:
@@ -186,14 +238,16 @@ def _hashes(archive: Archive, name: str) -> dict[str, str]:
         With its first line that is none of a manifest.
     """
     try:
-        lines = archive.read(name).decode().splitlines()
+        text = archive.read(name).decode().removesuffix("\n")
     except DAMAGED as error:
         raise InputError(f"{name}: cannot be read ({error})") from None
-    found = {}
-    for number, line in enumerate(lines, start=1):
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.split("\n") if text else [], start=1):
         value, separator, file = line.partition("  ")
         inside = not PurePosixPath(file).is_absolute() and ".." not in PurePosixPath(file).parts
         if not separator or len(value) != 64 or not file or not inside:
             raise InputError(f"{name}, row {number}: is '{line[:80]}'; right would be a SHA-256 and a file")
+        if file in found:
+            raise InputError(f"{name}, row {number}: lists '{file[:80]}' a second time")
         found[file] = value
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,8 @@ from typing import Any
 import yaml
 
 from abovechance.archive.bundle import Content, sha256
+from abovechance.core.files import file_name
+from abovechance.core.provenance import digest
 from abovechance.core.tables import read_made_from
 from abovechance.study.config import start_of
 
@@ -66,46 +69,81 @@ def results(study: Study, scores: bool) -> dict[str, Content]:
 
 def is_score(study: Study, path: Path) -> bool:
     """Whether a file is one of stored scores."""
-    return path.relative_to(study.folder).parts[0] == "scores"
+    return path.relative_to(study.folder).parts[0] in ("scores", "null_scores")
 
 
 def code(folder: Path) -> dict[str, Content]:
-    """{name in the archive: file} of the workflow."""
+    """{name in the archive: file} of the workflow: of a git checkout, of what git knows."""
+    known = _git(folder, "ls-files", "-z") if _is_checkout(folder) else ""
+    tracked = {*filter(None, known.split("\0"))}
     found: dict[str, Content] = {}
     for name in CODE_FILES:
         path = folder / name
         files = path.rglob("*") if path.is_dir() else [path]
         for file in files:
             inside = file.relative_to(folder)
-            if file.is_file() and not any(Path(part).match(no) for part in inside.parts for no in LEFT):
+            left = any(Path(part).match(no) for part in inside.parts for no in LEFT)
+            if file.is_file() and not file.is_symlink() and not left:
                 found[f"{CODE}/{inside.as_posix()}"] = file
-    return found | {f"{CODE}/results/README.md": folder / "results" / "README.md"}
+    found[f"{CODE}/results/README.md"] = folder / "results" / "README.md"
+    if not tracked:
+        return found
+    return {name: file for name, file in found.items() if name.removeprefix(f"{CODE}/") in tracked}
+
+
+def code_state(folder: Path) -> str:
+    """A digest of all that ``code`` holds, and of the version: where it is another, so is the archive."""
+    files = (f"{name} {sha256(file)}" for name, file in sorted(code(folder).items()))
+    return digest(code_version(folder, ""), *files)
+
+
+def name_of_input(path: Path) -> str:
+    """What a user's own file is called in an archive."""
+    return f"{INPUTS}/{file_name(path.stem)}{path.suffix}"
 
 
 def code_version(folder: Path, version: str) -> str:
     """The version of the code; of a git checkout, its commit, and whether files differ from that."""
 
-    def git(*arguments: str) -> str:
-        try:
-            done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True)
-        except OSError:
-            return ""
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    top = git("rev-parse", "--show-toplevel")
-    if not top or Path(top).resolve() != folder.resolve():
+    if not _is_checkout(folder):
         return version
-    changed = git("status", "--porcelain", "--untracked-files=no")
-    return f"{version}, commit {git('rev-parse', 'HEAD')}" + ", with changes" * bool(changed)
+    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return f"{version}, commit {_git(folder, 'rev-parse', 'HEAD')}" + ", with changes" * bool(changed)
+
+
+def _is_checkout(folder: Path) -> bool:
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    return bool(top) and Path(top).resolve() == folder.resolve()
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """What git says; nothing where it cannot be asked."""
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def inputs(study: Study) -> str:
     """A CSV of what the study was made from: files by their hashes, models by their revisions."""
-    rows: list[dict[str, str]] = []
-    for path in study.inputs:
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file():
-                rows.append({"kind": "file", "name": file.name, "sha256": sha256(file)})
+    files = [
+        file
+        for path in study.inputs
+        for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
+        if file.is_file()
+    ]
+    # where several have the same name, by where they lie
+    apart = len({file.name for file in files}) == len(files)
+    common = Path(os.path.commonpath(files)) if files and not apart else Path()
+    rows = [
+        {
+            "kind": "file",
+            "name": file.name if apart else file.relative_to(common).as_posix(),
+            "sha256": sha256(file),
+        }
+        for file in files
+    ]
     for download in study.downloads:
         rows.append({"kind": "download", "name": download["file"], "sha256": download["sha256"]})
     rows += models(study)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,15 @@ from typing import Any
 import yaml
 
 from abovechance.archive.bundle import companions, lacking, opened, verify
-from abovechance.archive.contents import CODE, INPUTS, RESULTS
+from abovechance.archive.contents import CODE, RESULTS, name_of_input
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_text
 from abovechance.study.config import start_of
 
 # Results that a study which starts from stored ones does not make.
-GIVEN = ("config.yaml", "cost", "scores", "tasks", "evaluation_sets", "prompts")
+GIVEN = ("config.yaml", "cost", "scores", "null_scores", "tasks", "evaluation_sets", "prompts")
+# What jobs leave besides results.
+OF_JOBS = ("logs", "benchmarks")
 # Keys that mean nothing where nothing is scored.
 OF_SCORING = ("bigbench", "scoring", "machines")
 
@@ -33,7 +36,7 @@ class Rerun:
     equal
         How many files have the same bytes as the archived ones.
     different
-        The names of those that have not, or were not made.
+        The names of those that have not, were not made, or are not in the archive.
     """
 
     equal: int
@@ -46,14 +49,15 @@ def unpack(archive: Path, folder: Path) -> None:
     Raises
     ------
     InputError
-        If there is something in the folder.
+        If it does not fit there.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: is there already; right would be a new folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in (archive, *companions(archive)):
-        with zipfile.ZipFile(path) as file:
-            file.extractall(folder)
+    try:
+        for path in (archive, *companions(archive)):
+            with zipfile.ZipFile(path) as file:
+                file.extractall(folder)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise InputError(f"{folder}: {archive} cannot be unpacked there ({error.strerror})") from None
 
 
 def rerun(
@@ -71,7 +75,7 @@ def rerun(
     archive
         The zip file.
     folder
-        Where it is unpacked to, and run: a new folder.
+        A new folder; it is unpacked to ``archived`` in it, and run in ``rerun``.
     release
         The release that the study is about, where it is about one.
     cores
@@ -86,14 +90,17 @@ def rerun(
         If the archive is damaged or has no scores, or a job fails.
     """
     _check_whole(archive)
-    config = given(_config(archive), folder.resolve(), release, _has_scores(archive))
-    unpack(archive, folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: is there already; right would be a new folder")
     folder = folder.resolve()
+    archived = folder / "archived"
+    config = given(_config(archive), archived, release, _has_scores(archive))
+    unpack(archive, archived)
     write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), folder / "rerun.yaml")
     if downloads.is_dir():
         (folder / "rerun" / "results").mkdir(parents=True)
         (folder / "rerun" / "results" / "downloads").symlink_to(downloads.resolve())
-    code = folder / CODE
+    code = archived / CODE
     command = [
         sys.executable,
         "-m",
@@ -109,7 +116,7 @@ def rerun(
         status = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT).returncode
     if status:
         raise InputError(f"{archive}: a job failed; what was said is in {folder / 'rerun.log'}")
-    return compared(folder / RESULTS, folder / "rerun" / "results" / config["study"])
+    return compared(archived / RESULTS, folder / "rerun" / "results" / config["study"])
 
 
 def _check_whole(archive: Path) -> None:
@@ -155,7 +162,7 @@ def given(
             )
         changed = {"release": str(release.resolve())} | _bigbench(config)
     elif start == "imported":
-        changed = {"predictions": str(folder / INPUTS / Path(config["predictions"]).name)}
+        changed = {"predictions": str(folder / name_of_input(Path(config["predictions"])))}
     elif scores:
         changed = {"stored": str(folder / RESULTS)}
     else:
@@ -177,15 +184,18 @@ def _bigbench(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def compared(archived: Path, made: Path) -> Rerun:
-    """How many of the archived results were made again with the same bytes, and which were not."""
-    names = [
-        path.relative_to(archived)
-        for path in sorted(archived.rglob("*"))
-        if path.is_file() and path.relative_to(archived).parts[0] not in GIVEN
-    ]
+    """How many results were made again with the same bytes; which were not, or are in one of both alone."""
+    names = sorted(_results(archived, GIVEN) | _results(made, (*GIVEN, *OF_JOBS)))
     different = [
         name.as_posix()
         for name in names
-        if not (made / name).is_file() or (made / name).read_bytes() != (archived / name).read_bytes()
+        if not ((made / name).is_file() and (archived / name).is_file())
+        or (made / name).read_bytes() != (archived / name).read_bytes()
     ]
     return Rerun(len(names) - len(different), different)
+
+
+def _results(folder: Path, but: Sequence[str]) -> set[Path]:
+    """The files below a folder by their names in it, but for those in some folders."""
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {name for name in found if name.parts[0] not in but}

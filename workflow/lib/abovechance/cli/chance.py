@@ -31,7 +31,7 @@ from abovechance.cli.options import (
 )
 from abovechance.cli.output import FIGURES, check_writable, expanded, show, write_figure
 from abovechance.core.errors import InputError
-from abovechance.study.tasks import task_chances
+from abovechance.study.own_tasks import task_chances
 
 
 @app.command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Json
-from abovechance.cli.output import expanded, show
+from abovechance.cli.output import counted, expanded, show
 from abovechance.core.errors import InputError
 
 
@@ -50,20 +51,23 @@ def cost(
     as_json: Json = False,
 ) -> None:
     """What a study will cost, as `make cost` counted it, and what it has cost so far."""
-    import pandas as pd
-
+    from abovechance.core.files import read_csv
     from abovechance.core.reading import read_yaml
+    from abovechance.scoring.cost import ledgers_in, spent
     from abovechance.shown.costs import in_words, of_machines, of_models
 
     folder = expanded(study, "STUDY")
     if folder.is_file():
         folder = Path("results", str(read_yaml(folder).get("study", "")))
-    tables = {name: folder / "cost" / f"{name}.csv" for name in ("estimate", "machines", "spent")}
-    found = {name: pd.read_csv(path) for name, path in tables.items() if path.is_file()}
+    tables = {name: folder / "cost" / f"{name}.csv" for name in ("estimate", "machines")}
+    found = {name: read_csv(path) for name, path in tables.items() if path.is_file()}
+    if ledgers := ledgers_in(folder / "cost"):  # as they are now, of jobs that are at work too
+        found["spent"] = spent(ledgers, defaultdict(int))
     if not found:
         raise InputError(f"{folder}: has no costs; right would be `make cost` with its config first")
     if as_json:
-        typer.echo(json.dumps({name: table.to_dict("records") for name, table in found.items()}, indent=2))
+        rows = {name: json.loads(table.to_json(orient="records")) for name, table in found.items()}
+        typer.echo(json.dumps(rows, indent=2))
         return
     if "estimate" in found:
         typer.echo(in_words(found["estimate"]) + "\n")
@@ -85,7 +89,9 @@ Archived = Annotated[
 def verify(archive: Archived, as_json: Json = False) -> None:
     """Whether an archive is as it was made: every file by its hash.
 
-    Exit status 1 where a file is changed, missing, or was not there.
+    Exit status 1 where a file is changed, missing, or was not there. Whoever changes an archive can change
+    its list of hashes as well: note the hash of the zip file itself where others find it, such as in the
+    paper.
     """
     from abovechance.archive import bundle
 
@@ -99,9 +105,11 @@ def verify(archive: Archived, as_json: Json = False) -> None:
             typer.echo(f"{problem.file}: {problem.what}")
         for name in lacking:
             typer.echo(f"{name}: belongs to this archive and does not lie beside it, so it was not checked")
-        typer.echo(
-            f"{len(problems)} files are not as they were." if problems else "All files are as they were."
-        )
+        more = sum(problem.what == "not listed" for problem in problems)
+        told = [f"{counted(len(problems) - more, 'file')} not as made."] * (len(problems) > more)
+        told += [f"{counted(more, 'file')} more than were made."] * bool(more)
+        here = "All files that are here" if lacking else "All files"
+        typer.echo(" ".join(told) or f"{here} are as they were.")
     if problems:
         raise typer.Exit(1)
 
@@ -134,7 +142,8 @@ def rerun(
     for name in done.different:
         typer.echo(f"{name}: differs")
     typer.echo(
-        f"{done.equal} files are equal, {len(done.different) or 'none'} differ; they are in {folder}/rerun"
+        f"{counted(done.equal, 'file')} equal, {len(done.different) or 'none'} other; "
+        f"they are in {folder}/rerun"
     )
     if done.different:
         raise typer.Exit(1)

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,16 +24,43 @@ from abovechance.core.provenance import digest
 def replacing(path: Path) -> Iterator[Path]:
     """A path to write to that takes the place of ``path`` when all went well, in one rename."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(path)
     # The suffix stays last, since writers choose their format by it.
-    beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    beside = path.with_name(f".{path.stem}.{_HOST}-{os.getpid()}{path.suffix}")
     try:
         yield beside
         beside.replace(path)
     finally:
-        if beside.is_dir():
-            shutil.rmtree(beside, ignore_errors=True)
-        else:
-            beside.unlink(missing_ok=True)
+        _remove(beside)
+
+
+_HOST = re.sub(r"[^A-Za-z0-9]", "_", socket.gethostname())  # others write to the same disk
+
+
+def _sweep(path: Path) -> None:
+    """Remove what processes of this machine left beside a path when they were killed."""
+    left = re.compile(rf"\.{re.escape(path.stem)}\.{_HOST}-(\d+){re.escape(path.suffix)}")
+    for other in path.parent.iterdir():
+        found = left.fullmatch(other.name)
+        if found and not _is_alive(int(found[1])):
+            _remove(other)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        return True
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -87,6 +115,31 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV in one rename; floats keep all their digits."""
     with replacing(path) as beside:
         table.to_csv(beside, index=False)
+
+
+# Columns of names, which may look like numbers, or like what other programs write for nothing.
+NAMES = ("model", "task", "base", "tuned", "machine", "weights", "suite", "best_of", "of")
+
+
+def read_csv(path: str | Path, missing: Sequence[str] = ("",)) -> pd.DataFrame:
+    """A CSV of ``write_csv``: names are texts, whatever they look like.
+
+    Parameters
+    ----------
+    missing
+        What stands for a number that is missing.
+
+    Raises
+    ------
+    InputError
+        If it is not as it was written.
+    """
+    try:
+        return pd.read_csv(
+            path, keep_default_na=False, na_values=[*missing], dtype=dict.fromkeys(NAMES, "object")
+        )
+    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: is damaged ({error}); delete it and run again") from None
 
 
 def file_name(text: str) -> str:

@@ -166,7 +166,7 @@ def read_table(path: Path) -> pd.DataFrame:
     InputError
         If the file is damaged.
     """
-    with _told(path):
+    with reading(path):
         _check_seal(path)
         table = pq.read_table(path, page_checksum_verification=True)
     frame: pd.DataFrame = table.to_pandas()
@@ -201,7 +201,7 @@ def read_columns(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.Data
     """
     tables = []
     for path in map(Path, paths):
-        with _told(path):
+        with reading(path):
             _check_seal(path)
             table = pq.read_table(path, columns=[*columns], page_checksum_verification=True)
         for place, field in enumerate(table.schema):
@@ -220,12 +220,12 @@ def read_parts(path: Path) -> Iterator[pd.DataFrame]:
     InputError
         If the file is damaged.
     """
-    with _told(path):
+    with reading(path):
         _check_seal(path)
         file = pq.ParquetFile(path, page_checksum_verification=True)
     with file:
         for number in range(file.num_row_groups):
-            with _told(path):
+            with reading(path):
                 part: pd.DataFrame = file.read_row_group(number).to_pandas()
             yield part
 
@@ -238,7 +238,7 @@ def read_made_from(path: Path) -> dict[str, Any]:
     InputError
         If the file is damaged.
     """
-    with _told(path):
+    with reading(path):
         _check_seal(path)
         stored = pq.read_schema(path).metadata or {}
         found: dict[str, Any] = json.loads(stored.get(b"made_from", b"{}"))
@@ -246,7 +246,7 @@ def read_made_from(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def reading(path: Path) -> Iterator[None]:
     """Name the file that cannot be read."""
     try:
         yield

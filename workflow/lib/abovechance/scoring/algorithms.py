@@ -155,7 +155,7 @@ class Paths:
         if others := kinds - set(attention_windows(model)):
             self.told.append(f"tree: it has layers of the kinds {sorted(others)}")
             return
-        if not _takes_positions(model):
+        if not takes_positions(model):
             self.told.append("tree: it takes no positions")
             return
         wrong = _distance(partial(_in_packs, model, tokens, all_before), tokens, exact, model.dtype)
@@ -281,7 +281,7 @@ def _in_packs(
     return score_tree(model, tokens.trie, limit=10, sees=sees).logprobs
 
 
-def _takes_positions(model: PreTrainedModel) -> bool:
+def takes_positions(model: PreTrainedModel) -> bool:
     """Whether positions are what the model is told, and not the places in its row, as with ALiBi.
 
     Short strings cannot show this in 16 bits: there, ALiBi's error in a short row is as small

@@ -24,7 +24,7 @@ from abovechance.scoring.identity import identities, reading_digest
 from abovechance.scoring.store import TOO_LONG, ScoreStore
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
 from abovechance.scoring.weights import Weights, default_device, keeps_length, load_tokenizer
-from abovechance.study.prompts import evaluated_on
+from abovechance.study.prompts import evaluated_on, null_target
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,25 @@ class Cell:
         What the prompts are of.
     task, evaluation, prompts
         The tables ``tasks``, ``evaluation_sets`` and ``prompts``.
+    null
+        Whether these have lost their inputs: the null-target prompts of others.
     """
 
     setting: Setting
     task: pd.DataFrame
     evaluation: pd.DataFrame
     prompts: pd.DataFrame
+    null: bool = False
+
+    @property
+    def words(self) -> str:
+        """What the prompts are of, as people read it."""
+        return self.setting.words + ", null target" * self.null
+
+    def without_inputs(self) -> Cell:
+        """The null-target prompts of these, evaluated on the same examples."""
+        task, prompts = null_target(self.task, self.prompts)
+        return Cell(self.setting, task, self.evaluation, prompts, null=True)
 
     @cached_property
     def evaluated(self) -> pd.DataFrame:
@@ -111,15 +124,18 @@ def score_cells(
     stores = {path: ScoreStore(path, identity, earlier, report) for path in cells}
     missing = {path: _missing(cell, stores[path], leave_out_too_long) for path, cell in cells.items()}
     for path, cell in cells.items():
-        report(f"{cell.setting.words}: {len(missing[path])} of {len(cell.keys)} prompts to score")
+        report(f"{cell.words}: {len(missing[path])} of {len(cell.keys)} prompts to score")
     if any(missing.values()):
         tokenizer = load_tokenizer(weights)
         read = partial(tokenize, tokenizer, special_tokens=special_tokens)
         context, vocabulary = models.limits(weights)
+        short_shows = keeps_length(tokenizer)
         for cell in cells.values():
             _check_read(cell, read, vocabulary)
         too_long = {
-            path: _too_long(cell, read, missing[path], context, leave_out_too_long, keeps_length(tokenizer))
+            path: prompts_too_long(
+                cell, read, missing[path], context, leave_out_too_long, keeps_length(tokenizer)
+            )
             for path, cell in cells.items()
         }
         scorer = Scorer(models.load(weights, precision), read, spend)
@@ -129,7 +145,7 @@ def score_cells(
             _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
     made_from = {"model": weights.source, "revision": weights.revision, "precision": precision}
     for path, cell in cells.items():
-        stores[path].finish(cell.keys, made_from)
+        stores[path].finish(cell.keys, made_from | ({"null": True} if cell.null else {}))
 
 
 def _missing(cell: Cell, store: ScoreStore, leave_out: bool) -> list[int]:
@@ -150,13 +166,16 @@ def _check_read(cell: Cell, read: Callable[[PromptStrings], Tokens], vocabulary:
         try:
             tokens = read(cell.strings(prompt))
         except InputError as error:
-            raise InputError(f"{cell.setting.words}, prompt {prompt}: {error}") from None
+            raise InputError(f"{cell.words}, prompt {prompt}: {error}{_OF_NULL * cell.null}") from None
         most = max(map(max, tokens.sequences))
         if vocabulary is not None and most >= vocabulary:
             raise InputError(
-                f"{cell.setting.words}, prompt {prompt}: the tokenizer gives the token {most}, and the model "
+                f"{cell.words}, prompt {prompt}: the tokenizer gives the token {most}, and the model "
                 f"has {vocabulary}; right would be the model's own tokenizer"
             )
+
+
+_OF_NULL = "; of null-target prompts, the field `null` of the task's file, or its format, says what they are"
 
 
 def _prove(
@@ -175,7 +194,7 @@ def _prove(
     try:
         rows, counts = scorer.prove(cells[path].strings(prompt), len(prompts))
     except InputError as error:
-        raise InputError(f"{cells[path].setting.words}, prompt {prompt}: {error}") from None
+        raise InputError(f"{cells[path].words}, prompt {prompt}: {error}") from None
     if scorer.paths is not None:
         report(f"path: {scorer.paths.path} ({scorer.paths.why})")
     stores[path].add(cells[path].keys[prompt], rows, counts)
@@ -198,9 +217,9 @@ def _score_missing(
             try:
                 rows, counts = scorer.score(cell.strings(prompt))
             except InputError as error:
-                raise InputError(f"{cell.setting.words}, prompt {prompt}: {error}") from None
+                raise InputError(f"{cell.words}, prompt {prompt}: {error}") from None
             store.add(cell.keys[prompt], rows, counts)
-        report(f"{cell.setting.words}: {done} of {len(missing)} prompts scored")
+        report(f"{cell.words}: {done} of {len(missing)} prompts scored")
 
 
 class Scorer:
@@ -317,7 +336,7 @@ def _rows(strings: PromptStrings, tokens: Tokens, logprobs: Iterable[float]) -> 
     )
 
 
-def _too_long(
+def prompts_too_long(
     cell: Cell,
     read: Callable[[PromptStrings], Tokens],
     prompts: Iterable[int],
@@ -346,7 +365,7 @@ def _too_long(
     if found and not leave_out:
         prompt, longest = max(found.items(), key=lambda item: item[1])
         raise InputError(
-            f"{cell.setting.words}: {len(found)} of {len(cell.prompts)} prompts are longer than the model's "
+            f"{cell.words}: {len(found)} of {len(cell.prompts)} prompts are longer than the model's "
             f"context of {context} tokens (prompt {prompt} has {longest}); right would be fewer "
             "shots, another model, or the key `too_long: leave_out` in the config"
         )

@@ -23,8 +23,9 @@ import torch
 
 from abovechance.core.files import append
 from abovechance.core.tables import TableSchema
-from abovechance.scoring.cells import Cell
+from abovechance.scoring.cells import Cell, prompts_too_long
 from abovechance.scoring.demands import ACCELERATOR, PROCESSOR, Demands
+from abovechance.scoring.engine import trunk_length
 from abovechance.scoring.reader import Reader
 from abovechance.scoring.tokens import PromptStrings, Tokens
 
@@ -32,6 +33,7 @@ TOKEN_COUNTS = TableSchema(
     "token_counts",
     {
         "shots": pa.int64(),
+        "null": pa.bool_(),
         "prompt": pa.int64(),
         "strings": pa.int64(),
         "tokens": pa.int64(),
@@ -39,43 +41,74 @@ TOKEN_COUNTS = TableSchema(
         "longest": pa.int64(),
     },
 )
+ALIKE = 5.0  # times as many parameters, or as few
 OPERATIONS = 2.0  # for each parameter and token
 SCORE_BYTES = 12.0  # of a scored choice, in a compressed scores file
 
 
-def count_tokens(cells: Iterable[Cell], read: Callable[[PromptStrings], Tokens]) -> pd.DataFrame:
+def count_tokens(
+    cells: Iterable[Cell],
+    read: Callable[[PromptStrings], Tokens],
+    path: Callable[[int], str],
+    context: int | None = None,
+    leave_out: bool = False,
+) -> pd.DataFrame:
     """The table ``token_counts`` of a task under a tokenizer.
 
     Parameters
     ----------
     cells
-        The task with each number of shots.
+        The task with each number of shots; of null-target prompts too, where these are scored.
     read
         Tokenizes the strings of a prompt as scoring will.
+    path
+        The path through the model for strings of so many tokens: ``reader.expected_path``.
+    context, leave_out
+        The most tokens that the model reads at once, and whether longer prompts are left out: they do not
+        count.
 
     Returns
     -------
     DataFrame
-        One row for each prompt: ``shots``; ``prompt``; its ``strings``, one for each choice of each
-        example, and their ``tokens``; ``computed``, how many of these go through a model, each shared one
-        once; ``longest``, the tokens of its longest string.
+        One row for each prompt: ``shots``; whether it is a ``null``-target one; ``prompt``; its
+        ``strings``, one for each choice of each example, and their ``tokens``; ``computed``, how many of
+        these go through a model, as the path shares them; ``longest``, the tokens of its longest string.
+
+    Raises
+    ------
+    InputError
+        If a prompt is longer than the context, and is not left out.
     """
     rows = []
     for cell in cells:
+        left = prompts_too_long(cell, read, range(len(cell.prompts)), context, leave_out, short_shows=False)
         for prompt in range(len(cell.prompts)):
+            if prompt in left:
+                continue
             tokens = read(cell.strings(prompt))
             lengths = [len(sequence) for sequence in tokens.sequences]
             rows.append(
                 {
                     "shots": cell.setting.shots,
+                    "null": cell.null,
                     "prompt": prompt,
                     "strings": len(lengths),
                     "tokens": sum(lengths),
-                    "computed": int(tokens.trie.inner.sum()),
+                    "computed": _computed(tokens, path(max(lengths))),
                     "longest": max(lengths),
                 }
             )
     return pd.DataFrame(rows, columns=[*TOKEN_COUNTS.columns])
+
+
+def _computed(tokens: Tokens, path: str) -> int:
+    """How many tokens of a prompt's strings go through a model on a path."""
+    if path == "tree":
+        return int(tokens.trie.inner.sum())
+    lengths = [len(sequence) for sequence in tokens.sequences]
+    # what all strings begin with is computed once on the batched path, and with each of them on others
+    shared = trunk_length(tokens.sequences, tokens.starts) if path == "batched" else 0
+    return shared + sum(length - shared for length in lengths)
 
 
 def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[str, Reader]) -> pd.DataFrame:
@@ -91,19 +124,26 @@ def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[st
     Returns
     -------
     DataFrame
-        One row for each model and task: ``prompts``; ``strings``; their ``tokens``; ``computed``, those
-        that go through the model; ``saved``, the share of tokens that sharing saves; ``longest``, the
-        tokens of the longest string; ``parameters`` of the model; ``operations``; ``memory_gb`` of main
-        memory on a processor; ``scores_gb`` on the disk; which ``weights``, and ``weights_gb`` of them.
+        One row for each job, of a model and a task, and whether of ``null``-target prompts: ``prompts``;
+        ``strings``; their ``tokens``; ``computed``, those that go through the model; ``saved``, the share
+        of tokens that sharing saves; ``longest``, the tokens of the longest string; ``parameters`` of the
+        model; ``operations``; ``memory_gb`` of main memory on a processor; ``scores_gb`` on the disk; which
+        ``weights``, and ``weights_gb`` of them.
     """
     rows = []
-    for (model, task), table in counted.items():
+    jobs = [
+        (model, task, null, part)
+        for (model, task), table in counted.items()
+        for null, part in table.groupby("null", sort=False)
+    ]
+    for model, task, null, table in jobs:
         facts, total = models[model], table[["strings", "tokens", "computed"]].sum()
         needed = Demands(facts.parameters, facts.stored, int(total["computed"]))
         rows.append(
             {
                 "model": model,
                 "task": task,
+                "null": null,
                 "prompts": len(table),
                 **total.astype(int).to_dict(),
                 "saved": 1 - total["computed"] / total["tokens"],
@@ -146,7 +186,7 @@ def on_machines(
         f"a slow processor, {threads} thread{'s' * (threads > 1)}": PROCESSOR * threads,
         "a slow GPU": ACCELERATOR,
     }
-    kinds = {"given": given, "measured": _measured(spent), "assumed": assumed}
+    kinds = {"given": given, "measured": _measured(spent, needed["parameters"]), "assumed": assumed}
     total, longest = needed["operations"].sum(), needed["operations"].max()
     rows = [
         {
@@ -162,9 +202,14 @@ def on_machines(
     return pd.DataFrame(rows)
 
 
-def _measured(spent: pd.DataFrame) -> dict[str, float]:
-    """{machine: its operations a second, of all that it spent}."""
-    total = spent[spent["seconds"] > 0].groupby("machine")[["operations", "seconds"]].sum()
+def _measured(spent: pd.DataFrame, parameters: pd.Series[int]) -> dict[str, float]:
+    """{machine: its operations a second}, of what it spent on models of about the size of these.
+
+    Small models reach a small part of a machine's speed.
+    """
+    sizes = spent["operations"] / (OPERATIONS * spent["computed"].where(spent["computed"] > 0))
+    alike = (sizes >= parameters.min() / ALIKE) & (sizes <= parameters.max() * ALIKE)
+    total = spent[alike & (spent["seconds"] > 0)].groupby("machine")[["operations", "seconds"]].sum()
     return {str(name): float(speed) for name, speed in (total["operations"] / total["seconds"]).items()}
 
 
@@ -179,17 +224,21 @@ class Ledger:
         On what the job runs, in words.
     processors, accelerators
         How many the job has.
+    since
+        When the job began, by ``time.monotonic``; now without it.
     """
 
-    def __init__(self, path: Path, machine: str, processors: int, accelerators: int) -> None:
+    def __init__(
+        self, path: Path, machine: str, processors: int, accelerators: int, since: float | None = None
+    ) -> None:
         self.path = path
         self.job = {"machine": machine, "processors": processors, "accelerators": accelerators}
-        self.last = time.monotonic()
+        self.last = time.monotonic() if since is None else since
 
     @classmethod
-    def of_job(cls, path: Path, threads: int, accelerators: int) -> Ledger:
+    def of_job(cls, path: Path, threads: int, accelerators: int, since: float | None = None) -> Ledger:
         """That of this process, which has so many threads and accelerators."""
-        return cls(path, machine(threads, accelerators), threads, accelerators)
+        return cls(path, machine(threads, accelerators), threads, accelerators, since)
 
     def add(self, what: str, **counts: int) -> None:
         """Add a line: the seconds since the last one, and what they were spent on."""
@@ -200,31 +249,32 @@ class Ledger:
 
 
 SPENT = [
-    *("model", "task", "machine", "prompts", "tokens", "computed", "operations"),
+    *("model", "task", "null", "machine", "prompts", "tokens", "computed", "operations"),
     *("start_seconds", "seconds", "processor_hours", "gpu_hours"),
 ]
 
 
-def spent(ledgers: Mapping[tuple[str, str], Path], parameters: Mapping[str, int]) -> pd.DataFrame:
+def spent(ledgers: Mapping[tuple[str, str, bool], Path], parameters: Mapping[str, int]) -> pd.DataFrame:
     """What scoring has cost.
 
     Parameters
     ----------
     ledgers
-        {(model, task): its file}, which need not be there.
+        {(model, task, whether of null-target prompts): its file}, which need not be there.
     parameters
         {model: how many it has}.
 
     Returns
     -------
     DataFrame
-        One row for each model, task and machine: ``model``; ``task``; ``machine``; how many ``prompts``
-        were scored there, those that were scored again included; their ``tokens``, and those ``computed``;
-        ``operations``; ``start_seconds`` that jobs took until the model was loaded; ``seconds`` for the
-        prompts; and ``processor_hours`` and ``gpu_hours`` of both, by as many as the jobs had.
+        One row for each model, task and machine, and whether of null-target prompts: ``model``; ``task``;
+        ``null``; ``machine``; how many ``prompts`` were scored there, those that were scored again
+        included; their ``tokens``, and those ``computed``; ``operations``; ``start_seconds`` that jobs took
+        until the model was loaded; ``seconds`` for the prompts; and ``processor_hours`` and ``gpu_hours``
+        of both, by as many as the jobs had.
     """
     rows = []
-    for (model, task), path in ledgers.items():
+    for (model, task, null), path in ledgers.items():
         lines = pd.DataFrame(_lines(path), columns=[*_OF_LINE])
         for machine, own in lines.groupby("machine", sort=False):
             prompts = own[own["what"] == "prompt"]
@@ -232,6 +282,7 @@ def spent(ledgers: Mapping[tuple[str, str], Path], parameters: Mapping[str, int]
                 {
                     "model": model,
                     "task": task,
+                    "null": null,
                     "machine": machine,
                     "prompts": len(prompts),
                     **prompts[["tokens", "computed"]].sum().astype(int).to_dict(),
@@ -243,6 +294,15 @@ def spent(ledgers: Mapping[tuple[str, str], Path], parameters: Mapping[str, int]
                 }
             )
     return pd.DataFrame(rows, columns=SPENT)
+
+
+def ledgers_in(folder: Path) -> dict[tuple[str, str, bool], Path]:
+    """{(model, task, whether of null-target prompts): its file} of what lies in a study's ``cost/``."""
+    return {
+        (path.parent.name, path.stem, null): path
+        for null in (False, True)
+        for path in sorted((folder / f"{'null_' * null}ledgers").glob("*/*.jsonl"))
+    }
 
 
 _OF_LINE = ("what", "seconds", "tokens", "computed", "machine", "processors", "accelerators")

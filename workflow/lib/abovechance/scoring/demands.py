@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from abovechance.core.tables import read_table
+from abovechance.study.prompts import null_target
 
 GIB = 1024
 # Megabytes of a Python process with its libraries, tables and what goes through the model at once.
@@ -48,9 +49,14 @@ class Demands:
 
     @classmethod
     def of(
-        cls, weights: str | Path, task: str | Path, evaluation_set: str | Path, prompts: Iterable[str | Path]
+        cls,
+        weights: str | Path,
+        task: str | Path,
+        evaluation_set: str | Path,
+        prompts: Iterable[str | Path],
+        null: bool = False,
     ) -> Demands:
-        """From a job's input files.
+        """From a job's input files; with ``null``, of the null-target prompts.
 
         Raises
         ------
@@ -62,9 +68,12 @@ class Demands:
             path.stat()  # FileNotFoundError, by which Snakemake knows that it has to wait
         facts = _facts(weights)
         folder = Path(facts["folder"])
-        evaluated = read_table(Path(task))[read_table(Path(evaluation_set))["evaluated"].to_numpy()]
+        examples, tables = read_table(Path(task)), [*map(read_table, drawn)]
+        if null:
+            tables = [null_target(examples, table)[1] for table in tables]
+            examples = examples.assign(text=examples["null"])
+        evaluated = examples[read_table(Path(evaluation_set))["evaluated"].to_numpy()]
         own = _bytes(evaluated["text"]) + sum(map(_bytes, evaluated["choices"]))
-        tables = map(read_table, drawn)
         # a prompt's text goes through the model once, then each example, then each of its choices
         read = sum(_bytes(table["text"]) + len(table) * own for table in tables)
         # quantized ones are stored two in a byte

@@ -252,11 +252,16 @@ def _parameters(kind: type[PreTrainedModel]) -> frozenset[str]:
 _PARAMETERS: dict[type[PreTrainedModel], frozenset[str]] = {}
 
 
+def trunk_length(sequences: Sequence[Sequence[int]], starts: Sequence[int]) -> int:
+    """How many tokens all strings begin with, up to before the first choice."""
+    return min([min(starts) - 1, *(common_prefix(sequences[0], sequence) for sequence in sequences)])
+
+
 def _cache_trunk(
     model: PreTrainedModel, sequences: Sequence[Sequence[int]], starts: Sequence[int]
 ) -> tuple[DynamicCache | None, int]:
     """The cache of what all strings begin with, up to before the first choice, and its length."""
-    trunk = min([min(starts) - 1, *(common_prefix(sequences[0], sequence) for sequence in sequences)])
+    trunk = trunk_length(sequences, starts)
     if trunk == 0:
         return None, 0
     cache = DynamicCache(config=model.config)

@@ -48,9 +48,25 @@ def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path) -> W
 def _fetch_from_hub(repository: str, revision: str | None, trust: bool) -> Weights:
     """Download a repository's safetensors, config and tokenizer into the hub's cache."""
     folder = fetch_snapshot(repository, revision, trust)
+    if not any(folder.glob("*.safetensors")):
+        _check_reached(repository, revision)
     check_model_path(folder, f"model '{repository}'")
     # the hub's cache names a snapshot's folder by its commit
     return Weights(str(folder), repository, folder.name, trust_remote_code=trust)
+
+
+def _check_reached(repository: str, revision: str | None) -> None:
+    """Raise InputError where the hub does not answer: then a part of a model may lie in its cache alone."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+
+    try:
+        HfApi().model_info(repository, revision=revision)
+    except (HfHubHTTPError, OfflineModeIsEnabled, OSError) as error:
+        raise InputError(
+            f"model '{repository}': its weights are not in the hub's cache, and the Hugging Face hub cannot "
+            f"be reached ({error}); right would be `make fetch` where there is a network"
+        ) from None
 
 
 def fetch_snapshot(repository: str, revision: str | None, trust: bool, tensors: bool = True) -> Path:

@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import torch
+
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_json
+from abovechance.scoring.algorithms import takes_positions
 from abovechance.scoring.demands import parameters, stored
+from abovechance.scoring.engine import changing_positions
 from abovechance.scoring.fetching import fetch_snapshot
 from abovechance.scoring.weights import Weights
+
+
+def expected_path(weights: Weights) -> Callable[[int], str]:
+    """The path that a model will take for strings of so many tokens, as its class says.
+
+    Scoring does not believe this, and tries (``algorithms.Paths``): a model may turn out to take a slower
+    one.
+    """
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    trust = weights.trust_remote_code
+    config = AutoConfig.from_pretrained(weights.folder, trust_remote_code=trust)
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, trust_remote_code=trust)
+    changes = changing_positions(model)
+    fastest = "plain" if model._is_stateful else "tree" if takes_positions(model) else "batched"
+    return lambda longest: "alone" if changes is not None and longest > changes else fastest
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,16 @@ def in_words(needed: pd.DataFrame) -> str:
     weights = needed.drop_duplicates("weights")["weights_gb"].sum()
     largest = needed.sort_values("memory_gb").iloc[-1]
     saved = 1 - total["computed"] / total["tokens"]
+    null = needed.loc[needed["null"], "computed"].sum()
     return "\n".join(
         [
-            f"{needed['model'].nunique()} models, {needed['task'].nunique()} tasks: "
+            f"Models: {needed['model'].nunique()}; tasks: {needed['task'].nunique()}; "
             f"{total['prompts']:,.0f} prompts with {total['strings']:,.0f} strings, the longest of "
             f"{needed['longest'].max():,} tokens.",
             f"To compute: {total['computed']:,.0f} tokens, each that strings share once; of the "
             f"{total['tokens']:,.0f} tokens of all strings, that saves {saved:.1%}.",
+            *[f"Of these, {null:,.0f} are of null-target prompts ({null / total['computed']:.1%})."]
+            * bool(null),
             f"Memory: {largest['memory_gb']:.0f} GB for a job of {largest['model']} on a processor. Disk: "
             f"{weights:.1f} GB of weights before they are quantized, and "
             f"{needed['scores_gb'].sum():.2g} GB of scores.",
@@ -47,7 +50,8 @@ def of_machines(machines: pd.DataFrame) -> pd.DataFrame:
 def of_models(spent: pd.DataFrame) -> pd.DataFrame:
     """The table ``cost/spent.csv`` by model and machine, its numbers for reading."""
     counted = ["prompts", "tokens", "computed", "start_seconds", "seconds", "processor_hours", "gpu_hours"]
-    table = spent.groupby(["model", "machine"], sort=False)[counted].sum().reset_index()
+    by = ["model", "machine"] if not spent["null"].any() else ["model", "null", "machine"]
+    table = spent.groupby(by, sort=False)[counted].sum().reset_index()
     for name in ("prompts", "tokens", "computed"):
         table[name] = table[name].map("{:,.0f}".format)
     for name in ("start_seconds", "seconds"):

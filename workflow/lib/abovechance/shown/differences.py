@@ -14,8 +14,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from abovechance.core.errors import InputError
+from abovechance.core.files import read_csv
+from abovechance.core.reading import read_yaml
 from abovechance.core.settings import SETTING, Setting, setting_of
-from abovechance.core.tables import read_made_from, read_table
+from abovechance.core.tables import read_made_from, read_table, reading
 
 Place = tuple[Path, int]
 BOTH = ("best_accuracy", "maximum_tail", "verdict")
@@ -60,8 +62,9 @@ def differences(first: Path, second: Path) -> pd.DataFrame:
 
 
 def differ(table: pd.DataFrame) -> pd.Series[bool]:
-    """(rows,) whether a setting's verdict differs, or only one of the studies has it."""
-    return table["verdict_first"].fillna("") != table["verdict_second"].fillna("")
+    """(rows,) whether a setting's verdict differs, or only one of the studies has it or a prompt of it."""
+    other = table["verdict_first"].fillna("") != table["verdict_second"].fillna("")
+    return other | (table["prompts"] == 0)
 
 
 def in_words(table: pd.DataFrame) -> str:
@@ -88,7 +91,7 @@ def _verdicts(study: Path) -> pd.DataFrame:
     path = study / "verdicts.csv"
     if not path.is_file():
         raise InputError(f"{study}: has no verdicts.csv; right would be a study's folder, results/<study>")
-    table = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype={"model": str, "task": str})
+    table = read_csv(path)
     if missing := {*SETTING, *BOTH} - set(table.columns):
         raise InputError(f"{path}: lacks the column '{min(missing)}'; right would be the workflow's own file")
     return table[[*SETTING, *BOTH]]
@@ -98,7 +101,7 @@ def _places(folder: Path) -> dict[Setting, Place]:
     """In which file of a study's predictions each setting is, and which part of it."""
     found = {}
     for path in sorted(folder.glob("*.parquet")):
-        with pq.ParquetFile(path) as file:
+        with reading(path), pq.ParquetFile(path) as file:
             for number in range(file.num_row_groups):
                 first = file.read_row_group(number, columns=SETTING).slice(0, 1).to_pandas()
                 found[setting_of(first)] = path, number
@@ -107,9 +110,15 @@ def _places(folder: Path) -> dict[Setting, Place]:
 
 def _compared(setting: Setting, first: Path, second: Path, one: Place, other: Place) -> dict[str, Any]:
     """What is counted of a setting that both studies have."""
-    name = Path("scores", setting.model, setting.task, f"{setting.shots}-shot.parquet")
-    scores = [study / name for study in (first, second)]
+    name = Path(setting.model, setting.task, f"{setting.shots}-shot.parquet")
+    scores = [_scores_of(study) / name for study in (first, second)]
     tables = [_part(*place) for place in (one, other)]
+    if scores[0].is_file() != scores[1].is_file():
+        lacks = scores[int(scores[0].is_file())]
+        raise InputError(
+            f"{lacks}: is not there, and prompts are told apart by their scores' files; right would be two "
+            "studies with scores, or two without"
+        )
     numbers = [_numbers(path, table) for path, table in zip(scores, tables, strict=True)]
     # {prompt of the second: the same one of the first}
     same = {numbers[1][key]: number for key, number in numbers[0].items() if key in numbers[1]}
@@ -128,8 +137,16 @@ def _compared(setting: Setting, first: Path, second: Path, one: Place, other: Pl
     }
 
 
+def _scores_of(study: Path) -> Path:
+    """The folder of a study's scores: its own, or those that it started from."""
+    config = study / "config.yaml"
+    if (study / "scores").is_dir() or not config.is_file():
+        return study / "scores"
+    return Path(str(read_yaml(config).get("stored", study)), "scores")
+
+
 def _part(path: Path, number: int) -> pd.DataFrame:
-    with pq.ParquetFile(path) as file:
+    with reading(path), pq.ParquetFile(path) as file:
         part: pd.DataFrame = file.read_row_group(number).to_pandas()
     return part
 

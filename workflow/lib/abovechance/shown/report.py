@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import pandas as pd
 
+from abovechance.core.files import read_csv
 from abovechance.shown import style
 from abovechance.shown.tables import LEVEL, probability, readable, verdict_counts
 
@@ -220,6 +221,5 @@ def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:
     return [
         Section(table.title, table.text, shown)
         for table in tables
-        if table.title
-        and not (shown := pd.read_csv(folder / f"{table.name}.csv", keep_default_na=False)).empty
+        if table.title and not (shown := read_csv(folder / f"{table.name}.csv", missing=())).empty
     ]

@@ -224,6 +224,8 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if error.validator == "type":
         quoted = isinstance(instance, int | float | date) and allowed == "string"
         told = f"{at} is {instance!r}; right would be {_TYPES[allowed]}" + f", '{instance}'" * quoted
+        if allowed == "number" and (written := _as_yaml_number(instance)):
+            return told + f", {written}: YAML takes it as a text"
         texts = allowed == "integer" and isinstance(instance, str) and instance.strip().isdecimal()
         return told + "; numbers in lists given to --config are texts: change the file" * texts
     if error.validator == "enum":
@@ -235,6 +237,18 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{at} has {instance!r}; right would be {described['description']}"
     right = _BOUNDS[str(error.validator)].format(allowed)
     return f"{at} is {repr(instance)[:60]}; right would be {right}"
+
+
+def _as_yaml_number(value: object) -> str:
+    """A text such as 6e13 as a number that YAML reads, 6.0e+13; nothing where it is none."""
+    if not isinstance(value, str):
+        return ""
+    try:
+        found = float(value)
+    except ValueError:
+        return ""
+    text = repr(found)
+    return text if "." in text else text.replace("e", ".0e")
 
 
 _TYPES = {

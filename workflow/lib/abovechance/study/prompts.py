@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from abovechance.core.errors import InputError
 from abovechance.core.tables import TableSchema
+from abovechance.study.formats import shared_labels
 
 EVALUATION_SETS = TableSchema(
     "evaluation_sets",
@@ -21,6 +22,9 @@ PROMPTS = TableSchema(
     "prompts",
     {"prompt": pa.int64(), "demonstrations": pa.list_(pa.string()), "text": pa.string()},
 )
+
+
+DRAWN, BALANCED = "drawn", "balanced"  # how demonstrations are chosen
 
 
 def evaluation_set(task: pd.DataFrame, name: str, seed: int, max_examples: int) -> pd.DataFrame:
@@ -50,13 +54,25 @@ def evaluation_set(task: pd.DataFrame, name: str, seed: int, max_examples: int) 
 
 
 def draw_prompts(
-    task: pd.DataFrame, evaluation: pd.DataFrame, name: str, seed: int, shots: int, prompts: int
+    task: pd.DataFrame,
+    evaluation: pd.DataFrame,
+    name: str,
+    seed: int,
+    shots: int,
+    prompts: int,
+    demonstrations: str = DRAWN,
 ) -> pd.DataFrame:
-    """Distinct prompts of a task: ordered demonstrations, drawn uniformly without repetition.
+    """Distinct prompts of a task: ordered demonstrations, drawn without repetition.
 
     Prompt i depends on the seed, the task, the shots and i alone, so that asking for more
     prompts changes none of the earlier ones. Where fewer than ``prompts`` distinct prompts
     exist, all of them are returned.
+
+    Parameters
+    ----------
+    demonstrations
+        ``drawn`` uniformly, or ``balanced``: as many of each label, in rounds of one of each; a prompt with
+        more shots begins with the prompt of fewer, and no two prompts have the same first round.
 
     Returns
     -------
@@ -68,9 +84,10 @@ def draw_prompts(
     Raises
     ------
     InputError
-        If there are fewer examples than the shots need.
+        If there are fewer examples than the shots need, or no labels to balance.
     """
-    pool = demonstration_texts(task[evaluation["demonstration"].to_numpy()])
+    shown = task[evaluation["demonstration"].to_numpy()]
+    pool = demonstration_texts(shown)
     shared = bool((evaluation["demonstration"] & evaluation["evaluated"]).any())
     # Where demonstrations are evaluated too, a prompt must leave an example to evaluate.
     if len(pool) < shots + shared:
@@ -79,10 +96,14 @@ def draw_prompts(
             f"draw demonstrations from, but there are {len(pool)}"
         )
     ids = list(pool)
-    drawn = [
-        [ids[index] for index in indices]
-        for indices in _distinct_draws(random.Random(f"{seed}/{name}/{shots}"), len(ids), shots, prompts)
-    ]
+    if demonstrations == BALANCED and shots:
+        classes = _classes(shown[shown["example"].isin(ids)], name, shots)
+        drawn = [*_balanced_draws(f"{seed}/{name}/balanced", classes, shots, prompts)]
+    else:
+        drawn = [
+            [ids[index] for index in indices]
+            for indices in _distinct_draws(random.Random(f"{seed}/{name}/{shots}"), len(ids), shots, prompts)
+        ]
     return pd.DataFrame(
         {
             "prompt": range(len(drawn)),
@@ -106,10 +127,78 @@ def demonstration_texts(task: pd.DataFrame) -> dict[str, str]:
     return {example: text for text, example in first_with.items()}
 
 
+def null_target(task: pd.DataFrame, prompts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A task and its prompts with all inputs taken away: the null-target prompts of Lu et al. (2023).
+
+    What is left of each example, and of each demonstration, is its ``null`` text and its answer.
+
+    Parameters
+    ----------
+    task, prompts
+        The tables ``tasks`` and ``prompts``.
+    """
+    columns = (task[name] for name in ("example", "null", "choices", "correct", "end"))
+    left = {
+        example: f"{null} {choices[list(correct).index(True)]}{end}"
+        for example, null, choices, correct, end in zip(*columns, strict=True)
+    }
+    texts = ["".join(left[example] for example in chosen) for chosen in prompts["demonstrations"]]
+    return task.assign(text=task["null"]), prompts.assign(text=texts)
+
+
 def evaluated_on(evaluation: pd.DataFrame, demonstrations: list[str]) -> list[str]:
     """The ids of the examples on which a prompt with these demonstrations is evaluated."""
     examples = evaluation["example"][evaluation["evaluated"]]
     return examples[~examples.isin(list(demonstrations))].tolist()
+
+
+def _classes(examples: pd.DataFrame, name: str, shots: int) -> list[list[str]]:
+    """The ids of the examples of each label.
+
+    Raises
+    ------
+    InputError
+        If examples have choices of their own, or there are not enough of a label for a balanced prompt.
+    """
+    labels = shared_labels(examples, f"task '{name}'", "balanced demonstrations")
+    found: dict[str, list[str]] = {label: [] for label in labels}
+    columns = (examples[column] for column in ("example", "labels", "correct"))
+    for example, own, correct in zip(*columns, strict=True):
+        found[own[list(correct).index(True)]].append(example)
+    if shots % len(labels):
+        raise InputError(
+            f"task '{name}': {shots} shots cannot be balanced over {len(labels)} labels; right would be a "
+            f"multiple of {len(labels)}, or the key `demonstrations: drawn`"
+        )
+    label, fewest = min(found.items(), key=lambda item: len(item[1]))
+    if len(fewest) < shots // len(labels):
+        raise InputError(
+            f"task '{name}': {shots} balanced shots need {shots // len(labels)} examples of each label to "
+            f"draw from, but '{label}' has {len(fewest)}"
+        )
+    return [*found.values()]
+
+
+def _balanced_draws(seed: str, classes: list[list[str]], shots: int, draws: int) -> Iterator[list[str]]:
+    """Selections in rounds of one of each class, of which no two begin with the same round.
+
+    How many rounds are taken changes none of them.
+    """
+    firsts: set[tuple[str, ...]] = set()
+    exist = math.factorial(len(classes)) * math.prod(map(len, classes))
+    for number in range(min(draws, exist)):
+        generator = random.Random(f"{seed}/{number}")
+        first: tuple[str, ...] = ()
+        while not first or first in firsts:
+            shuffled = [generator.sample(members, len(members)) for members in classes]
+            order = generator.sample(range(len(classes)), len(classes))
+            first = tuple(shuffled[place][0] for place in order)
+        firsts.add(first)
+        chosen = [*first]
+        for taken in range(1, shots // len(classes)):
+            order = generator.sample(range(len(classes)), len(classes))
+            chosen += [shuffled[place][taken] for place in order]
+        yield chosen
 
 
 def _distinct_draws(generator: random.Random, pool: int, shots: int, draws: int) -> Iterator[list[int]]:

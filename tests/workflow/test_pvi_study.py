@@ -1,0 +1,161 @@
+"""A study that asks which examples are hard, from its tasks to its report, on a tiny model."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import yaml
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from abovechance.core.provenance import file_sha256
+from abovechance.core.tables import read_table
+from tests.conftest import snakemake
+from tests.tiny import write_tiny_study
+
+pytestmark = pytest.mark.workflow
+WORDS = ("dog", "cat", "tree", "rose", "lion", "fern", "crow", "moss")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of two tasks with shared labels, of which one has three."""
+    folder = tmp_path_factory.mktemp("pvi")
+    for name, labels in (("alive", ["animal", "plant"]), ("sizes", ["small", "middling", "large"])):
+        rows = [
+            {"text": f"{word} {number}", "choices": labels, "answer": labels[(place + number) % len(labels)]}
+            for place, word in enumerate(WORDS)
+            for number in range(3)
+        ]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    tasks = {
+        "alive": {"source": "alive.jsonl", "format": "numbers", "shots": [2, 4]},
+        "sizes": {"source": "sizes.jsonl", "format": "numbers"},
+    }
+    changes = {
+        "tasks": tasks,
+        "shots": [3, 6],
+        "prompts": 3,
+        "demonstrations": "balanced",
+        "max_examples": 12,
+    }
+    config = write_tiny_study(folder, "hard", model={"max_position_embeddings": 2000}, **changes)
+    snakemake("--configfile", str(config), directory=folder)
+    scores = {path: file_sha256(path) for path in (folder / "results/hard").glob("scores/*/*/*.parquet")}
+    config.write_text(config.read_text() + "pvi: {}\n")
+    said = snakemake("--configfile", str(config), directory=folder)
+    # with the key, null-target prompts are scored and nothing else
+    assert scores == {path: file_sha256(path) for path in scores}
+    assert not re.search(r"\(Rule: score(_2)?\)", said.stdout + said.stderr)
+    return folder
+
+
+def test_a_task_has_its_own_shots_and_each_prompt_its_null_target(place):
+    found = sorted(
+        str(path.relative_to(place / "results/hard/null_scores"))
+        for path in (place / "results/hard").glob("null_scores/*/*/*.parquet")
+    )
+    assert found == [f"tiny/{name}-shot.parquet" for name in ("alive/2", "alive/4", "sizes/3", "sizes/6")]
+
+
+def test_null_target_scores_are_those_of_a_plain_pass(place):
+    results = place / "results/hard"
+    model = AutoModelForCausalLM.from_pretrained(place / "tiny", dtype=torch.float32).eval()
+    tokenizer = AutoTokenizer.from_pretrained(place / "tiny")
+    for task, shots in (("alive", 4), ("sizes", 3)):
+        examples = read_table(results / f"tasks/{task}.parquet").set_index("example")
+        prompts = read_table(results / f"prompts/{task}/{shots}-shot.parquet")
+        scores = read_table(results / f"null_scores/tiny/{task}/{shots}-shot.parquet")
+        for row in scores.sample(12, random_state=1).itertuples():
+            shown = prompts.set_index("prompt").loc[row.prompt, "demonstrations"]
+            answers = [examples.loc[example, "correct"].index(True) for example in shown]
+            null = "".join(f"ANSWER: {answer}\n\n" for answer in answers) + "ANSWER:"
+            before, whole = (tokenizer(text)["input_ids"] for text in (null, f"{null} {row.choice}"))
+            assert whole[: len(before)] == before
+            with torch.no_grad():
+                logits = model(torch.tensor([whole])).logits[0].log_softmax(-1)
+            places = range(len(before), len(whole))
+            assert row.logprob == pytest.approx(
+                sum(float(logits[at - 1, whole[at]]) for at in places), abs=1e-4
+            )
+
+
+def test_pvi_is_the_difference_of_stored_scores(place):
+    results = place / "results/hard"
+    pvi = read_table(results / "pvi/tiny.parquet").astype({"task": str, "example": str})
+    assert len(pvi) == 2 * 2 * 3 * 12
+    for (task, shots), rows in pvi.groupby(["task", "shots"]):
+        scores, null = (
+            read_table(results / f"{folder}/tiny/{task}/{shots}-shot.parquet").set_index(
+                ["prompt", "example", "choice"]
+            )["logprob"]
+            for folder in ("scores", "null_scores")
+        )
+        examples = read_table(results / f"tasks/{task}.parquet").set_index("example")
+        for row in rows.itertuples():
+            gold = examples.loc[row.example, "correct"].index(True)
+            at = (row.prompt, row.example, gold)
+            assert row.pvi == pytest.approx((scores[at] - null[at]) / np.log(2))
+            assert row.bits == pytest.approx(-scores[at] / np.log(2))
+            assert row.label == examples.loc[row.example, "labels"][gold]
+            others = {
+                choice: (scores[row.prompt, row.example, choice] - null[row.prompt, row.example, choice])
+                for choice in range(len(examples.loc[row.example, "choices"]))
+                if choice != gold
+            }
+            most = max(others, key=others.get)
+            assert row.rival == examples.loc[row.example, "labels"][most]
+            assert row.rival_pvi == pytest.approx(others[most] / np.log(2))
+
+
+def test_what_null_target_prompts_cost_stands_beside_the_rest(place):
+    spent = pd.read_csv(place / "results/hard/cost/spent.csv").set_index(["task", "null"])
+    assert spent["prompts"].to_dict() == {
+        ("alive", False): 6,
+        ("alive", True): 6,
+        ("sizes", False): 6,
+        ("sizes", True): 6,
+    }
+    assert (spent.xs(True, level="null")["computed"] < spent.xs(False, level="null")["computed"] / 5).all()
+    snakemake("cost", "--configfile", str(place / "hard.yaml"), directory=place)
+    needed = pd.read_csv(place / "results/hard/cost/estimate.csv").set_index(["task", "null"])
+    assert needed["tokens"].to_dict() == spent["tokens"].to_dict()
+
+
+def test_a_study_from_its_stored_scores_has_the_same_pvi(place, tmp_path):
+    config = yaml.safe_load((place / "hard.yaml").read_text()) | {"stored": str(place / "results/hard")}
+    (tmp_path / "again.yaml").write_text(yaml.safe_dump(config))
+    snakemake(
+        "results/hard/pvi/tiny.parquet", "--configfile", str(tmp_path / "again.yaml"), directory=tmp_path
+    )
+    name = "results/hard/pvi/tiny.parquet"
+    assert file_sha256(tmp_path / name) == file_sha256(place / name)
+
+
+def test_over_the_choices_probabilities_sum_to_one(place, tmp_path):
+    config = yaml.safe_load((place / "hard.yaml").read_text()) | {
+        "stored": str(place / "results/hard"),
+        "pvi": {"over": "choices"},
+    }
+    (tmp_path / "again.yaml").write_text(yaml.safe_dump(config))
+    snakemake(
+        "results/hard/pvi/tiny.parquet", "--configfile", str(tmp_path / "again.yaml"), directory=tmp_path
+    )
+    found = read_table(tmp_path / "results/hard/pvi/tiny.parquet")
+    two = found[found["task"] == "alive"]
+    assert ((two["bits"] < 1) == two["correct"]).all()
+
+
+def test_a_null_target_prompt_without_a_token_before_the_answer_is_told(tmp_path):
+    config = write_tiny_study(tmp_path, "bare", shots=[0], pvi={}, tasks={"sums": "sums.jsonl"})
+    done = snakemake("--configfile", str(config), directory=tmp_path, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "0-shot, null target, prompt 0: example '0': the model reads nothing before its choices" in said
+    assert "the field `null` of the task's file, or its format, says what they are" in said
+    assert "Traceback" not in said
+    shutil.rmtree(tmp_path / "results")

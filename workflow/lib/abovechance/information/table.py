@@ -1,0 +1,113 @@
+"""The PVI of every example under every prompt of a study, from its stored scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.errors import InputError
+from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
+from abovechance.information.pointwise import any_of, bits, over_choices
+from abovechance.results.predictions import with_truth
+
+PVI = TableSchema(
+    "pvi",
+    {
+        **setting_columns(category=True),
+        "prompt": pa.int64(),
+        "example": CATEGORY,
+        "label": CATEGORY,
+        "null_bits": pa.float64(),
+        "bits": pa.float64(),
+        "pvi": pa.float64(),
+        "rival": CATEGORY,
+        "rival_pvi": pa.float64(),
+        "correct": pa.bool_(),
+    },
+)
+VOCABULARY, CHOICES = "vocabulary", "choices"  # of what answers' probabilities are
+
+
+def of_scores(
+    scores: pd.DataFrame,
+    null_scores: pd.DataFrame,
+    task: pd.DataFrame,
+    predictions: pd.DataFrame,
+    over: str = VOCABULARY,
+) -> pd.DataFrame:
+    """The table ``pvi`` of one scored setting, without the setting's columns.
+
+    An answer's probability is that of its tokens after the prompt, of the whole vocabulary as in the paper,
+    or, ``over`` the choices, given that the answer is one of them. Where several choices are correct, the
+    answer is any of them.
+
+    Parameters
+    ----------
+    scores, null_scores
+        The tables ``scores`` of the setting, and of its null-target prompts.
+    task
+        The table ``tasks`` of its task.
+    predictions
+        The table ``predictions`` of the setting.
+
+    Returns
+    -------
+    DataFrame
+        (prompts x examples,) with ``prompt``; ``example``; ``label``, what is correct; ``null_bits`` and
+        ``bits``, how surprising it is without the input and with it; ``pvi``, their difference; ``rival``,
+        the wrong choice of most PVI, and its ``rival_pvi``; ``correct``, whether the prediction is.
+
+    Raises
+    ------
+    InputError
+        If the null-target prompts lack a score.
+    """
+    table = with_truth(scores, task).merge(
+        null_scores[[*ROW, "logprob"]], on=ROW, how="left", suffixes=("", "_null"), validate="one_to_one"
+    )
+    if (lacking := table["logprob_null"].isna()).any():
+        prompt, example, choice = table.loc[lacking, ROW].iloc[0]
+        raise InputError(
+            f"null-target prompt {prompt} has no score of example '{example}', choice {choice}; right would "
+            "be scores of both prompts of the same study"
+        )
+    table = table.sort_values(ROW, kind="stable", ignore_index=True)
+    changed = (table[["prompt", "example"]] != table[["prompt", "example"]].shift()).any(axis=1)
+    starts = np.flatnonzero(changed.to_numpy())
+    found = table.loc[starts, ["prompt", "example"]].reset_index(drop=True)
+    null, given = (table[name].to_numpy(dtype=float) for name in ("logprob_null", "logprob"))
+    found = found.assign(**_measured(null, given, table["right"].to_numpy(dtype=bool), starts, over))
+    labels = {
+        example: (" / ".join(np.asarray(own)[correct]), own)
+        for example, own, correct in zip(task["example"], task["labels"], task["correct"], strict=True)
+    }
+    found["label"] = [labels[example][0] for example in found["example"]]
+    found["rival"] = [
+        None if number < 0 else labels[example][1][number]
+        for example, number in zip(found["example"], found["rival"], strict=True)
+    ]
+    return found.merge(predictions[["prompt", "example", "correct"]], on=["prompt", "example"], how="left")
+
+
+ROW = ["prompt", "example", "choice"]
+
+
+def _measured(null: Floats, given: Floats, right: Bools, starts: Ints, over: str) -> dict[str, np.ndarray]:
+    """The numbers of each example from those of its choices, one example's after another's."""
+    if over == CHOICES:
+        null, given = over_choices(null, starts), over_choices(given, starts)
+    null_bits, own_bits = (bits(any_of(logprobs, starts, right)) for logprobs in (null, given))
+    gains = np.where(right, -np.inf, (given - null) / np.log(2))
+    most = np.maximum.reduceat(gains, starts)
+    sizes = np.diff(starts, append=len(gains))
+    places = np.where(gains == np.repeat(most, sizes), np.arange(len(gains)), len(gains))
+    rival = np.where(np.isfinite(most), np.minimum.reduceat(places, starts) - starts, -1)
+    return {
+        "null_bits": null_bits,
+        "bits": own_bits,
+        "pvi": null_bits - own_bits,
+        "rival": rival,
+        "rival_pvi": np.where(np.isfinite(most), most, np.nan),
+    }
