@@ -26,7 +26,7 @@ ASKED = $(if $(ON_CLUSTER),,--cores $(CORES)) $(SNAKEMAKE_OPTIONS) $(if $(RELEAS
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test faults bench bench-large bench-baselines bench-models bench-scale mutants logs docs lint fetch cost archive setup unlock help
+.PHONY: run test faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs docs lint fetch cost archive setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -42,6 +42,7 @@ help:
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
 	@echo "make bench-models      which path each type of model takes, and how exact: results/bench/models.md"
 	@echo "make bench-scale       how the workflow grows: time and memory by the number of settings"
+	@echo "make bench-drift       how far scores drift with threads, packs and processors: results/bench/drift.csv"
 	@echo "make mutants           small changes to the statistics, and whether tests notice: results/mutants/survivors.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make docs    the API reference, from the docstrings: results/docs/index.html"
@@ -82,6 +83,10 @@ bench-baselines: $(VENV)/.installed-dev
 bench-scale: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.scale
 	@$(VENV)/bin/python -m tests.bench.scale --times 67
+
+# How far scores drift where they are computed in another order: half an hour.
+bench-drift: $(VENV)/.installed-dev
+	@$(VENV)/bin/python -m tests.bench.drift --prompts 6
 
 bench-models: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.families

@@ -1,6 +1,8 @@
 """Files that say what they were made from, pins that agree, digests that see what matters."""
 
+import os
 import re
+import subprocess
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -13,7 +15,7 @@ import yaml
 
 import abovechance
 from abovechance.core.errors import InputError
-from abovechance.core.files import replacing
+from abovechance.core.files import read_csv, replacing, write_csv
 from abovechance.core.provenance import digest, file_sha256
 from abovechance.core.tables import TableSchema, read_made_from, read_table
 from abovechance.study.downloads import check_sha256
@@ -60,6 +62,37 @@ def modules() -> list[ModuleType]:
         for _, name, is_package in walk_packages(abovechance.__path__, "abovechance.")
         if not is_package and not name.endswith("__main__")
     ]
+
+
+def test_what_killed_processes_left_beside_a_file_is_removed(tmp_path):
+    with replacing(tmp_path / "table.csv") as beside:
+        beside.write_text("")
+        own = beside.name
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    left = own.replace(str(os.getpid()), str(ended.pid))
+    living = own.replace(str(os.getpid()), str(os.getppid()))
+    (tmp_path / left).mkdir()
+    (tmp_path / left / "weights").write_text("")
+    for name in (living, left.replace("table", "other"), ".table.elsewhere-1.csv"):
+        (tmp_path / name).write_text("")
+    with replacing(tmp_path / "table.csv") as beside:
+        beside.write_text("")
+    there = sorted(path.name for path in tmp_path.iterdir())
+    assert there == sorted([living, left.replace("table", "other"), ".table.elsewhere-1.csv", "table.csv"])
+
+
+def test_a_csv_of_ours_comes_back_with_its_names(tmp_path):
+    table = pd.DataFrame(
+        {"model": ["2024", "NA", "007"], "value": [1.5, None, 2], "verdict": ["above", None, "x"]}
+    )
+    write_csv(table, tmp_path / "t.csv")
+    found = read_csv(tmp_path / "t.csv")
+    assert found["model"].tolist() == ["2024", "NA", "007"]
+    assert found["value"].isna().tolist() == found["verdict"].isna().tolist() == [False, True, False]
+    (tmp_path / "t.csv").write_text("")
+    with pytest.raises(InputError, match="t.csv: is damaged .*; delete it and run again"):
+        read_csv(tmp_path / "t.csv")
 
 
 def test_every_column_is_explained_in_the_results_readme():

@@ -13,7 +13,7 @@ import yaml
 
 from abovechance.core.tables import read_table
 from tests.conftest import REPOSITORY, snakemake
-from tests.tiny import save_tiny_model
+from tests.tiny import save_tiny_model, write_tiny_study
 
 pytestmark = pytest.mark.workflow
 
@@ -82,6 +82,14 @@ def test_what_is_left_out_is_counted_and_does_not_pass_for_done(place):
     said = run(place, only)
     assert "all prompts of all settings are longer than their model's context" in said
     assert "Traceback" not in said
+
+
+def test_a_model_in_a_folder_of_any_name_is_scored(tmp_path):
+    config = write_tiny_study(tmp_path, "named", shots=[1], tasks={"sums": "sums.jsonl"})
+    (tmp_path / "tiny").rename(tmp_path / "ti ny é")
+    config.write_text(config.read_text().replace("path: tiny", "path: ti ny é"))
+    snakemake("results/named/cost/spent.csv", "--configfile", str(config), directory=tmp_path)
+    assert pd.read_csv(tmp_path / "results/named/cost/spent.csv")["prompts"].tolist() == [4]
 
 
 def test_fewer_prompts_and_then_more_score_nothing_again(place):

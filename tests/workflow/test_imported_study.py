@@ -71,6 +71,28 @@ def test_names_of_any_characters_and_a_single_example_make_a_whole_report(workpl
     assert "&lt;b&gt;" in text
 
 
+def test_names_that_look_like_numbers_or_like_nothing_are_names(workplace):
+    names = ["2024", "007", "NA", "null"]
+    rows = [
+        {"model": name, "task": task, "shots": 1, "prompt": prompt, "example": str(example)}
+        | {"predicted": -1, "correct": bool((prompt + example) % 3), "tie": False, "chance": 0.5}
+        for name in names
+        for task in ("nan", "1e3")
+        for prompt in range(3)
+        for example in range(8)
+    ]
+    IMPORTED.write(as_imported(pd.DataFrame(rows)), workplace / "numbers.parquet", {})
+    (workplace / "numbers.yaml").write_text("study: numbers\npredictions: numbers.parquet\n")
+    snakemake("--configfile", str(workplace / "numbers.yaml"), directory=workplace)
+    results = workplace / "results" / "numbers"
+    for name in ("verdicts.csv", "figures/spread.csv", "tables/heldout_by_model.csv"):
+        table = pd.read_csv(results / name, dtype=str, keep_default_na=False)
+        assert {*table["model"]} - {"all"} == {*names}, name
+    shown = (results / "tables" / "verdicts.md").read_text()
+    assert all(f"| {name} " in shown for name in (*names, "nan", "1e3"))
+    assert all(f"<td>{name}</td>" in (results / "report.html").read_text() for name in names)
+
+
 def test_a_file_that_is_no_such_table_is_told_at_once(study, workplace):
     (workplace / "wrong.yaml").write_text("study: wrong\npredictions: logs.csv\n")
     done = snakemake("--configfile", str(workplace / "wrong.yaml"), directory=workplace, check=False)

@@ -133,9 +133,7 @@ def score_cells(
         for cell in cells.values():
             _check_read(cell, read, vocabulary)
         too_long = {
-            path: prompts_too_long(
-                cell, read, missing[path], context, leave_out_too_long, keeps_length(tokenizer)
-            )
+            path: prompts_too_long(cell, read, missing[path], context, leave_out_too_long, short_shows)
             for path, cell in cells.items()
         }
         scorer = Scorer(models.load(weights, precision), read, spend)
