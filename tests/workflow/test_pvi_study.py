@@ -112,6 +112,27 @@ def test_pvi_is_the_difference_of_stored_scores(place):
             assert row.rival_pvi == pytest.approx(others[most] / np.log(2))
 
 
+def test_the_report_says_which_examples_are_hard(place):
+    results = place / "results/hard"
+    text = (results / "report.html").read_text()
+    for title in (
+        "How much inputs tell about answers",
+        "Examples whose labels may be wrong",
+        "PVI of right and",
+    ):
+        assert title in text
+    settings = pd.read_csv(results / "tables/pvi.csv")
+    pvi = read_table(results / "pvi/tiny.parquet").astype({"task": str})
+    means = pvi.groupby(["task", "shots"])["pvi"].mean()
+    for row in settings.itertuples():
+        assert row.information == pytest.approx(means[row.task, row.shots])
+    hard = pd.read_csv(results / "tables/pvi_hardest.csv")
+    assert set(hard["label"]) == {"animal", "plant", "small", "middling", "large"}
+    assert hard["input"].str.match("|".join(WORDS)).all()
+    assert not (results / "figures/pvi_models.png").exists()  # of one model
+    assert pd.read_csv(results / "tables/pvi_annotations.csv").empty
+
+
 def test_what_null_target_prompts_cost_stands_beside_the_rest(place):
     spent = pd.read_csv(place / "results/hard/cost/spent.csv").set_index(["task", "null"])
     assert spent["prompts"].to_dict() == {

@@ -1,4 +1,4 @@
-"""Write the PVI of every example under every prompt of a model."""
+"""Write the PVI of every example under every prompt of a model, and what follows for prompts and examples."""
 
 from pathlib import Path
 
@@ -6,15 +6,33 @@ from script_log import logged
 
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import read_parts, read_table
+from abovechance.information import examples, overview, pairs, runs
 from abovechance.information.table import PVI, of_scores
 
 with logged(snakemake):
-    files, params = snakemake.input, snakemake.params
+    files, params, made = snakemake.input, snakemake.params, snakemake.output
+    facts = {"over": params.over}
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
-    pairs = zip(files.scores, files.null_scores, strict=True)
-    scores = dict(zip(map(Setting._make, params.settings), pairs, strict=True))
-    with PVI.writing_parts(Path(snakemake.output[0]), {"over": params.over}) as write:
+    both = zip(files.scores, files.null_scores, strict=True)
+    scores = dict(zip(map(Setting._make, params.settings), both, strict=True))
+    schemas = (overview.PVI_SETTINGS, runs.PVI_PROMPTS, examples.PVI_EXAMPLES, pairs.PVI_PAIRS)
+    found = {schema.name: [] for schema in schemas}
+    clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
+    series, last = {}, {}
+    with PVI.writing_parts(Path(made.pvi), facts) as write:
         for predictions in read_parts(Path(files.predictions)):
             setting = setting_of(predictions)
-            found = (read_table(Path(path)) for path in scores[setting])
-            write(setting.label(of_scores(*found, tasks[setting.task], predictions, params.over)))
+            read = (read_table(Path(path)) for path in scores[setting])
+            pvi = of_scores(*read, tasks[setting.task], predictions, params.over)
+            write(setting.label(pvi))
+            of_setting = overview.of_setting(pvi, clusters[setting.task], params.over)
+            found["pvi_settings"].append(setting.label(of_setting))
+            found["pvi_prompts"].append(setting.label(runs.of_setting(pvi)))
+            found["pvi_examples"].append(setting.label(examples.of_setting(pvi)))
+            own = {(setting.shots, prompt): values for prompt, values in pairs.series(pvi).items()}
+            series.setdefault(setting.task, {}).update(own)
+            last[setting.task] = setting
+    for task, own in series.items():
+        found["pvi_pairs"].append(pairs.of_model(own, last[task], clusters[task]))
+    for schema, path in zip(schemas, (made.settings, made.prompts, made.examples, made.pairs), strict=True):
+        schema.write(schema.together(found[schema.name]), Path(path), facts)

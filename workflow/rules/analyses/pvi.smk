@@ -5,6 +5,13 @@ out: pvi/ of each model, tables and figures of it
 """
 
 PVI = f"{RESULTS}/pvi/{{model_file}}.parquet"
+PVI_OF = {
+    what: f"{RESULTS}/pvi/{what}/{{model_file}}.parquet"
+    for what in ("settings", "prompts", "examples", "pairs")
+}
+TABLES += catalogue.PVI
+PVI_FIGURES = catalogue.PVI_FIGURES + [catalogue.PVI_MODELS] * (len(MODELS) > 1)
+FIGURES += PVI_FIGURES
 
 
 rule pvi:
@@ -15,7 +22,8 @@ rule pvi:
         null_scores=null_scores_of,
         predictions=PREDICTIONS,
     output:
-        PVI,
+        **PVI_OF,
+        pvi=PVI,
     log:
         f"{RESULTS}/logs/pvi/{{model_file}}.log",
     benchmark:
@@ -31,4 +39,52 @@ rule pvi:
         "../../scripts/pvi.py"
 
 
+rule pvi_tables:
+    """What PVI says of settings, prompts and examples."""
+    input:
+        **{what: of_all_models(pattern) for what, pattern in PVI_OF.items()},
+        tasks=TASK_TABLES,
+    output:
+        reported_tables(
+            catalogue.PVI, "Which examples are hard", "../../report/pvi.rst"
+        ),
+    log:
+        f"{RESULTS}/logs/pvi_tables.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/pvi_tables.tsv"
+    localrule: True
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        tasks=TASKS,
+        code=code_of("pvi_tables.py"),
+    script:
+        "../../scripts/pvi_tables.py"
+
+
+rule pvi_figures:
+    """Densities of PVI, the accuracy of hard and easy examples, and how alike models are."""
+    input:
+        pvi=of_all_models(PVI),
+        settings=of_all_models(PVI_OF["settings"]),
+        prompts=of_all_models(PVI_OF["prompts"]),
+        pairs=f"{RESULTS}/tables/pvi_pairs.csv",
+    output:
+        reported_figures(PVI_FIGURES, "../../report/pvi.rst"),
+    log:
+        f"{RESULTS}/logs/pvi_figures.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/pvi_figures.tsv"
+    localrule: True
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        several=len(MODELS) > 1,
+        code=code_of("pvi_figures.py"),
+    script:
+        "../../scripts/pvi_figures.py"
+
+
 KEPT += of_all_models(PVI)
+for pattern in PVI_OF.values():
+    KEPT += of_all_models(pattern)

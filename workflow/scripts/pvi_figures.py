@@ -1,0 +1,24 @@
+"""Draw what PVI says of right and wrong predictions, of hard and easy examples, and of models."""
+
+from script_log import logged
+
+from abovechance.core.files import read_csv
+from abovechance.core.tables import read_columns, read_tables
+from abovechance.information.pairs import MODELS
+from abovechance.information.runs import tails
+from abovechance.shown import hardness, style
+
+with logged(snakemake):
+    files = snakemake.input
+    pvi = read_columns(files.pvi, ["model", "task", "shots", "pvi", "correct"])
+    densities = hardness.density_numbers(pvi, read_tables(files.settings))
+    ends = hardness.tail_numbers(tails(read_tables(files.prompts)))
+    figures = [
+        ("pvi_densities", hardness.densities(densities), densities),
+        ("pvi_tails", hardness.tails(ends), ends),
+    ]
+    if snakemake.params.several:
+        pairs = read_csv(files.pairs)
+        pairs = pairs[pairs["between"] == MODELS]
+        figures.append(("pvi_models", hardness.models(pairs), pairs))
+    style.save_all(figures, snakemake.output)

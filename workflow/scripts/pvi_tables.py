@@ -1,0 +1,38 @@
+"""Write the tables of what PVI says of settings, prompts and examples."""
+
+from pathlib import Path
+
+from script_log import logged
+
+import pandas as pd
+
+from abovechance.core.settings import SETTING
+from abovechance.core.tables import read_table, read_tables
+from abovechance.information import examples, pairs, runs
+from abovechance.shown.tables import write_all
+
+with logged(snakemake):
+    files = snakemake.input
+    tasks = {
+        name: read_table(Path(path))[["example", "input", "cluster", "annotations"]].assign(task=name)
+        for name, path in zip(snakemake.params.tasks, files.tasks, strict=True)
+    }
+    inputs = pd.concat(tasks.values(), ignore_index=True)
+    clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
+    found, prompts = read_tables(files.examples), read_tables(files.prompts)
+    compared = [read_tables(files.pairs), pairs.of_models(examples.of_models(found), clusters)]
+    both = pd.concat([table for table in compared if len(table)] or compared[:1], ignore_index=True)
+    of_settings = read_tables(files.settings)
+    of_sets = {name: name.removeprefix("sets_") for name in of_settings if name.startswith("sets_")}
+    tables = {
+        "pvi": of_settings[[name for name in of_settings if not name.startswith("sets_")]],
+        "pvi_tails": runs.tails(prompts),
+        "pvi_consistency": pairs.consistency(both),
+        "pvi_pairs": both,
+        "pvi_exemplar_sets": of_settings[[*SETTING, "prompts", *of_sets]].rename(columns=of_sets),
+        "pvi_anova": runs.anova(prompts),
+        "pvi_hardest": examples.hardest(found, inputs),
+        "pvi_mislabelled": examples.mislabelled(found, inputs),
+        "pvi_annotations": examples.by_agreement(found, inputs),
+    }
+    write_all(tables, snakemake.output)
