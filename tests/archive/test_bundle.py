@@ -100,6 +100,12 @@ def test_what_stands_before_or_behind_an_archive_is_told(archive):
             verify(archive)
 
 
+def test_a_name_that_cannot_stand_in_a_manifest_is_told(tmp_path):
+    with pytest.raises(InputError, match="its name has a line break"):
+        write({"a\nb": b""}, tmp_path / "x.zip")
+    assert not (tmp_path / "x.zip").exists()
+
+
 def test_a_manifest_that_lists_nothing_or_a_file_twice_is_none(archive, tmp_path):
     with pytest.raises(InputError, match="lists no file"):
         verify(made_again(archive, last=[(MANIFEST, b"")], leave=[MANIFEST]))

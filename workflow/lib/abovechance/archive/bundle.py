@@ -50,7 +50,14 @@ def write(contents: Mapping[str, Content], path: Path, listed_in: str = MANIFEST
         The zip file, which appears in one rename.
     listed_in
         The manifest's name.
+
+    Raises
+    ------
+    InputError
+        If a name cannot stand in a manifest.
     """
+    if strange := [name for name in contents if "\n" in name or "\r" in name]:
+        raise InputError(f"{strange[0]!r}: its name has a line break; right would be a file of another name")
     with replacing(path) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
         found = {name: _add(archive, name, contents[name]) for name in sorted(contents)}
         _add(archive, listed_in, manifest(found).encode())

@@ -16,7 +16,6 @@ from typing import Any
 import yaml
 
 from abovechance.archive.bundle import Content, sha256
-from abovechance.core.files import file_name
 from abovechance.core.provenance import digest
 from abovechance.core.tables import read_made_from
 from abovechance.study.config import start_of
@@ -99,7 +98,7 @@ def code_state(folder: Path) -> str:
 
 def name_of_input(path: Path) -> str:
     """What a user's own file is called in an archive."""
-    return f"{INPUTS}/{file_name(path.stem)}{path.suffix}"
+    return f"{INPUTS}/{path.name}"
 
 
 def code_version(folder: Path, version: str) -> str:

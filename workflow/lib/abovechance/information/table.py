@@ -73,12 +73,7 @@ def of_scores(
             f"null-target prompt {prompt} has no score of example '{example}', choice {choice}; right would "
             "be scores of both prompts of the same study"
         )
-    table = table.sort_values(ROW, kind="stable", ignore_index=True)
-    changed = (table[["prompt", "example"]] != table[["prompt", "example"]].shift()).any(axis=1)
-    starts = np.flatnonzero(changed.to_numpy())
-    found = table.loc[starts, ["prompt", "example"]].reset_index(drop=True)
-    null, given = (table[name].to_numpy(dtype=float) for name in ("logprob_null", "logprob"))
-    found = found.assign(**_measured(null, given, table["right"].to_numpy(dtype=bool), starts, over))
+    found = _by_example(table, over)
     labels = {
         example: (" / ".join(np.asarray(own)[correct]), own)
         for example, own, correct in zip(task["example"], task["labels"], task["correct"], strict=True)
@@ -89,6 +84,51 @@ def of_scores(
         for example, number in zip(found["example"], found["rival"], strict=True)
     ]
     return found.merge(predictions[["prompt", "example", "correct"]], on=["prompt", "example"], how="left")
+
+
+def of_likelihoods(given: pd.DataFrame, null: pd.DataFrame, over: str = VOCABULARY) -> pd.DataFrame:
+    """The same from the log-likelihoods of another tool's run with inputs, and of one without.
+
+    Parameters
+    ----------
+    given, null
+        The tables ``likelihoods`` of both runs, of one prompt each: ``example``, ``choice``, ``right`` and
+        ``logprob``. What is right is taken from the first.
+
+    Returns
+    -------
+    DataFrame
+        (examples,) the columns of the table ``pvi`` but for those of the setting, the label and
+        ``correct``; the rival by its number.
+
+    Raises
+    ------
+    InputError
+        If the runs are not of the same examples and choices.
+    """
+    keys = ["example", "choice"]
+    first, second = (table.assign(example=table["example"].astype(str)) for table in (given, null))
+    both = first.merge(
+        second[[*keys, "logprob"]], on=keys, how="outer", suffixes=("", "_null"), indicator=True
+    )
+    if (alone := both["_merge"] != "both").any():
+        row = both[alone].iloc[0]
+        has = "with inputs" if row["_merge"] == "left_only" else "without inputs"
+        raise InputError(
+            f"example '{row['example']}', choice {row['choice']} is in the run {has} alone; right would be "
+            "two runs of the same examples"
+        )
+    return _by_example(both.assign(prompt=0), over)
+
+
+def _by_example(table: pd.DataFrame, over: str) -> pd.DataFrame:
+    """One row for each prompt and example, from one for each of its choices."""
+    table = table.sort_values(ROW, kind="stable", ignore_index=True)
+    changed = (table[["prompt", "example"]] != table[["prompt", "example"]].shift()).any(axis=1)
+    starts = np.flatnonzero(changed.to_numpy())
+    found = table.loc[starts, ["prompt", "example"]].reset_index(drop=True)
+    null, given = (table[name].to_numpy(dtype=float) for name in ("logprob_null", "logprob"))
+    return found.assign(**_measured(null, given, table["right"].to_numpy(dtype=bool), starts, over))
 
 
 ROW = ["prompt", "example", "choice"]
