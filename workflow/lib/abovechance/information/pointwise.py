@@ -3,9 +3,9 @@
 Of Ethayarajh, Choi and Swayamdipta, *Understanding Dataset Difficulty with V-Usable Information* (ICML 2022),
 in context as of Lu et al., *Measuring Pointwise V-Usable Information In-Context-ly* (Findings of EMNLP 2023):
 
-    PVI(x -> y) = -log2 G[null](y) + log2 G[input](y)
+    PVI(x -> y) = -log2 G_null(y) + log2 G_input(y)
 
-G[input] is the model behind demonstrations and the input, G[null] the same behind the demonstrations' answers
+G_input is the model behind demonstrations and the input, G_null the same behind the demonstrations' answers
 alone. High: the input makes the answer likely, an example that is easy for this model. Negative: it makes the
 answer less likely than it was; such an example is hard, or its label is wrong.
 """
