@@ -6,7 +6,7 @@ import pytest
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
-from abovechance.information import examples, overview, pairs, runs
+from abovechance.information import densities, examples, overview, pairs, runs
 from abovechance.information.table import of_scores
 from abovechance.pvi import accuracy_of_tails, one_way, repeated_measures, v_information
 from abovechance.study.tasks import as_table
@@ -152,6 +152,18 @@ def test_a_settings_line_is_of_all_its_prompts_and_examples():
     assert row["accuracy"] == pvi["correct"].mean()
     assert row["negative"] == (pvi["pvi"] < 0).mean()
     assert row["sets_p"] == pytest.approx(repeated_measures(values).anova.p)
+
+
+def test_densities_have_an_area_of_one_together_and_right_ones_lie_higher():
+    pvi = made(task(300), 2.0)
+    found = densities.of_setting(pvi)
+    lines = dict(list(found.groupby("correct")))
+    areas = {correct: np.trapezoid(own["density"], own["pvi"]) for correct, own in lines.items()}
+    assert sum(areas.values()) == pytest.approx(1, abs=0.03)
+    assert areas[True] == pytest.approx(pvi["correct"].mean(), abs=0.03)
+    means = {correct: np.average(own["pvi"], weights=own["density"]) for correct, own in lines.items()}
+    assert means[True] > means[False]
+    assert not densities.of_setting(pvi.assign(pvi=1.0))["density"].any()
 
 
 def test_pairs_compare_sets_with_the_same_shots_and_shots_with_the_same_set():

@@ -6,7 +6,7 @@ from script_log import logged
 
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import read_parts, read_table
-from abovechance.information import examples, overview, pairs, runs
+from abovechance.information import densities, examples, overview, pairs, runs
 from abovechance.information.table import PVI, of_scores
 
 with logged(snakemake):
@@ -15,8 +15,14 @@ with logged(snakemake):
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
     both = zip(files.scores, files.null_scores, strict=True)
     scores = dict(zip(map(Setting._make, params.settings), both, strict=True))
-    schemas = (overview.PVI_SETTINGS, runs.PVI_PROMPTS, examples.PVI_EXAMPLES, pairs.PVI_PAIRS)
-    found = {schema.name: [] for schema in schemas}
+    schemas = {
+        "settings": overview.PVI_SETTINGS,
+        "prompts": runs.PVI_PROMPTS,
+        "examples": examples.PVI_EXAMPLES,
+        "densities": densities.PVI_DENSITIES,
+        "pairs": pairs.PVI_PAIRS,
+    }
+    found = {what: [] for what in schemas}
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
     series, last = {}, {}
     with PVI.writing_parts(Path(made.pvi), facts) as write:
@@ -26,13 +32,14 @@ with logged(snakemake):
             pvi = of_scores(*read, tasks[setting.task], predictions, params.over)
             write(setting.label(pvi))
             of_setting = overview.of_setting(pvi, clusters[setting.task], params.over)
-            found["pvi_settings"].append(setting.label(of_setting))
-            found["pvi_prompts"].append(setting.label(runs.of_setting(pvi)))
-            found["pvi_examples"].append(setting.label(examples.of_setting(pvi)))
+            found["settings"].append(setting.label(of_setting))
+            found["prompts"].append(setting.label(runs.of_setting(pvi)))
+            found["examples"].append(setting.label(examples.of_setting(pvi)))
+            found["densities"].append(setting.label(densities.of_setting(pvi)))
             own = {(setting.shots, prompt): values for prompt, values in pairs.series(pvi).items()}
             series.setdefault(setting.task, {}).update(own)
             last[setting.task] = setting
     for task, own in series.items():
-        found["pvi_pairs"].append(pairs.of_model(own, last[task], clusters[task]))
-    for schema, path in zip(schemas, (made.settings, made.prompts, made.examples, made.pairs), strict=True):
-        schema.write(schema.together(found[schema.name]), Path(path), facts)
+        found["pairs"].append(pairs.of_model(own, last[task], clusters[task]))
+    for what, schema in schemas.items():
+        schema.write(schema.together(found[what]), Path(made[what]), facts)

@@ -3,15 +3,14 @@
 from script_log import logged
 
 from abovechance.core.files import read_csv
-from abovechance.core.tables import read_columns, read_tables
+from abovechance.core.tables import read_tables
 from abovechance.information.pairs import MODELS
 from abovechance.information.runs import tails
 from abovechance.shown import hardness, style
 
 with logged(snakemake):
     files = snakemake.input
-    pvi = read_columns(files.pvi, ["model", "task", "shots", "pvi", "correct"])
-    densities = hardness.density_numbers(pvi, read_tables(files.settings))
+    densities = hardness.density_numbers(read_tables(files.densities), read_tables(files.settings))
     ends = hardness.tail_numbers(tails(read_tables(files.prompts)))
     figures = [
         ("pvi_densities", hardness.densities(densities), densities),

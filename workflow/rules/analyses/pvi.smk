@@ -7,7 +7,7 @@ out: pvi/ of each model, tables and figures of it
 PVI = f"{RESULTS}/pvi/{{model_file}}.parquet"
 PVI_OF = {
     what: f"{RESULTS}/pvi/{what}/{{model_file}}.parquet"
-    for what in ("settings", "prompts", "examples", "pairs")
+    for what in ("settings", "prompts", "examples", "densities", "pairs")
 }
 TABLES += catalogue.PVI
 PVI_FIGURES = catalogue.PVI_FIGURES + [catalogue.PVI_MODELS] * (len(MODELS) > 1)
@@ -42,8 +42,11 @@ rule pvi:
 rule pvi_tables:
     """What PVI says of settings, prompts and examples."""
     input:
-        **{what: of_all_models(pattern) for what, pattern in PVI_OF.items()},
         tasks=TASK_TABLES,
+        settings=of_all_models(PVI_OF["settings"]),
+        prompts=of_all_models(PVI_OF["prompts"]),
+        examples=of_all_models(PVI_OF["examples"]),
+        pairs=of_all_models(PVI_OF["pairs"]),
     output:
         reported_tables(
             catalogue.PVI, "Which examples are hard", "../../report/pvi.rst"
@@ -65,7 +68,7 @@ rule pvi_tables:
 rule pvi_figures:
     """Densities of PVI, the accuracy of hard and easy examples, and how alike models are."""
     input:
-        pvi=of_all_models(PVI),
+        densities=of_all_models(PVI_OF["densities"]),
         settings=of_all_models(PVI_OF["settings"]),
         prompts=of_all_models(PVI_OF["prompts"]),
         pairs=f"{RESULTS}/tables/pvi_pairs.csv",

@@ -9,9 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from scipy.stats import gaussian_kde
 
-from abovechance.core.settings import SETTING, Setting, by_setting
+from abovechance.core.settings import SETTING
 from abovechance.information.runs import ENDS
 from abovechance.shown import style
 from abovechance.shown.panels import (
@@ -25,54 +24,14 @@ from abovechance.shown.panels import (
     percent_axis,
 )
 
-POINTS = 200  # of a density
 # from hard to easy
 ALONG = ["lowest_fifth", "lowest_half", "highest_half", "highest_fifth"]
 
 
-def density_numbers(pvi: pd.DataFrame, settings: pd.DataFrame) -> pd.DataFrame:
-    """Points of the densities of PVI, with the most shots of each task.
-
-    Parameters
-    ----------
-    pvi
-        ``model``, ``task``, ``shots``, ``pvi`` and ``correct`` of the table ``pvi``.
-    settings
-        The table ``pvi_settings``.
-
-    Returns
-    -------
-    DataFrame
-        ``model``; ``task``; ``shots``; ``correct``, of which predictions; ``pvi`` in bits; ``density``, the
-        two of a setting together with an area of 1; the setting's ``threshold``.
-    """
-    most = pvi.groupby("task", observed=True)["shots"].transform("max")
-    own = pvi[pvi["shots"] == most]
-    thresholds = {Setting(*key): value for *key, value in settings[[*SETTING, "threshold"]].to_numpy()}
-    rows = []
-    for setting, here in by_setting(own):
-        across = np.linspace(*_range(here["pvi"]), POINTS)
-        for correct, values in here.groupby("correct"):
-            # the two of a setting have an area of 1 together
-            density = _density(values["pvi"], across) * len(values) / len(here)
-            line = pd.DataFrame({"correct": bool(correct), "pvi": across, "density": density})
-            rows.append(setting.label(line.assign(threshold=thresholds[setting])))
-    table = pd.concat(rows, ignore_index=True)
-    return table[[*SETTING, "correct", "pvi", "density", "threshold"]]
-
-
-def _range(values: pd.Series[float]) -> tuple[float, float]:
-    low, high = (float(end) for end in np.quantile(values, [0.002, 0.998]))
-    reach = max(high - low, 1e-6)
-    return low - 0.1 * reach, high + 0.1 * reach
-
-
-def _density(values: pd.Series[float], across: np.ndarray) -> np.ndarray:
-    """A density at these places; nothing where there are too few values for one."""
-    if len(values) < 3 or np.ptp(values) < 1e-9:
-        return np.zeros(len(across))
-    found: np.ndarray = gaussian_kde(values)(across)
-    return found
+def density_numbers(densities: pd.DataFrame, settings: pd.DataFrame) -> pd.DataFrame:
+    """The table ``pvi_densities`` with each setting's ``threshold``, with the most shots of each task."""
+    most = densities.groupby("task")["shots"].transform("max")
+    return densities[densities["shots"] == most].merge(settings[[*SETTING, "threshold"]], on=SETTING)
 
 
 def densities(numbers: pd.DataFrame) -> Figure:

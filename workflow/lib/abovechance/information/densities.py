@@ -1,0 +1,56 @@
+"""How PVI is spread over right and wrong predictions, as points of its densities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from scipy.stats import gaussian_kde
+
+from abovechance.core.arrays import Floats
+from abovechance.core.tables import TableSchema, setting_columns
+
+PVI_DENSITIES = TableSchema(
+    "pvi_densities",
+    {**setting_columns(), "correct": pa.bool_(), "pvi": pa.float64(), "density": pa.float64()},
+)
+POINTS = 200
+MOST = 20_000  # values that a density is made of; of more, as many evenly through their order
+
+
+def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
+    """The table ``pvi_densities`` of one setting, without its columns.
+
+    Gaussian kernels, their width by Scott's rule.
+
+    Parameters
+    ----------
+    pvi
+        The rows of the setting in the table ``pvi``.
+
+    Returns
+    -------
+    DataFrame
+        ``correct``, of which predictions; ``pvi`` in bits; ``density``, the two of a setting together with
+        an area of 1, and 0 where there are fewer than three different values.
+    """
+    across = np.linspace(*_range(pvi["pvi"].to_numpy(dtype=float)), POINTS)
+    lines = []
+    for correct, own in pvi.groupby("correct"):
+        density = _density(own["pvi"].to_numpy(dtype=float), across) * len(own) / len(pvi)
+        lines.append(pd.DataFrame({"correct": bool(correct), "pvi": across, "density": density}))
+    return pd.concat(lines, ignore_index=True)
+
+
+def _range(values: Floats) -> tuple[float, float]:
+    low, high = (float(end) for end in np.quantile(values, [0.002, 0.998]))
+    reach = max(high - low, 1e-6)
+    return low - 0.1 * reach, high + 0.1 * reach
+
+
+def _density(values: Floats, across: Floats) -> Floats:
+    if len(np.unique(values)) < 3:
+        return np.zeros(len(across))
+    few = np.sort(values)[:: max(1, len(values) // MOST)]
+    found: Floats = gaussian_kde(few)(across)
+    return found
