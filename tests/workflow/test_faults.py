@@ -175,7 +175,10 @@ def test_snakemake_killed_outright_and_a_job_that_goes_on_alone(place, undisturb
 
 def test_two_runs_at_once(place, undisturbed):
     with scoring(place) as process:
+        held = scorer(process)
+        held.suspend()  # however fast it is
         refused = run(place, check=False)
+        held.resume()
         assert "another run works in" in refused
         assert process.wait() == 0
     assert as_undisturbed(place, undisturbed)
