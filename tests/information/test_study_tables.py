@@ -247,6 +247,11 @@ def test_labels_that_are_wrong_are_at_the_head_of_the_list(skill, precision, rec
     ]
     assert (found["suggested"] == truth).mean() > 0.8
     assert (listed["margin"].diff().dropna() <= 0).all()
+    share = (
+        listed["label"].value_counts()
+        / wrong["correct"].map(lambda own: LABELS[own.index(True)]).value_counts()
+    )
+    assert listed.groupby("label")["of_label"].first().to_dict() == pytest.approx(share.to_dict())
 
 
 def test_the_hardest_of_each_label_come_first_and_models_are_compared_with_the_most_shots():

@@ -205,7 +205,10 @@ def test_snakemakes_own_report_shows_every_table_and_figure(finished, run, place
         assert title in page
 
 
-def test_a_second_run_does_nothing(finished, run):
+def test_a_second_run_does_nothing_nor_does_one_of_a_new_checkout(finished, run, place):
+    assert "Nothing to be done" in run(STUDY)
+    for path in (place / "workflow").rglob("*.*"):
+        os.utime(path)
     assert "Nothing to be done" in run(STUDY)
 
 

@@ -110,12 +110,16 @@ def mislabelled(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         ``task``; ``example``; ``label``; ``suggested``, the other answer that the input speaks for;
         ``margin`` in bits, the mean over settings; ``against``, the share of settings and prompts in which
-        it speaks more for another answer; ``settings``; ``input``. Only those of a margin above 0.
+        it speaks more for another answer; ``of_label``, the share of all examples of this label that are
+        listed: where it is high, models like the other answer, and nothing is said of the example;
+        ``settings``; ``input``. Only those of a margin above 0.
     """
     table = _over_settings(examples)
+    against = (table["margin"] > 0).groupby([table["task"], table["label"]]).transform("mean")
+    table = table.assign(of_label=against)
     table = table[table["margin"] > 0].sort_values("margin", ascending=False, kind="stable")
     table = table.rename(columns={"rival": "suggested"}).merge(inputs, on=["task", "example"], how="left")
-    columns = ["task", "example", "label", "suggested", "margin", "against", "settings", "input"]
+    columns = ["task", "example", "label", "suggested", "margin", "against", "of_label", "settings", "input"]
     return table[columns].reset_index(drop=True)
 
 

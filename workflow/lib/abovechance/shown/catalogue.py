@@ -16,11 +16,12 @@ FIGURE_SUFFIXES = ("pdf", "png", "csv")
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table: its file's name, and where it is a section of the report, its heading and text."""
+    """A table: its file, and where it is a section of the report, its heading, text and most rows there."""
 
     name: str
     title: str = ""
     text: str = ""
+    most_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,9 @@ PVI = [
         "pvi_mislabelled",
         "Examples whose labels may be wrong",
         "The input speaks for another answer than the label, by so many bits more, mean over settings; "
-        "the most likely ones first. Weak models are wrong more often than labels: look at an example "
-        "before believing it.",
+        "the most likely ones first. Weak models are wrong more often than labels: where most examples of a "
+        "label are listed (of label), models like another answer, and nothing is said of the labels.",
+        most_rows=20,
     ),
     ShownTable(
         "pvi_annotations",

@@ -218,8 +218,10 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
 
 def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:
     """Those of a study's tables that the report shows with a heading of their own, where they have rows."""
-    return [
-        Section(table.title, table.text, shown)
-        for table in tables
-        if table.title and not (shown := read_csv(folder / f"{table.name}.csv", missing=())).empty
-    ]
+    found = []
+    for table in tables:
+        if table.title and not (shown := read_csv(folder / f"{table.name}.csv", missing=())).empty:
+            most = table.most_rows or len(shown)
+            more = f" The first {most} of {len(shown)}; all: tables/{table.name}.csv."
+            found.append(Section(table.title, table.text + more * (len(shown) > most), shown.head(most)))
+    return found
