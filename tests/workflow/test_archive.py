@@ -72,6 +72,7 @@ def test_an_archive_has_results_inputs_environment_and_code(place, archive):
     assert by_name.loc["sums.jsonl", "sha256"] == file_sha256(place / "sums.jsonl")
     assert by_name.loc["tiny", "precision"] == "float32"
     assert len(by_name.loc["tiny", "revision"]) >= 16
+    assert len(by_name.loc["tiny", "tokenizer"]) >= 16
     assert (cited["title"], cited["license"]) == ("Sums", "CC-BY-4.0")
     assert [author["name"] for author in cited["authors"]] == ["Ada", "Grace"]
     assert "abovechance rerun ARCHIVE" in readme

@@ -146,7 +146,7 @@ def inputs(study: Study) -> str:
     for download in study.downloads:
         rows.append({"kind": "download", "name": download["file"], "sha256": download["sha256"]})
     rows += models(study)
-    return _csv(rows, ["kind", "name", "sha256", "source", "revision", "precision"])
+    return _csv(rows, ["kind", "name", "sha256", "source", "revision", "tokenizer", "precision"])
 
 
 def models(study: Study) -> list[dict[str, str]]:
@@ -158,6 +158,7 @@ def models(study: Study) -> list[dict[str, str]]:
             "name": made["name"],
             "source": made["model"],
             "revision": made["revision"],
+            "tokenizer": made.get("tokenizer", ""),
             "precision": made["precision"],
         }
         for made in told

@@ -60,12 +60,14 @@ def made_from(files: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``model``, ``revision`` and ``precision``; and ``runs``, the ways in which prompts were computed.
+        ``model``, ``revision`` and ``precision``; ``tokenizer``, a digest of its files, where that is
+        known; and ``runs``, the ways in which prompts were computed.
     """
     found: dict[str, Any] = {}
     runs: list[Any] = []
     for told in files:
         found |= {name: told[name] for name in ("model", "revision", "precision")}
+        found |= {name: value for name, value in told.get("identity", {}).items() if name == "tokenizer"}
         runs += [run for run in told["runs"] if run not in runs]
     return {**found, "runs": runs}
 
