@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from abovechance.core.errors import InputError
+from abovechance.information.tails import tails_of_labels
 from abovechance.pvi import accuracy_of_tails, correlation, one_way, repeated_measures, summary, threshold
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "in-context-pvi.zip"
@@ -39,6 +40,33 @@ def test_what_has_no_tails_is_told(values, right, share, told):
         accuracy_of_tails(values, right, share)
 
 
+def test_within_labels_a_liking_for_an_answer_has_no_part():
+    labels = np.array(["a"] * 50 + ["b"] * 50)
+    values = np.random.default_rng(0).normal(size=100) + 5 * (labels == "a")
+    right = labels == "a"  # a model that always answers so
+    assert accuracy_of_tails(values, right, 0.2) == (0, 1)
+    assert tails_of_labels(values, right, labels, 0.2) == (0.5, 0.5)
+    assert tails_of_labels(values, right, np.zeros(100), 0.2) == (0, 1)
+
+
+def test_what_is_infinite_is_beyond_all_that_is_not():
+    values, right = [-np.inf, -1, 0, 1, np.inf], [False, False, True, True, True]
+    assert accuracy_of_tails(values, right, 0.2) == (0, 1)
+    assert threshold(values, right) == (-0.5, 1)
+    assert threshold([-np.inf, np.inf], [False, True]).accuracy == 1
+
+
+@pytest.mark.parametrize("of", [([1, 2], [True]), ([1, np.nan, 3], [True, False, True])])
+def test_what_has_no_threshold_is_told(of):
+    with pytest.raises(InputError, match="right would be one for each|is not a number"):
+        threshold(*of)
+
+
+def test_no_threshold_tells_more_than_luck_where_right_ones_lie_lower():
+    assert np.isnan(threshold([3, 2, 1], [False, True, True]).value)
+    assert threshold([3, 2, 1], [False, True, True]).accuracy == 0.5
+
+
 def test_a_threshold_divides_right_from_wrong():
     assert threshold([-1, 0, 2, 3], [False, False, True, True]) == (1, 1)
     assert threshold([-1, 0, 2, 3], [False, True, False, True]) == (-0.5, 0.75)
@@ -56,6 +84,9 @@ def test_no_other_threshold_is_better(pairs):
         ((values > at)[right].mean() + (values <= at)[~right].mean()) / 2 for at in np.arange(-6, 6, 0.5)
     ]
     assert found.accuracy == pytest.approx(max(balanced))
+    if np.isnan(found.value):
+        assert found.accuracy == 0.5
+        return
     at = ((values > found.value)[right].mean() + (values <= found.value)[~right].mean()) / 2
     assert at == pytest.approx(found.accuracy)
 

@@ -84,13 +84,41 @@ def test_runs_that_differ_in_their_temperature_are_other_runs(tmp_path):
     found = read_runs(write(tmp_path / "both.csv", COLUMNS, [*rows, *warmer]))
     assert set(found["model"]) == {"gpt2, temperature 0.8", "gpt2, temperature 0.9"}
     with pytest.raises(InputError, match="both.csv, row 14: is a second run of cola, gpt2, 4, 1a"):
-        read_runs(write(tmp_path / "both.csv", COLUMNS, [*rows, [99, *rows[0][1:]]]))
+        second = [*rows[0]]
+        second[0], second[COLUMNS.index("accuracy")] = 99, 0.123
+        read_runs(write(tmp_path / "both.csv", COLUMNS, [*rows, second]))
+
+
+def test_runs_are_told_apart_by_what_was_chosen_and_not_by_what_came_out(tmp_path):
+    rows = runs()
+    warmer = [[100 + row[0], *row[1:6], 0.9, *row[7:]] for row in rows]
+    columns = ["", "prompt_file", *COLUMNS, "seconds", "top_k"]
+    both = [
+        [place, f"{row[4]}-{row[5]}.txt", *row, 1.5 * place, 20] for place, row in enumerate([*rows, *warmer])
+    ]
+    found = read_runs(write(tmp_path / "both.csv", columns, both))
+    assert set(found["model"]) == {"gpt2, temperature 0.8", "gpt2, temperature 0.9"}
+    # other values of a column that no other one explains
+    columns, more = [*COLUMNS, "top_k"], [[*row, k] for k in (10, 20) for row in rows]
+    found = read_runs(write(tmp_path / "k.csv", columns, more))
+    assert set(found["model"]) == {"gpt2, top_k 10", "gpt2, top_k 20"}
+
+
+def test_rows_that_stand_twice_blanks_and_an_infinite_mean_are_taken(tmp_path):
+    rows = runs()
+    rows[0][COLUMNS.index("average_pvi_for_F")] = "-inf"
+    rows[1][COLUMNS.index("prompt_set")] += " "
+    found = read_runs(write(tmp_path / "results.csv", COLUMNS, [*rows, rows[3]]))
+    assert len(found) == len(rows)
+    assert np.isnan(found["wrong"].iloc[0])
+    assert found["prompt"].nunique() == 3
 
 
 @pytest.mark.parametrize(
     ("place", "value", "told"),
     [
         (7, "high", "row 2: column 'accuracy' is 'high'; right would be a number"),
+        (7, "46.2", "row 2: column 'accuracy' is 46.2; right would be between 0 and 1"),
         (5, "4.5", "row 2: column 'number_of_shots' is no whole number"),
     ],
 )
@@ -163,3 +191,59 @@ def test_two_logs_of_lm_evaluation_harness_with_inputs_and_without(tmp_path):
     short = write_lm(tmp_path / "short", [lm_sample(0, [-2.0, -2.0], 0)])
     done = CliRunner().invoke(app, ["pvi", str(given), "--null", str(short)])
     assert "example '1', choice 0 is in the run with inputs alone" in str(done.exception or done.output)
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (lm_sample(0, [-2.0, -2.0], 1), "choice 0: is correct in one run and wrong in the other"),
+        (
+            lm_sample(0, [-2.0, -2.0], 0)
+            | {
+                "arguments": {
+                    "gen_args_0": {"arg_0": "", "arg_1": " longer"},
+                    "gen_args_1": {"arg_0": "", "arg_1": " b"},
+                }
+            },
+            "choice 0: has 2 characters in one run, 7 in the other",
+        ),
+        (lm_sample(0, ["-inf", "-inf"], 0) | {"acc": 0.0}, "impossible"),
+    ],
+)
+def test_logs_of_other_labels_or_choices_are_told(tmp_path, other, told):
+    given = write_lm(tmp_path / "given", [lm_sample(0, [-1.0, -2.0], 0)])
+    null = write_lm(tmp_path / "null", [other])
+    done = CliRunner().invoke(app, ["pvi", str(given), "--null", str(null), "--over", "choices"])
+    assert done.exit_code != 0
+    assert told in str(done.exception or done.output)
+
+
+def test_runs_of_two_models_are_noted(tmp_path):
+    given = write_lm(tmp_path / "given", [lm_sample(0, [-1.0, -2.0], 0), lm_sample(1, [-1.0, -2.0], 0)])
+    null = write_lm(tmp_path / "null", [lm_sample(0, [-2.0, -2.0], 0), lm_sample(1, [-2.0, -2.0], 0)])
+    results = next((tmp_path / "null").glob("results*.json"))
+    results.write_text(results.read_text().replace("org/model", "org/other"))
+    done = CliRunner().invoke(app, ["pvi", str(given), "--null", str(null)])
+    assert done.exit_code == 0
+    assert "note: the runs are of 'org--model' and 'org--other'" in done.output
+
+
+def test_an_infinite_example_has_no_part_in_the_mean_and_is_counted(tmp_path):
+    path = write(tmp_path / "e.csv", EXAMPLES, [*ROWS, ["four", 0, 2.0, "inf", 1, False, "-inf"]])
+    found = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
+    assert found["infinite"] == 1
+    assert found["information"] == pytest.approx((0.75 - 1.5 + 0.5) / 3)
+    assert found["told_apart"] == 1
+
+
+def test_numbers_of_few_digits_may_differ_by_their_last(tmp_path):
+    few = [["one", 0, 1.0, 0.3, 0, True, 0.8], ["two", 0, 1.4, 0.3, 0, True, 1.0]]
+    assert len(read_examples(write(tmp_path / "e.csv", EXAMPLES, few))) == 2
+    with pytest.raises(InputError, match="PVI is 1.9, and H_yb - H_yx is 0.7"):
+        read_examples(write(tmp_path / "e.csv", EXAMPLES, [["one", 0, 1.0, 0.3, 0, True, 1.9], *few]))
+
+
+def test_a_table_in_nats_is_shown_in_bits(tmp_path):
+    found = read_examples(write(tmp_path / "e.csv", EXAMPLES, ROWS), "nats")
+    assert found["H_yb"].iloc[0] == pytest.approx(1 / np.log(2))
+    assert found["pvi"].iloc[0] == pytest.approx(0.75 / np.log(2))

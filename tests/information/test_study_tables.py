@@ -3,11 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
 from abovechance.information import densities, examples, overview, pairs, runs
-from abovechance.information.table import of_scores
+from abovechance.information.means import adjusted_means
+from abovechance.information.table import labels_of, of_scores
+from abovechance.information.tails import tails_of_labels
 from abovechance.pvi import accuracy_of_tails, one_way, repeated_measures, v_information
 from abovechance.study.tasks import as_table
 
@@ -52,6 +56,7 @@ def made(table: pd.DataFrame, skill: float, prompts: int = 3, seed: int = 1) -> 
     predictions = pd.DataFrame(
         [
             {"prompt": prompt, "example": example, "correct": bool(predicted[prompt, place] == right[place])}
+            | {"tie": False}
             for prompt in range(prompts)
             for place, example in enumerate(table["example"])
         ]
@@ -72,7 +77,7 @@ def test_null_scores_of_other_prompts_are_told():
     table = task(5)
     logits = sure(np.zeros((2, 5, 3)))
     given = scores(table, logits)
-    predictions = pd.DataFrame({"prompt": [], "example": [], "correct": []})
+    predictions = pd.DataFrame({"prompt": [], "example": [], "correct": [], "tie": []})
     with pytest.raises(InputError, match="null-target prompt 1 has no score of example 'e0', choice 0"):
         of_scores(given, given[given["prompt"] == 0], table, predictions)
 
@@ -81,7 +86,7 @@ def test_of_several_correct_choices_the_answer_is_any():
     table = task(1)
     table.at[0, "correct"] = [True, True, False]
     given, null = (np.log([[[0.2, 0.3, 0.5]]]), np.log([[[0.1, 0.15, 0.5]]]))
-    predictions = pd.DataFrame({"prompt": [0], "example": ["e0"], "correct": [True]})
+    predictions = pd.DataFrame({"prompt": [0], "example": ["e0"], "correct": [True], "tie": [False]})
     (row,) = of_scores(scores(table, given), scores(table, null), table, predictions).to_dict("records")
     assert row["bits"] == pytest.approx(1)
     assert row["pvi"] == pytest.approx(1)
@@ -101,8 +106,8 @@ def test_prompts_have_their_tails_and_those_that_others_foresee():
             own["pvi"], own["correct"], 0.2
         )
         others = pvi[pvi["prompt"] != prompt].groupby("example")["pvi"].mean().loc[own["example"]]
-        assert (row["other_lowest_half"], row["other_highest_half"]) == accuracy_of_tails(
-            others.to_numpy(), own["correct"], 0.5
+        assert (row["other_lowest_half"], row["other_highest_half"]) == tails_of_labels(
+            others.to_numpy(), own["correct"], own["label"], 0.5
         )
 
 
@@ -163,7 +168,11 @@ def test_densities_have_an_area_of_one_together_and_right_ones_lie_higher():
     assert areas[True] == pytest.approx(pvi["correct"].mean(), abs=0.03)
     means = {correct: np.average(own["pvi"], weights=own["density"]) for correct, own in lines.items()}
     assert means[True] > means[False]
-    assert not densities.of_setting(pvi.assign(pvi=1.0))["density"].any()
+    for strong in (1.0, pvi["pvi"].where(~pvi["correct"], 1 + 1e-5 * pvi["pvi"])):  # thinner than the points
+        found = densities.of_setting(pvi.assign(pvi=strong))
+        right = found[found["correct"]]
+        area = np.trapezoid(right["density"], right["pvi"])
+        assert area == pytest.approx(pvi["correct"].mean(), abs=0.05)
 
 
 def test_pairs_compare_sets_with_the_same_shots_and_shots_with_the_same_set():
@@ -174,8 +183,14 @@ def test_pairs_compare_sets_with_the_same_shots_and_shots_with_the_same_set():
         for shots in (2, 4)
         for prompt, values in pairs.series(made(table, 1.0, seed=shots)).items()
     }
-    of_model = pairs.of_model(found, Setting("m", "t", 2), clusters)
+    labels = labels_of(table)
+    of_model = pairs.of_model(found, Setting("m", "t", 2), clusters, labels, nested=True)
     assert of_model["between"].value_counts().to_dict() == {pairs.SETS: 6, pairs.SHOTS: 3}
+    drawn = pairs.of_model(found, Setting("m", "t", 2), clusters, labels, nested=False)
+    assert set(drawn["between"]) == {pairs.SETS}
+    bare = {(0 if shots == 2 else shots, prompt): values for (shots, prompt), values in found.items()}
+    without = pairs.of_model(bare, Setting("m", "t", 2), clusters, labels, nested=True)
+    assert set(without["between"]) == {pairs.SETS}
     summed = pairs.consistency(of_model).set_index("between")
     assert summed["pairs"].to_dict() == {pairs.SETS: 2, pairs.SHOTS: 3}
     assert summed.loc[pairs.SETS, "mean"] == pytest.approx(
@@ -213,7 +228,9 @@ def flipped(table: pd.DataFrame, share: float, seed: int = 4) -> tuple[pd.DataFr
     return wrong, set(table["example"].iloc[chosen])
 
 
-@pytest.mark.parametrize(("skill", "precision", "recall"), [(8.0, 0.8, 0.8), (4.0, 0.5, 0.6)])
+@pytest.mark.parametrize(
+    ("skill", "precision", "recall"), [(8.0, 0.9, 0.9), (4.0, 0.8, 0.9), (2.0, 0.6, 0.9)]
+)
 def test_labels_that_are_wrong_are_at_the_head_of_the_list(skill, precision, recall):
     """5 % of 400 labels are flipped; good models find most of them at the head of the list."""
     table = task(400)
@@ -224,11 +241,12 @@ def test_labels_that_are_wrong_are_at_the_head_of_the_list(skill, precision, rec
         right = np.array([flags.index(True) for flags in table["correct"]])
         evidence = generator.normal(0, 1, (400, 3))
         evidence[range(400), right] += skill * generator.gamma(2, 0.5, 400)
-        liking = generator.normal(0, 1.5, (3, 1, 3))
-        null, given = sure(np.broadcast_to(liking, (3, 400, 3))), sure(liking + evidence)
+        # the model likes some answers, and others of these behind any input
+        liking, behind_input = generator.normal(0, 1.5, (2, 3, 1, 3))
+        null, given = sure(np.broadcast_to(liking, (3, 400, 3))), sure(liking + behind_input + evidence)
         nobody = pd.DataFrame(
             [
-                {"prompt": prompt, "example": name, "correct": True}
+                {"prompt": prompt, "example": name, "correct": True, "tie": False}
                 for prompt in range(3)
                 for name in wrong["example"]
             ]
@@ -245,8 +263,9 @@ def test_labels_that_are_wrong_are_at_the_head_of_the_list(skill, precision, rec
     truth = [
         labels[flags.index(True)] for labels, flags in zip(found["labels"], found["correct"], strict=True)
     ]
-    assert (found["suggested"] == truth).mean() > 0.8
-    assert (listed["margin"].diff().dropna() <= 0).all()
+    assert (found["suggested"] == truth).mean() > 0.75
+    assert (listed["beyond"].diff().dropna() <= 0).all()
+    assert (listed["margin"] > 0).all()
     share = (
         listed["label"].value_counts()
         / wrong["correct"].map(lambda own: LABELS[own.index(True)]).value_counts()
@@ -268,8 +287,66 @@ def test_the_hardest_of_each_label_come_first_and_models_are_compared_with_the_m
     four = found[(found["model"] == "m") & (found["shots"] == 4)].set_index("example")["pvi"]
     assert both.loc["t"]["m"].to_dict() == pytest.approx(four.to_dict())
     clusters = {"t": table.set_index("example")["cluster"]}
-    (row,) = pairs.of_models(both, clusters).to_dict("records")
+    (row,) = pairs.of_models(both, clusters, {"t": labels_of(table)}).to_dict("records")
     assert row["r"] == pytest.approx(np.corrcoef(both["m"], both["n"])[0, 1])
+
+
+def test_within_labels_a_liking_makes_no_r():
+    table = task(90)
+    labels, clusters = labels_of(table), table.set_index("example")["cluster"]
+    generator = np.random.default_rng(5)
+    liked = (labels == "yes").astype(float) * 4
+    found = {
+        (2, prompt): pd.Series(generator.normal(size=90), labels.index) + sign * liked
+        for prompt, sign in enumerate((1, 1, -1))
+    }
+    pair = pairs.of_model(found, Setting("m", "t", 2), clusters, labels, nested=True)
+    assert pair["r"].tolist() == pytest.approx([0.8, -0.8, -0.8], abs=0.15)
+    assert pair["within"].abs().max() < 0.3
+
+
+@given(st.integers(2, 5), st.integers(2, 8), st.integers(0, 100))
+def test_an_adjusted_mean_is_the_plain_one_where_nothing_lacks_and_least_squares_where_something_does(
+    rows, examples, seed
+):
+    generator = np.random.default_rng(seed)
+    values = generator.normal(size=(rows, examples)) + 3 * generator.normal(size=(rows, 1))
+    assert adjusted_means(values) == pytest.approx(values.mean(axis=0))
+    lacking = values.copy()
+    lacking[generator.integers(rows), generator.integers(examples)] = np.nan
+    there = np.isfinite(lacking)
+    row, example = np.nonzero(there)
+    design = np.concatenate([np.eye(rows)[row], np.eye(examples)[example]], axis=1)
+    fitted = np.linalg.lstsq(design, lacking[there], rcond=None)[0]
+    assert adjusted_means(lacking) == pytest.approx(fitted[rows:] + fitted[:rows].mean(), abs=1e-6)
+
+
+def test_an_example_that_a_prompt_lacks_is_not_hard_for_that():
+    generator = np.random.default_rng(0)
+    values = np.array([[0.0], [0.0], [2.0]]) + generator.normal(0, 0.01, (3, 20))
+    values[2, :4] = np.nan  # its demonstrations
+    assert np.nanmean(values, axis=0)[:4] == pytest.approx([0] * 4, abs=0.1)
+    assert adjusted_means(values) == pytest.approx([2 / 3] * 20, abs=0.05)
+    nowhere = np.column_stack([values, [np.nan] * 3])
+    assert np.isnan(adjusted_means(nowhere)[-1])
+
+
+def test_examples_with_labels_of_their_own_are_one_list():
+    own = pd.DataFrame(
+        [
+            {"model": "m", "task": "t", "shots": 1, "example": f"e{place}", "label": f"word {place}"}
+            | {"prompts": 1, "pvi": float(place), "correct": 0.5}
+            | {"margin": 5.0 - place, "against": 1.0, "rival": "other"}
+            for place in range(20)
+        ]
+    )
+    inputs = pd.DataFrame({"task": "t", "example": own["example"], "input": "?"})
+    assert examples.hardest(own, inputs)["example"].tolist() == [f"e{place}" for place in range(5)]
+    listed = examples.mislabelled(own, inputs)
+    assert len(listed) == 5
+    assert set(listed["of_label"]) == {0.25}
+    assert examples.hardest(own.head(0), inputs).empty
+    assert examples.mislabelled(own.head(0), inputs).empty
 
 
 def test_a_variation_ratio_is_the_share_that_differs_from_most():
@@ -281,8 +358,9 @@ def test_a_variation_ratio_is_the_share_that_differs_from_most():
     low = found[found["shots"] == 2].set_index("example")["pvi"].rank().to_dict()
     known["annotations"] = [["a", "b"] if low[name] < 20 else ["a", "a"] for name in known["example"]]
     known.loc[0, "annotations"] = None
+    known.at[1, "annotations"] = ["a"]  # who agrees with nobody
     row = examples.by_agreement(found, known).iloc[0]
-    assert row["annotated"] == 59
+    assert row["annotated"] == 58
     assert row["r"] < 0
     assert row["disagree"] < row["agree"]
     assert examples.by_agreement(found, inputs_of(table)).empty

@@ -27,14 +27,16 @@ def test_the_tokens_counted_are_those_that_a_job_computes(task, weights, tmp_pat
     cells = {tmp_path / f"{shots}.parquet": cell(task, prompts=4, shots=shots) for shots in (1, 2)}
     ledger = Ledger(tmp_path / "ledger.jsonl", "this machine", processors=2, accelerators=0)
     score_cells(cells, weights, "float32", silent, spend=ledger.add)
-    table = count_tokens(cells.values(), partial(tokenize, load_tokenizer(weights)), tree)
+    table = count_tokens(
+        [("drawn", one) for one in cells.values()], partial(tokenize, load_tokenizer(weights)), tree
+    )
     TOKEN_COUNTS.write(table, tmp_path / "counts.parquet", {})
     entries = [entry for path in cells for entry in read_made_from(path)["prompts"]]
     for name in ("tokens", "computed"):
         assert table[name].tolist() == [entry[name] for entry in entries]
     assert (table["computed"] < table["tokens"]).all()
     assert set(table["strings"]) == {4 * 3, 3 * 3}  # other examples x choices
-    (row,) = spent({("m", "t", False): ledger.path}, {"m": 1000}).to_dict("records")
+    (row,) = spent({("m", "t", "drawn"): ledger.path}, {"m": 1000}).to_dict("records")
     assert (row["prompts"], row["tokens"], row["computed"]) == (
         8,
         table["tokens"].sum(),
@@ -69,21 +71,21 @@ def test_what_a_model_computes_is_counted_by_the_path_that_it_takes(kind, task, 
     scored = cell(task, prompts=3, shots=1)
     score_cells({tmp_path / "1.parquet": scored}, weights, "float32", silent, spend=ledger.add)
     read = partial(tokenize, load_tokenizer(weights))
-    counted = count_tokens([scored], read, expected_path(weights))["computed"].sum()
-    (row,) = spent({("m", "t", False): ledger.path}, {"m": 1}).to_dict("records")
+    counted = count_tokens([("drawn", scored)], read, expected_path(weights))["computed"].sum()
+    (row,) = spent({("m", "t", "drawn"): ledger.path}, {"m": 1}).to_dict("records")
     assert counted == row["computed"]
-    in_tree = count_tokens([scored], read, tree)["computed"].sum()
+    in_tree = count_tokens([("drawn", scored)], read, tree)["computed"].sum()
     assert (counted > in_tree) == (kind in ("bloom", "mamba"))
 
 
 def test_prompts_that_are_too_long_do_not_count_or_are_told(task, weights):  # noqa: F811
     scored, read = cell(task, prompts=4, shots=2), partial(tokenize, load_tokenizer(weights))
-    longest = count_tokens([scored], read, tree)["longest"]
+    longest = count_tokens([("drawn", scored)], read, tree)["longest"]
     context = int(longest.max()) - 1
-    left = count_tokens([scored], read, tree, context, leave_out=True)
+    left = count_tokens([("drawn", scored)], read, tree, context, leave_out=True)
     assert len(left) == (longest <= context).sum() < 4
     with pytest.raises(InputError, match="prompts are longer than the model's context"):
-        count_tokens([scored], read, tree, context)
+        count_tokens([("drawn", scored)], read, tree, context)
 
 
 def test_nothing_is_spent_on_prompts_that_are_scored_already(task, weights, tmp_path):  # noqa: F811
@@ -107,7 +109,7 @@ def test_jobs_of_several_machines_add_up_and_a_torn_line_does_not_count(tmp_path
     lines = [line("start", 10), line("prompt", 2, 100), line("start", 20, machine="b", gpus=2)]
     lines += [line("prompt", 1, 100, "b", 2), line("prompt", 1, 100, "b", 2), line("prompt", 3, 50)[:30]]
     path.write_text("\n".join(lines))
-    ledgers = {("m", "t", False): path, ("m", "never scored", False): tmp_path / "nowhere"}
+    ledgers = {("m", "t", "drawn"): path, ("m", "never scored", "drawn"): tmp_path / "nowhere"}
     table = spent(ledgers, {"m": 7})
     assert table.columns.tolist() == SPENT
     assert table["machine"].tolist() == ["a", "b"]
@@ -123,7 +125,7 @@ def needed() -> pd.DataFrame:
     counts = pd.DataFrame(
         {
             "shots": 1,
-            "null": False,
+            "kind": "drawn",
             "prompt": [0, 1],
             "strings": 6,
             "tokens": 600,

@@ -226,6 +226,21 @@ def test_what_is_stored_is_listed_and_what_is_not_wanted_dropped(tmp_path):
     assert stored(tmp_path)["kept"].tolist() == [0]
 
 
+def test_scores_of_other_kinds_of_prompts_are_listed_and_dropped_where_they_are_not_asked_for(tmp_path):
+    place = study(tmp_path, models={"m": {}}, tasks={"t": "", "u": ""}, shots=[1], pvi={})
+    for kind in ("null", "training"):
+        finished(tmp_path / f"{kind}_scores" / "m" / "t" / "1-shot.parquet", IDENTITY, "a")
+    found = stored(place)
+    assert found[["task", "kind", "asked"]].to_numpy().tolist() == [
+        ["t", "drawn", True],
+        ["u", "drawn", True],
+        ["t", "null-target", True],
+        ["t", "training", False],
+    ]
+    drop_unasked(found)
+    assert stored(place)["kind"].tolist() == ["drawn", "drawn", "null-target"]
+
+
 def test_kill_minus_nine_loses_no_prompt_that_was_added(path):
     program = (
         "import sys, pandas as pd, itertools; from pathlib import Path;"

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abovechance.core.errors import InputError
-from abovechance.study.prompts import draw_prompts, evaluated_on, evaluation_set, null_target
+from abovechance.study.prompts import (
+    draw_prompts,
+    evaluated_on,
+    evaluation_set,
+    null_target,
+    training_set,
+)
 from abovechance.study.tasks import as_table
 
 
@@ -38,6 +44,20 @@ def test_a_large_task_has_separate_demonstrations():
     assert evaluation.equals(evaluation_set(some_task(1000), "t", seed=0, max_examples=200))
     assert not evaluation.equals(evaluation_set(some_task(1000), "t", seed=1, max_examples=200))
     assert not evaluation.equals(evaluation_set(some_task(1000), "other", seed=0, max_examples=200))
+
+
+def test_training_examples_are_of_each_label_and_none_is_evaluated():
+    task = some_task(100)
+    evaluation = evaluation_set(task, "t", seed=0, max_examples=60)
+    found = training_set(task, evaluation, "t", 0, 12)
+    chosen = found["example"][found["evaluated"]]
+    assert not set(chosen) & set(evaluation["example"][evaluation["evaluated"]])
+    assert Counter(int(name[1:]) % 2 for name in chosen) == {0: 6, 1: 6}
+    more = training_set(task, evaluation, "t", 0, 14)
+    assert set(chosen) < set(more["example"][more["evaluated"]])
+    assert training_set(task, evaluation, "t", 0, 1000)["evaluated"].sum() == 40
+    with pytest.raises(InputError, match="all of its 60 examples are evaluated, so that none are left"):
+        training_set(some_task(60), evaluation_set(some_task(60), "t", 0, 60), "t", 0, 12)
 
 
 def test_demonstrations_are_text_blank_answer_line_break():

@@ -56,9 +56,7 @@ def test_an_archive_has_results_inputs_environment_and_code(place, archive):
     left = {
         name
         for name in results
-        if re.match(
-            r"(logs|benchmarks|archive|cost/ledgers|cost/null_ledgers|cost/tokens)/|.*/\.lock\Z", name
-        )
+        if re.match(r"(logs|benchmarks|archive|cost/(\w+_)?ledgers|cost/tokens)/|.*/\.lock\Z", name)
     }
     assert {f"results/{name}" for name in results - left} <= names
     assert {

@@ -14,6 +14,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from abovechance.core.provenance import file_sha256
 from abovechance.core.tables import read_table
+from abovechance.results.predictions import predict
+from abovechance.study.kinds import KINDS
 from tests.conftest import snakemake
 from tests.tiny import write_tiny_study
 
@@ -28,6 +30,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, labels in (("alive", ["animal", "plant"]), ("sizes", ["small", "middling", "large"])):
         rows = [
             {"text": f"{word} {number}", "choices": labels, "answer": labels[(place + number) % len(labels)]}
+            | ({"annotations": ["small", "small", labels[number]]} if name == "sizes" else {})
             for place, word in enumerate(WORDS)
             for number in range(3)
         ]
@@ -46,7 +49,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = write_tiny_study(folder, "hard", model={"max_position_embeddings": 2000}, **changes)
     snakemake("--configfile", str(config), directory=folder)
     scores = {path: file_sha256(path) for path in (folder / "results/hard").glob("scores/*/*/*.parquet")}
-    config.write_text(config.read_text() + "pvi: {}\n")
+    config.write_text(config.read_text() + "pvi: {training_examples: 9}\n")
     said = snakemake("--configfile", str(config), directory=folder)
     # with the key, null-target prompts are scored and nothing else
     assert scores == {path: file_sha256(path) for path in scores}
@@ -130,21 +133,82 @@ def test_the_report_says_which_examples_are_hard(place):
     assert set(hard["label"]) == {"animal", "plant", "small", "middling", "large"}
     assert hard["input"].str.match("|".join(WORDS)).all()
     assert not (results / "figures/pvi_models.png").exists()  # of one model
-    assert pd.read_csv(results / "tables/pvi_annotations.csv").empty
+    agreed = pd.read_csv(results / "tables/pvi_annotations.csv")
+    assert agreed["task"].tolist() == ["sizes"] * 2
+    assert "PVI and how far annotators agree" in text
+    shown = pd.read_csv(results / "figures/pvi_annotations.csv")
+    assert set(shown["shots"]) == {6}
+    assert set(shown["variation"].round(3)) <= {0, 0.333}
+    assert len(shown) == 12
+
+
+def test_demonstrations_are_those_that_are_hard_and_are_not_evaluated(place):
+    results = place / "results/hard"
+    for task, labels, most in (("alive", 2, 4), ("sizes", 3, 6)):
+        examples = read_table(results / f"tasks/{task}.parquet").set_index("example")
+        evaluation = read_table(results / f"evaluation_sets/{task}.parquet")
+        evaluated = set(evaluation["example"][evaluation["evaluated"]])
+        training = read_table(results / f"training_sets/{task}.parquet")
+        training = set(training["example"][training["evaluated"]])
+        assert len(training) == 9
+        assert not training & evaluated
+        # PVI of each training example, mean over shots of means over prompts, from the scores themselves
+        means = []
+        for shots in (labels, most):
+            scores, null = (
+                read_table(results / f"{folder}/tiny/{task}/{shots}-shot.parquet").set_index(
+                    ["prompt", "example", "choice"]
+                )["logprob"]
+                for folder in ("training_scores", "training_null_scores")
+            )
+            assert set(scores.index.get_level_values("example")) <= training
+            gold = {example: list(correct).index(True) for example, correct in examples["correct"].items()}
+            right = [gold[example] == choice for _, example, choice in scores.index]
+            means.append((scores - null)[right].groupby(level="example").mean())
+        pvi = pd.concat(means, axis=1).mean(axis=1)
+        label = {example: examples.loc[example, "labels"][gold[example]] for example in pvi.index}
+        hard = {
+            example
+            for _, own in pvi.groupby(label)
+            for example in own.sort_values().index[: max(2, -(-len(own) // 5))]
+        }
+        for shots in (labels, most):
+            prompts = read_table(results / f"hardest_prompts/tiny/{task}/{shots}-shot.parquet")
+            for shown in prompts["demonstrations"]:
+                assert set(shown) <= hard
+                assert len({label[example] for example in shown}) == labels
+
+
+def test_the_table_of_hard_demonstrations_is_of_the_scores(place):
+    results = place / "results/hard"
+    table = pd.read_csv(results / "tables/pvi_demonstrations.csv").set_index(["task", "shots"])
+    assert len(table) == 4
+    predictions = read_table(results / "predictions/tiny.parquet").astype({"task": str})
+    drawn = predictions.groupby(["task", "shots"])["correct"].mean()
+    for (task, shots), row in table.iterrows():
+        examples = read_table(results / f"tasks/{task}.parquet")
+        scores = read_table(results / f"hardest_scores/tiny/{task}/{shots}-shot.parquet")
+        hardest = predict(scores, examples)
+        assert row["drawn"] == pytest.approx(drawn[task, shots])
+        assert row["hardest"] == pytest.approx(hardest["correct"].mean())
+        assert row["hardest_spread"] == pytest.approx(
+            np.std(hardest.groupby("prompt")["correct"].mean(), ddof=1)
+        )
+        assert row["low"] <= row["difference"] <= row["high"]
 
 
 def test_what_null_target_prompts_cost_stands_beside_the_rest(place):
-    spent = pd.read_csv(place / "results/hard/cost/spent.csv").set_index(["task", "null"])
-    assert spent["prompts"].to_dict() == {
-        ("alive", False): 6,
-        ("alive", True): 6,
-        ("sizes", False): 6,
-        ("sizes", True): 6,
-    }
-    assert (spent.xs(True, level="null")["computed"] < spent.xs(False, level="null")["computed"] / 5).all()
+    spent = pd.read_csv(place / "results/hard/cost/spent.csv").set_index(["task", "kind"])
+    kinds = [kind.name for kind in KINDS]
+    assert spent["prompts"].to_dict() == {(task, kind): 6 for task in ("alive", "sizes") for kind in kinds}
+    by_kind = {kind: spent.xs(kind, level="kind")["computed"] for kind in kinds}
+    assert (by_kind["null-target"] < by_kind["drawn"] / 5).all()
     snakemake("cost", "--configfile", str(place / "hard.yaml"), directory=place)
-    needed = pd.read_csv(place / "results/hard/cost/estimate.csv").set_index(["task", "null"])
-    assert needed["tokens"].to_dict() == spent["tokens"].to_dict()
+    needed = pd.read_csv(place / "results/hard/cost/estimate.csv").set_index(["task", "kind"])
+    known = needed.drop(index="hardest", level="kind")["tokens"].to_dict()
+    assert known == spent.drop(index="hardest", level="kind")["tokens"].to_dict()
+    # which demonstrations are hard is not known before: the drawn ones stand for them
+    assert (needed.xs("hardest", level="kind")["tokens"] == needed.xs("drawn", level="kind")["tokens"]).all()
 
 
 def test_a_study_from_its_stored_scores_has_the_same_pvi(place, tmp_path):

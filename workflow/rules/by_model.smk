@@ -29,17 +29,14 @@ def settings_of(wildcards):
     return [setting for setting in SETTINGS if setting[0] == model_of(wildcards)]
 
 
-def scores_of(wildcards):
-    """The scores files of a model's settings."""
+def scores_files(kind, settings):
+    """The scores files of settings, of one kind of prompts."""
     return [
-        f"{SCORED}/scores/{model}/{task}/{shots}-shot.parquet"
-        for model, task, shots in settings_of(wildcards)
+        f"{SCORED}/{kind.scores}/{model}/{task}/{shots}-shot.parquet"
+        for model, task, shots in settings
     ]
 
 
-def null_scores_of(wildcards):
-    """The scores files of the same prompts without inputs."""
-    return [
-        f"{SCORED}/null_scores/{model}/{task}/{shots}-shot.parquet"
-        for model, task, shots in settings_of(wildcards)
-    ]
+def scores_of(kind):
+    """Gives the scores files of a model's settings, of one kind of prompts."""
+    return lambda wildcards: scores_files(kind, settings_of(wildcards))

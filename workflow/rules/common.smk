@@ -33,6 +33,15 @@ from abovechance.core.provenance import digest
 from abovechance.core.reading import read_yaml
 from abovechance.shown import catalogue
 from abovechance.study.config import precision_pairs, resolve, start_of
+from abovechance.study.prompts import BALANCED
+from abovechance.study.kinds import (
+    DRAWN,
+    HARDEST,
+    NULL,
+    TRAINING,
+    TRAINING_NULL,
+    kinds_of,
+)
 
 DOWNLOADS = yaml.safe_load((WORKFLOW / "downloads.yaml").read_text())
 SCHEMA = yaml.safe_load((WORKFLOW / "schemas" / "config.schema.yaml").read_text())
@@ -56,6 +65,7 @@ for config_file in workflow.configfiles:
 CONFIG_FILES = ", ".join(map(str, workflow.configfiles)) or "--config"
 STUDY = told(resolve, config, SCHEMA, DOWNLOADS, CONFIG_FILES)
 RESULTS = f"results/{STUDY['study']}"
+KINDS = kinds_of(STUDY)  # of prompts, where some are scored
 PREDICTIONS = f"{RESULTS}/predictions/{{model_file}}.parquet"
 ACCURACY = f"{RESULTS}/accuracy/{{model_file}}.parquet"
 LIKELIHOODS = f"{RESULTS}/likelihoods/{{model_file}}.parquet"
@@ -114,8 +124,9 @@ def reported_figures(figures, caption):
 def of_scores(precision_pairs):
     """The analyses of scored models, in the order in which they are shown."""
     first = ["left_out", "randomization", "verdicts", "heldout"]
-    last = ["precision"] * bool(precision_pairs) + ["pvi"] * ("pvi" in STUDY)
-    return [*first, "spread", "agreement", "expected_maximum", *last]
+    last = ["precision"] * bool(precision_pairs) + ["pvi"] * (NULL in KINDS)
+    hard = ["hard_demonstrations"] * (HARDEST in KINDS)
+    return [*first, "spread", "agreement", "expected_maximum", *last, *hard]
 
 
 def code_of(script):

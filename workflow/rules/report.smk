@@ -30,6 +30,7 @@ rule report:
         predictions=of_all_models(PREDICTIONS),
         tables=table_files(TABLES, ["csv"]),
         figures=figure_files(FIGURES, ["png"]),
+        numbers=figure_files(FIGURES, ["csv"]),
     output:
         report(
             f"{RESULTS}/report.html",

@@ -7,7 +7,8 @@ from script_log import logged
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import read_parts, read_table
 from abovechance.information import densities, examples, overview, pairs, runs
-from abovechance.information.table import PVI, of_scores
+from abovechance.information.table import PVI, labels_of, of_scores
+from abovechance.scoring.store import without_left_out
 
 with logged(snakemake):
     files, params, made = snakemake.input, snakemake.params, snakemake.output
@@ -24,22 +25,25 @@ with logged(snakemake):
     }
     found = {what: [] for what in schemas}
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
+    labels = {name: labels_of(task) for name, task in tasks.items()}
     series, last = {}, {}
     with PVI.writing_parts(Path(made.pvi), facts) as write:
         for predictions in read_parts(Path(files.predictions)):
             setting = setting_of(predictions)
-            read = (read_table(Path(path)) for path in scores[setting])
-            pvi = of_scores(*read, tasks[setting.task], predictions, params.over)
+            own, null = without_left_out(*map(Path, scores[setting]))
+            if own.empty:
+                continue
+            pvi = of_scores(own, null, tasks[setting.task], predictions, params.over)
             write(setting.label(pvi))
             of_setting = overview.of_setting(pvi, clusters[setting.task], params.over)
             found["settings"].append(setting.label(of_setting))
             found["prompts"].append(setting.label(runs.of_setting(pvi)))
             found["examples"].append(setting.label(examples.of_setting(pvi)))
             found["densities"].append(setting.label(densities.of_setting(pvi)))
-            own = {(setting.shots, prompt): values for prompt, values in pairs.series(pvi).items()}
-            series.setdefault(setting.task, {}).update(own)
+            named = {(setting.shots, prompt): values for prompt, values in pairs.series(pvi).items()}
+            series.setdefault(setting.task, {}).update(named)
             last[setting.task] = setting
     for task, own in series.items():
-        found["pairs"].append(pairs.of_model(own, last[task], clusters[task]))
+        found["pairs"].append(pairs.of_model(own, last[task], clusters[task], labels[task], params.nested))
     for what, schema in schemas.items():
         schema.write(schema.together(found[what]), Path(made[what]), facts)

@@ -1,9 +1,12 @@
 """Draw what PVI says of right and wrong predictions, of hard and easy examples, and of models."""
 
+from pathlib import Path
+
 from script_log import logged
 
 from abovechance.core.files import read_csv
-from abovechance.core.tables import read_tables
+from abovechance.core.tables import read_table, read_tables
+from abovechance.information import examples
 from abovechance.information.pairs import MODELS
 from abovechance.information.runs import tails
 from abovechance.shown import hardness, style
@@ -12,9 +15,13 @@ with logged(snakemake):
     files = snakemake.input
     densities = hardness.density_numbers(read_tables(files.densities), read_tables(files.settings))
     ends = hardness.tail_numbers(tails(read_tables(files.prompts)))
+    tasks = dict(zip(snakemake.params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    annotated = examples.annotated(read_tables(files.examples), examples.inputs_of(tasks))
+    agreed = hardness.annotation_numbers(annotated)
     figures = [
         ("pvi_densities", hardness.densities(densities), densities),
         ("pvi_tails", hardness.tails(ends), ends),
+        ("pvi_annotations", hardness.annotators(agreed), agreed),
     ]
     if snakemake.params.several:
         pairs = read_csv(files.pairs)

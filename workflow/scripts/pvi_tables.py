@@ -9,18 +9,17 @@ import pandas as pd
 from abovechance.core.settings import SETTING
 from abovechance.core.tables import read_table, read_tables
 from abovechance.information import examples, pairs, runs
+from abovechance.information.table import labels_of
 from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     files = snakemake.input
-    tasks = {
-        name: read_table(Path(path))[["example", "input", "cluster", "annotations"]].assign(task=name)
-        for name, path in zip(snakemake.params.tasks, files.tasks, strict=True)
-    }
-    inputs = pd.concat(tasks.values(), ignore_index=True)
+    tasks = dict(zip(snakemake.params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    inputs = examples.inputs_of(tasks)
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
+    labels = {name: labels_of(task) for name, task in tasks.items()}
     found, prompts = read_tables(files.examples), read_tables(files.prompts)
-    compared = [read_tables(files.pairs), pairs.of_models(examples.of_models(found), clusters)]
+    compared = [read_tables(files.pairs), pairs.of_models(examples.of_models(found), clusters, labels)]
     both = pd.concat([table for table in compared if len(table)] or compared[:1], ignore_index=True)
     of_settings = read_tables(files.settings)
     of_sets = {name: name.removeprefix("sets_") for name in of_settings if name.startswith("sets_")}
@@ -30,7 +29,7 @@ with logged(snakemake):
         "pvi_consistency": pairs.consistency(both),
         "pvi_pairs": both,
         "pvi_exemplar_sets": of_settings[[*SETTING, "prompts", *of_sets]].rename(columns=of_sets),
-        "pvi_anova": runs.anova(prompts),
+        "pvi_anova": runs.anova(prompts, snakemake.params.nested),
         "pvi_hardest": examples.hardest(found, inputs),
         "pvi_mislabelled": examples.mislabelled(found, inputs),
         "pvi_annotations": examples.by_agreement(found, inputs),

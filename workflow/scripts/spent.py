@@ -11,7 +11,7 @@ with logged(snakemake):
     from abovechance.scoring.weights import Weights
 
     params = snakemake.params
-    ledgers = {(model, task, null): Path(path) for model, task, null, path in params.ledgers}
+    ledgers = {(model, task, kind): Path(path) for model, task, kind, path in params.ledgers}
     parameters = {
         model: Reader.of(Weights.read(Path(path))).parameters for model, path in params.weights.items()
     }

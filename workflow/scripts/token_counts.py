@@ -14,17 +14,21 @@ with logged(snakemake):
     from abovechance.scoring.reader import Reader, expected_path
     from abovechance.scoring.tokens import tokenize
     from abovechance.scoring.weights import load_tokenizer
+    from abovechance.study.kinds import KINDS
 
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
     reader = Reader.read(Path(files.reader))
     tokenizer = load_tokenizer(reader.weights)
-    task, evaluation = read_table(Path(files.task)), read_table(Path(files.evaluation_set))
-    cells = [
-        Cell(Setting(wildcards.weights, wildcards.task, shots), task, evaluation, read_table(Path(prompts)))
-        for shots, prompts in zip(params.shots, files.prompts, strict=True)
-    ]
-    if params.null:
-        cells += [cell.without_inputs() for cell in cells]
+    task, sets = read_table(Path(files.task)), {"evaluation_sets": read_table(Path(files.evaluation_set))}
+    if files.training_set:
+        sets["training_sets"] = read_table(Path(files.training_set))
+    cells = []
+    for kind in (kind for kind in KINDS if kind.name in params.kinds):
+        for shots, prompts in zip(params.shots, map(Path, files.prompts), strict=True):
+            # which demonstrations are hard is not known yet: the drawn ones stand in for them
+            setting = Setting(wildcards.weights, wildcards.task, shots)
+            cell = Cell(setting, task, sets[kind.examples], read_table(prompts))
+            cells.append((kind.name, cell.without_inputs() if kind.null else cell))
     table = count_tokens(
         cells,
         partial(tokenize, tokenizer, special_tokens=params.special_tokens),

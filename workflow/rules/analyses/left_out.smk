@@ -10,7 +10,7 @@ TABLES += catalogue.LEFT_OUT
 rule left_out:
     """How many prompts of each setting were left out."""
     input:
-        scores=SCORES,
+        scores=SCORES[DRAWN],
     output:
         f"{RESULTS}/left_out.parquet",
     log:

@@ -18,8 +18,8 @@ rule pvi:
     """The pointwise V-usable information of every example under every prompt of a model."""
     input:
         tasks=TASK_TABLES,
-        scores=scores_of,
-        null_scores=null_scores_of,
+        scores=scores_of(DRAWN),
+        null_scores=scores_of(NULL),
         predictions=PREDICTIONS,
     output:
         **PVI_OF,
@@ -34,6 +34,7 @@ rule pvi:
         settings=settings_of,
         tasks=TASKS,
         over=STUDY["pvi"]["over"],
+        nested=STUDY["demonstrations"] == BALANCED,
         code=code_of("pvi.py"),
     script:
         "../../scripts/pvi.py"
@@ -60,6 +61,7 @@ rule pvi_tables:
         "../../../envs/analysis.yaml"
     params:
         tasks=TASKS,
+        nested=STUDY["demonstrations"] == BALANCED,
         code=code_of("pvi_tables.py"),
     script:
         "../../scripts/pvi_tables.py"
@@ -68,6 +70,8 @@ rule pvi_tables:
 rule pvi_figures:
     """Densities of PVI, the accuracy of hard and easy examples, and how alike models are."""
     input:
+        tasks=TASK_TABLES,
+        examples=of_all_models(PVI_OF["examples"]),
         densities=of_all_models(PVI_OF["densities"]),
         settings=of_all_models(PVI_OF["settings"]),
         prompts=of_all_models(PVI_OF["prompts"]),
@@ -82,6 +86,7 @@ rule pvi_figures:
     conda:
         "../../../envs/analysis.yaml"
     params:
+        tasks=TASKS,
         several=len(MODELS) > 1,
         code=code_of("pvi_figures.py"),
     script:

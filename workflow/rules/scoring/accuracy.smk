@@ -5,24 +5,14 @@ out: predictions/ and accuracy/ of each model, where it is asked for likelihoods
 """
 
 TASK_TABLES = expand(f"{SCORED}/tasks/{{task}}.parquet", task=TASKS)
-SCORES = [
-    f"{SCORED}/scores/{model}/{task}/{shots}-shot.parquet"
-    for model, task, shots in SETTINGS
-]
-
-# of the same prompts without inputs, where the study asks for them
-NULL_SCORES = [
-    f"{SCORED}/null_scores/{model}/{task}/{shots}-shot.parquet"
-    for model, task, shots in SETTINGS
-    if "pvi" in STUDY
-]
+SCORES = {kind: scores_files(kind, SETTINGS) for kind in KINDS}
 
 
 rule accuracy:
     """Which examples each prompt of a model gets right, and its accuracy."""
     input:
         tasks=TASK_TABLES,
-        scores=scores_of,
+        scores=scores_of(DRAWN),
     output:
         predictions=PREDICTIONS,
         accuracy=ACCURACY,
@@ -46,7 +36,7 @@ rule scored_likelihoods:
     """The log-likelihoods of all choices under a model as one table."""
     input:
         tasks=TASK_TABLES,
-        scores=scores_of,
+        scores=scores_of(DRAWN),
     output:
         LIKELIHOODS,
     log:

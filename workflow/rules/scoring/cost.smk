@@ -39,6 +39,11 @@ rule token_counts:
     input:
         task=rules.task.output.table,
         evaluation_set=rules.evaluation_set.output.table,
+        training_set=(
+            f"{RESULTS}/{TRAINING.examples}/{{task}}.parquet"
+            if TRAINING in KINDS
+            else []
+        ),
         prompts=prompts_of,
         reader=rules.reader.output[0],
     output:
@@ -51,7 +56,7 @@ rule token_counts:
         "../../../envs/scoring.yaml"
     params:
         shots=lambda wildcards: SHOTS[wildcards.task],
-        null="pvi" in STUDY,
+        kinds=[kind.name for kind in KINDS],
         too_long=STUDY["too_long"],
         special_tokens=STUDY["special_tokens"],
         code=code_of("token_counts.py"),
@@ -87,8 +92,7 @@ rule cost:
 rule spent:
     """What scoring has cost."""
     input:
-        scores=SCORES,
-        null_scores=NULL_SCORES,
+        scores=list(SCORES.values()),
         weights=[
             f"results/weights/{name}/weights.json"
             for name in dict.fromkeys(map(weights_id, MODELS))
@@ -102,10 +106,10 @@ rule spent:
         "../../../envs/scoring.yaml"
     params:
         ledgers=[
-            (model, task, null, ledger(model, task, null))
+            (model, task, kind.name, ledger(model, task, kind))
             for model in MODELS
             for task in TASKS
-            for null in dict.fromkeys(null for null, *_ in scoring_rules())
+            for kind in KINDS
         ],
         weights={
             model: f"results/weights/{weights_id(model)}/weights.json"

@@ -1,36 +1,37 @@
 """How likely each choice is: the long stage.
 
 in:  tasks, evaluation sets, prompts and weights
-out: scores/<model>/<task>/<shots>-shot.parquet; with the key pvi, the same in null_scores/
+out: scores/<model>/<task>/<shots>-shot.parquet; with the key pvi, the same of other kinds of prompts, in
+     folders of their own
 
 A job loads its model once for all numbers of shots. A job that is run again, for more prompts or after it
 was killed, scores only what is missing: its output is updated, not made anew.
 """
 
 # A rule's outputs are the same for all tasks: tasks with other numbers of shots have a rule of their own, and so
-# have null-target prompts, where the study asks for them.
-for null, shots, tasks, name in scoring_rules():
+# has each kind of prompts.
+for kind, shots, tasks, name in scoring_rules():
 
     rule:
         name:
             name
         input:
             task=rules.task.output.table,
-            evaluation_set=rules.evaluation_set.output.table,
-            prompts=prompts_of,
+            evaluation_set=f"{RESULTS}/{kind.examples}/{{task}}.parquet",
+            prompts=hardest_prompts_of if kind == HARDEST else prompts_of,
             weights=weights_file,
         output:
             scores=update(
                 expand(
-                    f"{RESULTS}/{'null_' * null}scores/{{model}}/{{task}}/{{shots}}-shot.parquet",
+                    f"{RESULTS}/{kind.scores}/{{model}}/{{task}}/{{shots}}-shot.parquet",
                     shots=shots,
                     allow_missing=True,
                 )
             ),
         log:
-            f"{RESULTS}/logs/{'null_' * null}score/{{model}}/{{task}}.log",
+            f"{RESULTS}/logs/{kind.prefix}score/{{model}}/{{task}}.log",
         benchmark:
-            f"{RESULTS}/benchmarks/{'null_' * null}score/{{model}}/{{task}}.tsv"
+            f"{RESULTS}/benchmarks/{kind.prefix}score/{{model}}/{{task}}.tsv"
         wildcard_constraints:
             task="|".join(map(re.escape, tasks)),
         conda:
@@ -38,15 +39,15 @@ for null, shots, tasks, name in scoring_rules():
         threads: STUDY["scoring"]["threads"]
         resources:
             mem_mb=scoring_mb,
-            runtime=null_minutes if null else scoring_minutes,
+            runtime=null_minutes if kind.null else scoring_minutes,
             gpu=lambda wildcards: gpus(),
         params:
             shots=shots,
-            null=null,
+            null=kind.null,
             precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
             too_long=STUDY["too_long"],
             special_tokens=STUDY["special_tokens"],
-            ledger=null_ledger_of if null else ledger_of,
+            ledger=ledger_of(kind),
             code=code_of("score.py"),
         script:
             "../../scripts/score.py"
@@ -55,4 +56,4 @@ for null, shots, tasks, name in scoring_rules():
 rule scores:
     """Everything up to the scores, and no analysis."""
     input:
-        SCORES,
+        SCORES[DRAWN],

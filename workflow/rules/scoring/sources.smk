@@ -13,6 +13,9 @@ def own_task(wildcards):
     return [task_source(wildcards)] if own else []
 
 
+HARDEST_PROMPTS = f"{RESULTS}/hardest_prompts/{{model}}/{{task}}/{{shots}}-shot.parquet"
+
+
 def prompts_of(wildcards):
     """The prompts of a task, for each of its numbers of shots."""
     return [
@@ -21,14 +24,30 @@ def prompts_of(wildcards):
     ]
 
 
+def hardest_prompts_of(wildcards):
+    """The same with the examples as demonstrations that are hard for a model."""
+    return [
+        HARDEST_PROMPTS.format(**wildcards, shots=shots)
+        for shots in SHOTS[wildcards.task]
+    ]
+
+
+def training_scores_of(wildcards, kind):
+    """The scores of a task's training examples, for each of its numbers of shots."""
+    settings = [
+        (wildcards.model, wildcards.task, shots) for shots in SHOTS[wildcards.task]
+    ]
+    return scores_files(kind, settings)
+
+
 def scoring_rules():
-    """[(whether of null-target prompts, numbers of shots, the tasks that have these, the rule's name)]."""
+    """[(kind of prompts, numbers of shots, the tasks that have these, the rule's name)]."""
     tasks = {}
     for task, shots in SHOTS.items():
         tasks.setdefault(tuple(shots), []).append(task)
     return [
-        (null, shots, of, f"{'null_' * null}score{f'_{number}' * (number > 1)}")
-        for null in ([False, True] if "pvi" in STUDY else [False])
+        (kind, shots, of, f"{kind.prefix}score{f'_{number}' * (number > 1)}")
+        for kind in KINDS
         for number, (shots, of) in enumerate(tasks.items(), start=1)
     ]
 
@@ -88,17 +107,13 @@ def weights_file(wildcards):
     return f"{folder}/nf4/weights.json" if quantized else f"{folder}/weights.json"
 
 
-def ledger(model, task, null):
-    """Where the jobs of a model and task write what they spend."""
-    return f"{RESULTS}/cost/{'null_' * null}ledgers/{model}/{task}.jsonl"
+def ledger(model, task, kind):
+    """Where the jobs of a model and task write what they spend on a kind of prompts."""
+    return f"{RESULTS}/cost/{kind.ledgers}/{model}/{task}.jsonl"
 
 
-def ledger_of(wildcards):
-    return ledger(wildcards.model, wildcards.task, null=False)
-
-
-def null_ledger_of(wildcards):
-    return ledger(wildcards.model, wildcards.task, null=True)
+def ledger_of(kind):
+    return lambda wildcards: ledger(wildcards.model, wildcards.task, kind)
 
 
 def token_counts(model, task):

@@ -8,7 +8,7 @@ MODELS, TASKS = [*STUDY["models"]], [*STUDY["tasks"]]
 SHOTS = {task: entry["shots"] for task, entry in STUDY["tasks"].items()}
 PRECISION_PAIRS = precision_pairs(STUDY["models"])
 SCORED = RESULTS
-ASKED = ["tasks", "evaluation_sets"]
+ASKED = ["tasks", *dict.fromkeys(kind.examples for kind in KINDS)]
 ANALYSES = of_scores(PRECISION_PAIRS)
 
 
@@ -22,6 +22,7 @@ wildcard_constraints:
 include: "../by_model.smk"
 include: "../scoring/sources.smk"
 include: "../scoring/tasks.smk"
+include: "../scoring/hardest.smk"
 include: "../scoring/demands.smk"
 include: "../scoring/weights.smk"
 include: "../scoring/accuracy.smk"
@@ -36,13 +37,16 @@ INPUTS = [
     if entry["source"] != "bigbench"
 ]
 KEPT = [
-    SCORES,
-    NULL_SCORES,
+    *SCORES.values(),
     SPENT,
     expand(f"{RESULTS}/{{table}}/{{task}}.parquet", table=ASKED, task=TASKS),
     [
         f"{RESULTS}/prompts/{task}/{shots}-shot.parquet"
         for task in TASKS
         for shots in SHOTS[task]
+    ],
+    [
+        HARDEST_PROMPTS.format(model=model, task=task, shots=shots)
+        for model, task, shots in SETTINGS * (HARDEST in KINDS)
     ],
 ]

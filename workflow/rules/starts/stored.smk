@@ -16,5 +16,9 @@ include: "../by_model.smk"
 include: "../scoring/accuracy.smk"
 
 
-INPUTS = [*TASK_TABLES, *SCORES, *NULL_SCORES]
+INPUTS = [*TASK_TABLES]
+for kind in KINDS:
+    INPUTS += SCORES[kind] * (
+        kind not in (TRAINING, TRAINING_NULL)
+    )  # prompts are there
 told(check_there, INPUTS, CONFIG_FILES)

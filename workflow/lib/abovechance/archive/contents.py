@@ -19,6 +19,7 @@ from abovechance.archive.bundle import Content, sha256
 from abovechance.core.provenance import digest
 from abovechance.core.tables import read_made_from
 from abovechance.study.config import start_of
+from abovechance.study.kinds import KINDS
 
 RESULTS, CODE, INPUTS = "results", "code", "inputs"
 # What of a workflow's folder is its code: files, and folders with all that lies in them.
@@ -68,7 +69,7 @@ def results(study: Study, scores: bool) -> dict[str, Content]:
 
 def is_score(study: Study, path: Path) -> bool:
     """Whether a file is one of stored scores."""
-    return path.relative_to(study.folder).parts[0] in ("scores", "null_scores")
+    return path.relative_to(study.folder).parts[0] in {kind.scores for kind in KINDS}
 
 
 def code(folder: Path) -> dict[str, Content]:

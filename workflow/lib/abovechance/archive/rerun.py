@@ -18,9 +18,13 @@ from abovechance.archive.contents import CODE, RESULTS, name_of_input
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_text
 from abovechance.study.config import start_of
+from abovechance.study.kinds import KINDS
 
 # Results that a study which starts from stored ones does not make.
-GIVEN = ("config.yaml", "cost", "scores", "null_scores", "tasks", "evaluation_sets", "prompts")
+GIVEN = (
+    *("config.yaml", "cost", "tasks", "evaluation_sets", "training_sets", "prompts", "hardest_prompts"),
+    *(kind.scores for kind in KINDS),
+)
 # What jobs leave besides results.
 OF_JOBS = ("logs", "benchmarks")
 # Keys that mean nothing where nothing is scored.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import pandas as pd
 import typer
 
@@ -15,9 +16,11 @@ from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING
 from abovechance.information import files, runs
 from abovechance.information.pointwise import v_information
+from abovechance.information.table import VOCABULARY
 from abovechance.information.tails import SHARES, accuracy_of_tails, threshold
 
 FEW = 10  # examples to show
+LOGS = (".json", ".jsonl", ".eval", ".parquet")
 UNITS = (files.NATS, files.BITS)
 
 
@@ -47,7 +50,10 @@ def pvi(
             show_default="nats of runs, bits of examples",
         ),
     ] = None,
-    over: Annotated[str, typer.Option(help="Of a log: vocabulary or choices.")] = "vocabulary",
+    over: Annotated[
+        str | None,
+        typer.Option(help="Of a log: vocabulary or choices.", show_default="vocabulary"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Which examples are hard for a model: pointwise V-usable information (PVI), in bits.
@@ -62,7 +68,14 @@ def pvi(
     if null is not None:
         if unit is not None:
             raise InputError("--unit means nothing beside --null: logs are in nats")
-        _examples(_of_logs(path, expanded(null, "--null"), over), as_json)
+        _examples(_of_logs(path, expanded(null, "--null"), over or VOCABULARY), as_json)
+    elif over is not None:
+        raise InputError("--over means nothing without --null: a CSV's numbers are made already")
+    elif path.is_dir() or path.suffix in LOGS:
+        raise InputError(
+            f"{path}: is a tool's log, and PVI is the difference of two; right would be --null with the log "
+            "of the same examples without their inputs"
+        )
     elif files.is_runs(path):
         _runs(files.read_runs(path, unit or files.NATS), as_json)
     else:
@@ -90,7 +103,8 @@ def _runs(table: pd.DataFrame, as_json: bool) -> None:
 
 def _examples(table: pd.DataFrame, as_json: bool) -> None:
     """What PVI of examples says of all of them, and which are the hardest."""
-    found = v_information(table["pvi"])
+    finite = table[np.isfinite(table["pvi"])]
+    found = v_information(finite["pvi"])
     row: dict[str, Any] = {
         "examples": found.examples,
         "information": found.mean,
@@ -100,9 +114,12 @@ def _examples(table: pd.DataFrame, as_json: bool) -> None:
     }
     if "correct" in table:
         row["accuracy"] = float(table["correct"].mean())
-        row["threshold"] = threshold(table["pvi"], table["correct"]).value
+        divided = threshold(table["pvi"], table["correct"])
+        row |= {"threshold": divided.value, "told_apart": divided.accuracy}
         ends = [end for share in SHARES for end in accuracy_of_tails(table["pvi"], table["correct"], share)]
         row |= dict(zip(runs.ENDS, ends, strict=True))
+    if (infinite := len(table) - len(finite)) > 0:
+        row["infinite"] = infinite  # these have no part in the mean
     show(pd.DataFrame([row]), as_json, upright=True)
     if not as_json:
         typer.echo("\nThe hardest examples:\n")
@@ -113,12 +130,12 @@ def _examples(table: pd.DataFrame, as_json: bool) -> None:
 def _of_logs(given: Path, null: Path, over: str) -> pd.DataFrame:
     """PVI of the examples of a run with inputs, and of one without."""
     from abovechance.importers import Options, read_runs
-    from abovechance.information.table import CHOICES, VOCABULARY, of_likelihoods
+    from abovechance.information.table import CHOICES, of_likelihoods
     from abovechance.results.likelihoods import OF_CHOICES, of_imported
 
     if over not in (VOCABULARY, CHOICES):
         raise InputError(f"--over is '{over}'; right would be {VOCABULARY} or {CHOICES}")
-    tables = []
+    tables, models = [], []
     for path in (given, null):
         found = read_runs([path], Options())
         if len(found) != 1:
@@ -126,6 +143,9 @@ def _of_logs(given: Path, null: Path, over: str) -> pd.DataFrame:
         if not {*OF_CHOICES} <= {*found[0].rows}:
             raise InputError(f"{path}: has no log-likelihoods of choices, which PVI is made of")
         tables.append(found[0].rows.assign(prompt=0))
+        models.append(found[0].model)
+    if models[0] != models[1]:
+        typer.echo(f"note: the runs are of '{models[0]}' and '{models[1]}'", err=True)
     found_in = [of_imported(table) for table in tables]
     measured = of_likelihoods(found_in[0], found_in[1], over)
     return measured.drop(columns="prompt").merge(tables[0][["example", "correct"]], on="example")

@@ -77,7 +77,8 @@ def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
     """A CSV as texts, so that messages can quote what is written; see ``number`` and ``whole``.
 
     Fields are separated by commas, semicolons or tabs, whichever the heading has. Columns without a name
-    and without a value, which spreadsheets leave, are no columns.
+    and without a value, which spreadsheets leave, are no columns, and no more is the one without a name in
+    which pandas counts the rows from 0.
 
     Parameters
     ----------
@@ -114,7 +115,10 @@ def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
 def _without_empty_columns(
     names: list[str], rows: dict[int, list[str]]
 ) -> tuple[list[str], dict[int, list[str]]]:
-    """Without the last columns that have no name and no value."""
+    """Without the last columns that have no name and no value, and the first one that counts rows."""
+    firsts = [fields[0].strip() for fields in rows.values() if fields]
+    if len(names) > 1 and not names[0] and firsts == [str(number) for number in range(len(rows))]:
+        names, rows = names[1:], {place: fields[1:] for place, fields in rows.items()}
     while names and not names[-1]:
         whole = [fields for fields in rows.values() if len(fields) == len(names)]
         if len(whole) < len(rows) or any(fields[-1].strip() for fields in whole):

@@ -54,7 +54,8 @@ def correlation(
     Parameters
     ----------
     first, second
-        (examples,) values of the same examples; those of which one is missing are left out.
+        (examples,) values of the same examples; those of which one is missing or infinite are
+        left out.
     clusters
         (examples,) the same for examples that belong together, which are resampled as wholes.
     resamples

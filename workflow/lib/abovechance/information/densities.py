@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from scipy.stats import gaussian_kde
+from scipy.stats import norm
 
 from abovechance.core.arrays import Floats
 from abovechance.core.tables import TableSchema, setting_columns
@@ -21,7 +21,7 @@ MOST = 20_000  # values that a density is made of; of more, as many evenly throu
 def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
     """The table ``pvi_densities`` of one setting, without its columns.
 
-    Gaussian kernels, their width by Scott's rule.
+    Gaussian kernels, their width by Scott's rule, or the distance of two points where that is more.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``correct``, of which predictions; ``pvi`` in bits; ``density``, the two of a setting together with
-        an area of 1, and 0 where there are fewer than three different values.
+        an area of 1, but for what lies beyond the most extreme values that are shown.
     """
     across = np.linspace(*_range(pvi["pvi"].to_numpy(dtype=float)), POINTS)
     lines = []
@@ -49,8 +49,8 @@ def _range(values: Floats) -> tuple[float, float]:
 
 
 def _density(values: Floats, across: Floats) -> Floats:
-    if len(np.unique(values)) < 3:
-        return np.zeros(len(across))
     few = np.sort(values)[:: max(1, len(values) // MOST)]
-    found: Floats = gaussian_kde(few)(across)
+    # Scott's rule, and wide enough to show between two points
+    width = max(few.std(ddof=1) * len(few) ** -0.2 if len(few) > 1 else 0.0, across[1] - across[0])
+    found: Floats = norm.pdf(across, few[:, None], width).mean(axis=0)
     return found

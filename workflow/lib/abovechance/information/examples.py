@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -9,7 +11,9 @@ import pyarrow as pa
 from abovechance.core.settings import SETTING, by_setting
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.information.consistency import correlation
+from abovechance.information.means import adjusted_means
 
+FEW = 3  # examples of a label on average; with fewer, labels are an example's own
 PVI_EXAMPLES = TableSchema(
     "pvi_examples",
     {
@@ -38,9 +42,9 @@ def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row an example: ``example``; ``label``; ``prompts`` that it was evaluated under; the mean
-        ``pvi``; the share of ``correct`` predictions; ``margin``, by how many bits the input speaks more
-        for the likeliest other answer than for the label, mean over prompts; ``against``, in which share of
-        prompts it does; ``rival``, that other answer, the one of most prompts.
+        ``pvi``, see ``means.adjusted_means``; the share of ``correct`` predictions; ``margin``, by how many
+        bits the input speaks more for the likeliest other answer than for the label, mean over prompts;
+        ``against``, in which share of prompts it does; ``rival``, that other answer, the one of most prompts.
     """
     own = pvi.assign(
         example=pvi["example"].astype(str),
@@ -49,22 +53,35 @@ def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
         margin=pvi["rival_pvi"] - pvi["pvi"],
     )
     own["against"] = (own["margin"] > 0).where(own["margin"].notna()).astype(float)
-    grouped = own.groupby("example", sort=False)
-    return grouped.agg(
+    found = own.groupby("example", sort=False).agg(
         label=("label", "first"),
         prompts=("prompt", "size"),
-        pvi=("pvi", "mean"),
         correct=("correct", "mean"),
-        margin=("margin", "mean"),
         against=("against", "mean"),
         rival=("rival", _most_common),
-    ).reset_index()
+    )
+    for name in ("pvi", "margin"):
+        found[name] = _adjusted(own, "prompt", name)
+    return found.reset_index()[[name for name in PVI_EXAMPLES.columns if name not in SETTING]]
+
+
+def _adjusted(table: pd.DataFrame, row: str, name: str) -> pd.Series[float]:
+    """By example, the mean of a column over prompts or settings as if each had every example."""
+    wide = table.pivot_table(index=row, columns="example", values=name, sort=False, dropna=False)
+    return pd.Series(adjusted_means(wide.to_numpy(dtype=float)), wide.columns)
 
 
 def _most_common(values: pd.Series) -> str | None:
     """The value of most rows, the first one of as many."""
     counted = values.value_counts(sort=False)
     return None if counted.empty else str(counted.index[int(counted.to_numpy().argmax())])
+
+
+def inputs_of(tasks: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """What is asked in each example: ``task``, ``example``, ``input``, ``cluster`` and ``annotations`` of the
+    tables ``tasks``, by the tasks' names."""
+    columns = ["example", "input", "cluster", "annotations"]
+    return pd.concat([table[columns].assign(task=name) for name, table in tasks.items()], ignore_index=True)
 
 
 def hardest(examples: pd.DataFrame, inputs: pd.DataFrame, most: int = 5) -> pd.DataFrame:
@@ -77,7 +94,7 @@ def hardest(examples: pd.DataFrame, inputs: pd.DataFrame, most: int = 5) -> pd.D
     inputs
         ``task``, ``example`` and ``input``, what is asked.
     most
-        Of each label.
+        Of each label, or of the task where examples have labels of their own.
 
     Returns
     -------
@@ -86,9 +103,9 @@ def hardest(examples: pd.DataFrame, inputs: pd.DataFrame, most: int = 5) -> pd.D
         ``example``; ``input``. By task and label, the hardest first.
     """
     table = _over_settings(examples).sort_values("pvi", kind="stable")
-    table = table.groupby(["task", "label"], sort=False).head(most)
+    table = table.groupby(["task", "kind"], sort=False).head(most)
     table = table.merge(inputs, on=["task", "example"], how="left")
-    order = table.sort_values(["task", "label", "pvi"], kind="stable", ignore_index=True)
+    order = table.sort_values(["task", "kind", "pvi"], kind="stable", ignore_index=True)
     return order[["task", "label", "pvi", "correct", "example", "input"]]
 
 
@@ -109,34 +126,56 @@ def mislabelled(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``task``; ``example``; ``label``; ``suggested``, the other answer that the input speaks for;
-        ``margin`` in bits, the mean over settings; ``against``, the share of settings and prompts in which
-        it speaks more for another answer; ``of_label``, the share of all examples of this label that are
-        listed: where it is high, models like the other answer, and nothing is said of the example;
-        ``settings``; ``input``. Only those of a margin above 0.
+        ``margin`` in bits, the mean over settings; ``beyond``, by how much that is more than the median of
+        the examples of the same label, by which they are ordered: what makes the other answer likelier for
+        all of them is not the example's; ``against``, the share of settings and prompts in which
+        it speaks more for another answer; ``of_label``, the share of all examples of this label (of the
+        task, where examples have labels of their own) that are listed: where it is high, models like the
+        other answer, and nothing is said of the example; ``settings``; ``input``. Only those of a margin
+        above 0.
     """
     table = _over_settings(examples)
-    against = (table["margin"] > 0).groupby([table["task"], table["label"]]).transform("mean")
-    table = table.assign(of_label=against)
-    table = table[table["margin"] > 0].sort_values("margin", ascending=False, kind="stable")
+    kinds = [table["task"], table["kind"]]
+    against = (table["margin"] > 0).astype(float).groupby(kinds).transform("mean")
+    beyond = table["margin"] - table["margin"].groupby(kinds).transform("median")
+    table = table.assign(of_label=against, beyond=beyond)
+    table = table[table["margin"] > 0].sort_values("beyond", ascending=False, kind="stable")
     table = table.rename(columns={"rival": "suggested"}).merge(inputs, on=["task", "example"], how="left")
-    columns = ["task", "example", "label", "suggested", "margin", "against", "of_label", "settings", "input"]
+    columns = [
+        "task",
+        "example",
+        "label",
+        "suggested",
+        "margin",
+        "beyond",
+        "against",
+        "of_label",
+        "settings",
+        "input",
+    ]
     return table[columns].reset_index(drop=True)
 
 
 def _over_settings(examples: pd.DataFrame) -> pd.DataFrame:
-    """Means over all settings of a task, each setting once."""
-    names = [name for name in SETTING if name != "task"]
-    settings = examples[names].astype(str).agg("/".join, axis=1)
-    grouped = examples.assign(setting=settings).groupby(["task", "example"], sort=False, observed=True)
-    return grouped.agg(
-        label=("label", "first"),
-        pvi=("pvi", "mean"),
-        correct=("correct", "mean"),
-        margin=("margin", "mean"),
-        against=("against", "mean"),
-        rival=("rival", _most_common),
-        settings=("setting", "nunique"),
-    ).reset_index()
+    """Means over all settings of a task; ``kind`` is the label where examples share these."""
+    parts = []
+    for task, own in examples.groupby("task", sort=False, observed=True):
+        settings = own["model"].astype(str) + "/" + own["shots"].astype(str)
+        own = own.assign(setting=settings)
+        found = own.groupby("example", sort=False).agg(
+            label=("label", "first"),
+            correct=("correct", "mean"),
+            against=("against", "mean"),
+            rival=("rival", _most_common),
+            settings=("setting", "nunique"),
+        )
+        for name in ("pvi", "margin"):
+            found[name] = _adjusted(own, "setting", name)
+        # labels that are an example's own say nothing of others
+        shared = len(found) >= FEW * found["label"].nunique()
+        parts.append(found.reset_index().assign(task=task, kind=found["label"].to_numpy() if shared else ""))
+    columns = ["task", "example", "label", "kind", "pvi", "correct", "margin", "against", "rival", "settings"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
 def of_models(examples: pd.DataFrame) -> pd.DataFrame:
@@ -169,11 +208,8 @@ def by_agreement(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
         are; ``r``, Pearson's, of the variation ratio and PVI, with its interval from ``low`` to ``high``
         and ``p``; the mean PVI where all annotators ``agree``, and where they ``disagree``.
     """
-    known = inputs[inputs["annotations"].notna()]
-    known = known.assign(variation=[variation_ratio([*own]) for own in known["annotations"]])
-    table = examples.merge(known[["task", "example", "cluster", "variation"]], on=["task", "example"])
     rows = []
-    for setting, own in by_setting(table):
+    for setting, own in by_setting(annotated(examples, inputs)):
         r = correlation(own["variation"], own["pvi"], own["cluster"])
         split = own.groupby(own["variation"] > 0)["pvi"].mean()
         found = {"annotated": len(own), "r": r.r, "low": r.low, "high": r.high, "p": r.p}
@@ -181,6 +217,14 @@ def by_agreement(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
         rows.append(setting._asdict() | found)
     columns = [*SETTING, "annotated", "r", "low", "high", "p", "agree", "disagree"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def annotated(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
+    """The rows of ``examples`` that several annotators answered, with ``cluster`` and ``variation`` ratio."""
+    several = inputs["annotations"].map(lambda own: own is not None and not np.isscalar(own) and len(own) > 1)
+    known = inputs[several.astype(bool)]
+    known = known.assign(variation=[variation_ratio([*own]) for own in known["annotations"]])
+    return examples.merge(known[["task", "example", "cluster", "variation"]], on=["task", "example"])
 
 
 def variation_ratio(annotations: list[str]) -> float:

@@ -29,6 +29,7 @@ RUNS = {
 NAMES = ("task", "model", "prompt")
 # Of a table of examples, as the repository of Ethayarajh et al. (2022) writes one.
 GIVEN, NULL, OWN, RIGHT = "H_yx", "H_yb", "PVI", "correct_yx"
+WORDS = dict.fromkeys(("", "na", "nan", "none"), np.nan) | {"inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 SAME = 0.01  # bits; files may be rounded
 
 
@@ -55,8 +56,9 @@ def is_runs(path: Path) -> bool:
 def read_runs(path: Path, unit: str = NATS) -> pd.DataFrame:
     """A table of runs as the table ``pvi_prompts``, in bits.
 
-    Runs of one model, data set, number of shots and exemplar set that differ in something else, such as the
-    temperature, are told apart by it, as if they were of other models.
+    Runs of one model, data set, number of shots and exemplar set that differ in something else, and runs of
+    other temperatures, are told apart by it, as if they were of other models. An infinite mean PVI, which an
+    answer without probability makes, counts as missing.
 
     Parameters
     ----------
@@ -68,11 +70,15 @@ def read_runs(path: Path, unit: str = NATS) -> pd.DataFrame:
     InputError
         With row and column of what is no number, or where two rows are of the same run.
     """
-    texts = read_csv_texts(path)
+    texts = read_csv_texts(path).map(str.strip).drop_duplicates()
     table = texts[[*RUNS]].rename(columns=RUNS)
     for name in table:
         if name not in NAMES:
-            table[name] = _numbers(texts, next(key for key in RUNS if RUNS[key] == name), path)
+            key = next(key for key in RUNS if RUNS[key] == name)
+            found = _numbers(texts, key, path)
+            if key.startswith("accuracy"):
+                _check_range(found, key, path, 1.0)
+            table[name] = found.replace([np.inf, -np.inf], np.nan)
     table["model"] = _told_apart(texts, path)
     wrong = table["shots"].isna() | (table["shots"] % 1 != 0) | (table["shots"] < 0)
     if wrong.any():
@@ -90,10 +96,19 @@ def _told_apart(texts: pd.DataFrame, path: Path) -> pd.Series[str]:
     """The models' names, with what else runs of the same model, data, shots and set differ in."""
     keys = ["dataset", "model", "number_of_shots", "prompt_set"]
     told = texts["model"]
-    measured = {*RUNS, "number_of_data", "experiment_id"} - {*keys}
-    for name in [column for column in texts.columns if column not in measured and column not in keys]:
-        same = texts.assign(told=told).duplicated(["told", *keys], keep=False)
-        if same.any() and texts.loc[same, name].nunique() > 1:
+    if "temperature" in texts and texts["temperature"].nunique() > 1:
+        told = told.str.cat(texts["temperature"], sep=", temperature ")
+    # what takes the fewest values is a choice that was made, and not a number that came out
+    others = [
+        name
+        for name in texts.columns
+        if name not in {*RUNS, "temperature", "experiment_id"} and texts[name].nunique() < len(texts)
+    ]
+    for name in sorted(others, key=lambda name: texts[name].nunique()):
+        groups = texts.assign(told=told).groupby(["told", *keys], sort=False)[name]
+        if (groups.transform("size") > 1).any() and (
+            groups.transform("nunique") == groups.transform("size")
+        ).all():
             told = told.str.cat(texts[name], sep=f", {name} ")
     if (twice := texts.assign(told=told).duplicated(["told", *keys])).any():
         place = texts.index[twice][0]
@@ -115,7 +130,8 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The file's own columns as texts, with ``pvi``, and ``correct`` where the file says it.
+        The file's own columns, those of PVI in bits and others as texts, with ``pvi``, and ``correct`` where
+        the file says it.
 
     Raises
     ------
@@ -128,14 +144,35 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
     pvi = found[NULL] - found[GIVEN] if {NULL, GIVEN} <= {*found} else found[OWN]
     if (missing := pvi.isna()).any():
         raise InputError(f"{path}, row {texts.index[missing][0]}: has no PVI; right would be a number")
-    if OWN in found and (other := (found[OWN] - pvi).abs() > SAME).any():
+    for name in {NULL, GIVEN} & {*found}:
+        _check_range(found[name], name, path)
+    rounded = max(SAME, 2 * _last_digit(texts, [*found]) / scale)
+    with np.errstate(invalid="ignore"):
+        other = (found.get(OWN, pvi) - pvi).abs() > rounded
+    if other.any():
         place = texts.index[other][0]
         raise InputError(
             f"{path}, row {place}: {OWN} is {texts.at[place, OWN]!s}, and {NULL} - {GIVEN} is "
             f"{pvi[place] * scale:.4g}; right would be the same"
         )
-    table = texts.assign(pvi=pvi)
+    table = texts.assign(**found, pvi=pvi)
     return table.assign(correct=_flags(texts, path)) if RIGHT in texts else table
+
+
+def _check_range(values: pd.Series[float], name: str, path: Path, most: float = np.inf) -> None:
+    """Raise InputError where a number is below 0, or above the most that it can be."""
+    if (wrong := (values < 0) | (values > most)).any():
+        place = values.index[wrong][0]
+        right = f"between 0 and {most:g}" if np.isfinite(most) else "at least 0"
+        raise InputError(f"{path}, row {place}: column '{name}' is {values[place]:g}; right would be {right}")
+
+
+def _last_digit(texts: pd.DataFrame, columns: list[str]) -> float:
+    """What the last digit that is written is worth, in the column with the fewest digits."""
+    digits = [
+        texts[name].str.strip().str.extract(r"\.(\d+)\Z")[0].str.len().fillna(0).max() for name in columns
+    ]
+    return float(10.0 ** -min(digits))
 
 
 def _flags(texts: pd.DataFrame, path: Path) -> pd.Series[bool]:
@@ -149,11 +186,11 @@ def _flags(texts: pd.DataFrame, path: Path) -> pd.Series[bool]:
 
 
 def _numbers(texts: pd.DataFrame, name: str, path: Path) -> pd.Series[float]:
-    """A column as numbers; blank ones and those that say that there is none are missing."""
+    """A column as numbers, infinite ones too; missing where it is blank or says that there is none."""
     found = []
     for place, text in texts[name].items():
         plain = str(text).strip()
-        value = np.nan if plain.lower() in ("", "na", "nan", "none") else number(plain)
+        value = WORDS[plain.lower()] if plain.lower() in WORDS else number(plain)
         if value is None:
             raise InputError(f"{path}, row {place}: column '{name}' is '{plain}'; right would be a number")
         found.append(float(value))

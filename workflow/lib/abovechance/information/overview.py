@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.information.exemplar_sets import repeated_measures
+from abovechance.information.means import adjusted_means
 from abovechance.information.pointwise import v_information
 from abovechance.information.runs import by_example
 from abovechance.information.tails import threshold
@@ -22,6 +23,7 @@ PVI_SETTINGS = TableSchema(
         "prompts": pa.int64(),
         "examples": pa.int64(),
         "accuracy": pa.float64(),
+        "ties": pa.float64(),
         "information": pa.float64(),
         "low": pa.float64(),
         "high": pa.float64(),
@@ -55,18 +57,18 @@ def of_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) -> pd.Dat
     Returns
     -------
     DataFrame
-        One row: ``over``; ``prompts``; ``examples``; ``accuracy``; ``information``, the mean PVI over
-        prompts and examples, and its 95 % interval from ``low`` to ``high`` by examples and their clusters;
-        the mean PVI of ``right`` and ``wrong`` predictions; the share that is ``negative``; ``threshold``,
-        see ``tails.threshold``, and the share that it has ``told_apart``; whether prompts differ, by
-        repeated measures on the same examples: ``sets_share`` of the variation, ``sets_f``, its degrees of
-        freedom ``sets_between`` and ``sets_within``, ``sets_p``, and of how many examples,
-        ``sets_examples``.
+        One row: ``over``; ``prompts``; ``examples``; ``accuracy``; ``ties``, the share of predictions that
+        are wrong for a tie; ``information``, the mean PVI over prompts and examples, and its 95 % interval
+        from ``low`` to ``high`` by examples and their clusters; the mean PVI of ``right`` and ``wrong``
+        predictions; the share that is ``negative``; ``threshold``, see ``tails.threshold``, and the share
+        that it has ``told_apart``; whether prompts differ, by repeated measures on the same examples:
+        ``sets_share`` of the variation, ``sets_f``, its degrees of freedom ``sets_between`` and
+        ``sets_within``, ``sets_p``, and of how many examples, ``sets_examples``.
     """
     values = pvi["pvi"].to_numpy(dtype=float)
     correct = pvi["correct"].to_numpy(dtype=bool)
     by_prompt = by_example(pvi, "pvi")
-    means = by_prompt.mean(axis=0)
+    means = pd.Series(adjusted_means(by_prompt.to_numpy()), by_prompt.columns).dropna()
     information = v_information(means, clusters.reindex(means.index))
     divided, repeated = threshold(values, correct), repeated_measures(by_prompt)
     row: dict[str, Any] = {
@@ -74,6 +76,7 @@ def of_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) -> pd.Dat
         "prompts": len(by_prompt),
         "examples": information.examples,
         "accuracy": float(correct.mean()),
+        "ties": float(pvi["tie"].mean()),
         "information": information.mean,
         "low": information.low,
         "high": information.high,

@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
+from abovechance.core.means import clustered_mean
 
 ROUNDING = 1e-3  # nats above 0 that a log-likelihood summed from 16-bit numbers can come to
 
@@ -81,9 +81,16 @@ def over_choices(logprobs: ArrayLike, starts: ArrayLike) -> Floats:
         (choices,) of all examples, one example's after another's, in nats.
     starts
         (examples,) where each example's choices begin.
+
+    Raises
+    ------
+    InputError
+        If all choices of an example are impossible.
     """
     given, first = np.asarray(logprobs, dtype=float), np.asarray(starts, dtype=np.int64)
-    return given - np.repeat(any_of(given, first), np.diff(first, append=len(given)))
+    if (never := np.isneginf(total := any_of(given, first))).any():
+        raise InputError(f"all choices of example {int(never.argmax())} of {len(first)} are impossible")
+    return given - np.repeat(total, np.diff(first, append=len(given)))
 
 
 def any_of(logprobs: Floats, starts: Ints, right: Bools | None = None) -> Floats:
@@ -124,9 +131,7 @@ class Information(NamedTuple):
 def v_information(values: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95) -> Information:
     """The V-usable information that inputs have about answers: the mean of PVI, with its interval.
 
-    The interval is Student's, the standard error that of a mean of clusters of any sizes; where each example
-    is a cluster by itself, the common one. It takes clusters as drawn from a population, and is rough for
-    few (say, below 20).
+    The interval is that of ``core.means.clustered_mean``.
 
     Parameters
     ----------
@@ -137,26 +142,25 @@ def v_information(values: ArrayLike, clusters: ArrayLike | None = None, level: f
     level
         Of the interval.
     """
-    given = np.asarray(values, dtype=float)
-    if not given.size:
-        return Information(np.nan, np.nan, np.nan, 0, 0)
-    groups = np.arange(given.size) if clusters is None else pd.factorize(np.asarray(clusters))[0]
-    count, mean = int(groups.max()) + 1, float(given.mean())
-    if count < 2:
-        return Information(mean, np.nan, np.nan, given.size, count)
-    sums = np.bincount(groups, given - mean)
-    error = np.sqrt(count / (count - 1) * (sums**2).sum()) / given.size
-    reach = float(stats.t.ppf((1 + level) / 2, count - 1) * error)
-    return Information(mean, mean - reach, mean + reach, given.size, count)
+    found = clustered_mean(values, clusters, level)
+    return Information(found.mean, found.low, found.high, found.examples, found.clusters)
 
 
 def by_group(
     values: ArrayLike, groups: Sequence[Hashable], clusters: ArrayLike | None = None
 ) -> dict[Hashable, Information]:
-    """The V-usable information within each class or part of a data set, by their first examples."""
+    """The V-usable information within each class or part of a data set, by their first examples.
+
+    Raises
+    ------
+    InputError
+        If there is not one group for each value.
+    """
     given = np.asarray(values, dtype=float)
     own = None if clusters is None else np.asarray(clusters)
-    codes, names = pd.factorize(pd.Series([*groups], dtype=object))
+    if len(groups) != len(given):
+        raise InputError(f"{len(groups)} groups for {len(given)} values; right would be one for each")
+    codes, names = pd.factorize(pd.Series([*groups], dtype=object), use_na_sentinel=False)
     return {
         name: v_information(given[codes == code], None if own is None else own[codes == code])
         for code, name in enumerate(names)

@@ -16,7 +16,8 @@ from abovechance.core.arrays import Floats
 from abovechance.core.settings import SETTING
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.information.exemplar_sets import one_way
-from abovechance.information.tails import SHARES, accuracy_of_tails
+from abovechance.information.means import adjusted_means
+from abovechance.information.tails import SHARES, accuracy_of_tails, tails_of_labels
 
 ENDS = [f"{end}_{part}" for part in ("fifth", "half") for end in ("lowest", "highest")]
 OTHERS = [f"other_{name}" for name in ENDS]
@@ -48,16 +49,19 @@ def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row a prompt: ``prompt``; how many ``examples``; ``accuracy``; ``information``, the mean PVI;
         that of ``right`` and of ``wrong`` predictions; the accuracy of the examples of lowest and of
-        highest PVI (``lowest_fifth`` and so on), and the same where examples are ordered by their mean PVI
-        under the other prompts (``other_lowest_fifth``), which does not contain this prompt's
-        probabilities.
+        highest PVI (``lowest_fifth`` and so on), and the same where the examples of each label are ordered
+        by their mean PVI under the other prompts (``other_lowest_fifth``), which contains neither this
+        prompt's probabilities nor that a model likes some answers.
     """
     values, correct = by_example(pvi, "pvi"), by_example(pvi, "correct")
+    by_label = pvi.astype({"example": str, "label": str}).groupby("example")["label"].first()
+    labels = by_label.reindex(values.columns).to_numpy()
     rows = []
     for place, prompt in enumerate(values.index):
         there = np.isfinite(values.iloc[place].to_numpy())
         own, right = values.iloc[place].to_numpy()[there], correct.iloc[place].to_numpy()[there] == 1
-        others = others_mean(values.to_numpy(), place)[there]
+        others, own_labels = others_mean(values.to_numpy(), place)[there], labels[there]
+        ends = [end for share in SHARES for end in accuracy_of_tails(own, right, share)]
         rows.append(
             {
                 "prompt": str(prompt),
@@ -66,8 +70,8 @@ def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
                 "information": float(own.mean()),
                 "right": _mean(own[right]),
                 "wrong": _mean(own[~right]),
-                **dict(zip(ENDS, _ends(own, right), strict=True)),
-                **dict(zip(OTHERS, _ends(others, right), strict=True)),
+                **dict(zip(ENDS, ends, strict=True)),
+                **dict(zip(OTHERS, _ends_of_labels(others, right, own_labels), strict=True)),
             }
         )
     return pd.DataFrame(rows)
@@ -81,19 +85,16 @@ def by_example(pvi: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def others_mean(values: Floats, place: int) -> Floats:
     """(examples,) the mean over all prompts but one; missing where no other has a value."""
-    others = np.delete(values, place, axis=0)
-    there = np.isfinite(others)
-    total, count = np.where(there, others, 0.0).sum(axis=0), there.sum(axis=0)
-    found: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
-    return found
+    return adjusted_means(np.delete(values, place, axis=0))
 
 
-def _ends(values: Floats, right: np.ndarray) -> Iterable[float]:
-    """Accuracies of the ends, by ``SHARES``; missing where a value is."""
+def _ends_of_labels(values: Floats, right: np.ndarray, labels: np.ndarray) -> Iterable[float]:
+    """Accuracies of the ends of each label, by ``SHARES``, of the examples that have a value."""
     there = np.isfinite(values)
     if not there.any():
         return [np.nan] * len(ENDS)
-    return [end for share in SHARES for end in accuracy_of_tails(values[there], right[there], share)]
+    of = (values[there], right[there], labels[there])
+    return [end for share in SHARES for end in tails_of_labels(*of, share)]
 
 
 def _mean(values: Floats) -> float:
@@ -120,11 +121,19 @@ def tails(prompts: pd.DataFrame) -> pd.DataFrame:
     return found.assign(sets=grouped.size()).reset_index()[[*SETTING, "sets", "accuracy", *ENDS, *OTHERS]]
 
 
-def anova(prompts: pd.DataFrame) -> pd.DataFrame:
+def anova(prompts: pd.DataFrame, nested: bool = True) -> pd.DataFrame:
     """Whether exemplar sets differ in the mean PVI of right predictions (Lu et al., Tables 3 and 15).
 
     A group for each exemplar set, and in it a number for each number of shots: see ``exemplar_sets.one_way``
     for why that none is found says little.
+
+    Parameters
+    ----------
+    prompts
+        The table ``pvi_prompts``.
+    nested
+        Whether a prompt of more shots begins with the prompt of fewer that has its number. Else there are no
+        sets, and the table has no rows.
 
     Returns
     -------
@@ -133,7 +142,8 @@ def anova(prompts: pd.DataFrame) -> pd.DataFrame:
         degrees of freedom ``between`` and ``within``; ``p``. Missing with fewer than two numbers of shots.
     """
     rows = []
-    for (model, task), own in prompts.groupby(["model", "task"], sort=False, observed=True):
+    shown = prompts[(prompts["shots"] > 0) & nested]  # without demonstrations there is no set
+    for (model, task), own in shown.groupby(["model", "task"], sort=False, observed=True):
         groups = [group.to_numpy(dtype=float) for _, group in own.groupby("prompt", sort=False)["right"]]
         numbers = sum(int(np.isfinite(group).sum()) for group in groups)
         rows.append(

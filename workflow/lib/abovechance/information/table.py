@@ -25,6 +25,7 @@ PVI = TableSchema(
         "rival": CATEGORY,
         "rival_pvi": pa.float64(),
         "correct": pa.bool_(),
+        "tie": pa.bool_(),
     },
 )
 VOCABULARY, CHOICES = "vocabulary", "choices"  # of what answers' probabilities are
@@ -57,7 +58,8 @@ def of_scores(
     DataFrame
         (prompts x examples,) with ``prompt``; ``example``; ``label``, what is correct; ``null_bits`` and
         ``bits``, how surprising it is without the input and with it; ``pvi``, their difference; ``rival``,
-        the wrong choice of most PVI, and its ``rival_pvi``; ``correct``, whether the prediction is.
+        the wrong choice of most PVI, and its ``rival_pvi``; ``correct``, whether the prediction is, and
+        ``tie``, whether a right and a wrong choice share the best score.
 
     Raises
     ------
@@ -74,16 +76,22 @@ def of_scores(
             "be scores of both prompts of the same study"
         )
     found = _by_example(table, over)
-    labels = {
-        example: (" / ".join(np.asarray(own)[correct]), own)
-        for example, own, correct in zip(task["example"], task["labels"], task["correct"], strict=True)
-    }
-    found["label"] = [labels[example][0] for example in found["example"]]
+    labels, every = labels_of(task).to_dict(), dict(zip(task["example"], task["labels"], strict=True))
+    found["label"] = [labels[example] for example in found["example"]]
     found["rival"] = [
-        None if number < 0 else labels[example][1][number]
+        None if number < 0 else every[example][number]
         for example, number in zip(found["example"], found["rival"], strict=True)
     ]
-    return found.merge(predictions[["prompt", "example", "correct"]], on=["prompt", "example"], how="left")
+    return found.merge(
+        predictions[["prompt", "example", "correct", "tie"]], on=["prompt", "example"], how="left"
+    )
+
+
+def labels_of(task: pd.DataFrame) -> pd.Series[str]:
+    """By example, what is correct; several with a stroke between them."""
+    columns = (task[name] for name in ("labels", "correct"))
+    told = [" / ".join(np.asarray(own)[np.asarray(correct)]) for own, correct in zip(*columns, strict=True)]
+    return pd.Series(told, task["example"].astype(str).to_numpy())
 
 
 def of_likelihoods(given: pd.DataFrame, null: pd.DataFrame, over: str = VOCABULARY) -> pd.DataFrame:
@@ -104,9 +112,11 @@ def of_likelihoods(given: pd.DataFrame, null: pd.DataFrame, over: str = VOCABULA
     Raises
     ------
     InputError
-        If the runs are not of the same examples and choices.
+        If the runs are not of the same examples, choices and labels, or an answer is impossible in both.
     """
     keys = ["example", "choice"]
+    if {"characters", "bytes", "right"} <= {*given} & {*null}:
+        _check_same(given, null, keys)
     first, second = (table.assign(example=table["example"].astype(str)) for table in (given, null))
     both = first.merge(
         second[[*keys, "logprob"]], on=keys, how="outer", suffixes=("", "_null"), indicator=True
@@ -118,7 +128,32 @@ def of_likelihoods(given: pd.DataFrame, null: pd.DataFrame, over: str = VOCABULA
             f"example '{row['example']}', choice {row['choice']} is in the run {has} alone; right would be "
             "two runs of the same examples"
         )
-    return _by_example(both.assign(prompt=0), over)
+    measured = _by_example(both.assign(prompt=0), over)
+    if (never := measured["pvi"].isna()).any():
+        example = measured.loc[never, "example"].iloc[0]
+        raise InputError(f"example '{example}': its answer is impossible with the input and without")
+    return measured
+
+
+def _check_same(given: pd.DataFrame, null: pd.DataFrame, keys: list[str]) -> None:
+    """Raise InputError where a choice is correct in one run alone, or has another length."""
+    both = given.astype({"example": str}).merge(
+        null.astype({"example": str}), on=keys, suffixes=("", "_null"), validate="one_to_one"
+    )
+    for name, what in (("right", "correct"), ("characters", "characters"), ("bytes", "bytes")):
+        one, other = both[name], both[f"{name}_null"]
+        if (differs := one.notna() & other.notna() & (one != other)).any():
+            row = both[differs].iloc[0]
+            told = "is correct in one run and wrong in the other"
+            raise InputError(
+                f"example '{row['example']}', choice {row['choice']}: "
+                + (
+                    told
+                    if name == "right"
+                    else f"has {row[name]:g} {what} in one run, {row[f'{name}_null']:g} in the other"
+                )
+                + "; right would be two runs of the same examples, choices and labels"
+            )
 
 
 def _by_example(table: pd.DataFrame, over: str) -> pd.DataFrame:
@@ -139,7 +174,9 @@ def _measured(null: Floats, given: Floats, right: Bools, starts: Ints, over: str
     if over == CHOICES:
         null, given = over_choices(null, starts), over_choices(given, starts)
     null_bits, own_bits = (bits(any_of(logprobs, starts, right)) for logprobs in (null, given))
-    gains = np.where(right, -np.inf, (given - null) / np.log(2))
+    with np.errstate(invalid="ignore"):  # what is impossible either way
+        gains, pvi = (given - null) / np.log(2), null_bits - own_bits
+    gains = np.where(right | np.isnan(gains), -np.inf, gains)
     most = np.maximum.reduceat(gains, starts)
     sizes = np.diff(starts, append=len(gains))
     places = np.where(gains == np.repeat(most, sizes), np.arange(len(gains)), len(gains))
@@ -147,7 +184,7 @@ def _measured(null: Floats, given: Floats, right: Bools, starts: Ints, over: str
     return {
         "null_bits": null_bits,
         "bits": own_bits,
-        "pvi": null_bits - own_bits,
+        "pvi": pvi,
         "rival": rival,
         "rival_pvi": np.where(np.isfinite(most), most, np.nan),
     }

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from abovechance.core.arrays import Bools, Floats
 from abovechance.core.errors import InputError
 
 SHARES = (0.2, 0.5)  # of the paper: fifths and halves
@@ -48,17 +49,48 @@ def accuracy_of_tails(values: ArrayLike, correct: ArrayLike, share: float) -> Ta
     InputError
         If there are not as many of both, or a value is not a number.
     """
-    given, right = np.asarray(values, dtype=float), np.asarray(correct, dtype=bool)
-    if given.shape != right.shape:
-        raise InputError(f"{given.size} values for {right.size} predictions; right would be one for each")
-    if np.isnan(given).any():
-        raise InputError(f"value {int(np.isnan(given).argmax())} of {given.size} is not a number")
+    given, right = _ordered_by(values, correct)
     if not 0 < share <= 0.5:
         raise InputError(f"the share is {share:g}; right would be more than 0 and at most 0.5")
     if not given.size:
         return Tails(np.nan, np.nan)
     low, high = np.quantile(given, [share, 1 - share])
     return Tails(_mean(right[given < low]), _mean(right[given > high]))
+
+
+def tails_of_labels(values: ArrayLike, correct: ArrayLike, labels: ArrayLike, share: float) -> Tails:
+    """The same of the lowest and highest examples of each label, all labels together.
+
+    A model that likes one answer, whatever it reads, is right on the examples that have it as their label,
+    and these are easy under every prompt. Within labels, that has no part in it.
+
+    Parameters
+    ----------
+    labels
+        (examples,) what is correct.
+    """
+    given, right = _ordered_by(values, correct)
+    own = np.asarray(labels)
+    low, high = np.zeros((2, given.size), dtype=bool)
+    for label in np.unique(own):
+        of_label = own == label
+        ends = np.quantile(given[of_label], [share, 1 - share])
+        low |= of_label & (given < ends[0])
+        high |= of_label & (given > ends[1])
+    return Tails(_mean(right[low]), _mean(right[high]))
+
+
+def _ordered_by(values: ArrayLike, correct: ArrayLike) -> tuple[Floats, Bools]:
+    """Both as arrays, what is infinite beyond all that is not; InputError unless they belong together."""
+    given, right = np.asarray(values, dtype=float), np.asarray(correct, dtype=bool)
+    if given.shape != right.shape:
+        raise InputError(f"{given.size} values for {right.size} predictions; right would be one for each")
+    if np.isnan(given).any():
+        raise InputError(f"value {int(np.isnan(given).argmax())} of {given.size} is not a number")
+    if not (finite := np.isfinite(given)).all():
+        ends = (given[finite].min() - 1, given[finite].max() + 1) if finite.any() else (-1.0, 1.0)
+        given = np.clip(given, *ends)
+    return given, right
 
 
 def _mean(right: np.ndarray) -> float:
@@ -71,7 +103,8 @@ class Threshold(NamedTuple):
     Attributes
     ----------
     value
-        In bits: predictions above are taken as right, others as wrong. Missing where all are right, or none.
+        In bits: predictions above are taken as right, others as wrong. Missing where all are right, or none,
+        or where no value tells more than luck.
     accuracy
         The mean of the shares of right and of wrong predictions that it tells (balanced accuracy), in
         [0.5, 1]: found on the same examples, so that it is a little too good.
@@ -85,8 +118,13 @@ def threshold(values: ArrayLike, correct: ArrayLike) -> Threshold:
     """Which PVI divides right from wrong predictions (Lu et al., Figure 4); see ``Threshold``.
 
     Halfway between two examples; of several that are as good, the lowest.
+
+    Raises
+    ------
+    InputError
+        If there are not as many of both, or a value is not a number.
     """
-    given, right = np.asarray(values, dtype=float), np.asarray(correct, dtype=bool)
+    given, right = _ordered_by(values, correct)
     if right.all() or not right.any():
         return Threshold(np.nan, np.nan)
     order = np.argsort(given, kind="stable")
@@ -97,5 +135,6 @@ def threshold(values: ArrayLike, correct: ArrayLike) -> Threshold:
     balanced[:-1][ordered[1:] == ordered[:-1]] = 0.0  # no border between equals
     balanced[-1] = 0.5
     best = int(balanced.argmax())
-    following = ordered[min(best + 1, len(ordered) - 1)]
-    return Threshold(float((ordered[best] + following) / 2), float(balanced[best]))
+    if balanced[best] <= 0.5:
+        return Threshold(np.nan, 0.5)
+    return Threshold(float((ordered[best] + ordered[best + 1]) / 2), float(balanced[best]))

@@ -28,12 +28,13 @@ from abovechance.scoring.demands import ACCELERATOR, PROCESSOR, Demands
 from abovechance.scoring.engine import trunk_length
 from abovechance.scoring.reader import Reader
 from abovechance.scoring.tokens import PromptStrings, Tokens
+from abovechance.study.kinds import KINDS
 
 TOKEN_COUNTS = TableSchema(
     "token_counts",
     {
         "shots": pa.int64(),
-        "null": pa.bool_(),
+        "kind": pa.string(),
         "prompt": pa.int64(),
         "strings": pa.int64(),
         "tokens": pa.int64(),
@@ -47,7 +48,7 @@ SCORE_BYTES = 12.0  # of a scored choice, in a compressed scores file
 
 
 def count_tokens(
-    cells: Iterable[Cell],
+    cells: Iterable[tuple[str, Cell]],
     read: Callable[[PromptStrings], Tokens],
     path: Callable[[int], str],
     context: int | None = None,
@@ -58,7 +59,7 @@ def count_tokens(
     Parameters
     ----------
     cells
-        The task with each number of shots; of null-target prompts too, where these are scored.
+        The task with each number of shots and each kind of prompts, behind the kind's name.
     read
         Tokenizes the strings of a prompt as scoring will.
     path
@@ -70,9 +71,9 @@ def count_tokens(
     Returns
     -------
     DataFrame
-        One row for each prompt: ``shots``; whether it is a ``null``-target one; ``prompt``; its
-        ``strings``, one for each choice of each example, and their ``tokens``; ``computed``, how many of
-        these go through a model, as the path shares them; ``longest``, the tokens of its longest string.
+        One row for each prompt: ``shots``; its ``kind``; ``prompt``; its ``strings``, one for each choice of
+        each example, and their ``tokens``; ``computed``, how many of these go through a model, as the path
+        shares them; ``longest``, the tokens of its longest string.
 
     Raises
     ------
@@ -80,7 +81,7 @@ def count_tokens(
         If a prompt is longer than the context, and is not left out.
     """
     rows = []
-    for cell in cells:
+    for kind, cell in cells:
         left = prompts_too_long(cell, read, range(len(cell.prompts)), context, leave_out, short_shows=False)
         for prompt in range(len(cell.prompts)):
             if prompt in left:
@@ -90,7 +91,7 @@ def count_tokens(
             rows.append(
                 {
                     "shots": cell.setting.shots,
-                    "null": cell.null,
+                    "kind": kind,
                     "prompt": prompt,
                     "strings": len(lengths),
                     "tokens": sum(lengths),
@@ -124,7 +125,7 @@ def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[st
     Returns
     -------
     DataFrame
-        One row for each job, of a model and a task, and whether of ``null``-target prompts: ``prompts``;
+        One row for each job, of a model and a task, and ``kind`` of prompts: ``prompts``;
         ``strings``; their ``tokens``; ``computed``, those that go through the model; ``saved``, the share
         of tokens that sharing saves; ``longest``, the tokens of the longest string; ``parameters`` of the
         model; ``operations``; ``memory_gb`` of main memory on a processor; ``scores_gb`` on the disk; which
@@ -132,18 +133,18 @@ def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[st
     """
     rows = []
     jobs = [
-        (model, task, null, part)
+        (model, task, kind, part)
         for (model, task), table in counted.items()
-        for null, part in table.groupby("null", sort=False)
+        for kind, part in table.groupby("kind", sort=False)
     ]
-    for model, task, null, table in jobs:
+    for model, task, kind, table in jobs:
         facts, total = models[model], table[["strings", "tokens", "computed"]].sum()
         needed = Demands(facts.parameters, facts.stored, int(total["computed"]))
         rows.append(
             {
                 "model": model,
                 "task": task,
-                "null": null,
+                "kind": kind,
                 "prompts": len(table),
                 **total.astype(int).to_dict(),
                 "saved": 1 - total["computed"] / total["tokens"],
@@ -249,32 +250,32 @@ class Ledger:
 
 
 SPENT = [
-    *("model", "task", "null", "machine", "prompts", "tokens", "computed", "operations"),
+    *("model", "task", "kind", "machine", "prompts", "tokens", "computed", "operations"),
     *("start_seconds", "seconds", "processor_hours", "gpu_hours"),
 ]
 
 
-def spent(ledgers: Mapping[tuple[str, str, bool], Path], parameters: Mapping[str, int]) -> pd.DataFrame:
+def spent(ledgers: Mapping[tuple[str, str, str], Path], parameters: Mapping[str, int]) -> pd.DataFrame:
     """What scoring has cost.
 
     Parameters
     ----------
     ledgers
-        {(model, task, whether of null-target prompts): its file}, which need not be there.
+        {(model, task, kind of prompts): its file}, which need not be there.
     parameters
         {model: how many it has}.
 
     Returns
     -------
     DataFrame
-        One row for each model, task and machine, and whether of null-target prompts: ``model``; ``task``;
-        ``null``; ``machine``; how many ``prompts`` were scored there, those that were scored again
-        included; their ``tokens``, and those ``computed``; ``operations``; ``start_seconds`` that jobs took
-        until the model was loaded; ``seconds`` for the prompts; and ``processor_hours`` and ``gpu_hours``
-        of both, by as many as the jobs had.
+        One row for each model, task, kind of prompts and machine: ``model``; ``task``; ``kind``; ``machine``;
+        how many ``prompts`` were scored there, those that were scored again included; their ``tokens``, and
+        those ``computed``; ``operations``; ``start_seconds`` that jobs took until the model was loaded;
+        ``seconds`` for the prompts; and ``processor_hours`` and ``gpu_hours`` of both, by as many as the jobs
+        had.
     """
     rows = []
-    for (model, task, null), path in ledgers.items():
+    for (model, task, kind), path in ledgers.items():
         lines = pd.DataFrame(_lines(path), columns=[*_OF_LINE])
         for machine, own in lines.groupby("machine", sort=False):
             prompts = own[own["what"] == "prompt"]
@@ -282,7 +283,7 @@ def spent(ledgers: Mapping[tuple[str, str, bool], Path], parameters: Mapping[str
                 {
                     "model": model,
                     "task": task,
-                    "null": null,
+                    "kind": kind,
                     "machine": machine,
                     "prompts": len(prompts),
                     **prompts[["tokens", "computed"]].sum().astype(int).to_dict(),
@@ -296,12 +297,12 @@ def spent(ledgers: Mapping[tuple[str, str, bool], Path], parameters: Mapping[str
     return pd.DataFrame(rows, columns=SPENT)
 
 
-def ledgers_in(folder: Path) -> dict[tuple[str, str, bool], Path]:
-    """{(model, task, whether of null-target prompts): its file} of what lies in a study's ``cost/``."""
+def ledgers_in(folder: Path) -> dict[tuple[str, str, str], Path]:
+    """{(model, task, kind of prompts): its file} of what lies in a study's ``cost/``."""
     return {
-        (path.parent.name, path.stem, null): path
-        for null in (False, True)
-        for path in sorted((folder / f"{'null_' * null}ledgers").glob("*/*.jsonl"))
+        (path.parent.name, path.stem, kind.name): path
+        for kind in KINDS
+        for path in sorted((folder / kind.ledgers).glob("*/*.jsonl"))
     }
 
 

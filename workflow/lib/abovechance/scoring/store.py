@@ -231,6 +231,15 @@ def _facts(entry: Mapping[str, Any], runs: Sequence[Any]) -> dict[str, Any]:
     return facts | ({"run": runs[facts["run"]]} if "run" in facts else {})
 
 
+def without_left_out(scores: Path, null: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables ``scores`` of prompts, and of the same without inputs, where neither was left out."""
+    told = read_made_from(null)["prompts"]
+    left = [number for number, entry in enumerate(told) if TOO_LONG in entry]
+    own, other = read_table(scores), read_table(null)
+    both = own["prompt"].unique()
+    return own[~own["prompt"].isin(left)], other[other["prompt"].isin(both)]
+
+
 def left_out(path: Path) -> dict[str, int]:
     """The columns of ``LEFT_OUT`` of a scores file."""
     prompts = read_made_from(path)["prompts"]

@@ -13,6 +13,7 @@ from abovechance.core.reading import read_yaml
 from abovechance.core.settings import Setting
 from abovechance.core.tables import read_made_from
 from abovechance.scoring.store import kept_beside
+from abovechance.study.kinds import KINDS, kinds_of
 
 
 def stored(study: Path) -> pd.DataFrame:
@@ -21,9 +22,9 @@ def stored(study: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a scores file: ``model``, ``task``, ``shots``; ``asked``, whether the study's config, as
-        it ran last, has the setting; ``prompts`` in the study, ``kept`` besides; ``megabytes`` of both;
-        ``path``.
+        One row a scores file: ``model``, ``task``, ``shots``; ``kind`` of prompts, see ``study.kinds``;
+        ``asked``, whether the study's config, as it ran last, has the setting and the kind; ``prompts`` in
+        the study, ``kept`` besides; ``megabytes`` of both; ``path``.
 
     Raises
     ------
@@ -34,7 +35,10 @@ def stored(study: Path) -> pd.DataFrame:
         raise InputError(f"{study}: has no scores; right would be a study's folder, such as results/default")
     config = read_yaml(study / "config.yaml") if (study / "config.yaml").is_file() else {}
     rows = []
-    for path in sorted((study / "scores").glob("*/*/*-shot.parquet")):
+    files = [
+        (kind, path) for kind in KINDS for path in sorted((study / kind.scores).glob("*/*/*-shot.parquet"))
+    ]
+    for kind, path in files:
         shots = path.stem.removesuffix("-shot")
         if not shots.isdecimal():
             continue
@@ -44,14 +48,16 @@ def stored(study: Path) -> pd.DataFrame:
         rows.append(
             setting._asdict()
             | {
-                "asked": not config or _asks(config, setting),
+                "kind": kind.name,
+                "asked": not config or (kind in kinds_of(config) and _asks(config, setting)),
                 "prompts": prompts,
                 "kept": sum(kept),
                 "megabytes": sum(file.stat().st_size for file in lies) / 1e6,
                 "path": path,
             }
         )
-    return pd.DataFrame(rows, columns=[*Setting._fields, "asked", "prompts", "kept", "megabytes", "path"])
+    columns = [*Setting._fields, "kind", "asked", "prompts", "kept", "megabytes", "path"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def made_from(files: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -90,7 +90,8 @@ PVI = [
         "How much inputs tell about answers",
         "Pointwise V-usable information (PVI) is by how many bits an example's input makes its answer "
         "likelier; its mean over examples is the information that inputs have for this model, with its 95 % "
-        "interval from low to high. Below 0, the input misleads. Then the mean PVI of right and of wrong "
+        "interval from low to high. Below 0, the input misleads. Ties of a right and a wrong choice are "
+        "wrong predictions. Then the mean PVI of right and of wrong "
         "predictions; the share of negative ones; the threshold that divides right from wrong best, and how "
         "much it tells apart (0.5 is nothing). Probabilities of answers are over the vocabulary, or over the "
         "choices.",
@@ -99,16 +100,18 @@ PVI = [
         "pvi_tails",
         "Accuracy on the hardest and easiest examples",
         "Of the examples with the lowest and highest PVI, fifths and halves, mean over exemplar sets. PVI"
-        " contains the answer's probability, so that low PVI is low accuracy partly by definition: the "
-        "columns that begin with other order examples by their PVI under the other exemplar sets, which "
-        "does not.",
+        " contains the answer's probability, so that low PVI is low accuracy partly by definition, and a "
+        "model that likes one answer is right on its examples: the columns that begin with other order the "
+        "examples of each label by their PVI under the other exemplar sets, which has neither in it.",
     ),
     ShownTable(
         "pvi_consistency",
         "Are the same examples hard again?",
         "Pearson's r of the PVI of the same examples under two exemplar sets, two numbers of shots, and "
-        "for two models: mean, median, and how many are above 0.6 and below 0.3. Each r with its "
-        "interval: tables/pvi_pairs.csv.",
+        "for two models: mean, median, and how many are above 0.6 and below 0.3. Within: the mean r when "
+        "each label's mean is taken away; a model that likes one answer finds all examples of the others "
+        "hard, which makes r large, and negative between prompts behind which it likes another one. Each r "
+        "with its interval: tables/pvi_pairs.csv.",
     ),
     ShownTable("pvi_pairs"),
     ShownTable(
@@ -130,13 +133,15 @@ PVI = [
         "The hardest examples of each label",
         "Those whose inputs tell the models least, or mislead them most: mean PVI over models, exemplar sets "
         "and numbers of shots.",
+        most_rows=60,
     ),
     ShownTable(
         "pvi_mislabelled",
         "Examples whose labels may be wrong",
-        "The input speaks for another answer than the label, by so many bits more, mean over settings; "
-        "the most likely ones first. Weak models are wrong more often than labels: where most examples of a "
-        "label are listed (of label), models like another answer, and nothing is said of the labels.",
+        "The input speaks for another answer than the label, by so many bits more (margin, mean over "
+        "settings); first those of which it does so most beyond the median of their label. Weak models are "
+        "wrong more often than labels: where most examples of a label are listed (of label), models like "
+        "another answer, and nothing is said of the labels.",
         most_rows=20,
     ),
     ShownTable(
@@ -144,6 +149,15 @@ PVI = [
         "Do annotators find the same examples hard?",
         "Pearson's r of PVI and the variation ratio, the share of annotators who did not answer as most did; "
         "below 0 where models find hard what people do.",
+    ),
+]
+HARD_DEMONSTRATIONS = [
+    ShownTable(
+        "pvi_demonstrations",
+        "Are hard examples better demonstrations?",
+        "Accuracy behind demonstrations of each label drawn from all examples, and from the fifth that is "
+        "hardest for the model; the spread is the standard deviation over prompts. The difference has its 95 "
+        "% interval by examples, for these prompts: other prompts of either kind differ by their spread.",
     ),
 ]
 PVI_FIGURES = [
@@ -157,8 +171,14 @@ PVI_FIGURES = [
         "pvi_tails",
         "Accuracy on hard and easy examples",
         "Examples by their PVI, from the lowest fifth to the highest: accuracy, mean over exemplar sets. "
-        "Dotted and hollow: by the PVI of the other exemplar sets, which does not contain the answer's "
-        "probability.",
+        "Dotted and hollow: each label's examples by the PVI of the other exemplar sets, which contains "
+        "neither the answer's probability nor that a model likes one answer.",
+    ),
+    ShownFigure(
+        "pvi_annotations",
+        "PVI and how far annotators agree",
+        "Each small dot is an example: the share of annotators who did not answer as most did, and its mean "
+        "PVI with the most shots. Large: the means of examples with the same share, with 95 % intervals.",
     ),
 ]
 PVI_MODELS = ShownFigure(

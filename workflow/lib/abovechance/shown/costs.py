@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 
+from abovechance.study.kinds import DRAWN, HARDEST, NULL, TRAINING, TRAINING_NULL
+
+WORDS = {
+    NULL.name: "null-target prompts",
+    TRAINING.name: "prompts on training examples, to find hard ones",
+    TRAINING_NULL.name: "null-target prompts on training examples",
+    HARDEST.name: "prompts with hard demonstrations, taken as long as the others",
+}
+
 
 def in_words(needed: pd.DataFrame) -> str:
     """What scoring needs, in a few lines.
@@ -17,7 +26,7 @@ def in_words(needed: pd.DataFrame) -> str:
     weights = needed.drop_duplicates("weights")["weights_gb"].sum()
     largest = needed.sort_values("memory_gb").iloc[-1]
     saved = 1 - total["computed"] / total["tokens"]
-    null = needed.loc[needed["null"], "computed"].sum()
+    besides = needed[needed["kind"] != DRAWN.name].groupby("kind", sort=False)["computed"].sum()
     return "\n".join(
         [
             f"Models: {needed['model'].nunique()}; tasks: {needed['task'].nunique()}; "
@@ -25,8 +34,10 @@ def in_words(needed: pd.DataFrame) -> str:
             f"{needed['longest'].max():,} tokens.",
             f"To compute: {total['computed']:,.0f} tokens, each that strings share once; of the "
             f"{total['tokens']:,.0f} tokens of all strings, that saves {saved:.1%}.",
-            *[f"Of these, {null:,.0f} are of null-target prompts ({null / total['computed']:.1%})."]
-            * bool(null),
+            *(
+                f"Of these, {tokens:,.0f} are of {WORDS[str(kind)]} ({tokens / total['computed']:.1%})."
+                for kind, tokens in besides.items()
+            ),
             f"Memory: {largest['memory_gb']:.0f} GB for a job of {largest['model']} on a processor. Disk: "
             f"{weights:.1f} GB of weights before they are quantized, and "
             f"{needed['scores_gb'].sum():.2g} GB of scores.",
@@ -50,7 +61,7 @@ def of_machines(machines: pd.DataFrame) -> pd.DataFrame:
 def of_models(spent: pd.DataFrame) -> pd.DataFrame:
     """The table ``cost/spent.csv`` by model and machine, its numbers for reading."""
     counted = ["prompts", "tokens", "computed", "start_seconds", "seconds", "processor_hours", "gpu_hours"]
-    by = ["model", "machine"] if not spent["null"].any() else ["model", "null", "machine"]
+    by = ["model", "kind", "machine"] if spent["kind"].nunique() > 1 else ["model", "machine"]
     table = spent.groupby(by, sort=False)[counted].sum().reset_index()
     for name in ("prompts", "tokens", "computed"):
         table[name] = table[name].map("{:,.0f}".format)

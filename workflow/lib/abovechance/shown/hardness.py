@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from abovechance.core.settings import SETTING
+from abovechance.information.pointwise import v_information
 from abovechance.information.runs import ENDS
 from abovechance.shown import style
 from abovechance.shown.panels import (
@@ -60,6 +61,47 @@ def densities(numbers: pd.DataFrame) -> Figure:
     wrong = Line2D([], [], color=style.INK, label="wrong")
     border = Line2D([], [], color=style.INK, linestyle=(0, (3, 2)), linewidth=0.8, label="divides them best")
     legend_below(figure, [*marks, wrong, border])
+    return figure
+
+
+def annotation_numbers(annotated: pd.DataFrame) -> pd.DataFrame:
+    """What ``examples.annotated`` gives, with the most shots of each task."""
+    most = annotated.groupby("task")["shots"].transform("max")
+    return annotated.loc[annotated["shots"] == most, [*SETTING, "example", "variation", "pvi"]]
+
+
+def annotators(numbers: pd.DataFrame) -> Figure:
+    """PVI by the annotators' variation ratio, a panel for each task (Figure 5)."""
+    style.apply()
+    if numbers.empty:
+        return empty_figure("no task has annotations")
+    tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
+    colour = style.colours(models)
+    figure, panels = panel_grid(len(tasks), height=2.1)
+    for axes, task in zip(panels, tasks, strict=True):
+        here = numbers[numbers["task"] == task]
+        for place, model in enumerate(models):
+            own = here[here["model"] == model]
+            beside = (place - (len(models) - 1) / 2) * 0.012
+            axes.scatter(
+                own["variation"] + beside, own["pvi"], s=4, color=colour[model], alpha=0.35, linewidth=0
+            )
+            found = [(at, v_information(same["pvi"])) for at, same in own.groupby("variation")]
+            axes.errorbar(
+                [float(str(at)) + beside for at, _ in found],
+                [mean.mean for _, mean in found],
+                [np.nan_to_num(mean.high - mean.mean) for _, mean in found],
+                color=colour[model],
+                fmt="o",
+                markersize=4,
+                markeredgecolor="white",
+            )
+        axes.set_title(panel_title(task))
+        axes.set_xlabel("variation ratio")
+        axes.axhline(0, color=style.FAINT, linewidth=0.6, zorder=0)
+    label_first_column(panels, "PVI (bits)")
+    look: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 4}
+    legend_below(figure, [Line2D([], [], color=colour[m], label=legend_label(m), **look) for m in models])
     return figure
 
 

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,8 +176,14 @@ def _html(table: pd.DataFrame, classes: str = "data") -> str:
 
 
 def pictures(figures: Sequence[ShownFigure], paths: Sequence[Path]) -> list[Picture]:
-    """The figures with their PNG files."""
-    return [Picture(figure.title, figure.caption, path) for figure, path in zip(figures, paths, strict=True)]
+    """The figures with their PNG files, where what they show has rows."""
+    both = zip(figures, paths, strict=True)
+    return [Picture(figure.title, figure.caption, path) for figure, path in both if _has_rows(path)]
+
+
+def _has_rows(picture: Path) -> bool:
+    with picture.with_suffix(".csv").open(encoding="utf-8") as numbers:
+        return sum(1 for _ in islice(numbers, 2)) == 2
 
 
 # {key of a config: what the report calls it, and its value in words}

@@ -15,6 +15,7 @@ import jsonschema
 
 from abovechance.core.errors import InputError, nearest
 from abovechance.study.model_folders import check_model_path
+from abovechance.study.prompts import BALANCED
 from abovechance.study.task_sources import BIGBENCH, check_task_source
 
 # Where a model comes from: {key: the keys that go with it}.
@@ -76,6 +77,7 @@ def resolve(
         task.setdefault("shots", resolved["shots"])
     _expand_paths(resolved, where)
     _check_start(resolved, start, where)
+    _check_hardest(resolved, where)
     if start == MODELS:
         for name, task in resolved["tasks"].items():
             check_task_source(name, task["source"], where)
@@ -200,6 +202,24 @@ def _check_start(config: Mapping[str, Any], start: str, where: str) -> None:
         raise InputError(
             f"{where}: key 'predictions' is '{config['predictions']}'; right would be {PATHS['predictions']}"
         )
+
+
+def _check_hardest(config: Mapping[str, Any], where: str) -> None:
+    """Raise InputError where hard demonstrations are asked for that cannot be: they are balanced ones."""
+    key = f"{where}: key 'pvi.training_examples'"
+    if "training_examples" not in config.get("pvi", {}):
+        return
+    if config["demonstrations"] != BALANCED:
+        raise InputError(
+            f"{key} finds hard demonstrations of each label; right would be `demonstrations: balanced` "
+            "beside it"
+        )
+    for name, task in config["tasks"].items():
+        if 0 in task["shots"]:
+            raise InputError(
+                f"{key}: the task '{name}' has 0 shots, which show no demonstrations; right "
+                "would be as many as it has labels"
+            )
 
 
 def _explain(error: jsonschema.ValidationError) -> str:

@@ -60,7 +60,8 @@ def _numbers(table: pd.DataFrame, where: str) -> pd.DataFrame:
         [flags[[*own].index(label)] for label in labels]
         for own, flags in zip(table["labels"], table["correct"], strict=True)
     ]
-    inputs = [text if NAMED.match(text) else f"CONTEXT: {text}" for text in table["input"]]
+    named = all(map(NAMED.match, table["input"]))  # of all examples, or a task would have two formats
+    inputs = table["input"] if named else [f"CONTEXT: {text}" for text in table["input"]]
     return table.assign(
         text=[f"{text}\n{question}" for text in inputs],
         choices=pd.Series([[str(number) for number in range(len(labels))]] * len(table), table.index),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from itertools import zip_longest
 
 import pandas as pd
 import pyarrow as pa
@@ -53,6 +54,37 @@ def evaluation_set(task: pd.DataFrame, name: str, seed: int, max_examples: int) 
     )
 
 
+def training_set(
+    task: pd.DataFrame, evaluation: pd.DataFrame, name: str, seed: int, examples: int
+) -> pd.DataFrame:
+    """Which examples that may be demonstrations, and are not evaluated, are scored to find hard ones.
+
+    Drawn in rounds of one of each label, until there are so many or no more.
+
+    Returns
+    -------
+    DataFrame
+        The columns of ``evaluation_set``; these are its ``evaluated`` ones, and none is a demonstration.
+
+    Raises
+    ------
+    InputError
+        If all examples are evaluated, or they have choices of their own.
+    """
+    left = task[(evaluation["demonstration"] & ~evaluation["evaluated"]).to_numpy()]
+    if left.empty:
+        raise InputError(
+            f"task '{name}': all of its {len(task)} examples are evaluated, so that none are left to find "
+            "hard demonstrations among; right would be a smaller `max_examples`, or no key "
+            "`pvi.training_examples`"
+        )
+    generator = random.Random(f"{seed}/{name}/training")
+    shuffled = [generator.sample(members, len(members)) for members in _classes(left, name).values()]
+    in_rounds = [example for one_of_each in zip_longest(*shuffled) for example in one_of_each if example]
+    chosen = task["example"].isin(in_rounds[:examples])
+    return pd.DataFrame({"example": task["example"], "evaluated": chosen, "demonstration": False})
+
+
 def draw_prompts(
     task: pd.DataFrame,
     evaluation: pd.DataFrame,
@@ -97,8 +129,9 @@ def draw_prompts(
         )
     ids = list(pool)
     if demonstrations == BALANCED and shots:
-        classes = _classes(shown[shown["example"].isin(ids)], name, shots)
-        drawn = [*_balanced_draws(f"{seed}/{name}/balanced", classes, shots, prompts)]
+        classes = _classes(shown[shown["example"].isin(ids)], name)
+        _check_balance(classes, name, shots)
+        drawn = [*_balanced_draws(f"{seed}/{name}/balanced", [*classes.values()], shots, prompts)]
     else:
         drawn = [
             [ids[index] for index in indices]
@@ -152,31 +185,29 @@ def evaluated_on(evaluation: pd.DataFrame, demonstrations: list[str]) -> list[st
     return examples[~examples.isin(list(demonstrations))].tolist()
 
 
-def _classes(examples: pd.DataFrame, name: str, shots: int) -> list[list[str]]:
-    """The ids of the examples of each label.
-
-    Raises
-    ------
-    InputError
-        If examples have choices of their own, or there are not enough of a label for a balanced prompt.
-    """
+def _classes(examples: pd.DataFrame, name: str) -> dict[str, list[str]]:
+    """{label: the ids of its examples}; InputError if examples have choices of their own."""
     labels = shared_labels(examples, f"task '{name}'", "balanced demonstrations")
     found: dict[str, list[str]] = {label: [] for label in labels}
     columns = (examples[column] for column in ("example", "labels", "correct"))
     for example, own, correct in zip(*columns, strict=True):
         found[own[list(correct).index(True)]].append(example)
-    if shots % len(labels):
+    return found
+
+
+def _check_balance(classes: dict[str, list[str]], name: str, shots: int) -> None:
+    """Raise InputError if there cannot be as many demonstrations of each label, or not enough are there."""
+    if shots % len(classes):
         raise InputError(
-            f"task '{name}': {shots} shots cannot be balanced over {len(labels)} labels; right would be a "
-            f"multiple of {len(labels)}, or the key `demonstrations: drawn`"
+            f"task '{name}': {shots} shots cannot be balanced over {len(classes)} labels; right would be a "
+            f"multiple of {len(classes)}, or the key `demonstrations: drawn`"
         )
-    label, fewest = min(found.items(), key=lambda item: len(item[1]))
-    if len(fewest) < shots // len(labels):
+    label, fewest = min(classes.items(), key=lambda item: len(item[1]))
+    if len(fewest) < shots // len(classes):
         raise InputError(
-            f"task '{name}': {shots} balanced shots need {shots // len(labels)} examples of each label to "
+            f"task '{name}': {shots} balanced shots need {shots // len(classes)} examples of each label to "
             f"draw from, but '{label}' has {len(fewest)}"
         )
-    return [*found.values()]
 
 
 def _balanced_draws(seed: str, classes: list[list[str]], shots: int, draws: int) -> Iterator[list[str]]:

@@ -1,0 +1,51 @@
+"""Whether hard examples are better demonstrations than others.
+
+in:  hardest_scores/, tasks/ and predictions/
+out: pvi/demonstrations/ of each model, and a table of them
+"""
+
+DEMONSTRATIONS = f"{RESULTS}/pvi/demonstrations/{{model_file}}.parquet"
+TABLES += catalogue.HARD_DEMONSTRATIONS
+KEPT += of_all_models(DEMONSTRATIONS)
+
+
+rule hard_demonstrations:
+    """The accuracy of a model behind demonstrations that are hard for it, and behind others."""
+    input:
+        tasks=TASK_TABLES,
+        scores=scores_of(HARDEST),
+        predictions=PREDICTIONS,
+    output:
+        DEMONSTRATIONS,
+    log:
+        f"{RESULTS}/logs/hard_demonstrations/{{model_file}}.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        settings=settings_of,
+        tasks=TASKS,
+        normalization=STUDY["normalization"],
+        code=code_of("hard_demonstrations.py"),
+    script:
+        "../../scripts/hard_demonstrations.py"
+
+
+rule hard_demonstrations_table:
+    """The same of all models."""
+    input:
+        of_all_models(DEMONSTRATIONS),
+    output:
+        reported_tables(
+            catalogue.HARD_DEMONSTRATIONS,
+            "Which examples are hard",
+            "../../report/pvi.rst",
+        ),
+    log:
+        f"{RESULTS}/logs/hard_demonstrations_table.log",
+    localrule: True
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("hard_demonstrations_table.py"),
+    script:
+        "../../scripts/hard_demonstrations_table.py"

@@ -1,0 +1,24 @@
+"""Write how accurate a model is behind demonstrations that are hard for it, and behind others."""
+
+from pathlib import Path
+
+from script_log import logged
+
+from abovechance.core.settings import Setting, setting_of
+from abovechance.core.tables import read_parts, read_table
+from abovechance.information.hard_demonstrations import PVI_DEMONSTRATIONS, compared
+from abovechance.results.predictions import predict
+
+with logged(snakemake):
+    files, params = snakemake.input, snakemake.params
+    tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    scores = dict(zip(map(Setting._make, params.settings), files.scores, strict=True))
+    found = []
+    for drawn in read_parts(Path(files.predictions)):
+        setting = setting_of(drawn)
+        task = tasks[setting.task]
+        hardest = predict(read_table(Path(scores[setting])), task, params.normalization)
+        if not hardest.empty:  # else all its prompts were left out
+            found.append(setting.label(compared(drawn, hardest, task.set_index("example")["cluster"])))
+    table = PVI_DEMONSTRATIONS.together(found)
+    PVI_DEMONSTRATIONS.write(table, Path(snakemake.output[0]), {"normalization": params.normalization})

@@ -1,0 +1,9 @@
+"""Write the table of how accurate models are behind demonstrations that are hard for them."""
+
+from script_log import logged
+
+from abovechance.core.tables import read_tables
+from abovechance.shown.tables import write_all
+
+with logged(snakemake):
+    write_all({"pvi_demonstrations": read_tables(snakemake.input)}, snakemake.output)
