@@ -12,6 +12,8 @@ PYTHON ?= python3
 # What the API reference is about: the library that people import.
 API := abovechance abovechance.compat abovechance.chance abovechance.results abovechance.study \
 	abovechance.importers abovechance.published abovechance.shown
+# Each runs studies of its own, on two cores.
+TEST_PROCESSES := $(shell echo $$(( $(CORES) < 4 ? $(CORES) : 4 )))
 GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
 # One scoring job for each GPU of this machine at a time, where there are any.
 SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/$(PROFILE) --logger abovechance \
@@ -57,7 +59,7 @@ run: $(VENV)/.installed $(if $(ON_CLUSTER),$(VENV)/.installed-slurm)
 
 test: $(VENV)/.installed-dev
 	@echo "Running all tests; the first time, this downloads the real model and tasks (440 MB)."
-	@$(VENV)/bin/python -m pytest
+	@$(VENV)/bin/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 faults: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m pytest -m "faults or not faults" tests/workflow/test_faults.py tests/slurm

