@@ -10,7 +10,7 @@ export CONFIG RELEASE
 VENV := .venv
 PYTHON ?= python3
 # What the API reference is about: the library that people import.
-API := abovechance abovechance.compat abovechance.chance abovechance.results abovechance.study \
+API := abovechance abovechance.compare abovechance.pvi abovechance.compat abovechance.chance abovechance.results abovechance.study \
 	abovechance.importers abovechance.published abovechance.shown
 # Each runs studies of its own, on two cores.
 TEST_PROCESSES := $(shell echo $$(( $(CORES) < 4 ? $(CORES) : 4 )))
@@ -80,6 +80,7 @@ bench-large: $(VENV)/.installed-bench
 bench-baselines: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.baselines
 	@$(VENV)/bin/python -m tests.bench.randomization
+	@$(VENV)/bin/python -m tests.bench.comparison
 
 # Made-up scores of the paper's grid and half of it more, and what is analysed of them; then a hundred times the models.
 bench-scale: $(VENV)/.installed-dev

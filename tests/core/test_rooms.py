@@ -18,6 +18,7 @@ ROOMS = [
     "scoring",
     "chance",
     "information",
+    "comparison",
     "shown",
     "published",
     "importers",
@@ -25,7 +26,7 @@ ROOMS = [
     "cli",
 ]
 # What users import from, and what runs the command line: stand outside, and nothing inside imports them.
-FACES = {"__init__", "__main__", "baseline", "compat", "planning", "pvi"}
+FACES = {"__init__", "__main__", "baseline", "compare", "compat", "planning", "pvi"}
 MODULES = sorted(LIBRARY.rglob("*.py"))
 
 

@@ -19,7 +19,7 @@ from abovechance.shown.tables import readable
 def show(table: pd.DataFrame, as_json: bool, upright: bool = False) -> None:
     """Print a table for people, or as JSON: one object, or a list of rows."""
     if as_json:
-        rows = table.astype(object).where(table.notna(), None).to_dict("records")
+        rows = as_rows(table)
         typer.echo(json.dumps(rows[0] if upright else rows, indent=2))
         return
     shown = readable(table)
@@ -28,6 +28,12 @@ def show(table: pd.DataFrame, as_json: bool, upright: bool = False) -> None:
         typer.echo("\n".join(f"{name:<{width}}  {shown[name].iloc[0]}" for name in shown.columns))
     else:
         typer.echo(shown.to_string(index=False))
+
+
+def as_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """A table as JSON has it: missing values are null."""
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in rows]
 
 
 def counted(number: int, what: str) -> str:

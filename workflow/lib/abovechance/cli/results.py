@@ -67,7 +67,7 @@ def check(
     a CSV with a row per prompt and example, and a CSV with a row per best score (best_accuracy, examples,
     choices or chance, prompts). With --json come more columns, such as tails adjusted in other ways.
     """
-    paths = _paths(results)
+    paths = given_paths(results)
     tables = list(filter(published_scores.is_score_table, paths))
     if tables and len(tables) < len(paths):
         raise InputError(f"{tables[0]}: is a table of best scores; right would be to check it by itself")
@@ -114,7 +114,7 @@ def import_(
     """Write other tools' logs as a table that a study starts from: `predictions: FILE` in its config."""
     output = check_writable(output, "--output", (".parquet",))
     options = _options("import", None, each_file, chance, choices, metric, filter_, epoch)
-    paths = _paths(results)
+    paths = given_paths(results)
     if tables := list(filter(published_scores.is_score_table, paths)):
         raise InputError(f"{tables[0]}: is a table of best scores; right would be `abovechance check`")
     imported = _imported(paths, options)
@@ -127,7 +127,7 @@ def import_(
     typer.echo(f"{output}: {counted(len(prompts), 'prompt')} in {counted(settings, 'setting')}")
 
 
-def _paths(results: list[str]) -> list[Path]:
+def given_paths(results: list[str]) -> list[Path]:
     """The paths that are given, the home folder in place of ``~``, and a file in place of ``-``."""
     names = list(map(str, results))
     if "" in names:

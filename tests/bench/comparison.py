@@ -1,0 +1,101 @@
+"""How often comparisons of two models are wrong, and how often they find what is there.
+
+python -m tests.bench.comparison            # of make bench-baselines
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from abovechance.compare import compare, exchanged, over_prompts
+from abovechance.core.files import write_text
+
+LEVEL = 0.05
+# name: examples, how many stand together, how alike models are in what is hard, the true difference
+CASES = {
+    "10 examples, alike": (10, 1, 0.8, 0.0),
+    "30 examples, alike": (30, 1, 0.8, 0.0),
+    "200 examples, alike": (200, 1, 0.8, 0.0),
+    "200 examples, nearly equal models (ties)": (200, 1, 0.98, 0.0),
+    "200 examples, unlike": (200, 1, 0.0, 0.0),
+    "200 examples in 40 clusters": (200, 5, 0.5, 0.0),
+    "200 examples, alike, 8 points": (200, 1, 0.8, 0.08),
+    "200 examples, unlike, 8 points": (200, 1, 0.0, 0.08),
+}
+
+
+def answers(
+    generator: np.random.Generator, examples: int, size: int, alike: float, difference: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Right and wrong answers of two models at 60 %, and the examples' clusters."""
+    groups = np.repeat(np.arange(examples // size), size)
+    shared, own = (generator.normal(size=(2, examples // size))[:, groups] for _ in range(2))
+    single = generator.normal(size=(2, examples))
+    together = 0.7 * (size > 1)  # how much of what is hard is the cluster's
+    common = np.sqrt(together) * shared[0] + np.sqrt(1 - together) * single[0]
+    apart = np.sqrt(together) * own + np.sqrt(1 - together) * generator.normal(size=(2, examples))
+    drive = np.sqrt(alike) * common + np.sqrt(1 - alike) * apart
+    bounds = stats.norm.ppf([0.6, 0.6 - difference])
+    first, second = (drive < bounds[:, None]).astype(float)
+    return first, second, groups
+
+
+def measured(name: str, studies: int) -> dict[str, object]:
+    """How often each test says that models differ, and each interval holds the truth."""
+    examples, size, alike, difference = CASES[name]
+    generator = np.random.default_rng(0)
+    found = []
+    for _ in range(studies):
+        first, second, clusters = answers(generator, examples, size, alike, difference)
+        pair = compare(first, second, clusters, resamples=999)
+        found.append(
+            {
+                "exchanged": pair.p <= LEVEL,
+                "Student": not pair.t_low <= 0 <= pair.t_high,
+                "bootstrap": not pair.low <= 0 <= pair.high,
+                "unpaired": not pair.unpaired_low <= 0 <= pair.unpaired_high,
+                "clusters ignored": exchanged(first - second) <= LEVEL,
+            }
+        )
+    return {"case": name, **pd.DataFrame(found).mean().round(3).to_dict()}
+
+
+def prompts(studies: int) -> Iterator[dict[str, object]]:
+    """How often intervals over prompts leave out the truth, of two models that like other prompts."""
+    for count in (3, 8, 24):
+        generator = np.random.default_rng(0)
+        missed = []
+        for _ in range(studies):
+            own, hard = generator.normal(0, 0.4, (2, count, 1)), generator.normal(size=200)
+            scores = (own + hard + generator.normal(0, 0.5, (2, count, 200)) > 0).astype(float)
+            pair = over_prompts(*scores, draws=400)
+            missed.append([not one.low <= 0 <= one.high for one in (pair.mean, pair.population)])
+        mean, population = np.mean(missed, axis=0).round(3)
+        yield {"prompts": count, "these prompts alone": mean, "prompts like these": population}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--studies", type=int, default=2000)
+    parser.add_argument("--output", type=Path, default=Path("results/bench/comparison.md"))
+    options = parser.parse_args()
+    cases = pd.DataFrame([measured(name, options.studies) for name in CASES])
+    over = pd.DataFrame(list(prompts(options.studies // 4)))
+    text = "\n\n".join(
+        [
+            "How often models are said to differ, at 0.05. Where they do not, at most 0.05 is right.",
+            cases.to_markdown(index=False),
+            "How often 95 % intervals over prompts leave out the truth.",
+            over.to_markdown(index=False),
+        ]
+    )
+    print(text)
+    write_text(text + "\n", options.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""How answers are arranged, and what the command says of them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from abovechance.cli import app
+from abovechance.compare import compare
+from abovechance.comparison.leaderboard import read_leaderboard
+from abovechance.comparison.responses import arrange
+from abovechance.core.errors import InputError
+from tests.importers.test_lm_eval import lm_sample, write_lm
+
+
+def rows(model: str, correct: dict[str, float], prompt: str = "p", task: str = "t") -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"model": model, "task": task, "shots": 0, "prompt": prompt, "example": example, "score": score}
+            for example, score in correct.items()
+        ]
+    )
+
+
+def test_models_are_compared_on_the_examples_that_all_have_in_whatever_order_they_stand():
+    first = rows("a", {"1": 1, "2": 0, "3": 1, "4": 1})
+    second = rows("b", {"3": 0, "2": 1, "1": 1, "9": 0})
+    (found,) = arrange(pd.concat([first, second]))
+    assert dict(zip(found.examples, found.by_example.T.tolist(), strict=True)) == {
+        "1": [1, 1],
+        "2": [0, 1],
+        "3": [1, 0],
+    }
+    assert found.notes == ["t, 0-shot: compared on the 3 examples that all models have, of 5"]
+    with pytest.raises(InputError, match="a and b have 1 of 3 examples in common"):
+        list(arrange(pd.concat([rows("a", {"1": 1, "2": 1}), rows("b", {"2": 1, "3": 1})])))
+    with pytest.raises(InputError, match="example '1' stands twice for 'a'"):
+        list(arrange(pd.concat([first, first, second])))
+    assert not list(arrange(first))
+
+
+def test_prompts_are_paired_by_their_names_and_what_one_lacks_all_lack():
+    table = pd.concat(
+        [rows(model, {"1": 1, "2": 0, "3": 1}, prompt) for model in "ab" for prompt in ("x", "y")]
+    )
+    lacking = table.drop(index=0)  # example 1 of each
+    lacking = pd.concat(
+        [lacking, rows("a", {"1": 1}, "x"), rows("b", {"1": 0}, "x"), rows("a", {"1": 1}, "y")]
+    )
+    (found,) = arrange(lacking)
+    assert found.prompts == ["x", "y"]
+    assert found.scores.shape == (2, 2, 3)
+    place = found.examples.index("1")
+    assert np.isnan(found.scores[:, 1, place]).all()  # of y, model b has no example 1
+    assert found.scores[:, 0, place].tolist() == [1, 0]
+    assert found.complete.shape == (2, 2, 2)
+
+
+def test_other_prompts_are_means():
+    table = pd.concat(
+        [rows("a", {"1": 1, "2": 0}, "x"), rows("a", {"1": 0, "2": 0}, "y"), rows("b", {"1": 1, "2": 1}, "z")]
+    )
+    (found,) = arrange(table)
+    assert found.by_example.tolist() == [[0.5, 0], [1, 1]]
+    assert "models have other prompts (a 2, b 1)" in found.notes[0]
+
+
+def test_clusters_go_with_their_examples():
+    table = pd.concat([rows(model, {"1": 1, "2": 0, "3": 1}) for model in "ab"])
+    (found,) = arrange(table, {"t": pd.Series([7, 8, 7], ["3", "2", "1"])})
+    assert dict(zip(found.examples, found.clusters, strict=True)) == {"1": 7, "2": 8, "3": 7}
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(app, ["compare", *arguments])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def write(folder: Path, name: str, model: str, correct: list[int]) -> str:
+    rows = [
+        {"example": place, "correct": value, "model": model, "task": "t"}
+        for place, value in enumerate(correct)
+    ]
+    pd.DataFrame(rows).to_csv(folder / name, index=False)
+    return str(folder / name)
+
+
+ONE, OTHER = [1] * 30 + [0] * 10, [1] * 12 + [0] * 28
+
+
+def test_two_models_from_two_files(tmp_path):
+    paths = [write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", OTHER)]
+    (found,) = json.loads(run(*paths, "--json"))
+    expected = compare(ONE, OTHER)._asdict()
+    (given,) = found["comparison"]
+    assert given == pytest.approx(expected, nan_ok=True)
+    said = run(*paths, "--seed-deviation", "0.5")
+    assert "a is better by 45.0 points" in said
+    assert "It is below a training seed's standard deviation of 0.5." in said
+    swapped = run(*reversed(paths))
+    assert "a is better by 45.0 points" in swapped
+
+
+def test_two_files_of_one_model_are_two(tmp_path):
+    paths = [write(tmp_path, "before.csv", "m", ONE), write(tmp_path, "after.csv", "m", OTHER)]
+    assert "m (before.csv) is better by" in run(*paths)
+
+
+def test_three_models_are_ranked(tmp_path):
+    paths = [
+        write(tmp_path, f"{name}.csv", name, own) for name, own in (("a", ONE), ("b", OTHER), ("c", ONE))
+    ]
+    (found,) = json.loads(run(*paths, "--json"))
+    assert [row["groups"] for row in found["ranks"]] == ["a", "a", "b"]
+    assert len(found["pairs"]) == 3
+    assert "All pairs, the better model first" in run(*paths)
+
+
+def test_logs_of_lm_evaluation_harness(tmp_path):
+    samples = [lm_sample(doc, [-1.0, -2.0], 0) for doc in range(8)]
+    write_lm(tmp_path / "one", samples)
+    write_lm(tmp_path / "other", [lm_sample(doc, [-1.0, -2.0 + 2 * (doc < 5)], 0) for doc in range(8)])
+    results = next((tmp_path / "other").glob("results*.json"))
+    results.write_text(results.read_text().replace("org/model", "org/other"))
+    (found,) = json.loads(run(str(tmp_path / "one"), str(tmp_path / "other"), "--json"))
+    assert found["models"] == ["org--model", "org--other"]
+    assert found["comparison"][0]["difference"] == pytest.approx(5 / 8)
+
+
+def test_prompts_of_both_models(tmp_path):
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame(
+        [
+            {"model": model, "task": "t", "prompt": prompt, "example": example}
+            | {"correct": int(generator.random() < 0.6)}
+            for model in "ab"
+            for prompt in range(3)
+            for example in range(40)
+        ]
+    )
+    table.to_csv(tmp_path / "x.csv", index=False)
+    (found,) = json.loads(run(str(tmp_path / "x.csv"), "--json"))
+    assert [row["of"] for row in found["over_prompts"]] == ["mean", "population", "best"]
+    assert [row["of"] for row in found["components"]][:3] == ["models", "prompts", "examples"]
+    assert "Where single answers vary" in run(str(tmp_path / "x.csv"))
+
+
+def test_a_leaderboard_is_unpaired(tmp_path):
+    path = tmp_path / "board.csv"
+    path.write_text("model,accuracy,n,year\na,0.8,1000,1\nb,0.6,1000,2\n")
+    (found,) = json.loads(run(str(path), "--json"))
+    assert found["paired"] is False
+    assert [row["model"] for row in found["ranks"]] == ["a", "b"]
+    assert run(str(path)).startswith("Unpaired, since only accuracies are known")
+    path.write_text("model,task,accuracy,n\na,t,0.8,10\nb,t,0.7,20\na,u,0.5,10\n")
+    assert read_leaderboard(path)["task"].tolist() == ["t", "t", "u"]

@@ -1,0 +1,223 @@
+"""The command about differences between models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from abovechance.cli.app import app, example_lines
+from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, Results, refuse
+from abovechance.cli.output import as_rows, show
+from abovechance.cli.results import given_paths
+from abovechance.comparison import leaderboard, many
+from abovechance.comparison.components import variance_components
+from abovechance.comparison.paired import LEVEL, POWER, Comparison
+from abovechance.comparison.paired import compare as compare_two
+from abovechance.comparison.prompts import over_prompts
+from abovechance.comparison.responses import Responses, arrange
+from abovechance.core.errors import InputError
+from abovechance.core.tables import read_table
+
+if TYPE_CHECKING:
+    from abovechance.importers import Options, Run
+
+ENOUGH = 20  # examples that all prompts have, to say where scores vary
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance compare a.eval b.eval",
+        "abovechance compare results/default",
+        "abovechance compare leaderboard.csv",
+        "abovechance compare logs/a logs/b --seed-deviation 0.012",
+    )
+)
+def compare(
+    results: Results,
+    seed_deviation: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Standard deviation of such scores over training seeds, to be held against."
+        ),
+    ] = None,
+    level: Annotated[float, typer.Option(min=0.5, max=0.9999, help="Of intervals.")] = LEVEL,
+    power: Annotated[float, typer.Option(min=0.01, max=0.9999, help="Of planning.")] = POWER,
+    each_file: EachFile = False,
+    metric: Metric = None,
+    filter_: Filter = None,
+    epoch: Epoch = None,
+    as_json: Json = False,
+) -> None:
+    """Whether one model is better than another, or which of many are.
+
+    Of logs, of a study's folder, or of a CSV with a row for each example (example, correct, model, prompt):
+    paired on the same examples, and where models have the same prompts on these. Of a leaderboard, a CSV
+    with the columns model, accuracy and n (and task): unpaired, which finds less.
+    """
+    paths = given_paths(results)
+    boards = [path for path in paths if leaderboard.is_leaderboard(path)]
+    if boards and len(paths) > 1:
+        raise InputError(f"{boards[0]}: is a leaderboard; right would be to compare it by itself")
+    if boards:
+        given = {"--metric": metric, "--filter": filter_, "--epoch": epoch, "--each-file": each_file}
+        refuse(given | {"--seed-deviation": seed_deviation}, "with a leaderboard")
+        _leaderboard(leaderboard.read_leaderboard(boards[0]), level, as_json)
+        return
+    from abovechance.importers import Options
+
+    options = Options(None, metric, filter_, epoch, each_file, None, "compare")
+    found = [_compared(of, level, power, seed_deviation) for of in _responses(paths, options)]
+    if as_json:
+        typer.echo(json.dumps([{**one, **_rows(one)} for one in found], indent=2))
+        return
+    for one in found:
+        _tell(one)
+
+
+def _rows(found: dict[str, Any]) -> dict[str, Any]:
+    """The tables of what was found as lists of rows."""
+    return {name: as_rows(value) for name, value in found.items() if isinstance(value, pd.DataFrame)}
+
+
+def _responses(paths: list[Path], options: Options) -> list[Responses]:
+    """What the models answered, by task and number of shots."""
+    from abovechance.importers import read_runs
+
+    studies = {path: path / "predictions" for path in paths if (path / "predictions").is_dir()}
+    runs = read_runs([studies.get(path, path) for path in paths], options)
+    clusters = {
+        file.stem: read_table(file).set_index("example")["cluster"]
+        for study in studies
+        for file in sorted((study / "tasks").glob("*.parquet"))
+    }
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        typer.echo(f"note: {note}", err=True)
+    found = list(arrange(_table(runs, options), clusters))
+    if not found:
+        told = "; ".join(dict.fromkeys(run.setting.words for run in runs))
+        raise InputError(
+            f"{paths[0]}: no two models on the same task with the same number of shots: {told}; right would "
+            "be results of at least two"
+        )
+    return found
+
+
+def _table(runs: list[Run], options: Options) -> pd.DataFrame:
+    """All runs' scores; where all are of one model, each file is one."""
+    by_file = len({run.model for run in runs}) == 1 and not options.each_file
+    parts = []
+    for run in runs:
+        rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
+        if "prompt" in run.rows:
+            prompt: Any = run.rows["prompt"]
+        else:
+            prompt = run.file if options.each_file else "the prompt"
+        model = f"{run.model} ({Path(run.file).name})" if by_file else run.model
+        parts.append(rows.assign(model=model, task=run.task, shots=run.shots, prompt=prompt))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _compared(of: Responses, level: float, power: float, seed_deviation: float | None) -> dict[str, Any]:
+    """What there is to say of the models on one task."""
+    found: dict[str, Any] = {"task": of.task, "shots": of.shots, "models": of.models, "notes": of.notes}
+    scores = of.by_example
+    if len(of.models) == 2:
+        pair = compare_two(scores[0], scores[1], of.clusters, level, power)
+        found |= {"comparison": pd.DataFrame([pair._asdict()]), "told": _in_words(of, pair, level, power)}
+        if seed_deviation is not None:
+            below = abs(pair.difference) < seed_deviation
+            found["told"] += (
+                f" It is {'below' if below else 'above'} a training seed's standard deviation of "
+                f"{seed_deviation:g}."
+            )
+        if len(of.prompts) > 1:
+            pairs = over_prompts(of.scores[0], of.scores[1], of.clusters, level)
+            kinds = ("mean", "population", "best")
+            rows = [{"of": kind} | getattr(pairs, kind)._asdict() for kind in kinds]
+            found["over_prompts"] = pd.DataFrame(rows)
+    else:
+        drawn = many.paired(scores, of.clusters)
+        found |= {"ranks": many.ranks(drawn, of.models, level), "pairs": many.pairs(drawn, of.models, level)}
+    complete = of.complete
+    if len(of.prompts) > 1 and complete.shape[2] >= ENOUGH:
+        found["components"] = variance_components(complete, ["models", "prompts", "examples"])
+    return found
+
+
+def _in_words(of: Responses, pair: Comparison, level: float, power: float) -> str:
+    """What a comparison of two models says."""
+    better, sign = (of.models[0], 1) if pair.difference >= 0 else (of.models[1], -1)
+    low, high = sorted((sign * pair.low, sign * pair.high))
+    told = (
+        f"{better} is better by {points(abs(pair.difference))} ({level:.0%} interval {100 * low:.1f} to "
+        f"{100 * high:.1f}, p = {pair.p:.2g})"
+    )
+    if pair.difference == 0:
+        told = "Both have as many right"
+    planned = ""
+    if np.isfinite(pair.detectable):
+        planned = (
+            f" With {pair.examples} examples, a true difference of {points(pair.detectable)} is found with a "
+        )
+        planned += f"probability of {power:.0%}"
+        planned += (
+            f"; one of this size with {pair.needed:,.0f} examples." if np.isfinite(pair.needed) else "."
+        )
+    noise = ", which is no more than noise" if pair.p > 1 - level else ""
+    return f"{told}{noise}.{planned}"
+
+
+def points(share: float) -> str:
+    """A difference of two shares in words."""
+    return f"{100 * share:.1f} points"
+
+
+def _tell(found: dict[str, Any]) -> None:
+    """Print what was found for people."""
+    typer.echo(f"\n{found['task']}, {found['shots']}-shot: {', '.join(found['models'])}\n")
+    for note in found["notes"]:
+        typer.echo(f"note: {note}", err=True)
+    if "comparison" in found:
+        typer.echo(found["told"] + "\n")
+        show(found["comparison"], as_json=False, upright=True)
+    else:
+        show(found["ranks"], as_json=False)
+        typer.echo("\nAll pairs, the better model first; intervals hold for all of them at once:\n")
+        show(found["pairs"], as_json=False)
+    if "over_prompts" in found:
+        typer.echo("\nOver prompts: these prompts, prompts like these, and the best one of each model:\n")
+        show(found["over_prompts"], as_json=False)
+    if "components" in found:
+        typer.echo("\nWhere single answers vary:\n")
+        show(found["components"], as_json=False)
+
+
+def _leaderboard(table: pd.DataFrame, level: float, as_json: bool) -> None:
+    """What a leaderboard says, each model as if on examples of its own."""
+    told: list[dict[str, Any]] = []
+    for task, own in table.groupby("task", sort=False):
+        names = own["model"].tolist()
+        if len(names) < 2:
+            continue
+        drawn = many.unpaired(own["accuracy"], own["n"])
+        ranks, pairs = many.ranks(drawn, names, level), many.pairs(drawn, names, level)
+        told.append({"task": str(task), "ranks": ranks, "pairs": pairs})
+    if not told:
+        raise InputError("no two models on one task; right would be at least two rows of each task")
+    if as_json:
+        typer.echo(json.dumps([{**one, **_rows(one), "paired": False} for one in told], indent=2))
+        return
+    typer.echo(
+        "Unpaired, since only accuracies are known: as if each model had examples of its own. Results "
+        "example by example find smaller differences."
+    )
+    for one in told:
+        typer.echo(f"\n{one['task']}\n")
+        show(one["ranks"], as_json=False)
+        typer.echo("\nAll pairs, the better model first; intervals hold for all of them at once:\n")
+        show(one["pairs"], as_json=False)

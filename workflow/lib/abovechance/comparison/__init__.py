@@ -1,0 +1,1 @@
+"""Whether a difference between scores is more than noise."""

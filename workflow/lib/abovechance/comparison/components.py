@@ -1,0 +1,88 @@
+"""Where scores vary: how much of the variance is examples', prompts', seeds', and theirs together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+
+
+def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFrame:
+    """The variance of a single score, divided among crossed factors and what they do together.
+
+    A model of random effects without repetition: a score is the sum of an effect of each factor and of each
+    combination of factors; the last of these, of all factors, has the noise in it. Components are estimated
+    by moments: the mean squares of the analysis of variance are solved for them.
+
+    Parameters
+    ----------
+    scores
+        One dimension for each factor, each at least 2 long, such as (prompts, examples) or (models, prompts,
+        examples). All scores are needed.
+    factors
+        What the dimensions are, such as ``prompts`` and ``examples``.
+
+    Returns
+    -------
+    DataFrame
+        One row for each combination: ``of``, its factors with `` x `` between them; ``variance``, an estimate
+        that can be a little below 0 where there is none; ``share`` of the sum, estimates below 0 taken as 0;
+        ``deviation``, the standard deviation that it gives to the mean of all scores, were all its factors'
+        levels drawn anew.
+
+    Raises
+    ------
+    InputError
+        If a factor has fewer than two levels, a name is missing, or a score is.
+    """
+    given = np.asarray(scores, dtype=float)
+    if given.ndim != len(factors):
+        raise InputError(
+            f"scores have {given.ndim} dimensions for {len(factors)} factors; right would be as many"
+        )
+    if not np.isfinite(given).all():
+        raise InputError("a score is missing; right would be all combinations of " + ", ".join(factors))
+    for name, levels in zip(factors, given.shape, strict=True):
+        if levels < 2:
+            raise InputError(f"there is one of {name}; right would be at least 2")
+    axes = range(given.ndim)
+    terms = [term for size in range(1, given.ndim + 1) for term in combinations(axes, size)]
+    squares = {term: _mean_square(given, term) for term in terms}
+    # from the last term to the first: a mean square expects all components that contain its term
+    variance: dict[tuple[int, ...], float] = {}
+    for term in reversed(terms):
+        above = sum(variance[other] * _levels(given, other) for other in variance if set(term) < set(other))
+        variance[term] = (squares[term] - above) / _levels(given, term)
+    total = sum(max(value, 0.0) for value in variance.values())
+    rows = [
+        {
+            "of": " x ".join(factors[axis] for axis in term),
+            "variance": variance[term],
+            "share": max(variance[term], 0.0) / total if total else np.nan,
+            "deviation": np.sqrt(max(variance[term], 0.0) * _levels(given, term) / given.size),
+        }
+        for term in terms
+    ]
+    return pd.DataFrame(rows)
+
+
+def _levels(scores: Floats, term: tuple[int, ...]) -> int:
+    """How many scores have the same levels of a term's factors."""
+    return int(np.prod([levels for axis, levels in enumerate(scores.shape) if axis not in term]))
+
+
+def _mean_square(scores: Floats, term: tuple[int, ...]) -> float:
+    """The mean square of a term in the analysis of variance."""
+    effect = np.zeros(1)
+    for size in range(len(term) + 1):
+        for part in combinations(term, size):
+            rest = tuple(axis for axis in range(scores.ndim) if axis not in part)
+            effect = effect + (-1) ** (len(term) - size) * scores.mean(axis=rest, keepdims=True)
+    freedom = np.prod([scores.shape[axis] - 1 for axis in term])
+    return float((effect**2).sum() * _levels(scores, term) / freedom)

@@ -1,0 +1,54 @@
+"""Leaderboards: accuracies of models without their answers, which can be compared unpaired only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from abovechance.core.errors import InputError
+from abovechance.core.reading import heading, number, read_csv_texts, whole
+
+NEEDED = ("model", "accuracy", "n")
+
+
+def is_leaderboard(path: Path) -> bool:
+    """Whether a file is a CSV whose heading has ``model``, ``accuracy`` and ``n``."""
+    return path.is_file() and path.suffix == ".csv" and {*NEEDED} <= set(heading(path))
+
+
+def read_leaderboard(path: Path) -> pd.DataFrame:
+    """A leaderboard, a CSV with the columns ``model``, ``accuracy``, ``n``, and ``task`` if it has several.
+
+    Returns
+    -------
+    DataFrame
+        ``model``, ``task``, ``accuracy`` in [0, 1], ``n`` examples. Other columns are left out.
+
+    Raises
+    ------
+    InputError
+        With row and column of what is wrong, or where a model stands twice in a task.
+    """
+    texts = read_csv_texts(path)
+    rows = []
+    for place, row in zip(texts.index, texts.to_dict("records"), strict=True):
+        accuracy, examples = number(row["accuracy"]), whole(row["n"])
+        if accuracy is None or not 0 <= accuracy <= 1:
+            raise InputError(
+                f"{path}, row {place}: accuracy is '{row['accuracy']}'; right would be a number between 0 "
+                "and 1"
+            )
+        if examples is None or examples < 1:
+            raise InputError(f"{path}, row {place}: n is '{row['n']}'; right would be a number of examples")
+        task = row["task"].strip() if "task" in texts else path.stem
+        rows.append({"model": row["model"].strip(), "task": task, "accuracy": accuracy, "n": examples})
+    table = pd.DataFrame(rows, index=texts.index)
+    twice = table.duplicated(["model", "task"]).to_numpy()
+    if twice.any():
+        place = int(twice.argmax())
+        raise InputError(
+            f"{path}, row {texts.index[place]}: '{rows[place]['model']}' stands twice in "
+            f"'{rows[place]['task']}'; right would be once"
+        )
+    return table.reset_index(drop=True)

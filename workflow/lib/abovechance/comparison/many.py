@@ -1,0 +1,204 @@
+"""Many models: which differ, in which order they are, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from abovechance.chance.multiplicity import adjusted
+from abovechance.comparison.paired import LEVEL, exchanged
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+from abovechance.core.means import cluster_sums
+
+DRAWS = 2000
+
+
+class Drawn(NamedTuple):
+    """Scores of models, and the same with examples drawn anew.
+
+    Attributes
+    ----------
+    scores
+        (models,) means over examples.
+    draws
+        (draws, models) the same of examples that are drawn with replacement: the same ones for all models
+        where they are paired, so that what they have in common drops out of differences.
+    sums
+        (models, clusters) of what the scores are means, for exact tests; None where that is not known.
+    """
+
+    scores: Floats
+    draws: Floats
+    sums: Floats | None = None
+
+
+def paired(scores: ArrayLike, clusters: ArrayLike | None = None, draws: int = DRAWS, seed: int = 0) -> Drawn:
+    """Models on the same examples.
+
+    Parameters
+    ----------
+    scores
+        (models, examples) numbers.
+    clusters
+        (examples,) the same for examples that belong together, which are drawn as wholes.
+
+    Raises
+    ------
+    InputError
+        If a score is missing.
+    """
+    given = np.asarray(scores, dtype=float)
+    if given.ndim != 2 or not np.isfinite(given).all():
+        raise InputError(f"scores of the shape {given.shape}; right would be models and examples, all there")
+    sums, sizes = cluster_sums(given, clusters)
+    count = len(sizes)
+    counts = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
+    return Drawn(given.mean(axis=1), (counts @ sums.T) / (counts @ sizes)[:, None], sums)
+
+
+def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Drawn:
+    """Models of which only accuracies are known, each as if on examples of its own.
+
+    Parameters
+    ----------
+    accuracies
+        (models,) in [0, 1].
+    examples
+        (models,) or one number, on how many.
+    """
+    given = np.asarray(accuracies, dtype=float)
+    count = np.broadcast_to(np.asarray(examples, dtype=np.int64), given.shape)
+    right = np.random.default_rng(seed).binomial(count, given, (draws, len(given)))
+    return Drawn(given, right / count)
+
+
+def together(tasks: Sequence[Drawn]) -> Drawn:
+    """The mean over tasks, each counted alike, of the same models."""
+    return Drawn(
+        np.mean([task.scores for task in tasks], axis=0), np.mean([task.draws for task in tasks], axis=0)
+    )
+
+
+def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFrame:
+    """All pairs of models.
+
+    Returns
+    -------
+    DataFrame
+        One row a pair, the better model first: ``first``; ``second``; ``difference``; its ``error`` over
+        draws; ``low`` and ``high``, an interval that holds for all pairs at once (the largest deviation over
+        pairs, by standard errors); ``p``, two-sided: of paired models, by exchanging them within clusters of
+        examples (``paired.exchanged``), of others by the error; ``holm`` and ``bh``, the same adjusted for
+        the number of pairs; ``flips``, in which share of draws the order is the other one.
+    """
+    order = np.argsort(-drawn.scores, kind="stable")
+    rows = []
+    for one, other in combinations(order, 2):
+        difference = drawn.scores[one] - drawn.scores[other]
+        draws = drawn.draws[:, one] - drawn.draws[:, other]
+        error = float(draws.std(ddof=1))
+        rows.append(
+            {
+                "first": names[one],
+                "second": names[other],
+                "difference": difference,
+                "error": error,
+                "p": _p(difference, error)
+                if drawn.sums is None
+                else exchanged(drawn.sums[one] - drawn.sums[other]),
+                "flips": float((draws < 0).mean() + (draws == 0).mean() / 2),
+            }
+        )
+    table = pd.DataFrame(rows)
+    reach = _largest(drawn, level) * table["error"]
+    table = table.assign(low=table["difference"] - reach, high=table["difference"] + reach)
+    table = table.assign(holm=adjusted(table["p"], "holm"), bh=adjusted(table["p"], "bh"))
+    return table[["first", "second", "difference", "error", "low", "high", "p", "holm", "bh", "flips"]]
+
+
+def _p(difference: float, error: float) -> float:
+    if error == 0:
+        return 1.0 if difference == 0 else 0.0
+    return float(2 * stats.norm.sf(abs(difference) / error))
+
+
+def _largest(drawn: Drawn, level: float) -> float:
+    """The quantile of the largest deviation of any pair's difference, in standard errors."""
+    deviations = drawn.draws - drawn.scores
+    one, other = np.triu_indices(len(drawn.scores), 1)
+    differences = deviations[:, one] - deviations[:, other]
+    errors = differences.std(axis=0, ddof=1)
+    there = errors > 0
+    if not there.any():
+        return 0.0
+    return float(np.quantile((np.abs(differences[:, there]) / errors[there]).max(axis=1), level))
+
+
+def ranks(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFrame:
+    """The models in order, and how sure the order is.
+
+    Returns
+    -------
+    DataFrame
+        One row a model, the best first: ``model``; ``score``; ``rank``, that of equals the same;
+        ``rank_low`` and ``rank_high``, between which its true rank is, for all models at once with
+        probability ``level``: as many are better, and as many worse, as the intervals of ``pairs`` tell apart
+        (Mogstad, Romano, Shaikh and Wilhelm, 2024); ``groups``, letters: models that share one cannot be
+        told apart; ``best``, in which share of draws it is the best (shared among equals).
+    """
+    table = pairs(drawn, names, level)
+    apart = table[table["low"] > 0]
+    order = np.argsort(-drawn.scores, kind="stable")
+    best = drawn.draws == drawn.draws.max(axis=1, keepdims=True)
+    share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    ordered = [names[place] for place in order]
+    differ = set(zip(apart["first"], apart["second"], strict=True))
+    letters = _letters(ordered, differ)
+    rows = [
+        {
+            "model": names[place],
+            "score": drawn.scores[place],
+            "rank": 1 + int((drawn.scores > drawn.scores[place]).sum()),
+            "rank_low": 1 + int((apart["second"] == names[place]).sum()),
+            "rank_high": len(names) - int((apart["first"] == names[place]).sum()),
+            "groups": letters[names[place]],
+            "best": share[place],
+        }
+        for place in order
+    ]
+    return pd.DataFrame(rows)
+
+
+def _letters(names: Sequence[str], differ: set[tuple[str, str]]) -> dict[str, str]:
+    """{name: letters} such that two names share one unless they differ (insert and absorb; Piepho, 2004)."""
+    columns: list[set[str]] = [set(names)]
+    for one, other in sorted(differ, key=lambda pair: (names.index(pair[0]), names.index(pair[1]))):
+        split = [column for column in columns if {one, other} <= column]
+        columns = [column for column in columns if column not in split]
+        for column in split:
+            columns += [column - {one}, column - {other}]
+        columns = [
+            column
+            for place, column in enumerate(columns)
+            if not any(
+                column < another or (column == another and place > number)
+                for number, another in enumerate(columns)
+            )
+        ]
+    columns.sort(key=lambda column: sorted(names.index(name) for name in column))
+    return {
+        name: "".join(_letter(number) for number, column in enumerate(columns) if name in column)
+        for name in names
+    }
+
+
+def _letter(number: int) -> str:
+    """a to z, then a1 to z1 and so on."""
+    return chr(ord("a") + number % 26) + (str(number // 26) if number >= 26 else "")

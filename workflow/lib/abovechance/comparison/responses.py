@@ -1,0 +1,126 @@
+"""What models answered, arranged so that they can be compared: by the same examples and prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from abovechance.core.arrays import Floats, Ints
+from abovechance.core.errors import InputError
+
+ONE = "all prompts"  # of a model whose prompts are others than another's
+
+
+@dataclass(frozen=True)
+class Responses:
+    """The scores of several models on one task with one number of shots.
+
+    Attributes
+    ----------
+    task, shots
+        Of what.
+    models
+        (models,) names.
+    prompts
+        (prompts,) names of the prompts that all models have; one where they have others, of which scores are
+        means.
+    examples
+        (examples,) ids of those that all models have.
+    scores
+        (models, prompts, examples) missing where a prompt is not evaluated on an example, which is so for all
+        models.
+    clusters
+        (examples,) the same number for examples that belong together.
+    notes
+        What people should know.
+    """
+
+    task: str
+    shots: int
+    models: list[str]
+    prompts: list[str]
+    examples: list[str]
+    scores: Floats
+    clusters: Ints
+    notes: list[str]
+
+    @property
+    def by_example(self) -> Floats:
+        """(models, examples) means over prompts."""
+        found: Floats = np.nanmean(self.scores, axis=1)
+        return found
+
+    @property
+    def complete(self) -> Floats:
+        """(models, prompts, examples) the scores of the examples that all prompts are evaluated on."""
+        return self.scores[:, :, np.isfinite(self.scores).all(axis=(0, 1))]
+
+
+def arrange(table: pd.DataFrame, clusters: Mapping[str, pd.Series[int]] | None = None) -> Iterator[Responses]:
+    """The responses of each task and number of shots that several models have.
+
+    Parameters
+    ----------
+    table
+        ``model``, ``task``, ``shots``, ``prompt``, ``example`` and ``score``, a row for each.
+    clusters
+        {task: by example, the same number for those that belong together}, where that is known.
+
+    Raises
+    ------
+    InputError
+        If models of one task have fewer than two examples in common, or an example stands twice.
+    """
+    for (task, shots), rows in table.groupby(["task", "shots"], sort=False, observed=True):
+        if rows["model"].nunique() > 1:
+            yield _arranged(str(task), int(str(shots)), rows, (clusters or {}).get(str(task)))
+
+
+def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int] | None) -> Responses:
+    what = f"{task}, {shots}-shot"
+    rows = rows.astype({"model": str, "prompt": str, "example": str, "score": float})
+    if (twice := rows.duplicated(["model", "prompt", "example"])).any():
+        row = rows[twice].iloc[0]
+        raise InputError(
+            f"{what}: example '{row['example']}' stands twice for '{row['model']}'; right is once"
+        )
+    models, total = list(dict.fromkeys(rows["model"])), rows["example"].nunique()
+    rows, notes = _same_prompts(rows, models, what)
+    wide = rows.pivot_table(index=["model", "prompt"], columns="example", values="score", sort=False)
+    there = wide.notna().groupby(level="model").any().reindex(models, fill_value=False).all(axis=0)
+    examples = [str(example) for example in wide.columns[there]]
+    if len(examples) < 2:
+        raise InputError(
+            f"{what}: {' and '.join(models)} have {len(examples)} of {total} examples in common; right would "
+            "be results on the same examples, with the same ids"
+        )
+    if len(examples) < total:
+        notes.append(f"{what}: compared on the {len(examples)} examples that all models have, of {total}")
+    prompts = list(dict.fromkeys(rows["prompt"]))
+    index = pd.MultiIndex.from_product([models, prompts])
+    scores = wide[examples].reindex(index).to_numpy().reshape(len(models), len(prompts), len(examples))
+    own: Ints = np.arange(len(examples), dtype=np.int64)
+    if clusters is not None:
+        own = np.asarray(clusters.reindex(examples), dtype=np.int64)
+    return Responses(task, shots, models, prompts, examples, scores, own, notes)
+
+
+def _same_prompts(rows: pd.DataFrame, models: list[str], what: str) -> tuple[pd.DataFrame, list[str]]:
+    """The rows of prompts and examples that all models have; means over prompts where models have others."""
+    prompts = {str(model): set(own) for model, own in rows.groupby("model")["prompt"]}
+    if any(prompts[model] != prompts[models[0]] for model in models):
+        means = (
+            rows.groupby(["model", "example"], sort=False)["score"].mean().reset_index().assign(prompt=ONE)
+        )
+        if max(map(len, prompts.values())) == 1:
+            return means, []
+        counted = ", ".join(f"{model} {len(prompts[model])}" for model in models)
+        return means, [
+            f"{what}: models have other prompts ({counted}); each example's mean over them is taken"
+        ]
+    # what a prompt lacks for one model, it lacks for all
+    had_by = rows.groupby(["prompt", "example"])["model"].transform("nunique")
+    return rows[had_by == len(models)], []
