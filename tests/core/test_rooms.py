@@ -19,6 +19,7 @@ ROOMS = [
     "chance",
     "information",
     "comparison",
+    "series",
     "shown",
     "published",
     "importers",
@@ -26,7 +27,7 @@ ROOMS = [
     "cli",
 ]
 # What users import from, and what runs the command line: stand outside, and nothing inside imports them.
-FACES = {"__init__", "__main__", "baseline", "compare", "compat", "planning", "pvi"}
+FACES = {"__init__", "__main__", "baseline", "compare", "compat", "planning", "pvi", "variance"}
 MODULES = sorted(LIBRARY.rglob("*.py"))
 
 

@@ -217,8 +217,9 @@ def exchanged(sums: Floats, resamples: int = RESAMPLES, seed: int = 0) -> float:
     if (told == np.rint(told)).all() and told.sum() <= MOST_STEPS:
         return _exactly(abs(float(sums.sum())), told)
     found = stats.permutation_test(
-        (sums[sums != 0],),
-        lambda values, axis=-1: np.abs(values.sum(axis=axis)),
+        (sums[sums != 0] / told.sum(),),
+        # rounded, so that sums that are equal but for the last digit count as equal
+        lambda values, axis=-1: np.abs(values.sum(axis=axis)).round(12),
         permutation_type="samples",
         vectorized=True,
         n_resamples=resamples,

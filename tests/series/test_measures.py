@@ -1,0 +1,122 @@
+"""Measures of variance, by definition and against what is printed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from abovechance.core.errors import InputError
+from abovechance.variance import (
+    analytic_error,
+    bootstrap_interval,
+    continuous,
+    final,
+    leaves_chance,
+    monotonicity,
+    rank_correlation,
+    seed_deviation,
+    seed_mean,
+    signal_to_noise,
+)
+
+SCORES = np.array([[0.25, 0.30, 0.50], [0.27, 0.34, 0.54], [0.23, 0.38, 0.49]])
+
+
+def test_seeds_by_hand():
+    assert final(SCORES).tolist() == [0.50, 0.54, 0.49]
+    assert seed_mean(SCORES) == pytest.approx(0.51)
+    deviations = [np.std(column, ddof=1) for column in SCORES.T]
+    assert seed_deviation(SCORES) == pytest.approx(np.mean(deviations))
+    assert seed_deviation(SCORES, last=True) == pytest.approx(deviations[-1])
+    assert seed_deviation(SCORES, ddof=0) == pytest.approx(np.mean(SCORES.std(axis=0)))
+    assert signal_to_noise(SCORES) == pytest.approx(0.51 / deviations[-1])
+    assert np.isnan(signal_to_noise(SCORES[0]))
+    assert np.isinf(signal_to_noise([[0.1, 0.5], [0.2, 0.5]]))
+
+
+def test_a_seed_that_lacks_a_checkpoint_does_not_count_there():
+    lacking = SCORES.copy()
+    lacking[0, 2] = lacking[0, 1] = lacking[1, 1] = np.nan
+    assert seed_mean(lacking) == pytest.approx((0.54 + 0.49) / 2)
+    expected = [np.std(SCORES[:, 0], ddof=1), np.std(SCORES[1:, 2], ddof=1)]
+    assert seed_deviation(lacking) == pytest.approx(np.mean(expected))
+
+
+def test_the_interval_of_mmlu():
+    """.724 points at an accuracy of .2586 on 14,042 examples, as the paper has it."""
+    assert round(100 * float(analytic_error(0.2586, 14_042)), 3) == 0.724
+    with pytest.raises(InputError, match="accuracies are in"):
+        analytic_error(25.86, 14_042)
+
+
+def test_the_pivotal_bootstrap_mirrors_the_percentiles():
+    values = np.random.default_rng(0).random(400) < 0.2
+    low, high = bootstrap_interval(values)
+    reach = 1.96 * np.sqrt(values.var() / 400)
+    assert (low, high) == pytest.approx((values.mean() - reach, values.mean() + reach), abs=0.005)
+    found = stats.bootstrap(
+        (values,), np.mean, method="basic", rng=np.random.default_rng(0)
+    ).confidence_interval
+    assert (low, high) == pytest.approx((found.low, found.high), abs=0.004)
+    often = bootstrap_interval(np.repeat(values, 5), np.repeat(np.arange(400), 5))
+    assert often == pytest.approx((low, high))
+    assert bootstrap_interval([1, 1, 1]) == (1, 1)
+    assert np.isnan(bootstrap_interval([1, 0], [1, 1])).all()
+
+
+def test_monotonicity_is_kendalls_tau_b_of_each_seed():
+    expected = [stats.kendalltau(range(5), row).statistic for row in ([1, 2, 2, 3, 5], [3, 1, 2, 5, 4])]
+    assert rank_correlation([[1, 2, 2, 3, 5], [3, 1, 2, 5, 4]]) == pytest.approx(np.mean(expected))
+    assert monotonicity([3.0, 2.0, 1.0], loss=True) == 1
+    assert monotonicity([3.0, 2.0, 1.0]) == -1
+    assert monotonicity([[1, 1, 1], [1, 2, 3]]) == 1  # a series that stands still has none
+    assert np.isnan(monotonicity([1, 1, 1]))
+    assert np.isnan(monotonicity([1]))
+    assert monotonicity([1, np.nan, 3]) == 1
+
+
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=8))
+def test_turned_round_it_has_the_other_sign(series):
+    forward, back = rank_correlation(series), rank_correlation(series[::-1])
+    assert (np.isnan(forward) and np.isnan(back)) or forward == pytest.approx(-back)
+
+
+def test_a_score_leaves_chance_where_the_best_of_as_many_guessers_seldom_does_as_well():
+    scores = np.array([0.5, 0.61, 0.5, 0.58, 0.7, 0.8])
+    assert leaves_chance(scores, 0.5, 100) == 4
+    assert leaves_chance(scores, 0.5, 100, tried=1) == 4  # .58 is not, by itself
+    assert leaves_chance([0.5, 0.6, 0.62], 0.5, 100, tried=1) == 1
+    assert leaves_chance([0.5, 0.6, 0.62], 0.5, 100, tried=1000) is None
+    assert leaves_chance([0.9, 0.5], 0.5, 100) is None
+    assert leaves_chance([[0.9, 0.9], [0.1, 0.1]], 0.5, 100) == 0
+
+
+def test_continuous_scores_by_hand():
+    table = pd.DataFrame(
+        {
+            "example": ["a", "a", "b", "b", "b"],
+            "choice": [0, 1, 0, 1, 2],
+            "logprob": np.log([0.1, 0.3, 0.2, 0.1, 0.1]),
+            "right": [True, False, True, False, True],
+            "tokens": [2, 1, 1, 1, 4],
+            "bytes": [4, 3, 5, 2, 10],
+        }
+    )
+    found = continuous(table.sample(frac=1, random_state=1)).set_index("example")
+    assert found["correct"].to_dict() == pytest.approx({"a": 0.25, "b": 0.75})
+    assert found["predicted"].to_dict() == pytest.approx({"a": 0.75, "b": 0.5})
+    assert found["nll"].to_dict() == pytest.approx({"a": -np.log(0.1), "b": -np.log(0.2)})
+    assert found["nll_token"].to_dict() == pytest.approx({"a": -np.log(0.1) / 2, "b": -np.log(0.1) / 4})
+    assert found["nll_byte"]["a"] == pytest.approx(-np.log(0.1) / 4)
+    with pytest.raises(InputError, match="example 'a' has no correct choice"):
+        continuous(table.assign(right=[False, False, True, False, True]))
+    with pytest.raises(InputError, match="lacks the column 'right'"):
+        continuous(table.drop(columns="right"))
+
+
+def test_what_is_no_series_is_told():
+    for wrong in (np.ones((2, 2, 2)), []):
+        with pytest.raises(InputError, match="right would be seeds and checkpoints"):
+            seed_mean(wrong)

@@ -1,0 +1,81 @@
+"""The command about how much scores vary over seeds and training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from abovechance.cli.app import app, example_lines
+from abovechance.cli.options import Chance, FigureFile, Json, Results
+from abovechance.cli.output import check_writable, counted, expanded, show, write_figure
+from abovechance.core.errors import InputError, nearest
+from abovechance.series.evaluations import read_evaluations
+from abovechance.series.summary import of_evaluations
+
+FIGURES = (".png", ".pdf")
+MOST = 24  # panels of a figure
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance variance evals/pythia-160m",
+        "abovechance variance evals.zip --task lambada_openai --task piqa --figure curves.png",
+    )
+)
+def variance(
+    results: Results,
+    task: Annotated[
+        list[str] | None, typer.Option(help="A task to show; all without it.", show_default=False)
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="A metric to show; all without it.", show_default=False)
+    ] = None,
+    ddof: Annotated[
+        int, typer.Option(min=0, max=1, help="Taken from the number of seeds in standard deviations.")
+    ] = 1,
+    chance: Chance = None,
+    figure: FigureFile = None,
+    as_json: Json = False,
+) -> None:
+    """How much scores vary over seeds, and whether they grow during training.
+
+    Of what lm-evaluation-harness writes of all examples (results_....json), for each seed and checkpoint of a
+    model: the mean over seeds, their standard deviation, signal-to-noise ratio, interval over examples, and
+    monotonicity. With --chance, also from which step on accuracies are told from those of the best of as many
+    guessers. Which checkpoint a file is of says its model's revision (step1000), or its name.
+    """
+    path = check_writable(figure, "--figure", FIGURES) if figure else None
+    table = read_evaluations([expanded(Path(name), "RESULTS") for name in results])
+    for option, column, wanted in (("--task", "task", task), ("--metric", "metric", metric)):
+        for name in wanted or []:
+            if name not in set(table[column]):
+                known = sorted(table[column].unique())
+                raise InputError(f"{option} {name}: is not in these results; {nearest(name, known)}")
+        if wanted:
+            table = table[table[column].isin(wanted)]
+    found = of_evaluations(table, ddof, chance)
+    if path:
+        _draw(table, path)
+    show(found, as_json)
+    if not as_json:
+        runs = table[["model", "seed", "checkpoint"]].drop_duplicates()
+        typer.echo(
+            f"\n{counted(len(runs), 'evaluation')} of {counted(runs['model'].nunique(), 'model')}. tau: "
+            "Kendall's tau-b with the order of training; monotonicity: the same with its sign turned for "
+            "losses."
+        )
+
+
+def _draw(table: pd.DataFrame, path: Path) -> None:
+    from abovechance.shown.series import curve_numbers, curves
+
+    numbers = curve_numbers(table)
+    if (panels := len(numbers[["task", "metric"]].drop_duplicates())) > MOST:
+        raise InputError(
+            f"--figure: {panels} tasks and metrics, and a figure shows {MOST}; right would be --task and "
+            "--metric"
+        )
+    write_figure(curves, numbers, path)

@@ -1,0 +1,170 @@
+"""Evaluations that others ran at many checkpoints: what lm-evaluation-harness writes of all examples."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from abovechance.core.errors import InputError
+from abovechance.core.reading import parse_json
+from abovechance.core.tables import TableSchema
+
+EVALUATIONS = TableSchema(
+    "evaluations",
+    {
+        "model": pa.string(),
+        "seed": pa.int64(),
+        "checkpoint": pa.int64(),
+        "shots": pa.int64(),
+        "task": pa.string(),
+        "metric": pa.string(),
+        "value": pa.float64(),
+        "error": pa.float64(),
+        "examples": pa.int64(),
+        "loss": pa.bool_(),
+    },
+)
+# Metrics of which less is better, where a file does not say it.
+LOSSES = re.compile(r"(ppl|perplexity|loss|nll|bits_per_byte|brier|(^|_)ter$|wer$|cer$)")
+STEP, SEED = re.compile(r"step[-_]?(\d+)", re.IGNORECASE), re.compile(r"[-_]?seed[-_]?(\d+)", re.IGNORECASE)
+LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or a folder or zip file of such"
+
+
+def read_evaluations(paths: list[Path]) -> pd.DataFrame:
+    """The table ``evaluations`` of files, folders and zip files.
+
+    Returns
+    -------
+    DataFrame
+        One row for each model, seed, checkpoint, task and metric: ``model``, without its seed; ``seed``, 0
+        where the name has none; ``checkpoint``, the step that the revision says, or else the file's name;
+        ``shots``; ``task``; ``metric``; its ``value``; its standard ``error``, where it is told;
+        ``examples``, as the file says, or worked out where value and error are those of right and wrong
+        answers, else -1; ``loss``, whether less is better.
+
+    Raises
+    ------
+    InputError
+        With the file that is no such result, or says two checkpoints; or where two files are of the same.
+    """
+    rows: list[dict[str, Any]] = []
+    homes: dict[tuple[Any, ...], str] = {}
+    for where, content in _files(paths):
+        for row in _rows(content, where):
+            key = tuple(row[name] for name in ("model", "seed", "checkpoint", "shots", "task", "metric"))
+            if key in homes:
+                raise InputError(
+                    f"{where}: has {row['metric']} of {row['task']} for {row['model']}, seed {row['seed']}, "
+                    f"step {row['checkpoint']}, and so has {homes[key]}; right would be one of them"
+                )
+            homes[key] = where
+            rows.append(row)
+    if not rows:
+        raise InputError(f"{paths[0]}: has no results; right would be {LOOKS_LIKE}")
+    return pd.DataFrame(rows, columns=[*EVALUATIONS.columns])
+
+
+def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
+    """(where, its content) of all JSON files that are results."""
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file or folder")
+        named: Iterator[tuple[str, bytes]]
+        if path.is_dir():
+            named = ((str(file), file.read_bytes()) for file in sorted(path.rglob("*.json")))
+        elif zipfile.is_zipfile(path):
+            named = _of_zip(path)
+        else:
+            named = iter([(str(path), path.read_bytes())])
+        for where, content in named:
+            try:
+                found = parse_json(content.decode(), where)
+            except UnicodeDecodeError:
+                raise InputError(f"{where}: is no text in UTF-8") from None
+            if isinstance(found, Mapping) and isinstance(found.get("results"), Mapping):
+                yield where, found
+            elif path.is_file() and not zipfile.is_zipfile(path):
+                raise InputError(f"{where}: has no results; right would be {LOOKS_LIKE}")
+
+
+def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(path) as file:
+        for name in sorted(file.namelist()):
+            if name.endswith(".json"):
+                yield f"{path}/{name}", file.read(name)
+
+
+def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
+    """The rows of one file."""
+    config = content.get("config") or {}
+    arguments = _arguments(config.get("model_args"))
+    name = str(arguments.get("pretrained") or content.get("model_name") or config.get("model") or "model")
+    seed = SEED.search(name)
+    of = {
+        "model": SEED.sub("", name) if seed else name,
+        "seed": int(seed[1]) if seed else 0,
+        "checkpoint": _checkpoint(str(arguments.get("revision", "")), where),
+    }
+    for task, metrics in content["results"].items():
+        shots = (content.get("n-shot") or {}).get(task, config.get("num_fewshot"))
+        counted = (content.get("n-samples") or {}).get(task) or {}
+        higher = (content.get("higher_is_better") or {}).get(task) or {}
+        for key, value in metrics.items():
+            metric, _, kind = str(key).partition(",")
+            numeric = isinstance(value, int | float) and not isinstance(value, bool)
+            if metric.endswith("_stderr") or not numeric or metric in ("alias", "sample_len"):
+                continue
+            error = metrics.get(f"{metric}_stderr,{kind}" if kind else f"{metric}_stderr")
+            error = float(error) if isinstance(error, int | float) else np.nan
+            examples = counted.get("effective") or _examples(float(value), error)
+            loss = not higher[metric] if metric in higher else bool(LOSSES.search(metric))
+            named = metric if kind in ("", "none") else key
+            yield of | {
+                "shots": int(shots) if isinstance(shots, int) else 0,
+                "task": str(task),
+                "metric": str(named),
+                "value": float(value),
+                "error": error,
+                "examples": int(examples),
+                "loss": loss,
+            }
+
+
+def _arguments(given: Any) -> dict[str, str]:
+    """What a model was loaded with, given as ``key=value,key=value`` or as keys."""
+    if isinstance(given, Mapping):
+        return {str(key): str(value) for key, value in given.items()}
+    parts = (part.partition("=") for part in str(given or "").split(","))
+    return {key.strip(): value.strip() for key, _, value in parts if value}
+
+
+def _checkpoint(revision: str, where: str) -> int:
+    """The step of a revision, and of the file's name; 0 where neither says one."""
+    told, named = STEP.search(revision), STEP.search(PurePosixPath(where).name)
+    if told and named and int(told[1]) != int(named[1]):
+        raise InputError(
+            f"{where}: its name says step {named[1]}, and what it was run with '{revision}'; right would be "
+            "the same"
+        )
+    found = told or named
+    return int(found[1]) if found else 0
+
+
+def _examples(value: float, error: float) -> int:
+    """How many examples an accuracy is of, by its standard error sqrt(p (1 - p) / (n - 1)); -1 where none.
+
+    What comes out is tried: it is a whole number, and so is the number of right answers.
+    """
+    if not (0 < value < 1 and error > 0):
+        return -1
+    count = value * (1 - value) / error**2 + 1
+    near = round(count)
+    whole = abs(count - near) <= 1e-6 * near and abs(value * near - round(value * near)) <= 1e-6 * near
+    return near if whole else -1

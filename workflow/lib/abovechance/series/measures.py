@@ -1,0 +1,197 @@
+"""How much a score varies over seeds and examples, and whether it grows during training.
+
+The measures of Madaan et al., *Quantifying Variance in Evaluation Benchmarks* (2024), Section 2. Scores are
+arrays of (seeds, checkpoints), the checkpoints in the order of training; a score that is missing is nan.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from abovechance.chance.baseline import RandomBaseline
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+from abovechance.core.means import cluster_sums
+
+RESAMPLES = 9999
+
+
+def final(scores: ArrayLike) -> Floats:
+    """(seeds,) the scores of the last checkpoint; missing where a seed has none of it."""
+    return _checked(scores)[:, -1]
+
+
+def seed_mean(scores: ArrayLike) -> float:
+    """The mean over seeds at the last checkpoint."""
+    there = final(scores)
+    there = there[np.isfinite(there)]
+    return float(there.mean()) if there.size else np.nan
+
+
+def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> float:
+    """The standard deviation over seeds, averaged over checkpoints: the paper's "seed variance".
+
+    Parameters
+    ----------
+    ddof
+        What is taken from the number of seeds before dividing: 1 for an estimate of all seeds that could be,
+        0 for these.
+    last
+        Of the last checkpoint alone, as in the paper's Table 2.
+
+    Returns
+    -------
+    float
+        Missing with fewer than two seeds at each checkpoint, or with ddof 0 fewer than one.
+    """
+    given = _checked(scores)
+    given = given[:, -1:] if last else given
+    counts = np.isfinite(given).sum(axis=0)
+    deviations = [
+        float(np.nanstd(column, ddof=ddof))
+        for column, count in zip(given.T, counts, strict=True)
+        if count > max(ddof, 1)
+    ]
+    return float(np.mean(deviations)) if deviations else np.nan
+
+
+def signal_to_noise(scores: ArrayLike, ddof: int = 1) -> float:
+    """The mean over seeds by their standard deviation, both at the last checkpoint.
+
+    Infinite where seeds have the same score; missing with one seed.
+    """
+    deviation = seed_deviation(scores, ddof, last=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.float64(seed_mean(scores)) / deviation)
+
+
+def analytic_error(accuracy: ArrayLike, examples: ArrayLike, level: float = 0.95) -> Floats:
+    """Half the width of the interval of an accuracy over examples, 1.96 sqrt(p (1 - p) / N).
+
+    Parameters
+    ----------
+    accuracy
+        In [0, 1].
+    examples
+        How many.
+    level
+        Of the interval.
+
+    Raises
+    ------
+    InputError
+        If an accuracy is none, or there are no examples.
+    """
+    p, n = np.asarray(accuracy, dtype=float), np.asarray(examples, dtype=float)
+    if ((p < 0) | (p > 1)).any() or (n < 1).any():
+        raise InputError("accuracies are in [0, 1], and examples at least 1")
+    found: Floats = stats.norm.ppf((1 + level) / 2) * np.sqrt(p * (1 - p) / n)
+    return found
+
+
+def bootstrap_interval(
+    values: ArrayLike,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """The interval of a mean over examples by drawing these with replacement: the pivotal one (``basic``).
+
+    Parameters
+    ----------
+    values
+        (examples,) of one model.
+    clusters
+        (examples,) the same for examples that belong together, which are drawn as wholes.
+    """
+    sums, sizes = cluster_sums(values, clusters)
+    if len(sums) < 2:
+        return np.nan, np.nan
+    if np.ptp(sums / sizes) == 0:
+        return float(sums[0] / sizes[0]), float(sums[0] / sizes[0])
+    found = stats.bootstrap(
+        (sums, sizes),
+        lambda sums, sizes, axis=-1: sums.sum(axis=axis) / sizes.sum(axis=axis),
+        paired=True,
+        vectorized=True,
+        n_resamples=resamples,
+        confidence_level=level,
+        method="basic",
+        batch=max(1, 2**22 // len(sums)),
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return float(found.low), float(found.high)
+
+
+def rank_correlation(scores: ArrayLike) -> float:
+    """Kendall's tau-b of the scores with an increasing array, seed by seed, and the mean of these.
+
+    In [-1, 1]: 1 where each checkpoint is better than all before it. Seeds whose scores are all the same have
+    none, and do not count; missing where that is so of all, or there are fewer than two checkpoints.
+    """
+    found = []
+    for row in _checked(scores):
+        there = np.isfinite(row)
+        if there.sum() > 1 and np.ptp(row[there]) > 0:
+            found.append(float(stats.kendalltau(np.flatnonzero(there), row[there], variant="b").statistic))
+    return float(np.mean(found)) if found else np.nan
+
+
+def monotonicity(scores: ArrayLike, loss: bool = False) -> float:
+    """How steadily a score grows, or a loss falls, during training: see ``rank_correlation``.
+
+    Parameters
+    ----------
+    loss
+        Whether lower is better: then the array that it is compared with decreases.
+    """
+    tau = rank_correlation(scores)
+    return -tau if loss else tau
+
+
+def leaves_chance(
+    scores: ArrayLike, chance: float, examples: int, tried: int | None = None, level: float = 0.05
+) -> int | None:
+    """The place of the first checkpoint whose best accuracy guessing seldom reaches, and all after it too.
+
+    Whoever looks at many checkpoints and prompts finds a high one by luck: the best of as many random
+    guessers is what accuracies are held against (``RandomBaseline.tail``).
+
+    Parameters
+    ----------
+    scores
+        (prompts or seeds, checkpoints) accuracies in [0, 1].
+    chance
+        Of one lucky guess.
+    examples
+        How many an accuracy is of.
+    tried
+        How many accuracies were looked at; all of them where it is not given.
+    level
+        How probable guessing may be to do as well.
+
+    Returns
+    -------
+    int or None
+        Missing where the last checkpoint is not told from guessing.
+    """
+    given = _checked(scores)
+    baseline = RandomBaseline.of(chance, examples)
+    best = np.nanmax(given, axis=0)
+    count = int(np.isfinite(given).sum()) if tried is None else tried
+    seldom = [baseline.tail(round(float(one) * examples), count) <= level for one in best]
+    if not seldom[-1]:
+        return None
+    common = next((place for place in range(len(seldom) - 1, -1, -1) if not seldom[place]), -1)
+    return common + 1
+
+
+def _checked(scores: ArrayLike) -> Floats:
+    """(seeds, checkpoints); a single series is one seed."""
+    given = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+    if given.ndim != 2 or not given.size:
+        raise InputError(f"scores of the shape {given.shape}; right would be seeds and checkpoints")
+    return given

@@ -1,0 +1,77 @@
+"""What varies in a series of evaluations, benchmark by benchmark."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from abovechance.core.arrays import Floats
+from abovechance.series import measures
+
+KEYS = ["model", "shots", "task", "metric"]
+COLUMNS = [
+    *KEYS,
+    *("seeds", "checkpoints", "examples", "loss", "first", "mean", "interval"),
+    *("deviation", "final_deviation", "snr", "tau", "monotonicity"),
+]
+
+
+def arranged(own: pd.DataFrame) -> tuple[list[int], list[int], Floats]:
+    """The seeds, the checkpoints, and (seeds, checkpoints) the values of one model, task and metric."""
+    wide = own.pivot_table(index="seed", columns="checkpoint", values="value", sort=True)
+    return [*map(int, wide.index)], [*map(int, wide.columns)], wide.to_numpy(dtype=float)
+
+
+def of_evaluations(table: pd.DataFrame, ddof: int = 1, chance: float | None = None) -> pd.DataFrame:
+    """The measures of Madaan et al. (2024), Tables 1 and 2, of each model, task and metric.
+
+    Parameters
+    ----------
+    table
+        The table ``evaluations``.
+    ddof
+        See ``measures.seed_deviation``.
+    chance
+        Of one lucky guess on each task; then there is one more column.
+
+    Returns
+    -------
+    DataFrame
+        ``model``; ``shots``; ``task``; ``metric``; how many ``seeds``, ``checkpoints``, and ``examples`` (-1
+        where that is not known); ``loss``, whether less is better; the mean over seeds at the ``first``
+        checkpoint, and at the last one (``mean``); ``interval``, half the width of the 95 % interval of one
+        model over examples, 1.96 standard errors, averaged over seeds and checkpoints; ``deviation`` over
+        seeds, averaged over checkpoints, and ``final_deviation`` at the last one; ``snr``, mean by
+        ``final_deviation``; ``tau``, Kendall's tau-b with an increasing array, the mean over seeds, and
+        ``monotonicity``, the same with the sign turned for losses; with ``chance``, ``leaves_chance``, from
+        which checkpoint on accuracies are told from guessing (``measures.leaves_chance``), missing where none
+        is, or examples are not known.
+    """
+    rows: list[dict[str, object]] = []
+    for key, own in table.groupby(KEYS, sort=False):
+        seeds, checkpoints, values = arranged(own)
+        loss = bool(own["loss"].iloc[0])
+        examples = int(own["examples"].max())
+        rows.append(
+            dict(zip(KEYS, key, strict=True))
+            | {
+                "seeds": len(seeds),
+                "checkpoints": len(checkpoints),
+                "examples": examples,
+                "loss": loss,
+                "first": measures.seed_mean(values[:, :1]),
+                "mean": measures.seed_mean(values),
+                "interval": float(1.96 * own["error"].mean()) if own["error"].notna().any() else np.nan,
+                "deviation": measures.seed_deviation(values, ddof),
+                "final_deviation": measures.seed_deviation(values, ddof, last=True),
+                "snr": measures.signal_to_noise(values, ddof),
+                "tau": measures.rank_correlation(values),
+                "monotonicity": measures.monotonicity(values, loss),
+            }
+        )
+        if chance is not None:
+            place = None
+            if examples > 0 and not loss:
+                place = measures.leaves_chance(values, chance, examples)
+            rows[-1]["leaves_chance"] = np.nan if place is None else checkpoints[place]
+    return pd.DataFrame(rows, columns=[*COLUMNS, *["leaves_chance"] * (chance is not None)])
