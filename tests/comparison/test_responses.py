@@ -12,6 +12,7 @@ from abovechance.cli import app
 from abovechance.compare import compare
 from abovechance.comparison.leaderboard import read_leaderboard
 from abovechance.comparison.responses import arrange
+from abovechance.comparison.study import answers, of_study
 from abovechance.core.errors import InputError
 from tests.importers.test_lm_eval import lm_sample, write_lm
 
@@ -72,6 +73,51 @@ def test_clusters_go_with_their_examples():
     table = pd.concat([rows(model, {"1": 1, "2": 0, "3": 1}) for model in "ab"])
     (found,) = arrange(table, {"t": pd.Series([7, 8, 7], ["3", "2", "1"])})
     assert dict(zip(found.examples, found.clusters, strict=True)) == {"1": 7, "2": 8, "3": 7}
+
+
+def study_of(skills: dict[str, float], tasks: int = 2) -> pd.DataFrame:
+    generator = np.random.default_rng(0)
+    parts = []
+    for task in range(tasks):
+        hard = generator.normal(size=80)
+        for model, skill in skills.items():
+            right = (hard + skill + generator.normal(0, 0.5, (3, 80)) > 0).astype(float)
+            own = {"model": model, "task": f"t{task}", "shots": 1, "example": [f"e{i}" for i in range(80)]}
+            parts.append(pd.DataFrame(own | {"prompts": 3, "correct": right.mean(axis=0)}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_a_study_has_its_models_by_task_and_over_all_tasks():
+    table = study_of({"a": 0.0, "b": 1.0, "c": 0.05})
+    found = of_study(table)
+    assert len(found.ranks) == 6
+    assert len(found.pairs) == 6
+    overall = found.overall.set_index("model")
+    assert overall["score"].to_dict() == pytest.approx(table.groupby("model")["correct"].mean().to_dict())
+    assert overall.loc["b", ["rank_low", "rank_high", "tasks"]].tolist() == [1, 1, 2]
+    (pair,) = found.pairs[
+        (found.pairs["task"] == "t0") & ~found.pairs[["first", "second"]].isin(["c"]).any(axis=1)
+    ].to_dict("records")
+    own = {name: rows["correct"].to_numpy() for name, rows in table[table["task"] == "t0"].groupby("model")}
+    assert pair["difference"] == pytest.approx(own["b"].mean() - own["a"].mean())
+    # over tasks that all models have, whichever order they stand in
+    lacking = table[~((table["model"] == "c") & (table["task"] == "t1"))]
+    assert set(of_study(lacking).overall["tasks"]) == {1}
+    turned = of_study(table.iloc[::-1]).overall.set_index("model")["score"]
+    assert turned.to_dict() == pytest.approx(overall["score"].to_dict())
+    assert of_study(study_of({"a": 0.0})).ranks.empty
+
+
+def test_answers_are_shares_of_prompts():
+    rows = [
+        {"prompt": prompt, "example": example, "correct": example == "x" or prompt == 0}
+        for prompt in range(4)
+        for example in ("x", "y")
+        if (prompt, example) != (3, "y")
+    ]
+    found = answers(pd.DataFrame(rows)).set_index("example")
+    assert found["correct"].to_dict() == pytest.approx({"x": 1, "y": 1 / 3})
+    assert found["prompts"].to_dict() == {"x": 4, "y": 3}
 
 
 def run(*arguments: str) -> str:

@@ -96,9 +96,10 @@ def planned(said: str) -> dict[str, int]:
 
 def test_every_file_of_the_design_is_there(finished):
     names = ["verdicts.csv", "report.html", "config.yaml"]
-    by_model = ["predictions", "accuracy", "randomization", "heldout/outcomes", "heldout/guessers"]
+    by_model = ["predictions", "accuracy", "answers", "randomization", "heldout/outcomes", "heldout/guessers"]
     names += [f"{name}/{model}.parquet" for name in by_model for model in STUDY["models"]]
     tables = ["verdicts", "verdict_counts", "heldout_by_prompts", "heldout_by_model", "heldout_by_task"]
+    tables += ["models", "model_ranks", "model_pairs"]
     figures = ["spread", "agreement", "expected_maximum_SmolLM2", "expected_maximum_SmolLM2-NF4"]
     names += [f"tables/{name}.{suffix}" for name in tables for suffix in ("csv", "md", "tex")]
     names += [f"figures/{name}.{suffix}" for name in figures for suffix in ("pdf", "png", "csv")]
@@ -203,6 +204,20 @@ def test_snakemakes_own_report_shows_every_table_and_figure(finished, run, place
     assert '"caption": null' not in page
     for title in ("The spread of prompts", "Which baseline foresees held-out results better"):
         assert title in page
+
+
+def test_models_are_compared_on_what_each_gets_right(finished):
+    ranks = pd.read_csv(finished / "tables/model_ranks.csv").set_index(["task", "model"])
+    for model in STUDY["models"]:
+        own = read_table(finished / "predictions" / f"{model}.parquet").astype({"task": str, "example": str})
+        for task, rows in own.groupby("task"):
+            by_example = rows.groupby("example")["correct"].mean()
+            assert ranks.loc[(task, model), "score"] == pytest.approx(by_example.mean())
+    overall = pd.read_csv(finished / "tables/models.csv").set_index("model")
+    assert overall["score"].to_dict() == pytest.approx(ranks["score"].groupby("model").mean().to_dict())
+    assert set(overall["tasks"]) == {2}
+    assert len(pd.read_csv(finished / "tables/model_pairs.csv")) == 2
+    assert "Which models differ?" in (finished / "report.html").read_text()
 
 
 def test_a_second_run_does_nothing_nor_does_one_of_a_new_checkout(finished, run, place):

@@ -4,6 +4,7 @@ A study starts in one of four ways, ``rules/starts/<start>.smk``. Each defines f
 
     MODELS, TASKS            what its settings are made of; rules/by_model.smk follows them
     SHOTS                    {task: numbers of shots}
+    TASK_TABLES              the tables of its tasks, where there are some
     rules that make          PREDICTIONS, ACCURACY, and where it is asked for LIKELIHOODS, of each model
     KEPT                     what else it makes that is made again where it was deleted
     FETCHED                  what of it comes from the network, besides pinned downloads
@@ -121,12 +122,16 @@ def reported_figures(figures, caption):
     return [*shown, *figure_files(figures, ["pdf", "csv"])]
 
 
+# what is shown of any predictions
+SHOWN = ["spread", "agreement", "models", "expected_maximum"]
+
+
 def of_scores(precision_pairs):
     """The analyses of scored models, in the order in which they are shown."""
     first = ["left_out", "randomization", "verdicts", "heldout"]
     last = ["precision"] * bool(precision_pairs) + ["pvi"] * (NULL in KINDS)
     hard = ["hard_demonstrations"] * (HARDEST in KINDS)
-    return [*first, "spread", "agreement", "expected_maximum", *last, *hard]
+    return [*first, *SHOWN, *last, *hard]
 
 
 def code_of(script):

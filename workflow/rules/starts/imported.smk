@@ -9,9 +9,10 @@ from abovechance.results.imported import settings_in
 IMPORTED = STUDY["predictions"]
 MODELS, TASKS, shots = told(settings_in, Path(IMPORTED))
 SHOTS = dict.fromkeys(TASKS, shots)
+TASK_TABLES = []  # what examples are is not known
 KEPT = []
 INPUTS = [IMPORTED]
-ANALYSES = ["verdicts", "heldout", "spread", "agreement", "expected_maximum"]
+ANALYSES = ["verdicts", "heldout", *SHOWN]
 
 
 include: "../by_model.smk"

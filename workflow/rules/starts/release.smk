@@ -13,7 +13,8 @@ MODELS, TASKS, shots = map(sorted, map(set, zip(*RELEASE.settings)))
 SHOTS = dict.fromkeys(TASKS, shots)
 RELEASED = f"{RESULTS}/release/released/{{model_file}}.parquet"
 RELEASED_ACCURACY = f"{RESULTS}/release/accuracy/{{model_file}}.parquet"
-ANALYSES = ["verdicts", "heldout", "spread", "agreement", "published"]
+TASK_TABLES = []  # what clusters there are is not known
+ANALYSES = ["verdicts", "heldout", "spread", "agreement", "models", "published"]
 
 
 include: "../by_model.smk"

@@ -18,6 +18,8 @@ from abovechance.core.errors import InputError
 from abovechance.core.means import cluster_sums
 
 DRAWS = 2000
+PAIRS = ["first", "second", "difference", "error", "low", "high", "p", "holm", "bh", "flips"]
+RANKS = ["model", "score", "rank", "rank_low", "rank_high", "groups", "best"]
 
 
 class Drawn(NamedTuple):
@@ -79,6 +81,13 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
     return Drawn(given, right / count)
 
 
+def reordered(drawn: Drawn, names: Sequence[str], order: Sequence[str]) -> Drawn:
+    """The same models in another order."""
+    places = [names.index(name) for name in order]
+    sums = None if drawn.sums is None else drawn.sums[places]
+    return Drawn(drawn.scores[places], drawn.draws[:, places], sums)
+
+
 def together(tasks: Sequence[Drawn]) -> Drawn:
     """The mean over tasks, each counted alike, of the same models."""
     return Drawn(
@@ -120,7 +129,7 @@ def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
     reach = _largest(drawn, level) * table["error"]
     table = table.assign(low=table["difference"] - reach, high=table["difference"] + reach)
     table = table.assign(holm=adjusted(table["p"], "holm"), bh=adjusted(table["p"], "bh"))
-    return table[["first", "second", "difference", "error", "low", "high", "p", "holm", "bh", "flips"]]
+    return table[PAIRS]
 
 
 def _p(difference: float, error: float) -> float:

@@ -64,6 +64,19 @@ PRECISION = [
     ),
     ShownTable("precision_settings"),
 ]
+MODELS = [
+    ShownTable(
+        "models",
+        "Which models differ?",
+        "Mean accuracy over prompts and tasks, each task counted alike, on the same examples and prompts. "
+        "The true rank is between rank low and rank high, with 95 % for all models at once; models that "
+        "share a letter (groups) cannot be told apart; best: in which share of draws of examples a model is "
+        "the best. Task by task: tables/model_ranks.csv; every pair with its difference, interval and "
+        "tests: tables/model_pairs.csv.",
+    ),
+    ShownTable("model_ranks"),
+    ShownTable("model_pairs"),
+]
 SPREAD = ShownFigure(
     "spread",
     "The spread of prompts",

@@ -1,0 +1,17 @@
+"""Write which models are better than which."""
+
+from pathlib import Path
+
+from script_log import logged
+
+from abovechance.comparison.study import of_study
+from abovechance.core.tables import read_table, read_tables
+from abovechance.shown.tables import write_all
+
+with logged(snakemake):
+    files = snakemake.input
+    tasks = dict(zip(snakemake.params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
+    found = of_study(read_tables(files.answers), clusters)
+    tables = {"models": found.overall, "model_ranks": found.ranks, "model_pairs": found.pairs}
+    write_all(tables, snakemake.output)
