@@ -164,6 +164,11 @@ def test_three_models_are_ranked(tmp_path):
     assert [row["groups"] for row in found["ranks"]] == ["a", "a", "b"]
     assert len(found["pairs"]) == 3
     assert "All pairs, the better model first" in run(*paths)
+    run(*paths, "--figure", str(tmp_path / "scores.png"))
+    assert (tmp_path / "scores.png").stat().st_size > 5000
+    shown = pd.read_csv(tmp_path / "scores.csv").set_index("model")
+    assert shown.loc["a", ["score", "groups"]].tolist() == [0.75, "a"]
+    assert shown.loc["a", "low"] < 0.75 < shown.loc["a", "high"]
 
 
 def test_logs_of_lm_evaluation_harness(tmp_path):

@@ -11,8 +11,8 @@ import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, Results, refuse
-from abovechance.cli.output import as_rows, show
+from abovechance.cli.options import EachFile, Epoch, FigureFile, Filter, Json, Metric, Results, refuse
+from abovechance.cli.output import as_rows, check_writable, show, write_figure
 from abovechance.cli.results import given_paths
 from abovechance.comparison import leaderboard, many
 from abovechance.comparison.components import variance_components
@@ -51,6 +51,7 @@ def compare(
     metric: Metric = None,
     filter_: Filter = None,
     epoch: Epoch = None,
+    figure: FigureFile = None,
     as_json: Json = False,
 ) -> None:
     """Whether one model is better than another, or which of many are.
@@ -60,18 +61,24 @@ def compare(
     with the columns model, accuracy and n (and task): unpaired, which finds less.
     """
     paths = given_paths(results)
+    drawn = check_writable(figure, "--figure", (".png", ".pdf")) if figure else None
     boards = [path for path in paths if leaderboard.is_leaderboard(path)]
     if boards and len(paths) > 1:
         raise InputError(f"{boards[0]}: is a leaderboard; right would be to compare it by itself")
     if boards:
         given = {"--metric": metric, "--filter": filter_, "--epoch": epoch, "--each-file": each_file}
-        refuse(given | {"--seed-deviation": seed_deviation}, "with a leaderboard")
+        refuse(given | {"--seed-deviation": seed_deviation, "--figure": figure}, "with a leaderboard")
         _leaderboard(leaderboard.read_leaderboard(boards[0]), level, as_json)
         return
     from abovechance.importers import Options
 
     options = Options(None, metric, filter_, epoch, each_file, None, "compare")
-    found = [_compared(of, level, power, seed_deviation) for of in _responses(paths, options)]
+    responses = _responses(paths, options)
+    found = [_compared(of, level, power, seed_deviation) for of in responses]
+    if drawn:
+        from abovechance.shown.differences_of_models import score_numbers, scores
+
+        write_figure(scores, score_numbers(responses, level), drawn)
     if as_json:
         typer.echo(json.dumps([{**one, **_rows(one)} for one in found], indent=2))
         return

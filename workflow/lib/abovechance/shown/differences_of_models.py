@@ -1,0 +1,65 @@
+"""The figure of models' scores, with what tells them apart."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from abovechance.comparison import many
+from abovechance.comparison.responses import Responses
+from abovechance.core.means import clustered_mean
+from abovechance.shown import style
+from abovechance.shown.panels import in_order, legend_label, plain
+
+
+def score_numbers(found: list[Responses], level: float) -> pd.DataFrame:
+    """Each model's score on each task with its interval over examples, and its letters (``many.ranks``)."""
+    parts = []
+    for of in found:
+        ranks = many.ranks(many.paired(of.by_example, of.clusters), of.models, level)
+        means = [clustered_mean(own, of.clusters, level) for own in of.by_example]
+        own = pd.DataFrame(
+            [
+                {"model": model, "low": mean.low, "high": mean.high}
+                for model, mean in zip(of.models, means, strict=True)
+            ]
+        )
+        parts.append(ranks.merge(own, on="model").assign(task=of.task, shots=of.shots))
+    table = pd.concat(parts, ignore_index=True)
+    return table[
+        ["task", "shots", "model", "score", "low", "high", "groups", "rank_low", "rank_high", "best"]
+    ]
+
+
+def scores(numbers: pd.DataFrame) -> Figure:
+    """A panel for each task: the models in their order, each with its interval over examples.
+
+    Intervals of single models overlap where the difference of two is sure, since these answer the same
+    examples: letters say which cannot be told apart.
+    """
+    style.apply()
+    panels = list(dict.fromkeys(zip(numbers["task"], numbers["shots"], strict=True)))
+    models = in_order(numbers["model"])
+    colour, columns = style.colours(models), min(2, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    size = (style.FULL_WIDTH, rows * (0.22 * len(models) + 0.75))
+    figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False)
+    for axes in grid.flat[len(panels) :]:
+        axes.remove()
+    for axes, (task, shots) in zip(grid.flat, panels, strict=False):
+        own = numbers[(numbers["task"] == task) & (numbers["shots"] == shots)].iloc[::-1]
+        for place, row in enumerate(own.to_dict("records")):
+            look = {"color": colour[str(row["model"])]}
+            axes.hlines(place, row["low"], row["high"], **look)
+            axes.plot(row["score"], place, marker="o", markersize=4, **look)
+            axes.annotate(
+                str(row["groups"]), (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=7
+            )
+        axes.set_yticks(range(len(own)), [legend_label(str(model)) for model in own["model"]])
+        axes.set_ylim(-0.6, len(own) - 0.4)
+        axes.set_title(plain(f"{style.words(str(task))}, {shots}-shot"))
+        axes.xaxis.set_major_formatter("{x:.0%}")
+    return figure
