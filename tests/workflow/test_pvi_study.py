@@ -47,7 +47,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "max_examples": 12,
     }
     config = write_tiny_study(folder, "hard", model={"max_position_embeddings": 2000}, **changes)
-    snakemake("--configfile", str(config), directory=folder)
+    snakemake("scores", "--configfile", str(config), directory=folder)
     scores = {path: file_sha256(path) for path in (folder / "results/hard").glob("scores/*/*/*.parquet")}
     config.write_text(config.read_text() + "pvi: {training_examples: 9}\n")
     said = snakemake("--configfile", str(config), directory=folder)
