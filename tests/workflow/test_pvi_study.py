@@ -214,11 +214,10 @@ def test_what_null_target_prompts_cost_stands_beside_the_rest(place):
 def test_a_study_from_its_stored_scores_has_the_same_pvi(place, tmp_path):
     config = yaml.safe_load((place / "hard.yaml").read_text()) | {"stored": str(place / "results/hard")}
     (tmp_path / "again.yaml").write_text(yaml.safe_dump(config))
-    snakemake(
-        "results/hard/pvi/tiny.parquet", "--configfile", str(tmp_path / "again.yaml"), directory=tmp_path
-    )
-    name = "results/hard/pvi/tiny.parquet"
-    assert file_sha256(tmp_path / name) == file_sha256(place / name)
+    names = ["results/hard/pvi/tiny.parquet", "results/hard/tables/pvi_demonstrations.csv"]
+    snakemake(*names, "--configfile", str(tmp_path / "again.yaml"), directory=tmp_path)
+    for name in names:
+        assert file_sha256(tmp_path / name) == file_sha256(place / name)
 
 
 def test_over_the_choices_probabilities_sum_to_one(place, tmp_path):
