@@ -53,7 +53,7 @@ def test_results_of_seeds_and_checkpoints(tmp_path):
     assert set(accuracy["examples"]) == {200}
     assert not accuracy["loss"].any()
     assert table.loc[table["metric"] == "word_perplexity", "loss"].all()
-    found = of_evaluations(table, chance=0.25).set_index("metric")
+    found = of_evaluations(table.assign(chance=0.25)).set_index("metric")
     assert found.loc["acc", ["seeds", "checkpoints", "examples"]].tolist() == [3, 3, 200]
     assert found.loc["acc", "mean"] == pytest.approx(0.52)
     assert found.loc["acc", "final_deviation"] == pytest.approx(0.01)

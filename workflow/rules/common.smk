@@ -33,8 +33,9 @@ from abovechance.core.files import check_there, file_name
 from abovechance.core.provenance import digest
 from abovechance.core.reading import read_yaml
 from abovechance.shown import catalogue
-from abovechance.study.config import precision_pairs, resolve, start_of
+from abovechance.study.config import NO_SOURCE, precision_pairs, resolve, start_of
 from abovechance.study.prompts import BALANCED
+from abovechance.study.series import members
 from abovechance.study.kinds import (
     DRAWN,
     HARDEST,
@@ -130,6 +131,7 @@ def of_scores(precision_pairs):
     """The analyses of scored models, in the order in which they are shown."""
     first = ["left_out", "randomization", "verdicts", "heldout"]
     last = ["precision"] * bool(precision_pairs) + ["pvi"] * (NULL in KINDS)
+    last += ["series"] * bool(members(STUDY["models"]))
     hard = ["hard_demonstrations"] * (HARDEST in KINDS)
     return [*first, *SHOWN, *last, *hard]
 

@@ -68,7 +68,7 @@ def weights_id(model):
     source = {
         key: str(value)
         for key, value in STUDY["models"][model].items()
-        if key != "precision"
+        if key not in NO_SOURCE
     }
     place = source.get("download") or source.get("hub") or source["path"]
     return f"{file_name(Path(place).stem)}-{digest(repr(sorted(source.items())))[:8]}"
@@ -84,7 +84,7 @@ def source_of_weights(wildcards):
             f"no model of this study has the weights {wildcards.weights}"
         )
     entry = STUDY["models"][MODEL_OF_WEIGHTS[wildcards.weights]]
-    return {key: value for key, value in entry.items() if key != "precision"}
+    return {key: value for key, value in entry.items() if key not in NO_SOURCE}
 
 
 def weights_input(wildcards):

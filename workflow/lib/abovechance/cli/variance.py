@@ -56,7 +56,7 @@ def variance(
                 raise InputError(f"{option} {name}: is not in these results; {nearest(name, known)}")
         if wanted:
             table = table[table[column].isin(wanted)]
-    found = of_evaluations(table, ddof, chance)
+    found = of_evaluations(table if chance is None else table.assign(chance=chance), ddof)
     if path:
         _draw(table, path)
     show(found, as_json)

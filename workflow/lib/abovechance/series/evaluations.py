@@ -31,6 +31,7 @@ EVALUATIONS = TableSchema(
         "loss": pa.bool_(),
     },
 )
+BEST = "best_accuracy"  # of several prompts
 # Metrics of which less is better, where a file does not say it.
 LOSSES = re.compile(r"(ppl|perplexity|loss|nll|bits_per_byte|brier|(^|_)ter$|wer$|cer$)")
 STEP, SEED = re.compile(r"step[-_]?(\d+)", re.IGNORECASE), re.compile(r"[-_]?seed[-_]?(\d+)", re.IGNORECASE)

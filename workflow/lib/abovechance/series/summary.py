@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 
 from abovechance.core.arrays import Floats
 from abovechance.series import measures
+from abovechance.series.evaluations import BEST
 
+ACCURACY = re.compile(r"^(best_)?acc")
 KEYS = ["model", "shots", "task", "metric"]
 COLUMNS = [
     *KEYS,
@@ -22,17 +26,16 @@ def arranged(own: pd.DataFrame) -> tuple[list[int], list[int], Floats]:
     return [*map(int, wide.index)], [*map(int, wide.columns)], wide.to_numpy(dtype=float)
 
 
-def of_evaluations(table: pd.DataFrame, ddof: int = 1, chance: float | None = None) -> pd.DataFrame:
+def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     """The measures of Madaan et al. (2024), Tables 1 and 2, of each model, task and metric.
 
     Parameters
     ----------
     table
-        The table ``evaluations``.
+        The table ``evaluations``; with a column ``chance`` of one lucky guess, there is one more column, and
+        a column ``prompts`` says how many each score is the best of.
     ddof
         See ``measures.seed_deviation``.
-    chance
-        Of one lucky guess on each task; then there is one more column.
 
     Returns
     -------
@@ -69,9 +72,16 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1, chance: float | None = No
                 "monotonicity": measures.monotonicity(values, loss),
             }
         )
-        if chance is not None:
-            place = None
-            if examples > 0 and not loss:
-                place = measures.leaves_chance(values, chance, examples)
+        if "chance" in own:
+            place = _leaves_chance(own, values, examples) if not loss else None
             rows[-1]["leaves_chance"] = np.nan if place is None else checkpoints[place]
-    return pd.DataFrame(rows, columns=[*COLUMNS, *["leaves_chance"] * (chance is not None)])
+    return pd.DataFrame(rows, columns=[*COLUMNS, *["leaves_chance"] * ("chance" in table)])
+
+
+def _leaves_chance(own: pd.DataFrame, values: Floats, examples: int) -> int | None:
+    """See ``measures.leaves_chance``; missing for what is no accuracy."""
+    metric, chance = str(own["metric"].iloc[0]), float(own["chance"].iloc[0])
+    if examples < 1 or not np.isfinite(chance) or not ACCURACY.search(metric):
+        return None
+    tried = int(own["prompts"].sum()) if "prompts" in own and metric == BEST else None
+    return measures.leaves_chance(values, chance, examples, tried)

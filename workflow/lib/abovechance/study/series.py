@@ -1,0 +1,86 @@
+"""Series of models: an entry of a config that stands for the seeds and checkpoints of one training.
+
+    pythia-160m:
+      hub: EleutherAI/pythia-160m-seed{seed}
+      revision: step{step}
+      seeds: [1, 2, 3]
+      steps: [1000, 2000]
+      precision: bfloat16
+
+is six models, ``pythia-160m-seed1-step1000`` and so on, each with what it is one of:
+``series: {name: pythia-160m, seed: 1, checkpoint: 1000}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from abovechance.core.errors import InputError
+
+# {key of an entry: what stands for one of its values in names and paths}
+AXES = {"seeds": "seed", "steps": "step"}
+NAMED = ("path", "hub", "revision", "file")  # what of an entry says where a model lies
+
+
+def written_out(models: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The models with each series as its members.
+
+    Raises
+    ------
+    InputError
+        If seeds or steps are no numbers, or do not stand where the model lies, or a member has a name that is
+        another model's.
+    """
+    found: dict[str, Any] = {}
+    for name, entry in models.items():
+        of = isinstance(entry, Mapping) and any(key in entry for key in AXES)
+        for member, own in _members(name, entry, f"{where}: key 'models.{name}") if of else [(name, entry)]:
+            if member in found:
+                raise InputError(
+                    f"{where}: key 'models.{member}' stands for two models; right would be other names"
+                )
+            found[member] = own
+    return found
+
+
+def members(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """{model: its ``series``} of those that are of one."""
+    return {name: dict(entry["series"]) for name, entry in models.items() if "series" in entry}
+
+
+def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    values = {axis: _values(entry, axis, key) for axis in AXES if axis in entry}
+    rest = {each: value for each, value in entry.items() if each not in AXES}
+    places = " ".join(str(rest.get(place, "")) for place in NAMED)
+    for axis, numbers in values.items():
+        if f"{{{AXES[axis]}}}" not in places and len(numbers) > 1:
+            raise InputError(
+                f"{key}.{axis}' has {len(numbers)} numbers, and nothing says where each model lies; right "
+                f"would be {{{AXES[axis]}}} in one of {', '.join(NAMED)}"
+            )
+    for chosen in product(*values.values()):
+        of = dict(zip((AXES[axis] for axis in values), chosen, strict=True))
+        own = {each: _put(value, of) if each in NAMED else value for each, value in rest.items()}
+        own["series"] = {"name": name, "seed": of.get("seed", 0), "checkpoint": of.get("step", 0)}
+        yield "-".join([name, *(f"{axis}{number}" for axis, number in of.items())]), own
+
+
+def _values(entry: Mapping[str, Any], axis: str, key: str) -> list[int]:
+    given = entry[axis]
+    whole = isinstance(given, list) and all(
+        isinstance(one, int) and not isinstance(one, bool) for one in given
+    )
+    if not (whole and given and min(given) >= 0 and len(set(given)) == len(given)):
+        raise InputError(f"{key}.{axis}' is {given!r}; right would be a list of whole numbers, each once")
+    return list(given)
+
+
+def _put(value: Any, numbers: Mapping[str, int]) -> Any:
+    """A text with the numbers in their places."""
+    if not isinstance(value, str):
+        return value
+    for axis, number in numbers.items():
+        value = value.replace(f"{{{axis}}}", str(number))
+    return value

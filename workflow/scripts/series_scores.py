@@ -1,0 +1,21 @@
+"""Write a model's scores, discrete and continuous, with standard errors."""
+
+from pathlib import Path
+
+from script_log import logged
+
+from abovechance.core.settings import setting_of
+from abovechance.core.tables import read_parts, read_table
+from abovechance.series.study import SERIES_SCORES, of_setting
+
+with logged(snakemake):
+    files, params = snakemake.input, snakemake.params
+    tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
+    likelihoods = {setting_of(rows): rows for rows in read_parts(Path(files.likelihoods))}
+    found = []
+    for predictions in read_parts(Path(files.predictions)):
+        setting = setting_of(predictions)
+        table = of_setting(predictions, likelihoods[setting], clusters[setting.task])
+        found.append(setting.label(table))
+    SERIES_SCORES.write(SERIES_SCORES.together(found), Path(snakemake.output[0]), {})
