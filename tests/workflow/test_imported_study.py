@@ -83,14 +83,15 @@ def test_names_that_look_like_numbers_or_like_nothing_are_names(workplace):
     ]
     IMPORTED.write(as_imported(pd.DataFrame(rows)), workplace / "numbers.parquet", {})
     (workplace / "numbers.yaml").write_text("study: numbers\npredictions: numbers.parquet\n")
-    snakemake("--configfile", str(workplace / "numbers.yaml"), directory=workplace)
     results = workplace / "results" / "numbers"
-    for name in ("verdicts.csv", "figures/spread.csv", "tables/heldout_by_model.csv"):
+    tables = ["verdicts.csv", "figures/spread.csv", "tables/heldout_by_model.csv", "tables/model_ranks.csv"]
+    made = [f"results/numbers/{name}" for name in (*tables, "tables/verdicts.md")]
+    snakemake(*made, "--configfile", str(workplace / "numbers.yaml"), directory=workplace)
+    for name in tables:
         table = pd.read_csv(results / name, dtype=str, keep_default_na=False)
         assert {*table["model"]} - {"all"} == {*names}, name
     shown = (results / "tables" / "verdicts.md").read_text()
     assert all(f"| {name} " in shown for name in (*names, "nan", "1e3"))
-    assert all(f"<td>{name}</td>" in (results / "report.html").read_text() for name in names)
 
 
 def test_a_file_that_is_no_such_table_is_told_at_once(study, workplace):

@@ -298,13 +298,6 @@ def test_a_new_caption_runs_the_report_alone(finished, run, place):
         assert set(planned(run(STUDY, "--dry-run"))) == {"report"}
 
 
-def test_more_prompts_score_only_the_new_ones(finished, run, place):
-    said = run(STUDY | {"prompts": 4}, "results/small/scores/SmolLM2/sums/1-shot.parquet")
-    log = (finished / "logs" / "score" / "SmolLM2" / "sums.log").read_text()
-    assert "1 of 4 prompts to score" in log, said
-    run(STUDY)  # as it was
-
-
 def test_a_run_that_is_killed_goes_on_where_it_was(finished, place):
     study = {**STUDY, "study": "killed", "tasks": {"sums": "sums.jsonl"}, "prompts": 12, "max_examples": 200}
     study["models"] = {"SmolLM2": STUDY["models"]["SmolLM2"]}
@@ -380,3 +373,10 @@ def test_a_corrupted_download_is_told_before_it_is_used(finished, run, place):
         whole.replace(path)
     assert "is corrupted: its SHA-256 is" in said
     assert "Traceback" not in said
+
+
+# The last one: what it leaves is other than the study that the others share.
+def test_more_prompts_score_only_the_new_ones(finished, run, place):
+    said = run(STUDY | {"prompts": 4}, "results/small/scores/SmolLM2/sums/1-shot.parquet")
+    log = (finished / "logs" / "score" / "SmolLM2" / "sums.log").read_text()
+    assert "1 of 4 prompts to score" in log, said
