@@ -28,7 +28,7 @@ ASKED = $(if $(ON_CLUSTER),,--cores $(CORES)) $(SNAKEMAKE_OPTIONS) $(if $(RELEAS
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs docs lint fetch cost archive setup unlock help
+.PHONY: run test test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs docs lint fetch cost archive setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -39,6 +39,7 @@ help:
 	@echo "make cost    what a study will cost before it is scored: tokens, hours, memory, disk"
 	@echo "make archive the study with its code as one zip file that goes with a paper"
 	@echo "make test    set up and run all tests"
+	@echo "make test-all  these, the slow ones, and make faults' (an hour)"
 	@echo "make faults  break running studies in every way that docs/faults.md lists, and run them again (ten minutes)"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
@@ -60,6 +61,9 @@ run: $(VENV)/.installed $(if $(ON_CLUSTER),$(VENV)/.installed-slurm)
 test: $(VENV)/.installed-dev
 	@echo "Running all tests; the first time, this downloads the real model and tasks (440 MB)."
 	@$(VENV)/bin/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+
+test-all: $(VENV)/.installed-dev
+	@$(VENV)/bin/python -m pytest -m "slow or not slow" --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 faults: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m pytest -m "faults or not faults" tests/workflow/test_faults.py tests/slurm

@@ -160,6 +160,7 @@ def test_with_scores_beside_it_runs_again_without_a_model_and_all_is_equal_and_w
         rerun(folder / "sums.zip", tmp_path / "neither")
 
 
+@pytest.mark.slow
 def test_a_study_of_imported_results_is_archived_with_them(tmp_path):
     place = tmp_path / "place"
     named = "we ird\u2028 (é) #1.parquet"

@@ -158,6 +158,7 @@ def test_a_scoring_process_that_is_killed_outright(place, undisturbed):
     assert scored(place) <= PROMPTS + 1
 
 
+@pytest.mark.slow
 def test_snakemake_killed_outright_and_a_job_that_goes_on_alone(place, undisturbed):
     with scoring(place) as process:
         orphan = scorer(process)
@@ -173,6 +174,7 @@ def test_snakemake_killed_outright_and_a_job_that_goes_on_alone(place, undisturb
     assert scored(place) == PROMPTS
 
 
+@pytest.mark.slow
 def test_two_runs_at_once(place, undisturbed):
     with scoring(place) as process:
         held = scorer(process)

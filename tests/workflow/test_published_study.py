@@ -85,6 +85,7 @@ def test_losses_become_likelihoods_where_they_are_asked_for(finished, workplace,
     assert (found["mean_logprob"] < 0).all()
 
 
+@pytest.mark.slow
 def test_its_archive_is_run_again_with_the_release(finished, workplace, release, tmp_path):
     arguments = ["--configfile", str(STUDY), "--config", f"release={release}"]
     snakemake("archive", *arguments, directory=workplace)
