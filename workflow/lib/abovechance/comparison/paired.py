@@ -167,14 +167,16 @@ def examples_needed(difference: Mean, detectable: float) -> float:
 
 
 def bootstrap_interval(
-    sums: Floats, sizes: Floats, level: float, resamples: int, seed: int
+    sums: Floats, sizes: Floats, level: float, resamples: int, seed: int, method: str = "percentile"
 ) -> tuple[float, float]:
-    """Percentiles of the mean over clusters that are drawn with replacement.
+    """The interval of a mean over clusters that are drawn with replacement.
 
     Parameters
     ----------
     sums, sizes
         (clusters,) of what the mean is of, and how many examples each has.
+    method
+        Of ``scipy.stats.bootstrap``.
     """
     if len(sums) < 2:
         return np.nan, np.nan
@@ -192,7 +194,7 @@ def bootstrap_interval(
         vectorized=True,
         n_resamples=resamples,
         confidence_level=level,
-        method="percentile",
+        method=method,
         batch=max(1, BATCH // len(sums)),
         rng=np.random.default_rng(seed),
     ).confidence_interval

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.baseline import RandomBaseline
+from abovechance.comparison.paired import bootstrap_interval as of_clusters
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.means import cluster_sums
@@ -108,22 +109,7 @@ def bootstrap_interval(
         (examples,) the same for examples that belong together, which are drawn as wholes.
     """
     sums, sizes = cluster_sums(values, clusters)
-    if len(sums) < 2:
-        return np.nan, np.nan
-    if np.ptp(sums / sizes) == 0:
-        return float(sums[0] / sizes[0]), float(sums[0] / sizes[0])
-    found = stats.bootstrap(
-        (sums, sizes),
-        lambda sums, sizes, axis=-1: sums.sum(axis=axis) / sizes.sum(axis=axis),
-        paired=True,
-        vectorized=True,
-        n_resamples=resamples,
-        confidence_level=level,
-        method="basic",
-        batch=max(1, 2**22 // len(sums)),
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return float(found.low), float(found.high)
+    return of_clusters(sums, sizes, level, resamples, seed, method="basic")
 
 
 def rank_correlation(scores: ArrayLike) -> float:
