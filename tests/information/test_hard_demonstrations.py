@@ -28,6 +28,13 @@ def test_the_hardest_fifth_of_each_label_by_the_mean_over_settings():
     assert hardest_of_labels([first, pd.concat([other] * 3)], least=1) == {"a9", "a0", "b0"}
 
 
+def test_an_example_that_a_prompt_lacks_is_not_hard_for_that():
+    table = pvi({f"a{place}": ("a", 10.0 + place) for place in range(10)})
+    table["pvi"] += 50 * table["prompt"]  # a prompt that is high for all
+    lacking = table[~((table["prompt"] == 1) & (table["example"] == "a9"))]
+    assert hardest_of_labels([lacking], least=1) == {"a0", "a1"}
+
+
 def predictions(correct: np.ndarray) -> pd.DataFrame:
     prompt, example = (axis.ravel() for axis in np.indices(correct.shape))
     return pd.DataFrame(

@@ -14,6 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from abovechance.core.provenance import file_sha256
 from abovechance.core.tables import read_table
+from abovechance.information.means import adjusted_means
 from abovechance.results.predictions import predict
 from abovechance.study.kinds import KINDS
 from tests.conftest import snakemake
@@ -164,7 +165,8 @@ def test_demonstrations_are_those_that_are_hard_and_are_not_evaluated(place):
             assert set(scores.index.get_level_values("example")) <= training
             gold = {example: list(correct).index(True) for example, correct in examples["correct"].items()}
             right = [gold[example] == choice for _, example, choice in scores.index]
-            means.append((scores - null)[right].groupby(level="example").mean())
+            wide = (scores - null)[right].reset_index("choice", drop=True).unstack("example")
+            means.append(pd.Series(adjusted_means(wide.to_numpy()), wide.columns))
         pvi = pd.concat(means, axis=1).mean(axis=1)
         label = {example: examples.loc[example, "labels"][gold[example]] for example in pvi.index}
         hard = {

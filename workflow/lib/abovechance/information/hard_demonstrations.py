@@ -10,7 +10,9 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.information.means import adjusted_means
 from abovechance.information.pointwise import v_information
+from abovechance.information.runs import by_example
 
 PVI_DEMONSTRATIONS = TableSchema(
     "pvi_demonstrations",
@@ -38,7 +40,8 @@ def hardest_of_labels(settings: Iterable[pd.DataFrame], least: int) -> set[str]:
     ----------
     settings
         The table ``pvi`` of each setting of a model and task: an example's PVI is the mean over settings of
-        its means over prompts.
+        its means over prompts, as if it were under all of them (``means.adjusted_means``), since a prompt's
+        own demonstrations are not.
     least
         How many of each label there must be, where there are so many.
 
@@ -48,15 +51,16 @@ def hardest_of_labels(settings: Iterable[pd.DataFrame], least: int) -> set[str]:
         A fifth of each label's, rounded up, and not fewer than ``least``; of examples of the same PVI those
         that come first.
     """
-    means = pd.concat(
-        [
-            own.astype({"example": str, "label": str}).groupby(["label", "example"])["pvi"].mean()
-            for own in settings
-        ]
-    )
+    parts = []
+    for own in settings:
+        values = by_example(own, "pvi")
+        label = own.astype({"example": str, "label": str}).groupby("example")["label"].first()
+        adjusted = pd.Series(adjusted_means(values.to_numpy()), values.columns)
+        parts.append(pd.DataFrame({"label": label, "pvi": adjusted}))
+    means = pd.concat(parts).rename_axis("example").groupby(["label", "example"], sort=True)["pvi"].mean()
     found: set[str] = set()
-    for _, own in means.groupby(["label", "example"], sort=False).mean().groupby("label", sort=False):
-        ordered = own.sort_values(kind="stable").index.get_level_values("example")
+    for _, of_label in means.groupby("label", sort=False):
+        ordered = of_label.sort_values(kind="stable").index.get_level_values("example")
         found.update(ordered[: max(least, math.ceil(SHARE * len(ordered)))])
     return found
 
