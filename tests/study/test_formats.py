@@ -91,3 +91,80 @@ def test_prompts_are_the_papers_to_the_character(which, text, null):
     empty, nulls = null_target(found, prompts)
     assert nulls["text"].tolist() == [null]
     assert set(empty["text"]) == {"ANSWER:"}
+
+
+def questions(*rows: tuple[str, list[str], int], null: str = "") -> pd.DataFrame:
+    return as_table(
+        {
+            "example": str(number),
+            "text": text,
+            "choices": choices,
+            "correct": [place == right for place in range(len(choices))],
+            "null": null,
+        }
+        for number, (text, choices, right) in enumerate(rows)
+    )
+
+
+CAPITALS = [("Q: Of France?\nA:", ["Paris", "Rome"], 0), ("Q: Of Italy?\nA:", ["Bonn", "Rome", "Oslo"], 1)]
+
+
+def test_letters_stand_before_the_choices_and_the_cue_after_them():
+    found = put(questions(*CAPITALS), "letters", "here")
+    assert found["text"].tolist() == [
+        "Q: Of France?\nA. Paris\nB. Rome\nA:",
+        "Q: Of Italy?\nA. Bonn\nB. Rome\nC. Oslo\nA:",
+    ]
+    assert found["choices"].tolist() == [["A", "B"], ["A", "B", "C"]]
+    assert found["labels"].tolist() == [["Paris", "Rome"], ["Bonn", "Rome", "Oslo"]]
+    assert found["correct"].tolist() == [[True, False], [False, True, False]]
+    assert put(questions(*CAPITALS), "cloze", "here")["text"].tolist() == [row[0] for row in CAPITALS]
+
+
+def test_a_text_without_a_cue_gets_one():
+    rows = questions(("The capital of France is", ["Paris", "Rome"], 0), ("Of Italy", ["Bonn", "Rome"], 1))
+    found = put(rows, "letters", "here")
+    assert found["text"].iloc[0] == "The capital of France is\nA. Paris\nB. Rome\nAnswer:"
+    assert set(found["null"]) == {"Answer:"}
+
+
+def test_the_cue_is_what_the_file_says_remains_without_the_input():
+    rows = questions(
+        ("Of France? Say:", ["Paris", "Rome"], 0), ("Of Italy? Say:", ["Bonn", "Rome"], 1), null=" Say:"
+    )
+    assert put(rows, "letters", "here")["text"].iloc[0] == "Of France?\nA. Paris\nB. Rome\n Say:"
+
+
+def test_where_the_first_choice_is_always_right_letters_are_drawn():
+    rows = questions(*((f"Which is {number}?", [str(number), "x", "y", "z"], 0) for number in range(200)))
+    found = put(rows, "letters", "here")
+    places = [right.index(True) for right in found["correct"]]
+    assert all(30 < places.count(place) < 70 for place in range(4))
+    for text, labels, right, number in zip(
+        found["text"], found["labels"], found["correct"], range(200), strict=True
+    ):
+        assert labels[right.index(True)] == str(number)
+        assert f"\n{'ABCD'[right.index(True)]}. {number}\n" in text
+    assert found.equals(put(rows, "letters", "here"))
+
+
+def test_bigbenchs_choices_are_not_listed_twice():
+    rows = questions(*CAPITALS).assign(text="with the choices")
+    assert put(rows, "cloze", "here")["text"].tolist() == [row[0] for row in CAPITALS]
+    assert "with the choices" not in put(rows, "letters", "here")["text"].str.cat()
+
+
+def test_a_text_that_lists_its_choices_has_no_such_formulations():
+    rows = questions(
+        ("Which?\nA. cat\nB. dog\nAnswer:", ["cat", "dog"], 0),
+        ("Who?\n(1) me\n(2) you\nAnswer:", ["me", "you"], 1),
+    )
+    for name in ("cloze", "letters"):
+        with pytest.raises(InputError, match="^here: the text of each example lists its choices itself"):
+            put(rows, name, "here")
+
+
+def test_there_are_26_letters():
+    rows = questions(("Which?", [str(number) for number in range(27)], 3), ("Who?", ["a", "b"], 1))
+    with pytest.raises(InputError, match="example '0' has 27 choices.*at most 26"):
+        put(rows, "letters", "here")

@@ -5,7 +5,7 @@ import yaml
 
 from abovechance.core.errors import InputError
 from abovechance.study.config import precision_pairs, resolve
-from abovechance.study.series import members, written_out
+from abovechance.study.series import check_apart, members, shown_of, training_of, written_out
 from tests.test_bad_inputs import DOWNLOADS, GOOD, SCHEMA
 
 ENTRY = {"hub": "org/model-seed{seed}", "revision": "step{step}", "seeds": [1, 2], "steps": [0, 10]}
@@ -59,3 +59,22 @@ def test_what_is_no_series_is_told(changes, told):
 def test_two_models_of_one_name_are_told():
     with pytest.raises(InputError, match="key 'models.m-step5' stands for two models"):
         written_out({"m": {"path": "x{step}", "steps": [5]}, "m-step5": {"path": "y"}}, "c.yaml")
+
+
+def of(name: str, seed: int, checkpoint: int) -> dict[str, dict[str, object]]:
+    return {"series": {"name": name, "seed": seed, "checkpoint": checkpoint}}
+
+
+def test_checkpoints_of_one_training_go_by_its_name_and_the_last_of_the_first_seed_is_drawn():
+    models = written_out({"m": ENTRY, "other": {"hub": "org/o"}}, "c.yaml")
+    assert [training_of(*item) for item in models.items()] == ["m-seed1"] * 2 + ["m-seed2"] * 2 + ["other"]
+    assert shown_of([*models], models) == ["m-seed1-step10", "other"]
+    assert shown_of(["imported"], {}) == ["imported"]
+
+
+def test_one_place_of_a_series_has_one_model():
+    check_apart({"a": of("s", 1, 5), "b": of("s", 1, 6), "c": {}}, "c.yaml")
+    with pytest.raises(InputError, match="'models.a' and 'models.b' are both checkpoint 5 of seed 1 of 's'"):
+        check_apart({"a": of("s", 1, 5), "b": of("s", 1, 5)}, "c.yaml")
+    with pytest.raises(InputError, match="'models.s-seed1' has the name of a training of 's'"):
+        check_apart({"a": of("s", 1, 5), "s-seed1": {}}, "c.yaml")

@@ -1,10 +1,19 @@
 """Files that are made model by model, so that no job reads all predictions of a study.
 
+The checkpoints of one training share a file, since they are many, and small beside what a job takes to begin.
+
 in:  MODELS of the start
-out: the wildcard ``model_file``, a model by a name that files can have
+out: the wildcard ``model_file``, a model or a training by a name that files can have
 """
 
-MODEL_OF_FILE = {file_name(model): model for model in MODELS}
+MODELS_OF_FILE = {}
+for model in MODELS:
+    training = training_of(model, STUDY.get("models", {}).get(model, {}))
+    MODELS_OF_FILE.setdefault(file_name(training), []).append(model)
+# models whose pictures are drawn: of a training the last checkpoint, of a series the first seed
+DRAWN_MODELS = {
+    file_name(model): model for model in shown_of(MODELS, STUDY.get("models", {}))
+}
 # in the order in which tables have them
 SETTINGS = [
     (model, task, shots) for model in MODELS for task in TASKS for shots in SHOTS[task]
@@ -12,21 +21,27 @@ SETTINGS = [
 
 
 wildcard_constraints:
-    model_file="|".join(map(re.escape, MODEL_OF_FILE)),
+    model_file="|".join(map(re.escape, MODELS_OF_FILE)),
+    drawn_model="|".join(map(re.escape, DRAWN_MODELS)),
 
 
 def of_all_models(pattern):
     """The files of all models, in the models' order."""
-    return expand(pattern, model_file=MODEL_OF_FILE)
+    return expand(pattern, model_file=MODELS_OF_FILE)
 
 
-def model_of(wildcards):
-    return MODEL_OF_FILE[wildcards.model_file]
+def file_of(model):
+    """The wildcard of the file that a model's results are in."""
+    return next(file for file, models in MODELS_OF_FILE.items() if model in models)
+
+
+def models_of(wildcards):
+    return MODELS_OF_FILE[wildcards.model_file]
 
 
 def settings_of(wildcards):
-    """A model's settings."""
-    return [setting for setting in SETTINGS if setting[0] == model_of(wildcards)]
+    """The settings of a file's models."""
+    return [setting for setting in SETTINGS if setting[0] in models_of(wildcards)]
 
 
 def scores_files(kind, settings):

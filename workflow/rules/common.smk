@@ -34,8 +34,9 @@ from abovechance.core.provenance import digest
 from abovechance.core.reading import read_yaml
 from abovechance.shown import catalogue
 from abovechance.study.config import NO_SOURCE, precision_pairs, resolve, start_of
+from abovechance.study.formulations import drawn_as, formulations
 from abovechance.study.prompts import BALANCED
-from abovechance.study.series import members
+from abovechance.study.series import members, shown_of, training_of
 from abovechance.study.kinds import (
     DRAWN,
     HARDEST,
@@ -131,7 +132,9 @@ def of_scores(precision_pairs):
     """The analyses of scored models, in the order in which they are shown."""
     first = ["left_out", "randomization", "verdicts", "heldout"]
     last = ["precision"] * bool(precision_pairs) + ["pvi"] * (NULL in KINDS)
-    last += ["series"] * bool(members(STUDY["models"]))
+    series, several = members(STUDY["models"]), formulations(STUDY["tasks"])
+    last += ["series_scores"] * bool(series or several)
+    last += ["series"] * bool(series) + ["formulations"] * bool(several)
     hard = ["hard_demonstrations"] * (HARDEST in KINDS)
     return [*first, *SHOWN, *last, *hard]
 

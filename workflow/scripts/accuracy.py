@@ -12,12 +12,18 @@ from abovechance.scoring.stored import made_from
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
-    predictions, accuracy = ({params.model: Path(path)} for path in snakemake.output)
+    settings = [*map(Setting._make, params.settings)]
+    models = dict.fromkeys(setting.model for setting in settings)
+    predictions, accuracy = (dict.fromkeys(models, Path(path)) for path in snakemake.output)
     facts = {"normalization": params.normalization}
-    told = {"name": params.model, **facts, **made_from(map(read_made_from, map(Path, files.scores)))}
+    told = {**facts, "models": []}
+    for model in models:
+        both = zip(settings, files.scores, strict=True)
+        own = [read_made_from(Path(path)) for setting, path in both if setting.model == model]
+        told["models"].append({"name": model, **made_from(own)})
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
     with writing_results(predictions, accuracy, told) as write:
-        for setting, path in zip(map(Setting._make, params.settings), files.scores, strict=True):
+        for setting, path in zip(settings, files.scores, strict=True):
             found = predict(read_table(Path(path)), tasks[setting.task], **facts)
             if not found.empty:  # else all its prompts were left out
                 write(setting.label(found))

@@ -9,5 +9,5 @@ from abovechance.study.prompts import EVALUATION_SETS, evaluation_set
 
 with logged(snakemake):
     facts = {"seed": snakemake.params.seed, "max_examples": snakemake.params.max_examples}
-    table = evaluation_set(read_table(Path(snakemake.input.task)), snakemake.wildcards.task, **facts)
+    table = evaluation_set(read_table(Path(snakemake.input.task)), snakemake.params.name, **facts)
     EVALUATION_SETS.write(table, Path(snakemake.output.table), facts)

@@ -13,7 +13,7 @@ with logged(snakemake):
     source, found = Path(snakemake.input.predictions), 0
     with LIKELIHOODS.writing_parts(Path(snakemake.output[0]), {"predictions": source.name}) as write:
         for rows in read_imported(source):
-            if setting_of(rows).model != snakemake.params.model:
+            if setting_of(rows).model not in snakemake.params.models:
                 continue
             likelihoods = of_imported(rows)
             write(likelihoods)

@@ -10,6 +10,6 @@ from abovechance.study.prompts import EVALUATION_SETS, training_set
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
     task, evaluation = read_table(Path(files.task)), read_table(Path(files.evaluation_set))
-    table = training_set(task, evaluation, snakemake.wildcards.task, params.seed, params.examples)
+    table = training_set(task, evaluation, params.name, params.seed, params.examples)
     facts = {"seed": params.seed, "training_examples": params.examples}
     EVALUATION_SETS.write(table, Path(snakemake.output.table), facts)

@@ -4,27 +4,30 @@ in:  accuracy/
 out: figures/expected_maximum_<model>
 """
 
-FIGURES += map(catalogue.expected_maximum, MODELS)
+FIGURES += map(catalogue.expected_maximum, DRAWN_MODELS.values())
 
 
 rule figure_expected_maximum:
     """The expected best accuracy by number of prompts, for one model."""
     input:
-        accuracy=ACCURACY,
+        accuracy=lambda wildcards: ACCURACY.format(
+            model_file=file_of(DRAWN_MODELS[wildcards.drawn_model])
+        ),
     output:
-        multiext(f"{RESULTS}/figures/expected_maximum_{{model_file}}", ".pdf", ".csv"),
+        multiext(f"{RESULTS}/figures/expected_maximum_{{drawn_model}}", ".pdf", ".csv"),
         png=report(
-            f"{RESULTS}/figures/expected_maximum_{{model_file}}.png",
+            f"{RESULTS}/figures/expected_maximum_{{drawn_model}}.png",
             caption="../../report/expected_maximum.rst",
             category="Figures",
-            labels={"figure": "The best of ever more prompts: {model_file}"},
+            labels={"figure": "The best of ever more prompts: {drawn_model}"},
         ),
     log:
-        f"{RESULTS}/logs/figures/expected_maximum_{{model_file}}.log",
+        f"{RESULTS}/logs/figures/expected_maximum_{{drawn_model}}.log",
     localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:
+        model=lambda wildcards: DRAWN_MODELS[wildcards.drawn_model],
         code=code_of("figure_expected_maximum.py"),
     script:
         "../../scripts/figure_expected_maximum.py"

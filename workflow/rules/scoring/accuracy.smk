@@ -23,7 +23,6 @@ rule accuracy:
     conda:
         "../../../envs/analysis.yaml"
     params:
-        model=model_of,
         settings=settings_of,
         tasks=TASKS,
         normalization=STUDY["normalization"],

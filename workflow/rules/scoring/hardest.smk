@@ -19,6 +19,7 @@ rule training_set:
     conda:
         "../../../envs/analysis.yaml"
     params:
+        name=lambda wildcards: drawn_as(wildcards.task, STUDY["tasks"])[0],
         seed=STUDY["seed"],
         examples=STUDY.get("pvi", {}).get("training_examples"),
         code=code_of("training_set.py"),

@@ -44,6 +44,7 @@ rule evaluation_set:
     conda:
         "../../../envs/analysis.yaml"
     params:
+        name=lambda wildcards: drawn_as(wildcards.task, STUDY["tasks"])[0],
         seed=STUDY["seed"],
         max_examples=STUDY["max_examples"],
         code=code_of("evaluation_set.py"),
@@ -55,6 +56,9 @@ rule prompts:
     """Which demonstrations go before the examples."""
     input:
         task=rules.task.output.table,
+        drawn_on=lambda wildcards: (
+            f"{RESULTS}/tasks/{drawn_as(wildcards.task, STUDY['tasks'])[1]}.parquet"
+        ),
         evaluation_set=rules.evaluation_set.output.table,
     output:
         table=f"{RESULTS}/prompts/{{task}}/{{shots}}-shot.parquet",
@@ -65,6 +69,7 @@ rule prompts:
     conda:
         "../../../envs/analysis.yaml"
     params:
+        name=lambda wildcards: drawn_as(wildcards.task, STUDY["tasks"])[0],
         seed=STUDY["seed"],
         prompts=STUDY["prompts"],
         demonstrations=STUDY["demonstrations"],

@@ -48,7 +48,7 @@ rule imported_likelihoods:
     conda:
         "../../../envs/analysis.yaml"
     params:
-        model=model_of,
+        models=models_of,
         code=code_of("imported_likelihoods.py"),
     script:
         "../../scripts/imported_likelihoods.py"

@@ -162,7 +162,8 @@ def models(study: Study) -> list[dict[str, str]]:
             "tokenizer": made.get("tokenizer", ""),
             "precision": made["precision"],
         }
-        for made in told
+        for file in told
+        for made in file.get("models", [])
         if "model" in made
     ]
 

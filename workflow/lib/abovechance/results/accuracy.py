@@ -66,23 +66,23 @@ def writing_results(
     Parameters
     ----------
     predictions, accuracy
-        {model: its file}. The second ones are written when all settings are there; those of a model without
-        predictions have no rows.
+        {model: its file}, which several models can share. The second ones are written when all settings are
+        there; those of a model without predictions have no rows.
     schema
         The predictions' columns.
     """
-    found: dict[str, list[pd.DataFrame]] = {model: [] for model in accuracy}
+    found: dict[Path, list[pd.DataFrame]] = {path: [] for path in accuracy.values()}
     with ExitStack() as files:
         write_part = {
-            model: files.enter_context(schema.writing_parts(path, made_from))
-            for model, path in predictions.items()
+            path: files.enter_context(schema.writing_parts(path, made_from))
+            for path in dict.fromkeys(predictions.values())
         }
 
         def write(part: pd.DataFrame) -> None:
             model = setting_of(part).model
-            write_part[model](part)
-            found[model].append(accuracy_by_prompt(part))
+            write_part[predictions[model]](part)
+            found[accuracy[model]].append(accuracy_by_prompt(part))
 
         yield write
-    for model, path in accuracy.items():
-        ACCURACY.write(ACCURACY.together(found[model]), path, made_from)
+    for path, tables in found.items():
+        ACCURACY.write(ACCURACY.together(tables), path, made_from)

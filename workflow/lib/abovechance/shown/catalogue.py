@@ -89,12 +89,44 @@ SERIES = [
         "and checkpoints were looked at.",
     ),
 ]
-SERIES_CURVES = ShownFigure(
-    "series_curves",
-    "How scores develop",
-    "A panel for each task and score: the mean over seeds with its 95 % interval over examples (band), and "
-    "from the lowest seed to the highest (bars). Above: accuracy; below: the probability of the correct "
-    "answer.",
+SERIES_FIGURES = [
+    ShownFigure(
+        "series_curves",
+        "How scores develop",
+        "A panel for each task and score, accuracy above, and the probability of the correct answer among "
+        "the choices below: the mean over seeds with its 95 % interval over examples (band), boxes from one "
+        "quartile of the seeds to the other, whiskers to all of them.",
+    ),
+    ShownFigure(
+        "series_noise",
+        "How sure scores are, and how much of them is noise",
+        "Of the last checkpoint. Left: accuracy with its 95 % interval over examples, and the chance of one "
+        "guess. Right: the mean over seeds by their standard deviation, of accuracy and of the probability "
+        "of the correct answer; the further right, the less of a difference between models is the seed's. "
+        "With few seeds a standard deviation is rough: of five, its 95 % interval is from 0.6 to 2.9 times it.",
+    ),
+]
+FORMULATIONS = [
+    ShownTable(
+        "formulations",
+        "Do formulations of a task agree?",
+        "Pearson's r, over all models and checkpoints, of scores on the same examples behind the same "
+        "demonstrations in two formulations; the mean of each; and how many models score higher in each. "
+        "Models of one training are no independent ones, so r says how the two develop together.",
+    ),
+    ShownTable(
+        "formulation_series",
+        "What does a formulation change?",
+        "The mean over seeds at the first and at the last checkpoint, the standard deviation over seeds "
+        "(averaged over checkpoints, and at the last one), the signal-to-noise ratio and monotonicity of "
+        "each formulation.",
+    ),
+]
+FORMULATIONS_FIGURE = ShownFigure(
+    "formulations",
+    "Formulations of a task",
+    "Each dot is a model, with its score in the one formulation and in the other; darker dots are later "
+    "checkpoints. Dashed: where both are the same.",
 )
 SPREAD = ShownFigure(
     "spread",

@@ -210,11 +210,11 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
     config
         The resolved config.
     made_from
-        What each model's predictions were made from.
+        What each file of predictions was made from.
     """
     told = {_TOLD[key][0]: _TOLD[key][1](config[key]) for key in _TOLD if key in config}
     versions: dict[str, str] = {}
-    for made in made_from:
+    for made in [one for file in made_from for one in file.get("models") or [file]]:
         if "model" in made:
             told[made["name"]] = f"{made['model']} ({made['revision'][:12]}), {made['precision']}"
         for run in made.get("runs") or [made]:  # of scores, those that they were computed with

@@ -14,9 +14,9 @@ from typing import Any
 import jsonschema
 
 from abovechance.core.errors import InputError, nearest
+from abovechance.study import formulations, series
 from abovechance.study.model_folders import check_model_path
 from abovechance.study.prompts import BALANCED
-from abovechance.study.series import written_out
 from abovechance.study.task_sources import BIGBENCH, check_task_source
 
 # Where a model comes from: {key: the keys that go with it}.
@@ -80,7 +80,9 @@ def resolve(
     _expand_paths(resolved, where)
     _check_start(resolved, start, where)
     _check_hardest(resolved, where)
+    series.check_apart(resolved.get("models", {}), where)
     if start == MODELS:
+        formulations.check_alike(resolved["tasks"], where)
         for name, task in resolved["tasks"].items():
             check_task_source(name, task["source"], where)
         for name, model in resolved["models"].items():
@@ -89,14 +91,15 @@ def resolve(
 
 
 def _written_out(config: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The config with each task as keys (it can be its source alone), and each series as its models."""
+    """The config with each task as keys (it can be its source alone), and each series and each task of
+    several formats as what it stands for."""
     if isinstance(config.get("models"), Mapping):
-        config = {**config, "models": written_out(config["models"], where)}
+        config = {**config, "models": series.written_out(config["models"], where)}
     tasks = config.get("tasks")
     if not isinstance(tasks, Mapping):
         return dict(config)
     keys = {name: task if isinstance(task, Mapping) else {"source": task} for name, task in tasks.items()}
-    return {**config, "tasks": keys}
+    return {**config, "tasks": formulations.written_out(keys, where)}
 
 
 def _is_integer(_: object, value: object) -> bool:

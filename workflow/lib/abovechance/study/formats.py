@@ -3,21 +3,26 @@
     as_written   the text of the file, or BIG-bench's; the answers are the choices
     numbers      CONTEXT: ..., QUESTION: Is this (0) ..., or (1) ...?, ANSWER: and a number, as Lu et al.
                  (2023) ask classification tasks
+    cloze        the text with no choices listed in it; the answers are the choices
+    letters      the same with the choices listed after it, each behind a letter; the answers are the letters
 
 What remains of a text when its input is taken away, its *null* text, is what a null-target prompt has
-(``pvi``).
+(``pvi``). *Formulations* of a task are the same examples in several of these (``study.formulations``).
 """
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from string import ascii_uppercase
 
 import pandas as pd
 
 from abovechance.core.errors import InputError
 
-AS_WRITTEN, NUMBERS = "as_written", "numbers"
+AS_WRITTEN, NUMBERS, CLOZE, LETTERS = "as_written", "numbers", "cloze", "letters"
+CUE = "Answer:"  # where a text has none
 # An input that names its parts itself, as in SENTENCE1: ...
 NAMED = re.compile(r"[A-Z][A-Z0-9_]*: ")
 
@@ -72,6 +77,77 @@ def _numbers(table: pd.DataFrame, where: str) -> pd.DataFrame:
     )
 
 
+def _cloze(table: pd.DataFrame, where: str) -> pd.DataFrame:
+    _check_bare(table, where)
+    return table.assign(text=table["bare"])
+
+
+def _letters(table: pd.DataFrame, where: str) -> pd.DataFrame:
+    _check_bare(table, where)
+    cue = _cue(table)
+    texts, choices, labels, correct = [], [], [], []
+    orders = _orders(table, where)
+    columns = (table[name] for name in ("bare", "labels", "correct"))
+    for order, bare, own, right in zip(orders, *columns, strict=True):
+        letters = [*ascii_uppercase[: len(order)]]
+        shown = [own[place] for place in order]
+        stem = bare.removesuffix(cue).rstrip()
+        lines = [f"{letter}. {label}" for letter, label in zip(letters, shown, strict=True)]
+        texts.append("\n".join([stem, *lines, (cue or CUE).lstrip("\n")]))
+        choices.append(letters)
+        labels.append(shown)
+        correct.append([bool(right[place]) for place in order])
+    lists = {"choices": choices, "labels": labels, "correct": correct}
+    columns_of_lists = {name: pd.Series(values, table.index) for name, values in lists.items()}
+    return table.assign(text=texts, **columns_of_lists, null=(cue or CUE).lstrip("\n"), end="\n\n")
+
+
+def _cue(table: pd.DataFrame) -> str:
+    """What stands after the input in all texts, and so asks for the answer; nothing where they have none."""
+    nulls = table["null"].unique()
+    if len(nulls) == 1 and nulls[0].strip() and table["bare"].str.endswith(nulls[0]).all():
+        return str(nulls[0])
+    last = table["bare"].str.rpartition("\n")
+    alike = len(table) > 1 and last[0].ne("").all() and last[2].nunique() == 1
+    return str(last[2].iloc[0]) if alike else ""
+
+
+def _orders(table: pd.DataFrame, where: str) -> list[list[int]]:
+    """In which order each example's choices are listed: the file's, unless that tells the answer.
+
+    Where the correct one stands at the same place in all examples, an order is drawn for each.
+    """
+    counts = [len(labels) for labels in table["labels"]]
+    if max(counts) > len(ascii_uppercase):
+        example = table["example"].iloc[counts.index(max(counts))]
+        raise InputError(
+            f"{where}: example '{example}' has {max(counts)} choices; right for the format 'letters' would "
+            f"be at most {len(ascii_uppercase)}"
+        )
+    places = {tuple(place for place, right in enumerate(own) if right) for own in table["correct"]}
+    if len(places) > 1:
+        return [[*range(count)] for count in counts]
+    return [
+        random.Random(f"letters/{example}/{text}").sample(range(count), count)
+        for example, text, count in zip(table["example"], table["bare"], counts, strict=True)
+    ]
+
+
+def _check_bare(table: pd.DataFrame, where: str) -> None:
+    """Raise InputError where the texts list the choices themselves, line by line."""
+
+    def lists(text: str, labels: Sequence[str]) -> bool:
+        ends = [line.strip() for line in text.split("\n")]
+        return all(any(line.endswith(label.strip()) for line in ends) for label in labels)
+
+    both = zip(table["bare"], table["labels"], strict=True)
+    if all(text.count("\n") >= len(labels) and lists(text, labels) for text, labels in both):
+        raise InputError(
+            f"{where}: the text of each example lists its choices itself; right for the formats 'cloze' and "
+            "'letters' would be texts without them"
+        )
+
+
 def shared_labels(table: pd.DataFrame, where: str, what: str) -> list[str]:
     """The labels that all examples of a task choose from, in the order of the first example.
 
@@ -99,4 +175,6 @@ def shared_labels(table: pd.DataFrame, where: str, what: str) -> list[str]:
 FORMATS: Mapping[str, Callable[[pd.DataFrame, str], pd.DataFrame]] = {
     AS_WRITTEN: _as_written,
     NUMBERS: _numbers,
+    CLOZE: _cloze,
+    LETTERS: _letters,
 }

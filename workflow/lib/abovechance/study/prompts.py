@@ -93,6 +93,7 @@ def draw_prompts(
     shots: int,
     prompts: int,
     demonstrations: str = DRAWN,
+    texts: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Distinct prompts of a task: ordered demonstrations, drawn without repetition.
 
@@ -105,6 +106,8 @@ def draw_prompts(
     demonstrations
         ``drawn`` uniformly, or ``balanced``: as many of each label, in rounds of one of each; a prompt with
         more shots begins with the prompt of fewer, and no two prompts have the same first round.
+    texts
+        The table ``tasks`` of another formulation of the same examples, whose texts the prompts have.
 
     Returns
     -------
@@ -137,6 +140,8 @@ def draw_prompts(
             [ids[index] for index in indices]
             for indices in _distinct_draws(random.Random(f"{seed}/{name}/{shots}"), len(ids), shots, prompts)
         ]
+    if texts is not None:
+        pool = as_demonstrations(texts)
     return pd.DataFrame(
         {
             "prompt": range(len(drawn)),
@@ -146,6 +151,15 @@ def draw_prompts(
     )
 
 
+def as_demonstrations(task: pd.DataFrame) -> dict[str, str]:
+    """{example id: its text, a blank, its first correct choice and its end}."""
+    columns = (task[name] for name in ("example", "text", "choices", "correct", "end"))
+    return {
+        example: f"{text} {choices[list(correct).index(True)]}{end}"
+        for example, text, choices, correct, end in zip(*columns, strict=True)
+    }
+
+
 def demonstration_texts(task: pd.DataFrame) -> dict[str, str]:
     """{example id: its text as a demonstration}, the first of each text only.
 
@@ -153,10 +167,8 @@ def demonstration_texts(task: pd.DataFrame) -> dict[str, str]:
     be one.
     """
     first_with: dict[str, str] = {}
-    columns = (task[name] for name in ("example", "text", "choices", "correct", "end"))
-    for example, text, choices, correct, end in zip(*columns, strict=True):
-        answer = choices[list(correct).index(True)]
-        first_with.setdefault(f"{text} {answer}{end}", example)
+    for example, text in as_demonstrations(task).items():
+        first_with.setdefault(text, example)
     return {example: text for text, example in first_with.items()}
 
 
@@ -170,13 +182,10 @@ def null_target(task: pd.DataFrame, prompts: pd.DataFrame) -> tuple[pd.DataFrame
     task, prompts
         The tables ``tasks`` and ``prompts``.
     """
-    columns = (task[name] for name in ("example", "null", "choices", "correct", "end"))
-    left = {
-        example: f"{null} {choices[list(correct).index(True)]}{end}"
-        for example, null, choices, correct, end in zip(*columns, strict=True)
-    }
+    without = task.assign(text=task["null"])
+    left = as_demonstrations(without)
     texts = ["".join(left[example] for example in chosen) for chosen in prompts["demonstrations"]]
-    return task.assign(text=task["null"]), prompts.assign(text=texts)
+    return without, prompts.assign(text=texts)
 
 
 def evaluated_on(evaluation: pd.DataFrame, demonstrations: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ is six models, ``pythia-160m-seed1-step1000`` and so on, each with what it is on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -45,9 +45,49 @@ def written_out(models: Mapping[str, Any], where: str) -> dict[str, Any]:
     return found
 
 
+def check_apart(models: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Raise InputError where two models are of one seed and checkpoint, or one has a training's name."""
+    homes: dict[tuple[Any, ...], str] = {}
+    for model, entry in models.items():
+        training = training_of(model, entry)
+        if training in models and training_of(training, models[training]) != training:
+            raise InputError(
+                f"{where}: key 'models.{training}' has the name of a training of "
+                f"'{entry['series']['name']}'; right would be another name"
+            )
+        if "series" in entry:
+            of = tuple(entry["series"][key] for key in ("name", "seed", "checkpoint"))
+            other = homes.setdefault(of, model)
+            if other != model:
+                raise InputError(
+                    f"{where}: keys 'models.{other}' and 'models.{model}' are both checkpoint {of[2]} of "
+                    f"seed {of[1]} of '{of[0]}'; right would be one of them"
+                )
+
+
 def members(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """{model: its ``series``} of those that are of one."""
     return {name: dict(entry["series"]) for name, entry in models.items() if "series" in entry}
+
+
+def training_of(model: str, entry: Mapping[str, Any]) -> str:
+    """The training that a model is a checkpoint of; the model itself where it is of none."""
+    if "series" not in entry:
+        return model
+    of = entry["series"]
+    return f"{of['name']}-seed{of['seed']}"
+
+
+def shown_of(models: Sequence[str], entries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Those models whose own pictures are drawn: of a series, the last checkpoint of the first seed."""
+    last: dict[str, tuple[int, int, str]] = {}
+    for model in models:
+        if "series" in (entry := entries.get(model, {})):
+            of = entry["series"]
+            here = (-of["seed"], of["checkpoint"], model)
+            last[of["name"]] = max(here, last.get(of["name"], here))
+    kept = {model for *_, model in last.values()}
+    return [model for model in models if "series" not in entries.get(model, {}) or model in kept]
 
 
 def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[str, dict[str, Any]]]:

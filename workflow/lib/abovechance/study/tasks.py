@@ -5,6 +5,7 @@ Every source ends in the same table, one row per example:
     example      str          unique in the task: ``subtask/index``, or ``index``
     input        str          what is asked, without what is put around it
     text         str          what the model reads before the choice
+    bare         str          the same with no choices listed in it
     choices      list of str  at least two
     labels       list of str  what the choices stand for
     correct      list of bool one a choice, at least one true
@@ -31,6 +32,7 @@ TASKS = TableSchema(
         "example": pa.string(),
         "input": pa.string(),
         "text": pa.string(),
+        "bare": pa.string(),
         "choices": pa.list_(pa.string()),
         "labels": pa.list_(pa.string()),
         "correct": pa.list_(pa.bool_()),
@@ -53,8 +55,8 @@ def as_table(
     Parameters
     ----------
     rows
-        One with ``example``, ``text``, ``choices``, ``correct``; and ``input``, ``cluster``, ``null`` and
-        ``annotations``, where it has them.
+        One with ``example``, ``text``, ``choices``, ``correct``; and ``input``, ``bare``, ``cluster``,
+        ``null`` and ``annotations``, where it has them.
     keys
         For each, what it has in common with others.
     """
@@ -69,6 +71,7 @@ def as_table(
     table = pd.DataFrame(listed, columns=["example", "text", "choices", "correct"])
     return table.assign(
         input=[row.get("input", row["text"]) for row in listed],
+        bare=[row.get("bare", row["text"]) for row in listed],
         labels=table["choices"],
         cluster=clusters(own),
         null=[row.get("null", "") for row in listed],

@@ -1,0 +1,80 @@
+"""Formulations: one task put to models in several formats, with the same examples and demonstrations.
+
+    arc:
+      source: arc.jsonl
+      formats: [cloze, letters]
+
+is two tasks, ``arc-cloze`` and ``arc-letters``, each with what it is one of: ``formulation_of: arc``. Which
+examples are evaluated and which are demonstrations is drawn once, by this name and on the first of them, so
+that models' scores in the two are paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from abovechance.core.errors import InputError
+
+
+def written_out(tasks: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The tasks with those of several formats as one for each.
+
+    Raises
+    ------
+    InputError
+        If formats are no list, or stand beside ``format``, or a formulation has another task's name.
+    """
+    found: dict[str, Any] = {}
+    for name, entry in tasks.items():
+        for member, own in _members(name, entry, f"{where}: key 'tasks.{name}"):
+            if member in found:
+                raise InputError(
+                    f"{where}: key 'tasks.{member}' stands for two tasks; right would be other names"
+                )
+            found[member] = own
+    return found
+
+
+def formulations(tasks: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """{what they are formulations of: the tasks that are}, of resolved tasks."""
+    found: dict[str, list[str]] = {}
+    for name, entry in tasks.items():
+        if "formulation_of" in entry:
+            found.setdefault(entry["formulation_of"], []).append(name)
+    return found
+
+
+def drawn_as(task: str, tasks: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
+    """(the name that a task's draws go by, the task on which they are made): its own but for formulations."""
+    name = tasks[task].get("formulation_of")
+    return (name, formulations(tasks)[name][0]) if name else (task, task)
+
+
+def check_alike(tasks: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    """Raise InputError unless formulations of one task are of one source, with the same numbers of shots."""
+    for name, members in formulations(tasks).items():
+        for key in ("source", "shots"):
+            first, *others = (tasks[member][key] for member in members)
+            if any(other != first for other in others):
+                raise InputError(
+                    f"{where}: key 'tasks.{members[0]}' and others are formulations of '{name}', and do not "
+                    f"have the same {key}; right would be the same, so that scores are paired"
+                )
+
+
+def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    formats = entry.get("formats")
+    if formats is None:
+        yield name, dict(entry)
+        return
+    texts = isinstance(formats, list) and all(isinstance(one, str) for one in formats)
+    if not (texts and formats and len(set(formats)) == len(formats)):
+        raise InputError(
+            f"{key}.formats' is {formats!r}; right would be a list such as [cloze, letters], each once"
+        )
+    if "format" in entry:
+        raise InputError(f"{key}' has 'format' beside 'formats'; right is one of them")
+    rest = {each: value for each, value in entry.items() if each != "formats"}
+    for form in formats:
+        yield f"{name}-{form}", {**rest, "format": form, "formulation_of": name}

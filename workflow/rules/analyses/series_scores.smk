@@ -1,0 +1,29 @@
+"""Scores, discrete and continuous, with errors: what analyses of series and of formulations take.
+
+in:  predictions/, likelihoods/ and tasks/
+out: series_scores/ of each model
+"""
+
+SERIES_SCORES = f"{RESULTS}/series_scores/{{model_file}}.parquet"
+KEPT += of_all_models(SERIES_SCORES)
+
+
+rule series_scores:
+    """A model's scores, discrete and continuous, with standard errors."""
+    input:
+        predictions=PREDICTIONS,
+        likelihoods=LIKELIHOODS,
+        tasks=TASK_TABLES,
+    output:
+        SERIES_SCORES,
+    log:
+        f"{RESULTS}/logs/series_scores/{{model_file}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/series_scores/{{model_file}}.tsv"
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        tasks=TASKS,
+        code=code_of("series_scores.py"),
+    script:
+        "../../scripts/series_scores.py"
