@@ -16,6 +16,7 @@ ROOMS = [
     "study",
     "results",
     "scoring",
+    "training",
     "chance",
     "information",
     "comparison",

@@ -14,6 +14,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.tables import read_made_from
 from abovechance.scoring.cells import score_cells
 from abovechance.scoring.cost import SPENT, TOKEN_COUNTS, Ledger, count_tokens, estimate, on_machines, spent
+from abovechance.scoring.demands import parameters
 from abovechance.scoring.fetching import fetch
 from abovechance.scoring.reader import Reader, expected_path
 from abovechance.scoring.tokens import tokenize
@@ -36,13 +37,13 @@ def test_the_tokens_counted_are_those_that_a_job_computes(task, weights, tmp_pat
         assert table[name].tolist() == [entry[name] for entry in entries]
     assert (table["computed"] < table["tokens"]).all()
     assert set(table["strings"]) == {4 * 3, 3 * 3}  # other examples x choices
-    (row,) = spent({("m", "t", "drawn"): ledger.path}, {"m": 1000}).to_dict("records")
+    (row,) = spent({("m", "t", "drawn"): ledger.path}).to_dict("records")
     assert (row["prompts"], row["tokens"], row["computed"]) == (
         8,
         table["tokens"].sum(),
         table["computed"].sum(),
     )
-    assert row["operations"] == 2 * 1000 * table["computed"].sum()
+    assert row["operations"] == 2 * parameters(Path(weights.folder)) * table["computed"].sum()
     assert row["processor_hours"] == pytest.approx((row["seconds"] + row["start_seconds"]) * 2 / 3600)
     assert row["gpu_hours"] == 0
 
@@ -72,7 +73,7 @@ def test_what_a_model_computes_is_counted_by_the_path_that_it_takes(kind, task, 
     score_cells({tmp_path / "1.parquet": scored}, weights, "float32", silent, spend=ledger.add)
     read = partial(tokenize, load_tokenizer(weights))
     counted = count_tokens([("drawn", scored)], read, expected_path(weights))["computed"].sum()
-    (row,) = spent({("m", "t", "drawn"): ledger.path}, {"m": 1}).to_dict("records")
+    (row,) = spent({("m", "t", "drawn"): ledger.path}).to_dict("records")
     assert counted == row["computed"]
     in_tree = count_tokens([("drawn", scored)], read, tree)["computed"].sum()
     assert (counted > in_tree) == (kind in ("bloom", "mamba"))
@@ -110,12 +111,13 @@ def test_jobs_of_several_machines_add_up_and_a_torn_line_does_not_count(tmp_path
     lines += [line("prompt", 1, 100, "b", 2), line("prompt", 1, 100, "b", 2), line("prompt", 3, 50)[:30]]
     path.write_text("\n".join(lines))
     ledgers = {("m", "t", "drawn"): path, ("m", "never scored", "drawn"): tmp_path / "nowhere"}
-    table = spent(ledgers, {"m": 7})
+    table = spent(ledgers)
     assert table.columns.tolist() == SPENT
     assert table["machine"].tolist() == ["a", "b"]
     assert table["prompts"].tolist() == [1, 2]
     assert table["computed"].tolist() == [100, 200]
     assert table["start_seconds"].tolist() == [10, 20]
+    assert table["operations"].isna().all()  # no job told how large the model is
     assert table["gpu_hours"].tolist() == pytest.approx([0, 22 * 2 / 3600])
     assert table["processor_hours"].tolist() == pytest.approx([12 * 4 / 3600, 22 * 4 / 3600])
     assert "22" not in of_models(table).loc[0].to_string()

@@ -8,6 +8,7 @@ with logged(snakemake) as log:
     from abovechance.core.files import alone
     from abovechance.scoring.weights import Weights, quantize
 
-    output = Path(snakemake.output[0])
+    output = Path(snakemake.output.weights[0])
+    folder = Path(snakemake.output.get("files", [output.parent])[0])
     with alone(output.parent, progress(log)):
-        quantize(Weights.read(Path(snakemake.input.weights[0])), output.parent).write(output)
+        quantize(Weights.read(Path(snakemake.input.weights)), folder).write(output)

@@ -18,7 +18,7 @@ rule reader:
         lambda wildcards: (
             []
             if "hub" in source_of_weights(wildcards)
-            else f"results/weights/{wildcards.weights}/weights.json"
+            else f"{WEIGHTS}/{wildcards.weights}/weights.json"
         ),
     output:
         "results/weights/{weights}/reader.json",
@@ -93,10 +93,6 @@ rule spent:
     """What scoring has cost."""
     input:
         scores=list(SCORES.values()),
-        weights=[
-            f"results/weights/{name}/weights.json"
-            for name in dict.fromkeys(map(weights_id, MODELS))
-        ],
     output:
         SPENT,
     log:
@@ -111,10 +107,6 @@ rule spent:
             for task in TASKS
             for kind in KINDS
         ],
-        weights={
-            model: f"results/weights/{weights_id(model)}/weights.json"
-            for model in MODELS
-        },
         code=code_of("spent.py"),
     script:
         "../../scripts/spent.py"

@@ -20,6 +20,7 @@ for kind, shots, tasks, name in scoring_rules():
             evaluation_set=f"{RESULTS}/{kind.examples}/{{task}}.parquet",
             prompts=hardest_prompts_of if kind == HARDEST else prompts_of,
             weights=weights_file,
+            files=passing_files,
         output:
             scores=update(
                 expand(
@@ -34,6 +35,7 @@ for kind, shots, tasks, name in scoring_rules():
             f"{RESULTS}/benchmarks/{kind.prefix}score/{{model}}/{{task}}.tsv"
         wildcard_constraints:
             task="|".join(map(re.escape, tasks)),
+        priority: 0 if STUDY["keep_weights"] else 50
         conda:
             "../../../envs/scoring.yaml"
         threads: STUDY["scoring"]["threads"]

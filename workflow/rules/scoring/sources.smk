@@ -1,16 +1,19 @@
 """Which file each task, weights file and score is made from, and where its costs go."""
 
+MADE = ("bigbench", "invented")  # sources that are no file of the user's
+
 
 def task_source(wildcards):
-    """The file (or folder) that a task is read from."""
+    """The file (or folder) that a task is read from; nothing where it is made."""
     source = STUDY["tasks"][wildcards.task]["source"]
-    return bigbench_source() if source == "bigbench" else source
+    made = {"bigbench": bigbench_source(), "invented": []}
+    return made.get(source, source)
 
 
 def own_task(wildcards):
     """The user's own file, where a task is read from one."""
-    own = STUDY["tasks"][wildcards.task]["source"] != "bigbench"
-    return [task_source(wildcards)] if own else []
+    source = STUDY["tasks"][wildcards.task]["source"]
+    return [] if source in MADE else [source]
 
 
 HARDEST_PROMPTS = f"{RESULTS}/hardest_prompts/{{model}}/{{task}}/{{shots}}-shot.parquet"
@@ -70,8 +73,36 @@ def weights_id(model):
         for key, value in STUDY["models"][model].items()
         if key not in NO_SOURCE
     }
-    place = source.get("download") or source.get("hub") or source["path"]
+    place = source.get("download") or source.get("hub") or source.get("path", "trained")
     return f"{file_name(Path(place).stem)}-{digest(repr(sorted(source.items())))[:8]}"
+
+
+def trained(model):
+    """How a model is trained here; nothing where it is not."""
+    return STUDY["models"][model].get("trained")
+
+
+def trainings():
+    """The models of each training, one for each of its checkpoints."""
+    found = {}
+    for model in MODELS:
+        if of := trained(model):
+            own = found.setdefault((of["width"], of["layers"], of["seed"]), {})
+            own.setdefault(of["step"], model)
+    return [[*steps.values()] for steps in found.values()]
+
+
+# Weights that a study does not keep are its own, so that it deletes no others.
+WEIGHTS = "results/weights" if STUDY["keep_weights"] else f"{RESULTS}/weights"
+
+
+def weights_output(names):
+    """The outputs of a rule that makes weights; those not kept are deleted once nothing needs them."""
+    files = [f"{WEIGHTS}/{name}/weights.json" for name in names]
+    if STUDY["keep_weights"]:
+        return {"weights": files}
+    folders = [temp(directory(f"{WEIGHTS}/{name}/files")) for name in names]
+    return {"weights": [*map(temp, files)], "files": folders}
 
 
 MODEL_OF_WEIGHTS = {weights_id(model): model for model in MODELS}
@@ -102,9 +133,18 @@ def weights_input(wildcards):
 
 def weights_file(wildcards):
     """The weights file that a model is scored from."""
-    folder = f"results/weights/{weights_id(wildcards.model)}"
-    quantized = STUDY["models"][wildcards.model]["precision"] == "nf4"
-    return f"{folder}/nf4/weights.json" if quantized else f"{folder}/weights.json"
+    return f"{weights_folder(wildcards.model)}/weights.json"
+
+
+def weights_folder(model):
+    quantized = STUDY["models"][model]["precision"] == "nf4"
+    return f"{WEIGHTS}/{weights_id(model)}" + "/nf4" * quantized
+
+
+def passing_files(wildcards):
+    """What lies beside a weights file as long as it is needed, where weights are not kept."""
+    kept = STUDY["keep_weights"]
+    return [] if kept else f"{weights_folder(wildcards.model)}/files"
 
 
 def ledger(model, task, kind):

@@ -20,9 +20,8 @@ rule task:
     conda:
         "../../../envs/analysis.yaml"
     params:
-        bigbench=lambda wildcards: (
-            STUDY["tasks"][wildcards.task]["source"] == "bigbench"
-        ),
+        origin=lambda wildcards: STUDY["tasks"][wildcards.task]["source"],
+        name=lambda wildcards: drawn_as(wildcards.task, STUDY["tasks"])[0],
         format=lambda wildcards: STUDY["tasks"][wildcards.task]["format"],
         pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
         state=state_of(own_task),

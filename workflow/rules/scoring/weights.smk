@@ -2,7 +2,8 @@
 
 in:  a folder, a GGUF file, a Hugging Face id or a pinned download
 out: results/weights/<weights>/weights.json, which says where the weights lie, and
-     results/weights/<weights>/nf4/weights.json, the same quantized
+     results/weights/<weights>/nf4/weights.json, the same quantized; with `keep_weights: false`, in
+     results/<study>/weights/ as long as something needs them
 """
 
 
@@ -11,10 +12,16 @@ rule weights:
     input:
         weights_input,
     output:
-        "results/weights/{weights}/weights.json",
+        **weights_output(["{weights}"]),
     log:
-        "results/weights/logs/{weights}.log",
-    priority: 50
+        f"{WEIGHTS}/logs/{{weights}}.log",
+    wildcard_constraints:
+        weights="|".join(
+            re.escape(weights_id(model)) for model in MODELS if not trained(model)
+        )
+        or "(?!)",
+    # all are fetched first, unless the disk is to hold a few
+    priority: 50 if STUDY["keep_weights"] else 0
     conda:
         "../../../envs/scoring.yaml"
     resources:
@@ -33,12 +40,13 @@ rule weights:
 rule quantize:
     """The same weights as 4-bit NF4 with nested quantization."""
     input:
-        weights=rules.weights.output,
+        weights=f"{WEIGHTS}/{{weights}}/weights.json",
+        files=[] if STUDY["keep_weights"] else f"{WEIGHTS}/{{weights}}/files",
     output:
-        "results/weights/{weights}/nf4/weights.json",
+        **weights_output(["{weights}/nf4"]),
     log:
-        "results/weights/logs/{weights}-nf4.log",
-    priority: 50
+        f"{WEIGHTS}/logs/{{weights}}-nf4.log",
+    priority: 50 if STUDY["keep_weights"] else 25
     conda:
         "../../../envs/scoring.yaml"
     resources:

@@ -25,16 +25,19 @@ include: "../scoring/tasks.smk"
 include: "../scoring/hardest.smk"
 include: "../scoring/demands.smk"
 include: "../scoring/weights.smk"
+include: "../scoring/training.smk"
 include: "../scoring/accuracy.smk"
 include: "../scoring/scores.smk"
 include: "../scoring/cost.smk"
 
 
-FETCHED += expand("results/weights/{weights}/weights.json", weights=MODEL_OF_WEIGHTS)
+FETCHED += [
+    f"{WEIGHTS}/{weights}/weights.json"
+    for weights, model in MODEL_OF_WEIGHTS.items()
+    if not trained(model)
+]
 INPUTS = [
-    entry["source"]
-    for entry in STUDY["tasks"].values()
-    if entry["source"] != "bigbench"
+    entry["source"] for entry in STUDY["tasks"].values() if entry["source"] not in MADE
 ]
 KEPT = [
     *SCORES.values(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from pathlib import Path
 from typing import Annotated
 
@@ -62,7 +61,7 @@ def cost(
     tables = {name: folder / "cost" / f"{name}.csv" for name in ("estimate", "machines")}
     found = {name: read_csv(path) for name, path in tables.items() if path.is_file()}
     if ledgers := ledgers_in(folder / "cost"):  # as they are now, of jobs that are at work too
-        found["spent"] = spent(ledgers, defaultdict(int))
+        found["spent"] = spent(ledgers)
     if not found:
         raise InputError(f"{folder}: has no costs; right would be `make cost` with its config first")
     if as_json:

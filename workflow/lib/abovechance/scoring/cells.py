@@ -137,7 +137,7 @@ def score_cells(
             for path, cell in cells.items()
         }
         scorer = Scorer(models.load(weights, precision), read, spend)
-        spend("start")
+        spend("start", parameters=scorer.model.num_parameters())
         _prove(cells, stores, missing, too_long, scorer, report)
         for path, cell in cells.items():
             _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)

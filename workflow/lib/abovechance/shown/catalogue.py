@@ -103,7 +103,8 @@ SERIES_FIGURES = [
         "Of the last checkpoint. Left: accuracy with its 95 % interval over examples, and the chance of one "
         "guess. Right: the mean over seeds by their standard deviation, of accuracy and of the probability "
         "of the correct answer; the further right, the less of a difference between models is the seed's. "
-        "With few seeds a standard deviation is rough: of five, its 95 % interval is from 0.6 to 2.9 times it.",
+        "With few seeds a standard deviation is rough: that of five has a 95 % interval from 0.6 to 2.9 "
+        "times it.",
     ),
 ]
 FORMULATIONS = [

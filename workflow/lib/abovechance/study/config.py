@@ -17,10 +17,15 @@ from abovechance.core.errors import InputError, nearest
 from abovechance.study import formulations, series
 from abovechance.study.model_folders import check_model_path
 from abovechance.study.prompts import BALANCED
-from abovechance.study.task_sources import BIGBENCH, check_task_source
+from abovechance.study.task_sources import BIGBENCH, INVENTED, check_task_source
 
 # Where a model comes from: {key: the keys that go with it}.
-SOURCES = {"path": ("trust_remote_code",), "hub": ("revision", "trust_remote_code"), "download": ("file",)}
+SOURCES = {
+    "path": ("trust_remote_code",),
+    "hub": ("revision", "trust_remote_code"),
+    "download": ("file",),
+    "trained": (),
+}
 NO_SOURCE = ("precision", "series")  # what of a model's entry does not say which weights it has
 # Folders of results/ that are no study's, and its README.
 TAKEN = ("weights", "downloads", "bench", "logs", "docs", "readme.md")
@@ -84,7 +89,7 @@ def resolve(
     if start == MODELS:
         formulations.check_alike(resolved["tasks"], where)
         for name, task in resolved["tasks"].items():
-            check_task_source(name, task["source"], where)
+            check_task_source(task.get("formulation_of", name), task["source"], where)
         for name, model in resolved["models"].items():
             _check_model(name, model, downloads, where)
     return resolved
@@ -178,7 +183,7 @@ def _expand_paths(config: dict[str, Any], where: str) -> None:
         if key in config:
             config[key] = _expanded(config[key], f"key '{key}'", where)
     for name, task in config.get("tasks", {}).items():
-        if task["source"] != BIGBENCH:
+        if task["source"] not in (BIGBENCH, INVENTED):
             task["source"] = _expanded(task["source"], f"key 'tasks.{name}'", where)
     for name, model in config.get("models", {}).items():
         if "path" in model:
@@ -330,6 +335,10 @@ def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, An
         if model.get(other) and other not in SOURCES[given[0]]:
             belongs = " or ".join(f"'{source}'" for source, goes in SOURCES.items() if other in goes)
             raise InputError(f"{key} has '{other}' beside '{given[0]}'; it goes with {belongs}")
+    if "trained" in model and not {"seed", "step"} <= set(model["trained"]):
+        raise InputError(
+            f"{key} is trained here; right would be `seeds: [1, 2]` and `steps: [0, 100]` beside 'trained'"
+        )
     if "download" in model:
         archives = [name for name, entry in downloads.items() if entry["file"].endswith(ARCHIVES)]
         if model["download"] not in archives:

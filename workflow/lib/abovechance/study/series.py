@@ -21,6 +21,7 @@ from abovechance.core.errors import InputError
 
 # {key of an entry: what stands for one of its values in names and paths}
 AXES = {"seeds": "seed", "steps": "step"}
+TRAINED = "trained"  # here, by seed and for so many steps
 NAMED = ("path", "hub", "revision", "file")  # what of an entry says where a model lies
 
 
@@ -95,7 +96,7 @@ def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[st
     rest = {each: value for each, value in entry.items() if each not in AXES}
     places = " ".join(str(rest.get(place, "")) for place in NAMED)
     for axis, numbers in values.items():
-        if f"{{{AXES[axis]}}}" not in places and len(numbers) > 1:
+        if TRAINED not in rest and f"{{{AXES[axis]}}}" not in places and len(numbers) > 1:
             raise InputError(
                 f"{key}.{axis}' has {len(numbers)} numbers, and nothing says where each model lies; right "
                 f"would be {{{AXES[axis]}}} in one of {', '.join(NAMED)}"
@@ -103,6 +104,8 @@ def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[st
     for chosen in product(*values.values()):
         of = dict(zip((AXES[axis] for axis in values), chosen, strict=True))
         own = {each: _put(value, of) if each in NAMED else value for each, value in rest.items()}
+        if isinstance(own.get(TRAINED), Mapping):
+            own[TRAINED] = {**own[TRAINED], **of}
         own["series"] = {"name": name, "seed": of.get("seed", 0), "checkpoint": of.get("step", 0)}
         yield "-".join([name, *(f"{axis}{number}" for axis, number in of.items())]), own
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from abovechance.core.errors import InputError, nearest
 
-BIGBENCH = "bigbench"  # what a config says in place of a path
+BIGBENCH, INVENTED = "bigbench", "invented"  # what a config says in place of a path
 OWN_TASK_SUFFIXES = (".jsonl", ".csv", ".parquet")
 
 
@@ -31,17 +31,19 @@ def check_task_source(name: str, source: str, where: str) -> None:
     name
         The task's name.
     source
-        ``bigbench``, or the path of a file of one's own.
+        ``bigbench``, ``invented``, or the path of a file of one's own.
     where
         The config's file, for messages.
     """
     if source == BIGBENCH:
         check_bigbench_name(name, f"{where}: key 'tasks'")
         return
+    if source == INVENTED:
+        return
     path = Path(source)
     key = f"{where}: key 'tasks.{name}'"
     if path.suffix not in OWN_TASK_SUFFIXES:
-        right = f"'{BIGBENCH}' or a file ending in {', '.join(OWN_TASK_SUFFIXES)}"
+        right = f"'{BIGBENCH}', '{INVENTED}' or a file ending in {', '.join(OWN_TASK_SUFFIXES)}"
         raise InputError(f"{key} is '{source}'; right would be {right}")
     if not path.is_file():
         raise InputError(f"{key}: there is no file '{source}' (looked in {Path.cwd()})")

@@ -1,0 +1,1 @@
+"""Training a small model from scratch, for studies of how scores vary over seeds and checkpoints."""
