@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from abovechance.cli import app
 from abovechance.core.errors import InputError
-from abovechance.series.evaluations import read_evaluations
+from abovechance.series.evaluations import read_evaluations, with_chances, with_groups
 from abovechance.series.summary import of_evaluations
 from tests.conftest import REPOSITORY
 
@@ -98,6 +99,79 @@ def test_what_is_wrong_in_results_is_told(tmp_path):
         read_evaluations([tmp_path / "nowhere"])
 
 
+def of_three(tmp_path: Path) -> pd.DataFrame:
+    """One evaluation of three tasks: 200 examples, 200 examples all right, and of 10 examples."""
+    content = result(5, 0.5)
+    own = content["results"]["t"]
+    small = {"acc,none": 0.2, "acc_stderr,none": float(np.sqrt(0.2 * 0.8 / 9))}
+    right = {"acc,none": 1.0, "acc_stderr,none": 0.0}
+    content["results"] = {"m_a": own, "m_b": small, "c": right}
+    content["n-shot"] = {}
+    return read_evaluations([write(tmp_path, "x.json", content)])
+
+
+def test_the_chance_of_a_task_goes_before_that_of_a_pattern(tmp_path):
+    table = with_chances(of_three(tmp_path), {"m_*": 0.5, "m_b": 0.25}, "here: key 'chances")
+    found = table.groupby("task")["chance"].first()
+    assert found[["m_a", "m_b"]].tolist() == [0.5, 0.25]
+    assert np.isnan(found["c"])
+    with pytest.raises(
+        InputError, match=r"here: key 'chances.mb' is 'mb', and no task fits; did you mean 'm_b'"
+    ):
+        with_chances(table, {"mb": 0.1}, "here: key 'chances")
+
+
+def test_a_group_is_the_mean_over_examples(tmp_path):
+    table = with_chances(of_three(tmp_path), {"m_a": 0.5, "m_b": 0.25}, "here: key 'chances")
+    found = with_groups(table, {"m": "m_*"}, "here: key 'groups").set_index(["task", "metric"])
+    # 100 of 200 and 2 of 10
+    group = found.loc[("m", "acc")]
+    assert group["value"] == pytest.approx(102 / 210)
+    assert group["examples"] == 210
+    errors = [0.5 * 0.5 / 199, 0.2 * 0.8 / 9]
+    assert group["error"] == pytest.approx(np.sqrt(200**2 * errors[0] + 10**2 * errors[1]) / 210)
+    assert group["chance"] == pytest.approx((200 * 0.5 + 10 * 0.25) / 210)
+    assert set(found.index.get_level_values("task")) == {"m", "c"}
+
+
+def test_a_group_whose_sizes_are_not_known_is_the_mean_over_tasks(tmp_path):
+    found = with_groups(of_three(tmp_path), {"all": "[mc]*"}, "here: key 'groups").set_index("metric")
+    assert found.loc["acc", "value"] == pytest.approx((0.5 + 0.2 + 1) / 3)
+    assert found.loc["acc", "examples"] == -1
+
+
+def test_an_accuracy_of_one_has_the_size_that_the_task_has_at_other_checkpoints(tmp_path):
+    for step, accuracy in ((0, 0.5), (1, 1.0)):
+        content = result(step, accuracy)
+        content["results"]["u"] = result(step, 0.25)["results"]["t"]
+        content["n-shot"]["u"] = 2
+        write(tmp_path / "e", f"{step}.json", content)
+    table = read_evaluations([tmp_path / "e"])
+    found = with_groups(table, {"g": "?"}, "here: key 'groups").set_index(["checkpoint", "metric"])
+    assert found.loc[(1, "acc"), ["value", "examples"]].tolist() == [0.625, 400]
+
+
+def test_a_group_has_the_metrics_that_all_of_its_tasks_have(tmp_path):
+    table = of_three(tmp_path)
+    found = with_groups(table, {"m": "m_*"}, "here: key 'groups")
+    assert set(found.loc[found["task"] == "m", "metric"]) == {"acc"}
+    apart = table.assign(metric=table["task"] + table["metric"])
+    with pytest.raises(InputError, match=r"key 'groups.m': its tasks have no metric in common"):
+        with_groups(apart, {"m": "m_*"}, "here: key 'groups")
+
+
+def test_a_group_of_which_an_evaluation_lacks_a_task_is_an_error(tmp_path):
+    write(tmp_path / "e", "0.json", result(0, 0.5))
+    content = result(1, 0.5)
+    content["results"]["u"] = content["results"]["t"]
+    write(tmp_path / "e", "1.json", content)
+    table = read_evaluations([tmp_path / "e"])
+    with pytest.raises(InputError, match=r"key 'groups.g': acc of u lacks for org/model, seed 0, step 0, 2 shots;"):
+        with_groups(table, {"g": "?"}, "here: key 'groups")
+    with pytest.raises(InputError, match=r"key 'groups.u' has the name of a task"):
+        with_groups(table, {"u": "?"}, "here: key 'groups")
+
+
 @pytest.mark.skipif(not PYTHIA.is_file(), reason="needs ../shared/pythia.zip, EleutherAI's evaluations")
 def test_the_published_evaluations_of_pythia(tmp_path):
     done = CliRunner().invoke(app, ["variance", str(PYTHIA), "--json"])
@@ -133,7 +207,7 @@ def test_curves_are_drawn_with_their_numbers(tmp_path):
     assert done.exit_code == 0, done.output
     assert (tmp_path / "curves.png").stat().st_size > 5000
     lines = (tmp_path / "curves.csv").read_text().splitlines()
-    assert lines[0] == "task,metric,model,checkpoint,mean,lowest,highest,seeds,error"
+    assert lines[0].startswith("task,metric,model,checkpoint,mean,seeds,lowest,low_quartile,median")
     assert len(lines) == 4
     wrong = CliRunner().invoke(app, ["variance", str(tmp_path / "e"), "--task", "u"])
     assert "--task u: is not in these results" in str(wrong.exception or wrong.output)

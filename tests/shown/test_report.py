@@ -37,7 +37,7 @@ def judged() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def page(judged) -> str:
     outcomes = pd.DataFrame({name: [] for name in OUTCOMES.columns})
-    return render("a study", judged, outcomes, [], {"seed": "0"})
+    return render("a study", [], {"seed": "0"}, verdicts=judged, heldout=outcomes)
 
 
 def test_the_report_opens_with_what_it_means(judged, page):

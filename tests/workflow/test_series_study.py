@@ -58,3 +58,56 @@ def test_the_measures_are_of_what_each_seed_got_right_and_of_its_log_likelihoods
     assert table.loc["correct", "final_deviation"] == pytest.approx(np.std(mass, ddof=1))
     assert table.loc["nll", "loss"]
     assert (results / "figures/series_curves.png").stat().st_size > 5000
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two seeds of a narrow model that the study trains, in two formulations; weights are not kept."""
+    folder = tmp_path_factory.mktemp("learned")
+    tasks = {"kinds": {"source": "invented", "formats": ["cloze", "letters"]}}
+    small = {"trained": {"width": 16, "layers": 1}, "seeds": [1, 2], "steps": [0, 3], "precision": "float32"}
+    few = {"tasks": tasks, "models": {"small": small}, "keep_weights": False, "shots": [1], "prompts": 2}
+    config = write_tiny_study(folder, "learn", **few, max_examples=12)
+    snakemake("--configfile", str(config), directory=folder)
+    return folder / "results/learn"
+
+
+def test_a_study_trains_scores_and_compares_formulations(learned):
+    scores = read_table(learned / "evaluations.parquet")
+    assert set(zip(scores["seed"], scores["checkpoint"], strict=True)) == {(1, 0), (1, 3), (2, 0), (2, 3)}
+    assert set(scores["task"]) == {"kinds-cloze", "kinds-letters"}
+    assert set(scores["chance"]) == {pytest.approx(1 / 6)}
+    both = pd.read_csv(learned / "tables/formulations.csv")
+    assert set(both["models"]) == {4}
+    assert set(both["first"]) == {"kinds-cloze"}
+    measures = pd.read_csv(learned / "tables/formulation_series.csv").set_index(["formulation", "metric"])
+    series = pd.read_csv(learned / "tables/series.csv").set_index(["task", "metric"])
+    assert measures["deviation"].to_dict() == pytest.approx(
+        series["deviation"].drop("best_accuracy", level="metric").to_dict()
+    )
+    page = (learned / "report.html").read_text()
+    for heading in ("How much do scores vary?", "Do formulations of a task agree?", "How scores develop"):
+        assert heading in page
+    # models are rows, where tasks and models would have to share a line
+    assert "small-seed2-step3" in page
+
+
+def test_both_formulations_have_the_same_examples_and_demonstrations(learned):
+    prompts = {
+        form: read_table(learned / f"prompts/kinds-{form}/1-shot.parquet") for form in ("cloze", "letters")
+    }
+    drawn = {form: table.drop(columns="task", errors="ignore") for form, table in prompts.items()}
+    assert [*drawn["cloze"]["demonstrations"].map(list)] == [*drawn["letters"]["demonstrations"].map(list)]
+    predictions = read_table(learned / "predictions/small-seed1.parquet").astype(
+        {"task": str, "example": str}
+    )
+    examples = predictions.groupby("task")["example"].agg(set)
+    assert examples["kinds-cloze"] == examples["kinds-letters"]
+
+
+def test_weights_that_are_not_kept_are_gone_and_not_made_again(learned):
+    assert not [*(learned / "weights").rglob("*.safetensors")]
+    assert not [*(learned.parent / "weights").rglob("*.safetensors")]
+    config = learned.parents[1] / "learn.yaml"
+    again = snakemake("--configfile", str(config), "--dry-run", directory=learned.parents[1])
+    assert "Nothing to be done" in again.stdout + again.stderr

@@ -3,9 +3,12 @@
 The checkpoints of one training share a file, since they are many, and small beside what a job takes to begin.
 
 in:  MODELS of the start
-out: the wildcard ``model_file``, a model or a training by a name that files can have
+out: the wildcard ``model_file``, a model or a training by a name that files can have, and what is named by it
 """
 
+PREDICTIONS = f"{RESULTS}/predictions/{{model_file}}.parquet"
+ACCURACY = f"{RESULTS}/accuracy/{{model_file}}.parquet"
+LIKELIHOODS = f"{RESULTS}/likelihoods/{{model_file}}.parquet"
 MODELS_OF_FILE = {}
 for model in MODELS:
     training = training_of(model, STUDY.get("models", {}).get(model, {}))
@@ -28,6 +31,10 @@ wildcard_constraints:
 def of_all_models(pattern):
     """The files of all models, in the models' order."""
     return expand(pattern, model_file=MODELS_OF_FILE)
+
+
+KEPT += [*of_all_models(PREDICTIONS), *of_all_models(ACCURACY)]
+OF_REPORT["predictions"] = of_all_models(PREDICTIONS)
 
 
 def file_of(model):
@@ -55,3 +62,9 @@ def scores_files(kind, settings):
 def scores_of(kind):
     """Gives the scores files of a model's settings, of one kind of prompts."""
     return lambda wildcards: scores_files(kind, settings_of(wildcards))
+
+
+rule likelihoods:
+    """The log-likelihoods of choices, which no analysis of the report needs."""
+    input:
+        of_all_models(LIKELIHOODS),

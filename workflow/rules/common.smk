@@ -1,18 +1,26 @@
 """What all rules share: the checked config, names of files, and what makes a rule run again.
 
-A study starts in one of four ways, ``rules/starts/<start>.smk``. Each defines for the rules after it:
+A study starts in one of five ways, ``rules/starts/<start>.smk``. Each defines for the rules after it:
 
-    MODELS, TASKS            what its settings are made of; rules/by_model.smk follows them
+    INPUTS                   the user's own files that it reads, for archives
+    ANALYSES                 which files of rules/analyses follow, in the order in which they are shown
+    FETCHED                  what of it comes from the network, besides pinned downloads
+
+those with predictions, for rules/by_model.smk and the analyses of these:
+
+    MODELS, TASKS            what its settings are made of
     SHOTS                    {task: numbers of shots}
     TASK_TABLES              the tables of its tasks, where there are some
     rules that make          PREDICTIONS, ACCURACY, and where it is asked for LIKELIHOODS, of each model
-    KEPT                     what else it makes that is made again where it was deleted
-    FETCHED                  what of it comes from the network, besides pinned downloads
-    INPUTS                   the user's own files that it reads, for archives
-    ANALYSES                 which files of rules/analyses follow, in the order in which they are shown
 
-and each file of rules/analyses appends what it makes to TABLES, FIGURES, and where verdicts shall carry it,
-BESIDE_VERDICTS. Nothing after the start asks which of them it was.
+and the one with evaluations, EVALUATIONS. The start and each file of rules/analyses append what they make to
+
+    TABLES, FIGURES          what is shown, from the catalogue
+    KEPT                     what else is made again where it was deleted, and goes into archives
+    OF_REPORT                {name: what the report reads besides}
+    BESIDE_VERDICTS          {name: what verdicts shall carry}
+
+Nothing after the start asks which of them it was.
 """
 
 import re
@@ -69,16 +77,9 @@ CONFIG_FILES = ", ".join(map(str, workflow.configfiles)) or "--config"
 STUDY = told(resolve, config, SCHEMA, DOWNLOADS, CONFIG_FILES)
 RESULTS = f"results/{STUDY['study']}"
 KINDS = kinds_of(STUDY)  # of prompts, where some are scored
-PREDICTIONS = f"{RESULTS}/predictions/{{model_file}}.parquet"
-ACCURACY = f"{RESULTS}/accuracy/{{model_file}}.parquet"
-LIKELIHOODS = f"{RESULTS}/likelihoods/{{model_file}}.parquet"
-OUTCOMES = f"{RESULTS}/heldout/outcomes/{{model_file}}.parquet"
-GUESSERS = f"{RESULTS}/heldout/guessers/{{model_file}}.parquet"
-VERDICTS = f"{RESULTS}/verdicts.csv"
 
-TABLES, FIGURES = [], []
-FETCHED = []  # what comes from the network, besides pinned downloads
-BESIDE_VERDICTS = {}  # what verdicts carry: its files
+TABLES, FIGURES, KEPT, FETCHED = [], [], [], []
+OF_REPORT, BESIDE_VERDICTS = {}, {}
 
 
 def table_files(tables, suffixes=catalogue.TABLE_SUFFIXES):
@@ -191,11 +192,14 @@ def finished():
     """What to look at now."""
     if workflow.dag_settings.targets or not Path(RESULTS, "report.html").is_file():
         return ""
+    verdicts = (
+        f"  {RESULTS}/verdicts.csv         one row per model, task and number of shots"
+    )
     return "\n".join(
         [
             f"\nThe study '{STUDY['study']}' is finished. Worth opening:",
-            f"  {RESULTS}/report.html          verdicts, figures, and how to read them",
-            f"  {RESULTS}/verdicts.csv         one row per model, task and number of shots",
+            f"  {RESULTS}/report.html          what was found, figures, and how to read them",
+            *[verdicts] * ("verdicts" in OF_REPORT),
             f"  {RESULTS}/figures/             every figure as PDF, PNG and CSV",
             f"  {RESULTS}/tables/              every table as CSV, Markdown and LaTeX",
         ]

@@ -1,6 +1,6 @@
 """What people open first.
 
-in:  verdicts, and all tables and figures of the study
+in:  all tables and figures of the study, and what the analyses say the report reads besides
 out: report.html and the resolved config.yaml
 """
 
@@ -24,10 +24,8 @@ rule resolved_config:
 rule report:
     """One file that opens anywhere."""
     input:
-        verdicts=VERDICTS,
-        heldout=f"{RESULTS}/tables/heldout_by_prompts.csv",
+        **OF_REPORT,
         config=rules.resolved_config.output,
-        predictions=of_all_models(PREDICTIONS),
         tables=table_files(TABLES, ["csv"]),
         figures=figure_files(FIGURES, ["png"]),
         numbers=figure_files(FIGURES, ["csv"]),

@@ -1,20 +1,21 @@
 """Write whether formulations of tasks agree over models, and draw it."""
 
+from pathlib import Path
+
 from script_log import logged
 
-from abovechance.core.tables import read_tables
+from abovechance.core.tables import read_table, read_tables
 from abovechance.series.formulations import agreement, change
-from abovechance.series.study import evaluations
 from abovechance.shown import style
 from abovechance.shown.series import formulation_numbers, formulations_of_tasks
 from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     params, made = snakemake.params, list(snakemake.output)
-    scores = read_tables(snakemake.input)
+    scores = read_tables(snakemake.input.scores)
     tables = {
         "formulations": agreement(scores, params.formulations),
-        "formulation_series": change(evaluations(scores, params.series), params.formulations),
+        "formulation_series": change(read_table(Path(snakemake.input.evaluations)), params.formulations),
     }
     write_all(tables, [path for path in made if "/tables/" in path])
     numbers = formulation_numbers(scores, params.formulations, params.series)

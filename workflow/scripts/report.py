@@ -14,13 +14,12 @@ with logged(snakemake):
     files = snakemake.input
     text = report.render(
         study=snakemake.params.study,
-        verdicts=read_csv(files.verdicts),
-        heldout=read_csv(files.heldout),
         pictures=report.pictures(snakemake.params.figures, [Path(path) for path in files.figures]),
         facts=report.facts(
             yaml.safe_load(Path(files.config[0]).read_text()),
-            [read_made_from(Path(path)) for path in files.predictions],
+            [read_made_from(Path(path)) for path in files.get("predictions", [])],
         ),
         sections=report.sections(Path(files.tables[0]).parent, snakemake.params.tables),
+        **{name: read_csv(files[name]) for name in ("verdicts", "heldout", "series") if files.get(name)},
     )
     write_text(text, Path(snakemake.output[0]))

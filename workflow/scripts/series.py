@@ -1,19 +1,20 @@
 """Write what varies in series of models, and draw how their scores develop."""
 
+from pathlib import Path
+
 from script_log import logged
 
-from abovechance.core.tables import read_tables
-from abovechance.series.study import evaluations
+from abovechance.core.tables import read_table
 from abovechance.series.summary import of_evaluations
 from abovechance.shown import style
 from abovechance.shown.series import curve_numbers, curves, noise, noise_numbers, panels_of
 from abovechance.shown.tables import write_all
 
 with logged(snakemake):
-    table = evaluations(read_tables(snakemake.input), snakemake.params.series)
-    summary, made = of_evaluations(table), list(snakemake.output)
+    table, made = read_table(Path(snakemake.input[0])), list(snakemake.output)
+    summary, shown = of_evaluations(table), panels_of(table)
     write_all({"series": summary}, [path for path in made if "/tables/" in path])
-    developed, varied = curve_numbers(panels_of(table)), noise_numbers(summary, table)
+    developed, varied = curve_numbers(shown), noise_numbers(summary, shown)
     style.save_all(
         [("series_curves", curves(developed), developed), ("series_noise", noise(varied), varied)],
         [path for path in made if "/figures/" in path],

@@ -1,6 +1,6 @@
 """Whether several formulations of a task agree, over models, and what varies less.
 
-in:  series_scores/ of each model
+in:  series_scores/ of each model, and EVALUATIONS
 out: tables of both, and a figure
 """
 
@@ -11,7 +11,8 @@ FIGURES += [catalogue.FORMULATIONS_FIGURE]
 rule formulations:
     """How models' scores in one formulation go with those in another."""
     input:
-        of_all_models(SERIES_SCORES),
+        scores=of_all_models(SERIES_SCORES),
+        evaluations=EVALUATIONS,
     output:
         reported_tables(
             catalogue.FORMULATIONS, "Variance", "../../report/formulations.rst"

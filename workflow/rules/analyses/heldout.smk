@@ -4,7 +4,11 @@ in:  predictions/
 out: heldout/outcomes/ and heldout/guessers/ of each model, and tables of them
 """
 
+OUTCOMES = f"{RESULTS}/heldout/outcomes/{{model_file}}.parquet"
+GUESSERS = f"{RESULTS}/heldout/guessers/{{model_file}}.parquet"
 TABLES += catalogue.HELDOUT
+KEPT += [*of_all_models(OUTCOMES), *of_all_models(GUESSERS)]
+OF_REPORT["heldout"] = f"{RESULTS}/tables/heldout_by_prompts.csv"
 GUESSED = 200  # a study with fewer settings has its guessers drawn several times, so that luck shows less
 
 

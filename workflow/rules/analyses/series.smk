@@ -1,17 +1,18 @@
 """How much scores vary over seeds and checkpoints of one training.
 
-in:  series_scores/ of each model
+in:  EVALUATIONS
 out: a table of measures, and figures of how scores develop and vary
 """
 
 TABLES += catalogue.SERIES
+OF_REPORT["series"] = f"{RESULTS}/tables/series.csv"
 FIGURES += catalogue.SERIES_FIGURES
 
 
 rule series:
     """What varies in a series, and how its scores develop."""
     input:
-        of_all_models(SERIES_SCORES),
+        EVALUATIONS,
     output:
         reported_tables(catalogue.SERIES, "Variance", "../../report/series.rst"),
         reported_figures(catalogue.SERIES_FIGURES, "../../report/series.rst"),
@@ -21,7 +22,6 @@ rule series:
     conda:
         "../../../envs/analysis.yaml"
     params:
-        series=members(STUDY["models"]),
         code=code_of("series.py"),
     script:
         "../../scripts/series.py"

@@ -1,11 +1,12 @@
 """Scores, discrete and continuous, with errors: what analyses of series and of formulations take.
 
 in:  predictions/, likelihoods/ and tasks/
-out: series_scores/ of each model
+out: series_scores/ of each model, and EVALUATIONS, those of series by seed and checkpoint
 """
 
 SERIES_SCORES = f"{RESULTS}/series_scores/{{model_file}}.parquet"
-KEPT += of_all_models(SERIES_SCORES)
+EVALUATIONS = f"{RESULTS}/evaluations.parquet"
+KEPT += [*of_all_models(SERIES_SCORES), EVALUATIONS]
 
 
 rule series_scores:
@@ -27,3 +28,21 @@ rule series_scores:
         code=code_of("series_scores.py"),
     script:
         "../../scripts/series_scores.py"
+
+
+rule series_evaluations:
+    """The scores of all series, by seed and checkpoint."""
+    input:
+        of_all_models(SERIES_SCORES),
+    output:
+        EVALUATIONS,
+    log:
+        f"{RESULTS}/logs/series_evaluations.log",
+    localrule: True
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        series=members(STUDY["models"]),
+        code=code_of("series_evaluations.py"),
+    script:
+        "../../scripts/series_evaluations.py"

@@ -4,7 +4,10 @@ in:  accuracy/, and what other analyses add to verdicts
 out: verdicts.csv and its tables
 """
 
+VERDICTS = f"{RESULTS}/verdicts.csv"
 TABLES += catalogue.VERDICTS
+KEPT += [*BESIDE_VERDICTS.values(), VERDICTS]
+OF_REPORT["verdicts"] = VERDICTS
 
 
 rule verdicts:

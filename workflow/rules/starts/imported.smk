@@ -10,7 +10,6 @@ IMPORTED = STUDY["predictions"]
 MODELS, TASKS, shots = told(settings_in, Path(IMPORTED))
 SHOTS = dict.fromkeys(TASKS, shots)
 TASK_TABLES = []  # what examples are is not known
-KEPT = []
 INPUTS = [IMPORTED]
 ANALYSES = ["verdicts", "heldout", *SHOWN]
 

@@ -39,7 +39,7 @@ FETCHED += [
 INPUTS = [
     entry["source"] for entry in STUDY["tasks"].values() if entry["source"] not in MADE
 ]
-KEPT = [
+KEPT += [
     *SCORES.values(),
     SPENT,
     expand(f"{RESULTS}/{{table}}/{{task}}.parquet", table=ASKED, task=TASKS),

@@ -21,7 +21,7 @@ include: "../by_model.smk"
 
 
 INPUTS = [STUDY["release"]]
-KEPT = [
+KEPT += [
     f"{RESULTS}/release/examples.parquet",
     of_all_models(RELEASED),
     of_all_models(RELEASED_ACCURACY),

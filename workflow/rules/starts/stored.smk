@@ -8,7 +8,6 @@ SCORED = STUDY["stored"]
 MODELS, TASKS = [*STUDY["models"]], [*STUDY["tasks"]]
 SHOTS = {task: entry["shots"] for task, entry in STUDY["tasks"].items()}
 PRECISION_PAIRS = precision_pairs(STUDY["models"])
-KEPT = []
 ANALYSES = of_scores(PRECISION_PAIRS)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import pandas as pd
 import typer
 
@@ -56,7 +57,9 @@ def variance(
                 raise InputError(f"{option} {name}: is not in these results; {nearest(name, known)}")
         if wanted:
             table = table[table[column].isin(wanted)]
-    found = of_evaluations(table if chance is None else table.assign(chance=chance), ddof)
+    found = of_evaluations(table.assign(chance=np.nan if chance is None else chance), ddof)
+    if chance is None:
+        found = found.drop(columns=["chance", "leaves_chance"])
     if path:
         _draw(table, path)
     show(found, as_json)

@@ -154,6 +154,11 @@ def file_name(text: str) -> str:
     return f"{plain[:20]}-{digest(text)[:8]}"
 
 
+def files_below(path: Path, suffix: str) -> list[Path]:
+    """The files of a folder and of folders in it whose names end so; a file is itself."""
+    return sorted(path.rglob(f"*{suffix}")) if path.is_dir() else [path]
+
+
 def check_there(files: Iterable[str | Path], what: str) -> None:
     """Raise InputError with the first of these files that is not there."""
     for path in map(Path, files):

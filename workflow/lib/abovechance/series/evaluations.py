@@ -1,10 +1,11 @@
-"""Evaluations that others ran at many checkpoints: what lm-evaluation-harness writes of all examples."""
+"""Evaluations at many checkpoints; those that others ran, as lm-evaluation-harness writes them."""
 
 from __future__ import annotations
 
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, nearest
+from abovechance.core.files import files_below
 from abovechance.core.reading import parse_json
 from abovechance.core.tables import TableSchema
 
@@ -28,6 +30,8 @@ EVALUATIONS = TableSchema(
         "value": pa.float64(),
         "error": pa.float64(),
         "examples": pa.int64(),
+        "prompts": pa.int64(),
+        "chance": pa.float64(),
         "loss": pa.bool_(),
     },
 )
@@ -48,7 +52,8 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
         where the name has none; ``checkpoint``, the step that the revision says, or else the file's name;
         ``shots``; ``task``; ``metric``; its ``value``; its standard ``error``, where it is told;
         ``examples``, as the file says, or worked out where value and error are those of right and wrong
-        answers, else -1; ``loss``, whether less is better.
+        answers, else -1; ``prompts``, 1; ``chance``, missing, see ``with_chances``; ``loss``, whether less is
+        better.
 
     Raises
     ------
@@ -72,6 +77,104 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*EVALUATIONS.columns])
 
 
+def with_chances(table: pd.DataFrame, chances: Mapping[str, float], where: str) -> pd.DataFrame:
+    """The table ``evaluations`` with the chance of one lucky guess, where it is told.
+
+    Parameters
+    ----------
+    chances
+        {task, or a pattern of tasks' names such as ``mmlu_*``: in [0, 1]}; a task's own name goes before
+        patterns, and of these the first that fits.
+    where
+        What says so, for messages.
+
+    Raises
+    ------
+    InputError
+        If there is no such task.
+    """
+    tasks = sorted(set(table["task"]))
+    found: dict[str, float] = {}
+    for name in sorted(chances, key=lambda name: name not in tasks):
+        for task in _fitting(name, tasks, f"{where}.{name}'"):
+            found.setdefault(task, chances[name])
+    return table.assign(chance=table["task"].map(found).astype(float))
+
+
+def with_groups(table: pd.DataFrame, groups: Mapping[str, str], where: str) -> pd.DataFrame:
+    """The table ``evaluations`` with groups of tasks as tasks of their own, in place of theirs.
+
+    A group has the metrics that all of its tasks have. Its value is the mean over the examples of its tasks,
+    where of all of them it is known how many there are, else the mean over tasks; its standard error follows
+    from theirs.
+
+    Parameters
+    ----------
+    groups
+        {name: the pattern of its tasks' names}.
+    where
+        What says so, for messages.
+
+    Raises
+    ------
+    InputError
+        If no task fits, or a group has a task's name, or its tasks have no metric in common, or an evaluation
+        lacks some of them.
+    """
+    tasks = sorted(set(table["task"]))
+    parts, grouped = [], set()
+    for name, pattern in groups.items():
+        if name in tasks:
+            raise InputError(f"{where}.{name}' has the name of a task; right would be another")
+        members = _fitting(pattern, tasks, f"{where}.{name}'")
+        grouped |= {*members}
+        parts.append(_group(table[table["task"].isin(members)], name, members, where))
+    left = table[~table["task"].isin(grouped)]
+    return pd.concat([left, *parts], ignore_index=True)
+
+
+def _group(table: pd.DataFrame, name: str, members: list[str], where: str) -> pd.DataFrame:
+    """The rows of one group."""
+    of_tasks = table.groupby("metric", sort=False)["task"].nunique()
+    common = of_tasks.index[of_tasks == len(members)]
+    if common.empty:
+        raise InputError(f"{where}.{name}': its tasks have no metric in common; right would be other tasks")
+    table = table[table["metric"].isin(common)]
+    # an accuracy of 0 or 1 does not say of how many examples it is, and others of the task do
+    counts = table["examples"].groupby([table["task"], table["metric"]]).transform("max")
+    rows = []
+    keys = ["model", "seed", "checkpoint", "shots", "metric"]
+    for key, own in table.assign(examples=counts).groupby(keys, sort=False):
+        if lacking := sorted({*members} - {*own["task"]}):
+            model, seed, checkpoint, shots, metric = key
+            raise InputError(
+                f"{where}.{name}': {metric} of {lacking[0]} lacks for {model}, seed {seed}, step "
+                f"{checkpoint}, {shots} shots; right would be a pattern of tasks that all evaluations have"
+            )
+        known = bool((own["examples"] > 0).all())
+        weights = own["examples"].to_numpy(dtype=float) if known else np.ones(len(own))
+        weights /= weights.sum()
+        line = {
+            "task": name,
+            "value": float(weights @ own["value"]),
+            "error": float(np.sqrt((weights**2) @ own["error"].to_numpy() ** 2)),
+            "examples": int(own["examples"].sum()) if known else -1,
+            "prompts": 1,
+            "chance": float(weights @ own["chance"]),
+            "loss": bool(own["loss"].iloc[0]),
+        }
+        rows.append(dict(zip(keys, key, strict=True)) | line)
+    return pd.DataFrame(rows, columns=[*EVALUATIONS.columns])
+
+
+def _fitting(pattern: str, tasks: list[str], where: str) -> list[str]:
+    """The tasks that a pattern fits, at least one."""
+    found = [task for task in tasks if task == pattern or fnmatchcase(task, pattern)]
+    if not found:
+        raise InputError(f"{where} is '{pattern}', and no task fits; {nearest(pattern, tasks)}")
+    return found
+
+
 def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
     """(where, its content) of all JSON files that are results."""
     for path in paths:
@@ -79,7 +182,7 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
             raise InputError(f"{path}: there is no such file or folder")
         named: Iterator[tuple[str, bytes]]
         if path.is_dir():
-            named = ((str(file), file.read_bytes()) for file in sorted(path.rglob("*.json")))
+            named = ((str(file), file.read_bytes()) for file in files_below(path, ".json"))
         elif zipfile.is_zipfile(path):
             named = _of_zip(path)
         else:
@@ -134,6 +237,8 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
                 "value": float(value),
                 "error": error,
                 "examples": int(examples),
+                "prompts": 1,
+                "chance": np.nan,
                 "loss": loss,
             }
 

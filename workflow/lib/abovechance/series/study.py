@@ -80,10 +80,10 @@ def evaluations(table: pd.DataFrame, series: Mapping[str, Mapping[str, Any]]) ->
     Returns
     -------
     DataFrame
-        The columns of ``evaluations``, ``model`` the series' name, and ``prompts`` and ``chance``.
+        ``model`` is the series' name.
     """
     own = table.astype({"model": str})
     own = own[own["model"].isin([*series])]
     told = pd.DataFrame([series[model] for model in own["model"]], index=own.index)
     named = own.assign(model=told["name"], seed=told["seed"], checkpoint=told["checkpoint"])
-    return named[[*EVALUATIONS.columns, "prompts", "chance"]].reset_index(drop=True)
+    return named[[*EVALUATIONS.columns]].reset_index(drop=True)

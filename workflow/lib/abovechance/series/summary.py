@@ -11,12 +11,12 @@ from abovechance.core.arrays import Floats
 from abovechance.series import measures
 from abovechance.series.evaluations import BEST
 
-ACCURACY = re.compile(r"^(best_)?acc")
+ACCURACY = re.compile(r"^(?:best_)?acc")
 KEYS = ["model", "shots", "task", "metric"]
 COLUMNS = [
     *KEYS,
-    *("seeds", "checkpoints", "examples", "loss", "first", "mean", "interval"),
-    *("deviation", "final_deviation", "snr", "tau", "monotonicity"),
+    *("seeds", "checkpoints", "examples", "chance", "loss", "first", "mean", "interval"),
+    *("deviation", "final_deviation", "snr", "tau", "monotonicity", "leaves_chance"),
 ]
 
 
@@ -32,8 +32,7 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     Parameters
     ----------
     table
-        The table ``evaluations``; with a column ``chance`` of one lucky guess, there is one more column, and
-        a column ``prompts`` says how many each score is the best of.
+        The table ``evaluations``.
     ddof
         See ``measures.seed_deviation``.
 
@@ -41,26 +40,28 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     -------
     DataFrame
         ``model``; ``shots``; ``task``; ``metric``; how many ``seeds``, ``checkpoints``, and ``examples`` (-1
-        where that is not known); ``loss``, whether less is better; the mean over seeds at the ``first``
-        checkpoint, and at the last one (``mean``); ``interval``, half the width of the 95 % interval of one
-        model over examples, 1.96 standard errors, averaged over seeds and checkpoints; ``deviation`` over
-        seeds, averaged over checkpoints, and ``final_deviation`` at the last one; ``snr``, mean by
-        ``final_deviation``; ``tau``, Kendall's tau-b with an increasing array, the mean over seeds, and
-        ``monotonicity``, the same with the sign turned for losses; with ``chance``, ``leaves_chance``, from
-        which checkpoint on accuracies are told from guessing (``measures.leaves_chance``), missing where none
-        is, or examples are not known.
+        where that is not known); the ``chance`` of one lucky guess, where it is told; ``loss``, whether less
+        is better; the mean over seeds at the ``first`` checkpoint, and at the last one (``mean``);
+        ``interval``, half the width of the 95 % interval of one model over examples, 1.96 standard errors,
+        averaged over seeds and checkpoints; ``deviation`` over seeds, averaged over checkpoints, and
+        ``final_deviation`` at the last one; ``snr``, mean by ``final_deviation``; ``tau``, Kendall's tau-b
+        with an increasing array, the mean over seeds, and ``monotonicity``, the same with the sign turned
+        for losses; ``leaves_chance``, from which checkpoint on accuracies are told from guessing
+        (``measures.leaves_chance``), missing where none is, or chance or examples are not known.
     """
     rows: list[dict[str, object]] = []
     for key, own in table.groupby(KEYS, sort=False):
         seeds, checkpoints, values = arranged(own)
         loss = bool(own["loss"].iloc[0])
         examples = int(own["examples"].max())
+        place = _leaves_chance(own, values, examples) if not loss else None
         rows.append(
             dict(zip(KEYS, key, strict=True))
             | {
                 "seeds": len(seeds),
                 "checkpoints": len(checkpoints),
                 "examples": examples,
+                "chance": float(own["chance"].mean()),
                 "loss": loss,
                 "first": measures.seed_mean(values[:, :1]),
                 "mean": measures.seed_mean(values),
@@ -70,12 +71,10 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
                 "snr": measures.signal_to_noise(values, ddof),
                 "tau": measures.rank_correlation(values),
                 "monotonicity": measures.monotonicity(values, loss),
+                "leaves_chance": np.nan if place is None else checkpoints[place],
             }
         )
-        if "chance" in own:
-            place = _leaves_chance(own, values, examples) if not loss else None
-            rows[-1]["leaves_chance"] = np.nan if place is None else checkpoints[place]
-    return pd.DataFrame(rows, columns=[*COLUMNS, *["leaves_chance"] * ("chance" in table)])
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _leaves_chance(own: pd.DataFrame, values: Floats, examples: int) -> int | None:
@@ -83,5 +82,5 @@ def _leaves_chance(own: pd.DataFrame, values: Floats, examples: int) -> int | No
     metric, chance = str(own["metric"].iloc[0]), float(own["chance"].iloc[0])
     if examples < 1 or not np.isfinite(chance) or not ACCURACY.search(metric):
         return None
-    tried = int(own["prompts"].sum()) if "prompts" in own and metric == BEST else None
+    tried = int(own["prompts"].sum()) if metric == BEST else None
     return measures.leaves_chance(values, chance, examples, tried)

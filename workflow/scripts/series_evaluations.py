@@ -1,0 +1,13 @@
+"""Write the scores of a study's series as evaluations of seeds and checkpoints."""
+
+from pathlib import Path
+
+from script_log import logged
+
+from abovechance.core.tables import read_tables
+from abovechance.series.evaluations import EVALUATIONS
+from abovechance.series.study import evaluations
+
+with logged(snakemake):
+    table = evaluations(read_tables(snakemake.input), snakemake.params.series)
+    EVALUATIONS.write(table, Path(snakemake.output[0]), {})
