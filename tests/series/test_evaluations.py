@@ -166,7 +166,9 @@ def test_a_group_of_which_an_evaluation_lacks_a_task_is_an_error(tmp_path):
     content["results"]["u"] = content["results"]["t"]
     write(tmp_path / "e", "1.json", content)
     table = read_evaluations([tmp_path / "e"])
-    with pytest.raises(InputError, match=r"key 'groups.g': acc of u lacks for org/model, seed 0, step 0, 2 shots;"):
+    with pytest.raises(
+        InputError, match=r"key 'groups.g': acc of u lacks for org/model, seed 0, step 0, 2 shots;"
+    ):
         with_groups(table, {"g": "?"}, "here: key 'groups")
     with pytest.raises(InputError, match=r"key 'groups.u' has the name of a task"):
         with_groups(table, {"u": "?"}, "here: key 'groups")

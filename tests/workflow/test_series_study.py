@@ -1,12 +1,15 @@
 """A study of a series of models, two seeds of a tiny one."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from abovechance.cli import app
 from abovechance.core.tables import read_table
 from tests.conftest import snakemake
 from tests.tiny import save_tiny_model, write_tiny_study
@@ -111,3 +114,15 @@ def test_weights_that_are_not_kept_are_gone_and_not_made_again(learned):
     config = learned.parents[1] / "learn.yaml"
     again = snakemake("--configfile", str(config), "--dry-run", directory=learned.parents[1])
     assert "Nothing to be done" in again.stdout + again.stderr
+
+
+def test_the_seeds_of_one_series_are_compared_and_share_out_the_variance(learned):
+    ranks = pd.read_csv(learned / "tables/model_ranks.csv")
+    assert set(ranks["model"]) == {"small-seed1-step3", "small-seed2-step3"}
+    found = pd.read_csv(learned / "tables/seeds.csv")
+    assert set(found["model"]) == {"small"}
+    assert "seeds x examples" in set(found["of"])
+    done = CliRunner().invoke(app, ["compare", str(learned), "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told[0]["models"] == ["small-seed1-step3", "small-seed2-step3"]

@@ -44,7 +44,13 @@ from abovechance.shown import catalogue
 from abovechance.study.config import NO_SOURCE, precision_pairs, resolve, start_of
 from abovechance.study.formulations import drawn_as, formulations
 from abovechance.study.prompts import BALANCED
-from abovechance.study.series import members, shown_of, training_of
+from abovechance.study.series import (
+    compared_as,
+    last_checkpoints,
+    members,
+    shown_of,
+    training_of,
+)
 from abovechance.study.kinds import (
     DRAWN,
     HARDEST,
@@ -136,6 +142,8 @@ def of_scores(precision_pairs):
     series, several = members(STUDY["models"]), formulations(STUDY["tasks"])
     last += ["series_scores"] * bool(series or several)
     last += ["series"] * bool(series) + ["formulations"] * bool(several)
+    trainings = [name for name, _ in last_checkpoints(STUDY["models"]).values()]
+    last += ["seeds"] * (len(trainings) > len({*trainings}))
     hard = ["hard_demonstrations"] * (HARDEST in KINDS)
     return [*first, *SHOWN, *last, *hard]
 

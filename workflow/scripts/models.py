@@ -12,6 +12,7 @@ with logged(snakemake):
     files = snakemake.input
     tasks = dict(zip(snakemake.params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
-    found = of_study(read_tables(files.answers), clusters)
+    compared = {model: (name, seed) for model, (name, seed) in snakemake.params.compared.items()}
+    found = of_study(read_tables(files.answers), clusters, compared)
     tables = {"models": found.overall, "model_ranks": found.ranks, "model_pairs": found.pairs}
     write_all(tables, snakemake.output)

@@ -1,12 +1,13 @@
 """Which models differ, on the same examples and prompts.
 
-in:  predictions/, and tasks/ where a study has these
+in:  predictions/, and tasks/ where a study has these; of series, the last checkpoints are compared
 out: answers/ of each model, and where there are several, tables of which differ
 """
 
 ANSWERS = f"{RESULTS}/answers/{{model_file}}.parquet"
 KEPT += of_all_models(ANSWERS)
-SEVERAL = len(MODELS) > 1
+COMPARED = compared_as(MODELS, STUDY.get("models", {}))
+SEVERAL = len(COMPARED) > 1
 TABLES += catalogue.MODELS * SEVERAL
 
 
@@ -45,6 +46,7 @@ rule models:
         "../../../envs/analysis.yaml"
     params:
         tasks=TASKS if TASK_TABLES else [],
+        compared=lambda wildcards: COMPARED,  # names may have braces
         code=code_of("models.py"),
     script:
         "../../scripts/models.py"

@@ -20,8 +20,12 @@ from abovechance.comparison.paired import LEVEL, POWER, Comparison
 from abovechance.comparison.paired import compare as compare_two
 from abovechance.comparison.prompts import over_prompts
 from abovechance.comparison.responses import Responses, arrange
+from abovechance.comparison.seeds import over_seeds
+from abovechance.comparison.study import as_trainings, seed_components
 from abovechance.core.errors import InputError
+from abovechance.core.reading import read_yaml
 from abovechance.core.tables import read_table
+from abovechance.study.series import compared_as, members
 
 if TYPE_CHECKING:
     from abovechance.importers import Options, Run
@@ -58,7 +62,8 @@ def compare(
 
     Of logs, of a study's folder, or of a CSV with a row for each example (example, correct, model, prompt):
     paired on the same examples, and where models have the same prompts on these. Of a leaderboard, a CSV
-    with the columns model, accuracy and n (and task): unpaired, which finds less.
+    with the columns model, accuracy and n (and task): unpaired, which finds less. Of a study with series of
+    models, their last checkpoints, the seeds of each as trainings of one model.
     """
     paths = given_paths(results)
     drawn = check_writable(figure, "--figure", (".png", ".pdf")) if figure else None
@@ -104,13 +109,32 @@ def _responses(paths: list[Path], options: Options) -> list[Responses]:
     }
     for note in dict.fromkeys(note for run in runs for note in run.notes):
         typer.echo(f"note: {note}", err=True)
-    found = list(arrange(_table(runs, options), clusters))
+    table = _table(runs, options)
+    if compared := _trainings([*studies], table):
+        table = as_trainings(table, compared)
+    found = list(arrange(table, clusters))
     if not found:
         told = "; ".join(dict.fromkeys(run.setting.words for run in runs))
         raise InputError(
             f"{paths[0]}: no two models on the same task with the same number of shots: {told}; right would "
             "be results of at least two"
         )
+    return found
+
+
+def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str, int]]:
+    """{model: what it is compared as, its seed} where studies have series of models."""
+    entries: dict[str, Any] = {}
+    for study in studies:
+        if (config := study / "config.yaml").is_file():
+            entries |= read_yaml(config).get("models", {})
+    models = list(dict.fromkeys(table["model"]))
+    series = members({model: entries[model] for model in models if model in entries})
+    if not series:
+        return {}
+    found = compared_as(models, entries)
+    if len(left := [model for model in models if model not in found]):
+        typer.echo(f"note: of series, the last checkpoint; {len(left)} earlier ones are left out", err=True)
     return found
 
 
@@ -133,27 +157,38 @@ def _compared(of: Responses, level: float, power: float, seed_deviation: float |
     """What there is to say of the models on one task."""
     found: dict[str, Any] = {"task": of.task, "shots": of.shots, "models": of.models, "notes": of.notes}
     scores = of.by_example
+    if of.several_seeds:
+        found["seeds"] = seed_components(of)
     if len(of.models) == 2:
         pair = compare_two(scores[0], scores[1], of.clusters, level, power)
         found |= {"comparison": pd.DataFrame([pair._asdict()]), "told": _in_words(of, pair, level, power)}
+        if of.several_seeds:
+            seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, level)
+            found["over_seeds"] = pd.DataFrame([seeds._asdict()])
+            found["told"] += _beside_seeds(pair.difference, seeds.deviation, "here")
         if seed_deviation is not None:
-            below = abs(pair.difference) < seed_deviation
-            found["told"] += (
-                f" It is {'below' if below else 'above'} a training seed's standard deviation of "
-                f"{seed_deviation:g}."
-            )
+            found["told"] += _beside_seeds(pair.difference, seed_deviation, "as given")
         if len(of.prompts) > 1:
             pairs = over_prompts(of.scores[0], of.scores[1], of.clusters, level)
             kinds = ("mean", "population", "best")
             rows = [{"of": kind} | getattr(pairs, kind)._asdict() for kind in kinds]
             found["over_prompts"] = pd.DataFrame(rows)
     else:
-        drawn = many.paired(scores, of.clusters)
+        drawn = many.trained(of.by_seed, of.clusters)
         found |= {"ranks": many.ranks(drawn, of.models, level), "pairs": many.pairs(drawn, of.models, level)}
     complete = of.complete
     if len(of.prompts) > 1 and complete.shape[2] >= ENOUGH:
         found["components"] = variance_components(complete, ["models", "prompts", "examples"])
     return found
+
+
+def _beside_seeds(difference: float, deviation: float, where: str) -> str:
+    """Whether a difference is more than what a training seed does."""
+    below = abs(difference) < deviation
+    return (
+        f" It is {'below' if below else 'not below'} the standard deviation of one training's score over "
+        f"seeds, {points(deviation)} ({where})" + (", so that the seed alone can make it." if below else ".")
+    )
 
 
 def _in_words(of: Responses, pair: Comparison, level: float, power: float) -> str:
@@ -196,12 +231,18 @@ def _tell(found: dict[str, Any]) -> None:
         show(found["ranks"], as_json=False)
         typer.echo("\nAll pairs, the better model first; intervals hold for all of them at once:\n")
         show(found["pairs"], as_json=False)
+    if "over_seeds" in found:
+        typer.echo("\nFor trainings like these, with other seeds, and examples like these:\n")
+        show(found["over_seeds"], as_json=False, upright=True)
     if "over_prompts" in found:
         typer.echo("\nOver prompts: these prompts, prompts like these, and the best one of each model:\n")
         show(found["over_prompts"], as_json=False)
     if "components" in found:
         typer.echo("\nWhere single answers vary:\n")
         show(found["components"], as_json=False)
+    if "seeds" in found and len(found["seeds"]):
+        typer.echo("\nWhere single answers of one model vary:\n")
+        show(found["seeds"], as_json=False)
 
 
 def _leaderboard(table: pd.DataFrame, level: float, as_json: bool) -> None:

@@ -13,6 +13,7 @@ from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.comparison.paired import LEVEL, exchanged
+from abovechance.comparison.seeds import over_seeds
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.means import cluster_sums
@@ -34,11 +35,14 @@ class Drawn(NamedTuple):
         where they are paired, so that what they have in common drops out of differences.
     sums
         (models, clusters) of what the scores are means, for exact tests; None where that is not known.
+    p
+        (models, models) of each pair, where models were trained several times; see ``over_seeds``.
     """
 
     scores: Floats
     draws: Floats
     sums: Floats | None = None
+    p: Floats | None = None
 
 
 def paired(scores: ArrayLike, clusters: ArrayLike | None = None, draws: int = DRAWS, seed: int = 0) -> Drawn:
@@ -65,6 +69,46 @@ def paired(scores: ArrayLike, clusters: ArrayLike | None = None, draws: int = DR
     return Drawn(given.mean(axis=1), (counts @ sums.T) / (counts @ sizes)[:, None], sums)
 
 
+def trained(
+    seeds: Sequence[ArrayLike], clusters: ArrayLike | None = None, draws: int = DRAWS, seed: int = 0
+) -> Drawn:
+    """Models on the same examples, of which some were trained several times.
+
+    In each draw, examples are drawn anew, and of each model its seeds, whose deviations are made larger by
+    sqrt(s / (s - 1)), since a mean of s draws from s seeds varies less than that of s trainings.
+
+    Parameters
+    ----------
+    seeds
+        For each model (seeds, examples) scores.
+    clusters
+        (examples,) the same for examples that belong together.
+
+    Raises
+    ------
+    InputError
+        If a score is missing.
+    """
+    given = [np.atleast_2d(np.asarray(one, dtype=float)) for one in seeds]
+    alone = paired([one.mean(axis=0) for one in given], clusters, draws, seed)
+    if all(len(one) == 1 for one in given):
+        return alone
+    drawn = alone.draws.copy()
+    for place, one in enumerate(given):
+        if (count := len(one)) > 1:
+            # the same examples in each draw as for all models, and the same seeds for all tasks
+            each = paired(one, clusters, draws, seed).draws
+            chosen = np.random.default_rng([seed, 1, place]).multinomial(
+                count, np.full(count, 1 / count), draws
+            )
+            moved = (each * chosen).sum(axis=1) / count - each.mean(axis=1)
+            drawn[:, place] += moved * np.sqrt(count / (count - 1))
+    p = np.ones((len(given), len(given)))
+    for first, second in combinations(range(len(given)), 2):
+        p[first, second] = p[second, first] = over_seeds(given[first], given[second], clusters).p
+    return Drawn(alone.scores, drawn, p=p)
+
+
 def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Drawn:
     """Models of which only accuracies are known, each as if on examples of its own.
 
@@ -85,7 +129,8 @@ def reordered(drawn: Drawn, names: Sequence[str], order: Sequence[str]) -> Drawn
     """The same models in another order."""
     places = [names.index(name) for name in order]
     sums = None if drawn.sums is None else drawn.sums[places]
-    return Drawn(drawn.scores[places], drawn.draws[:, places], sums)
+    p = None if drawn.p is None else drawn.p[np.ix_(places, places)]
+    return Drawn(drawn.scores[places], drawn.draws[:, places], sums, p)
 
 
 def together(tasks: Sequence[Drawn]) -> Drawn:
@@ -104,8 +149,9 @@ def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
         One row a pair, the better model first: ``first``; ``second``; ``difference``; its ``error`` over
         draws; ``low`` and ``high``, an interval that holds for all pairs at once (the largest deviation over
         pairs, by standard errors); ``p``, two-sided: of paired models, by exchanging them within clusters of
-        examples (``paired.exchanged``), of others by the error; ``holm`` and ``bh``, the same adjusted for
-        the number of pairs; ``flips``, in which share of draws the order is the other one.
+        examples (``paired.exchanged``), of those trained several times by ``over_seeds``, else by the error;
+        ``holm`` and ``bh``, the same adjusted for the number of pairs; ``flips``, in which share of draws the
+        order is the other one.
     """
     order = np.argsort(-drawn.scores, kind="stable")
     rows = []
@@ -119,9 +165,7 @@ def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
                 "second": names[other],
                 "difference": difference,
                 "error": error,
-                "p": _p(difference, error)
-                if drawn.sums is None
-                else exchanged(drawn.sums[one] - drawn.sums[other]),
+                "p": _p(drawn, one, other, difference, error),
                 "flips": float((draws < 0).mean() + (draws == 0).mean() / 2),
             }
         )
@@ -132,7 +176,11 @@ def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
     return table[PAIRS]
 
 
-def _p(difference: float, error: float) -> float:
+def _p(drawn: Drawn, one: int, other: int, difference: float, error: float) -> float:
+    if drawn.p is not None:
+        return float(drawn.p[one, other])
+    if drawn.sums is not None:
+        return exchanged(drawn.sums[one] - drawn.sums[other])
     if error == 0:
         return 1.0 if difference == 0 else 0.0
     return float(2 * stats.norm.sf(abs(difference) / error))

@@ -129,7 +129,7 @@ def _of_population(sums: Floats, sizes: Floats, difference: float, level: float)
     below = sum(own**2 / freedom for own, freedom in zip(variances, freedoms, strict=True))
     if len(sums) < 2 or not below:
         return Interval(difference, np.nan, np.nan)
-    reach = float(stats.t.ppf((1 + level) / 2, (of_prompts + of_examples) ** 2 / below)) * np.sqrt(variance)
+    reach = float(stats.t.ppf((1 + level) / 2, variance**2 / below)) * np.sqrt(variance)
     return Interval(difference, float(difference - reach), float(difference + reach))
 
 

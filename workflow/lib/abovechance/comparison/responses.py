@@ -31,7 +31,9 @@ class Responses:
         (examples,) ids of those that all models have.
     scores
         (models, prompts, examples) missing where a prompt is not evaluated on an example, which is so for all
-        models.
+        models; of a model with several seeds, means over these.
+    seeds
+        For each model (seeds, prompts, examples) the same of each training seed.
     clusters
         (examples,) the same number for examples that belong together.
     notes
@@ -44,6 +46,7 @@ class Responses:
     prompts: list[str]
     examples: list[str]
     scores: Floats
+    seeds: list[Floats]
     clusters: Ints
     notes: list[str]
 
@@ -54,20 +57,35 @@ class Responses:
         return found
 
     @property
+    def by_seed(self) -> list[Floats]:
+        """For each model (seeds, examples) means over prompts."""
+        return [np.nanmean(own, axis=1) for own in self.seeds]
+
+    @property
+    def several_seeds(self) -> bool:
+        """Whether a model was trained several times."""
+        return any(len(own) > 1 for own in self.seeds)
+
+    @property
     def complete(self) -> Floats:
         """(models, prompts, examples) the scores of the examples that all prompts are evaluated on."""
         return self.scores[:, :, np.isfinite(self.scores).all(axis=(0, 1))]
 
 
-def arrange(table: pd.DataFrame, clusters: Mapping[str, pd.Series[int]] | None = None) -> Iterator[Responses]:
+def arrange(
+    table: pd.DataFrame, clusters: Mapping[str, pd.Series[int]] | None = None, least: int = 2
+) -> Iterator[Responses]:
     """The responses of each task and number of shots that several models have.
 
     Parameters
     ----------
     table
-        ``model``, ``task``, ``shots``, ``prompt``, ``example`` and ``score``, a row for each.
+        ``model``, ``task``, ``shots``, ``prompt``, ``example`` and ``score``, a row for each; and where
+        models were trained several times, ``seed``.
     clusters
         {task: by example, the same number for those that belong together}, where that is known.
+    least
+        How many models are several.
 
     Raises
     ------
@@ -75,22 +93,23 @@ def arrange(table: pd.DataFrame, clusters: Mapping[str, pd.Series[int]] | None =
         If models of one task have fewer than two examples in common, or an example stands twice.
     """
     for (task, shots), rows in table.groupby(["task", "shots"], sort=False, observed=True):
-        if rows["model"].nunique() > 1:
+        if rows["model"].nunique() >= least:
             yield _arranged(str(task), int(str(shots)), rows, (clusters or {}).get(str(task)))
 
 
 def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int] | None) -> Responses:
     what = f"{task}, {shots}-shot"
     rows = rows.astype({"model": str, "prompt": str, "example": str, "score": float})
-    if (twice := rows.duplicated(["model", "prompt", "example"])).any():
+    rows = rows if "seed" in rows else rows.assign(seed=0)
+    if (twice := rows.duplicated(["model", "seed", "prompt", "example"])).any():
         row = rows[twice].iloc[0]
         raise InputError(
             f"{what}: example '{row['example']}' stands twice for '{row['model']}'; right is once"
         )
     models, total = list(dict.fromkeys(rows["model"])), rows["example"].nunique()
     rows, notes = _same_prompts(rows, models, what)
-    wide = rows.pivot_table(index=["model", "prompt"], columns="example", values="score", sort=False)
-    there = wide.notna().groupby(level="model").any().reindex(models, fill_value=False).all(axis=0)
+    wide = rows.pivot_table(index=["model", "seed", "prompt"], columns="example", values="score", sort=False)
+    there = wide.notna().groupby(level=["model", "seed"]).any().all(axis=0)
     examples = [str(example) for example in wide.columns[there]]
     if len(examples) < 2:
         raise InputError(
@@ -100,27 +119,34 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     if len(examples) < total:
         notes.append(f"{what}: compared on the {len(examples)} examples that all models have, of {total}")
     prompts = list(dict.fromkeys(rows["prompt"]))
-    index = pd.MultiIndex.from_product([models, prompts])
-    scores = wide[examples].reindex(index).to_numpy().reshape(len(models), len(prompts), len(examples))
+    seeds = [_of_seeds(wide.loc[model, examples], prompts) for model in models]
+    scores = np.stack([one.mean(axis=0) for one in seeds])
     own: Ints = np.arange(len(examples), dtype=np.int64)
     if clusters is not None:
         own = np.asarray(clusters.reindex(examples), dtype=np.int64)
-    return Responses(task, shots, models, prompts, examples, scores, own, notes)
+    return Responses(task, shots, models, prompts, examples, scores, seeds, own, notes)
+
+
+def _of_seeds(wide: pd.DataFrame, prompts: list[str]) -> Floats:
+    """(seeds, prompts, examples) of one model."""
+    seeds = list(dict.fromkeys(wide.index.get_level_values("seed")))
+    ordered = wide.reindex(pd.MultiIndex.from_product([seeds, prompts]))
+    found: Floats = ordered.to_numpy().reshape(len(seeds), len(prompts), -1)
+    return found
 
 
 def _same_prompts(rows: pd.DataFrame, models: list[str], what: str) -> tuple[pd.DataFrame, list[str]]:
     """The rows of prompts and examples that all models have; means over prompts where models have others."""
     prompts = {str(model): set(own) for model, own in rows.groupby("model")["prompt"]}
     if any(prompts[model] != prompts[models[0]] for model in models):
-        means = (
-            rows.groupby(["model", "example"], sort=False)["score"].mean().reset_index().assign(prompt=ONE)
-        )
+        grouped = rows.groupby(["model", "seed", "example"], sort=False)["score"]
+        means = grouped.mean().reset_index().assign(prompt=ONE)
         if max(map(len, prompts.values())) == 1:
             return means, []
         counted = ", ".join(f"{model} {len(prompts[model])}" for model in models)
         return means, [
             f"{what}: models have other prompts ({counted}); each example's mean over them is taken"
         ]
-    # what a prompt lacks for one model, it lacks for all
-    had_by = rows.groupby(["prompt", "example"])["model"].transform("nunique")
-    return rows[had_by == len(models)], []
+    # what a prompt lacks for one model or seed, it lacks for all
+    had_by = rows.groupby(["prompt", "example"])["score"].transform("size")
+    return rows[had_by == len(rows[["model", "seed"]].drop_duplicates())], []

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from abovechance.comparison import many
-from abovechance.comparison.responses import ONE, arrange
+from abovechance.comparison.components import variance_components
+from abovechance.comparison.responses import ONE, Responses, arrange
 from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
 
 ANSWERS = TableSchema(
@@ -21,6 +23,9 @@ ANSWERS = TableSchema(
         "correct": pa.float64(),
     },
 )
+
+
+SEED_COMPONENTS = ["model", "seeds", "prompts", "examples", "of", "variance", "share", "deviation"]
 
 
 def answers(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -59,7 +64,11 @@ class Compared(NamedTuple):
     pairs: pd.DataFrame
 
 
-def of_study(table: pd.DataFrame, clusters: Mapping[str, pd.Series[int]] | None = None) -> Compared:
+def of_study(
+    table: pd.DataFrame,
+    clusters: Mapping[str, pd.Series[int]] | None = None,
+    compared: Mapping[str, tuple[str, int]] | None = None,
+) -> Compared:
     """Which models of a study differ, task by task and over all tasks.
 
     Parameters
@@ -68,13 +77,18 @@ def of_study(table: pd.DataFrame, clusters: Mapping[str, pd.Series[int]] | None 
         The table ``answers`` of all models.
     clusters
         {task: by example, the same number for those that belong together}, where that is known.
+    compared
+        {model: what it is compared as, and its seed} (``study.series.compared_as``); others are left out.
+        Without it, each model is compared as itself.
     """
-    rows = table.rename(columns={"correct": "score"}).assign(prompt=ONE)
-    everywhere = table.astype({"model": str})["model"].nunique()
+    rows = table.rename(columns={"correct": "score"}).assign(prompt=ONE).astype({"model": str})
+    if compared is not None:
+        rows = as_trainings(rows, compared)
+    everywhere = rows["model"].nunique()
     ranks, pairs, overall = [], [], []
     by_shots: dict[int, list[tuple[list[str], many.Drawn]]] = {}
     for found in arrange(rows, clusters):
-        drawn = many.paired(found.by_example, found.clusters)
+        drawn = many.trained(found.by_seed, found.clusters)
         ranks.append(many.ranks(drawn, found.models).assign(task=found.task, shots=found.shots))
         pairs.append(many.pairs(drawn, found.models).assign(task=found.task, shots=found.shots))
         if len(found.models) == everywhere:
@@ -88,6 +102,62 @@ def of_study(table: pd.DataFrame, clusters: Mapping[str, pd.Series[int]] | None 
         _joined(ranks, ["task", "shots"], many.RANKS),
         _joined(pairs, ["task", "shots"], many.PAIRS),
     )
+
+
+def as_trainings(table: pd.DataFrame, compared: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
+    """The rows of models that are compared, under the names that they have there, with their ``seed``."""
+    own = table[table["model"].isin([*compared])]
+    names = own["model"].map({model: name for model, (name, _) in compared.items()})
+    return own.assign(
+        seed=own["model"].map({model: seed for model, (_, seed) in compared.items()}), model=names
+    )
+
+
+def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
+    """Where single answers of models with several seeds vary.
+
+    Parameters
+    ----------
+    predictions
+        The table ``predictions`` of models that are trainings.
+    trainings
+        {model: (its name, its seed)}.
+
+    Returns
+    -------
+    DataFrame
+        ``task``, ``shots`` and the columns of ``seed_components``.
+    """
+    rows = predictions.astype({"model": str}).rename(columns={"correct": "score"})
+    # each model by itself: its seeds have the same prompts and examples, and others may have other ones
+    parts = [
+        seed_components(found).assign(task=found.task, shots=found.shots)
+        for _, own in as_trainings(rows, trainings).groupby("model", sort=False)
+        for found in arrange(own, least=1)
+    ]
+    return _joined(parts, ["task", "shots"], SEED_COMPONENTS)
+
+
+def seed_components(found: Responses) -> pd.DataFrame:
+    """Where single answers vary of each model with several seeds; see ``components.variance_components``.
+
+    Returns
+    -------
+    DataFrame
+        ``model``, ``seeds``, ``prompts``, ``examples``, and the columns of the components; of models with one
+        seed, and where fewer than two examples are evaluated under all prompts, nothing.
+    """
+    parts = []
+    for model, scores in zip(found.models, found.seeds, strict=True):
+        complete = scores[:, :, np.isfinite(scores).all(axis=(0, 1))]
+        seeds, prompts, examples = complete.shape
+        if seeds > 1 and examples > 1:
+            factors = ["seeds", "prompts", "examples"]
+            if prompts == 1:
+                complete, factors = complete[:, 0], ["seeds", "examples"]
+            counts = {"model": model, "seeds": seeds, "prompts": prompts, "examples": examples}
+            parts.append(variance_components(complete, factors).assign(**counts))
+    return _joined(parts, [], SEED_COMPONENTS)
 
 
 def _joined(parts: list[pd.DataFrame], first: list[str], columns: list[str]) -> pd.DataFrame:

@@ -90,6 +90,16 @@ SERIES = [
         most_rows=100,
     ),
 ]
+SEEDS = [
+    ShownTable(
+        "seeds",
+        "Where do answers vary?",
+        "Whether a single answer is right, at the last checkpoint: the share of its variance that is between "
+        "seeds, between prompts, between examples, and what these do together (the last row has the noise in "
+        "it). Deviation: what each adds to the mean of all answers, were its seeds, prompts or examples "
+        "drawn anew.",
+    ),
+]
 SERIES_FIGURES = [
     ShownFigure(
         "series_curves",

@@ -19,7 +19,7 @@ def score_numbers(found: list[Responses], level: float) -> pd.DataFrame:
     """Each model's score on each task with its interval over examples, and its letters (``many.ranks``)."""
     parts = []
     for of in found:
-        ranks = many.ranks(many.paired(of.by_example, of.clusters), of.models, level)
+        ranks = many.ranks(many.trained(of.by_seed, of.clusters), of.models, level)
         means = [clustered_mean(own, of.clusters, level) for own in of.by_example]
         own = pd.DataFrame(
             [

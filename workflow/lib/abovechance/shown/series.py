@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator
 
 from abovechance.information.consistency import correlation
 from abovechance.series.evaluations import BEST
@@ -241,8 +242,11 @@ def noise(numbers: pd.DataFrame) -> Figure:
     if noisy:
         right.set_title("Signal-to-noise ratio")
         right.set_xscale("log")
+        right.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         right.xaxis.set_major_formatter("{x:g}")
         right.xaxis.set_minor_formatter("")
+        low, high = right.get_xlim()
+        right.set_xlim(low / 1.3, high * 1.3)
     for axes in grid[0]:
         axes.grid(axis="y", linewidth=0.3, color=style.FAINT)
         axes.set_axisbelow(True)

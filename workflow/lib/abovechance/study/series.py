@@ -51,7 +51,8 @@ def check_apart(models: Mapping[str, Mapping[str, Any]], where: str) -> None:
     homes: dict[tuple[Any, ...], str] = {}
     for model, entry in models.items():
         training = training_of(model, entry)
-        if training in models and training_of(training, models[training]) != training:
+        other = models.get(training, entry)
+        if training != model and ("series" not in other or training_of(training, other) != training):
             raise InputError(
                 f"{where}: key 'models.{training}' has the name of a training of "
                 f"'{entry['series']['name']}'; right would be another name"
@@ -89,6 +90,41 @@ def shown_of(models: Sequence[str], entries: Mapping[str, Mapping[str, Any]]) ->
             last[of["name"]] = max(here, last.get(of["name"], here))
     kept = {model for *_, model in last.values()}
     return [model for model in models if "series" not in entries.get(model, {}) or model in kept]
+
+
+def last_checkpoints(models: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, int]]:
+    """{model: (its series, its seed)} of those at the last checkpoint that all seeds of their series have."""
+    steps: dict[str, dict[int, set[int]]] = {}
+    for of in members(models).values():
+        steps.setdefault(of["name"], {}).setdefault(of["seed"], set()).add(of["checkpoint"])
+    last = {name: max(set.intersection(*seeds.values()), default=-1) for name, seeds in steps.items()}
+    return {
+        model: (of["name"], of["seed"])
+        for model, of in members(models).items()
+        if of["checkpoint"] == last[of["name"]]
+    }
+
+
+def compared_as(
+    models: Sequence[str], entries: Mapping[str, Mapping[str, Any]]
+) -> dict[str, tuple[str, int]]:
+    """{model: (what it is compared with others as, its seed)} of those models that are compared.
+
+    Of a series, the last checkpoint that all its seeds have, its seeds as trainings of one model. Where that
+    leaves one model, its seeds are compared with each other; where it has one seed, its checkpoints are.
+    """
+    last = last_checkpoints({model: entries.get(model, {}) for model in models})
+    trained = {name for name, _ in last.values()}
+    found: dict[str, tuple[str, int]] = {}
+    for model in models:
+        of = entries.get(model, {}).get("series")
+        if model in last:
+            found[model] = last[model]
+        elif of is None or of["name"] not in trained:
+            found[model] = (model, 0)
+    if len({name for name, _ in found.values()}) > 1:
+        return found
+    return {model: (model, 0) for model in (found if len(found) > 1 else models)}
 
 
 def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[str, dict[str, Any]]]:

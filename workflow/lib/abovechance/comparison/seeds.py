@@ -1,0 +1,118 @@
+"""Two models that were trained several times: what a training seed does to their difference."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from abovechance.comparison.paired import LEVEL
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+from abovechance.core.means import cluster_sums
+
+
+class OverSeeds(NamedTuple):
+    """The first model less the second one, for trainings like these and examples like these.
+
+    Attributes
+    ----------
+    first_seeds, second_seeds
+        How many of each.
+    deviation
+        The standard deviation over seeds of one training's score on these examples, of both models together;
+        missing where both have one seed.
+    difference, low, high
+        Of the means over seeds, with its interval.
+    error
+        The standard error of the difference.
+    p
+        How probable a difference as large is, either way, where there is none.
+    """
+
+    first_seeds: int
+    second_seeds: int
+    deviation: float
+    difference: float
+    low: float
+    high: float
+    error: float
+    p: float
+
+
+def over_seeds(
+    first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None, level: float = LEVEL
+) -> OverSeeds:
+    """Compare two models of which each was trained with several seeds; see ``OverSeeds``.
+
+    Examples are the same for both models, and seeds are not: the variances that the seeds of each model and
+    the examples make are added, and what both count is taken off (Cameron, Gelbach and Miller, 2011), with
+    Student's distribution of as many degrees of freedom as these leave (Satterthwaite). With one seed of a
+    model, what its seed does is not in it.
+
+    Parameters
+    ----------
+    first, second
+        (seeds, examples) scores of each; they may have other numbers of seeds.
+    clusters
+        (examples,) the same for examples that belong together.
+
+    Raises
+    ------
+    InputError
+        If they do not have the same examples, or a score is missing.
+    """
+    both = [np.atleast_2d(np.asarray(one, dtype=float)) for one in (first, second)]
+    if any(one.ndim != 2 or not one.size for one in both) or both[0].shape[1] != both[1].shape[1]:
+        raise InputError(
+            f"scores of the shapes {both[0].shape} and {both[1].shape}; right would be seeds and examples, "
+            "the same examples of both"
+        )
+    if not all(np.isfinite(one).all() for one in both):
+        raise InputError("a score is missing; right would be all examples of all seeds")
+    parts = [_left(one, clusters) for one in both]
+    means = [one.mean(axis=1) for one in both]
+    difference = float(means[0].mean() - means[1].mean())
+    variance, freedom = _variance(parts[0], -parts[1])
+    error, reach = float(np.sqrt(variance)), np.nan
+    p = np.nan
+    if freedom > 0:
+        reach = float(stats.t.ppf((1 + level) / 2, freedom)) * error
+        p = float(2 * stats.t.sf(abs(difference) / error, freedom))
+    elif variance == 0:
+        reach, p = 0.0, 1.0 if difference == 0 else 0.0
+    counts = (len(means[0]), len(means[1]))
+    return OverSeeds(*counts, _pooled(means), difference, difference - reach, difference + reach, error, p)
+
+
+def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:
+    """(seeds, clusters) by how much each moves the model's mean."""
+    sums, sizes = cluster_sums(scores, clusters)
+    found: Floats = (sums - scores.mean() * sizes) / scores.size
+    return found
+
+
+def _variance(first: Floats, second: Floats) -> tuple[float, float]:
+    """The variance of the difference, and its degrees of freedom."""
+    parts, freedoms = [], []
+    for left in (first, second):
+        if (seeds := len(left)) > 1:
+            parts.append(seeds / (seeds - 1) * float((left.sum(axis=1) ** 2).sum()))
+            freedoms.append(seeds - 1)
+    by_example = first.sum(axis=0) + second.sum(axis=0)
+    examples = len(by_example)
+    parts.append(examples / max(examples - 1, 1) * float((by_example**2).sum()))
+    freedoms.append(max(examples - 1, 1))
+    counted_twice = sum(float((left**2).sum()) for left in (first, second) if len(left) > 1)
+    variance = max(sum(parts) - counted_twice, *parts)
+    below = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
+    return variance, variance**2 / below if below else 0.0
+
+
+def _pooled(means: list[Floats]) -> float:
+    """The standard deviation over seeds, of both models together."""
+    freedom = sum(len(own) - 1 for own in means)
+    squares = sum(float(((own - own.mean()) ** 2).sum()) for own in means)
+    return float(np.sqrt(squares / freedom)) if freedom else np.nan

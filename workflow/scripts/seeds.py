@@ -1,0 +1,21 @@
+"""Write where the answers of models with several seeds vary."""
+
+from pathlib import Path
+
+from script_log import logged
+
+import pandas as pd
+
+from abovechance.comparison.study import of_seeds
+from abovechance.core.tables import read_parts
+from abovechance.shown.tables import write_all
+
+with logged(snakemake):
+    trainings = {model: (name, seed) for model, (name, seed) in snakemake.params.trainings.items()}
+    parts = [
+        rows
+        for path in snakemake.input.predictions
+        for rows in read_parts(Path(path))
+        if str(rows["model"].iloc[0]) in trainings
+    ]
+    write_all({"seeds": of_seeds(pd.concat(parts, ignore_index=True), trainings)}, snakemake.output)
