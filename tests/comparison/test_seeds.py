@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from abovechance.comparison.components import variance_components
-from abovechance.comparison.many import paired, pairs, ranks, trained
+from abovechance.comparison.many import flips, paired, pairs, ranks, trained
 from abovechance.comparison.paired import compare
 from abovechance.comparison.responses import arrange
 from abovechance.comparison.seeds import over_seeds
@@ -33,7 +33,7 @@ def simulated(seed: int, counts=(5, 5), deviation=0.1, examples=200) -> list[np.
 
 
 def test_seeds_alone_are_welchs_test():
-    """Where a seed's score is the same on all examples, these say nothing, but for a share of 1 / examples."""
+    """Where a seed has one score on all examples, these say nothing, but for a share of 1 / examples."""
     first, second = np.array([0.5, 0.6, 0.55, 0.7]), np.array([0.4, 0.45, 0.5])
     found = over_seeds(np.repeat(first[:, None], 10_000, axis=1), np.repeat(second[:, None], 10_000, axis=1))
     welch = stats.ttest_ind(first, second, equal_var=False)
@@ -183,3 +183,38 @@ def test_a_studys_ranks_and_components_have_seeds_in_them(answered):
     expected = variance_components(cube, ["seeds", "prompts", "examples"])
     assert found[found["model"] == "one"]["variance"].tolist() == pytest.approx(expected["variance"].tolist())
     assert set(found["model"]) == {"one", "other"}
+
+
+def test_orders_flip_more_often_where_prompts_and_seeds_are_drawn_too():
+    generator = np.random.default_rng(6)
+    prompts = generator.normal(scale=0.5, size=(1, 8, 1))
+    # prompts and seeds that suit one model do not suit the other
+    cubes = [
+        (
+            generator.normal(size=(3, 8, 100)) + sign * prompts + generator.normal(scale=0.5, size=(3, 1, 1))
+            > 0
+        )
+        * 1.0
+        for sign in (1, -1)
+    ]
+    means = [cube.mean() for cube in cubes]
+    first, second = (0, 1) if means[0] > means[1] else (1, 0)
+    found = flips(cubes)
+    alone = pairs(paired([cube.mean(axis=(0, 1)) for cube in cubes]), ["a", "b"])["flips"][0]
+    assert found[first, second] > alone + 0.05
+    assert found + found.T == pytest.approx(np.ones((2, 2)))
+
+
+def test_with_one_prompt_and_one_seed_flips_are_those_of_examples():
+    one, other = (np.random.default_rng(7).random((2, 60)) < 0.6) * 1.0
+    found = flips([one[None, None], other[None, None]], draws=20_000)
+    table = pairs(paired([one, other], draws=20_000), ["a", "b"])
+    place = (0, 1) if table["first"][0] == "a" else (1, 0)
+    assert found[place] == pytest.approx(table["flips"][0], abs=0.015)
+
+
+def test_a_prompt_is_not_counted_on_its_own_demonstrations():
+    cubes = [np.ones((1, 2, 10)), np.zeros((1, 2, 10))]
+    for cube in cubes:
+        cube[:, 0, :3] = np.nan
+    assert flips(cubes)[0, 1] == 0

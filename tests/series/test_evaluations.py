@@ -75,6 +75,36 @@ def test_what_a_file_says_of_its_metrics_counts(tmp_path):
     assert table.loc["acc", "examples"] == 77
 
 
+def result_of(arguments: str, accuracy: float = 0.5) -> dict[str, Any]:
+    content = result(0, accuracy)
+    return content | {"config": content["config"] | {"model_args": arguments}}
+
+
+def test_the_step_can_stand_in_the_models_name_or_in_the_folders(tmp_path):
+    named = [
+        write(tmp_path / "a", f"{step}.json", result_of(f"pretrained=runs/big-seed7/checkpoint-{step}"))
+        for step in (5, 50)
+    ]
+    table = read_evaluations(named)
+    assert set(table["model"]) == {"runs/big"}
+    assert set(table["seed"]) == {7}
+    assert set(table["checkpoint"]) == {5, 50}
+    folders = [write(tmp_path / f"step{step}", "r.json", result_of("pretrained=m")) for step in (1, 2)]
+    table = read_evaluations(folders)
+    assert set(table["checkpoint"]) == {1, 2}
+    assert set(table["model"]) == {"m"}
+
+
+def test_a_last_model_without_a_step_is_not_taken_for_the_first(tmp_path):
+    first = write(tmp_path, "a.json", result_of("pretrained=m,revision=step1000"))
+    last = write(tmp_path, "b.json", result_of("pretrained=m,revision=main"))
+    with pytest.raises(
+        InputError, match=r"b.json: nothing says which step of m it is of, and .*a.json says one"
+    ):
+        read_evaluations([first, last])
+    assert set(read_evaluations([last])["checkpoint"]) == {0}
+
+
 def test_a_number_of_examples_that_is_not_whole_is_not_known(tmp_path):
     other = result(5, 0.5)
     other["results"]["t"]["acc_stderr,none"] *= 1.001

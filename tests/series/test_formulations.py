@@ -60,7 +60,16 @@ def test_the_measures_of_each_formulation_stand_side_by_side():
         for task, seeds in values.items()
         for seed, own in enumerate(seeds)
         for step, value in enumerate(own)
-    ).assign(shots=2, metric="accuracy", error=0.01, examples=100, prompts=4, chance=0.25, loss=False)
+    ).assign(
+        shots=2,
+        metric="accuracy",
+        error=0.01,
+        bootstrap=0.02,
+        examples=100,
+        prompts=4,
+        chance=0.25,
+        loss=False,
+    )
     found = change(table[[*EVALUATIONS.columns]], MEMBERS).set_index("formulation")
     for task, own in values.items():
         assert found.loc[task, "deviation"] == pytest.approx(seed_deviation(own))

@@ -38,6 +38,16 @@ def test_discrete_and_continuous_scores_of_a_setting():
     assert (found["prompts"] == 2).all()
     assert found["loss"].to_dict()["nll"]
     assert np.isnan(found.loc["best_accuracy", "error"])
+    assert np.isnan(found.loc["best_accuracy", "bootstrap"])
+    # pairs of examples belong together: by clusters both intervals have about the same width
+    assert found.loc["accuracy", "bootstrap"] == pytest.approx(1.96 * found.loc["accuracy", "error"], rel=0.1)
+    assert found.loc["nll", "bootstrap"] == pytest.approx(1.96 * found.loc["nll", "error"], rel=0.1)
+    summary = of_evaluations(
+        evaluations(
+            Setting("m", "t", 1).label(found.reset_index()), {"m": {"name": "m", "seed": 0, "checkpoint": 0}}
+        )
+    ).set_index("metric")
+    assert summary.loc["nll", "bootstrap"] == found.loc["nll", "bootstrap"]
 
 
 def test_a_series_leaves_chance_where_its_best_prompt_does():

@@ -8,7 +8,7 @@ Functions on arrays; scores are 0 and 1, or any numbers.
 """
 
 from abovechance.comparison.components import variance_components
-from abovechance.comparison.many import Drawn, paired, pairs, ranks, together, trained, unpaired
+from abovechance.comparison.many import Drawn, flips, paired, pairs, ranks, together, trained, unpaired
 from abovechance.comparison.paired import Comparison, compare, exchanged, mcnemar
 from abovechance.comparison.prompts import Interval, OverPrompts, over_prompts
 from abovechance.comparison.seeds import OverSeeds, over_seeds
@@ -21,6 +21,7 @@ __all__ = [
     "OverSeeds",
     "compare",
     "exchanged",
+    "flips",
     "mcnemar",
     "over_prompts",
     "over_seeds",

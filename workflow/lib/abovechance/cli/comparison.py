@@ -176,10 +176,20 @@ def _compared(of: Responses, level: float, power: float, seed_deviation: float |
     else:
         drawn = many.trained(of.by_seed, of.clusters)
         found |= {"ranks": many.ranks(drawn, of.models, level), "pairs": many.pairs(drawn, of.models, level)}
+        if len(of.prompts) > 1:
+            found["pairs"]["flips_prompts"] = _flips(of, found["pairs"])
     complete = of.complete
     if len(of.prompts) > 1 and complete.shape[2] >= ENOUGH:
         found["components"] = variance_components(complete, ["models", "prompts", "examples"])
     return found
+
+
+def _flips(of: Responses, pairs: pd.DataFrame) -> list[float]:
+    """Of each pair, in which share of draws of examples, prompts and seeds the order is the other one."""
+    below = many.flips(of.seeds, of.clusters)
+    places = {model: place for place, model in enumerate(of.models)}
+    both = zip(pairs["first"], pairs["second"], strict=True)
+    return [float(below[places[first], places[second]]) for first, second in both]
 
 
 def _beside_seeds(difference: float, deviation: float, where: str) -> str:

@@ -109,6 +109,51 @@ def trained(
     return Drawn(alone.scores, drawn, p=p)
 
 
+def flips(
+    scores: Sequence[ArrayLike], clusters: ArrayLike | None = None, draws: int = DRAWS, seed: int = 0
+) -> Floats:
+    """How often the order of two models is another with other examples, prompts and seeds.
+
+    Examples (clusters of them) and prompts are drawn with replacement, the same ones for all models; of each
+    model, its seeds too. As all are drawn from those that are there, deviations of few are too small.
+
+    Parameters
+    ----------
+    scores
+        For each model (seeds, prompts, examples), the same prompts and examples; missing where a prompt is
+        not evaluated on an example.
+    clusters
+        (examples,) the same for examples that belong together.
+
+    Returns
+    -------
+    Floats
+        (models, models) in which share of draws the first one's score is below the second's; equal ones count
+        half.
+    """
+    given = [np.asarray(one, dtype=float) for one in scores]
+    generator = np.random.default_rng(seed)
+    prompts = given[0].shape[1]
+    chosen = generator.multinomial(prompts, np.full(prompts, 1 / prompts), draws)
+    there = [np.isfinite(one) for one in given]
+    sums = [cluster_sums(np.where(has, one, 0), clusters)[0] for one, has in zip(given, there, strict=True)]
+    sizes = [cluster_sums(has, clusters)[0] for has in there]
+    count = sums[0].shape[-1]
+    counts = generator.multinomial(count, np.full(count, 1 / count), draws).astype(float)
+    drawn = []
+    for own, size in zip(sums, sizes, strict=True):
+        seeds = len(own)
+        of_seeds = generator.multinomial(seeds, np.full(seeds, 1 / seeds), draws)
+        # (draws, seeds, prompts)
+        totals, examples = (np.tensordot(counts, one, axes=(1, 2)) for one in (own, size))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = np.nan_to_num(totals / examples)
+        drawn.append(np.einsum("dsp,ds,dp->d", means, of_seeds, chosen) / (seeds * prompts))
+    table = np.array(drawn)
+    found: Floats = (table[:, None] < table).mean(axis=2) + (table[:, None] == table).mean(axis=2) / 2
+    return found
+
+
 def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Drawn:
     """Models of which only accuracies are known, each as if on examples of its own.
 

@@ -29,6 +29,7 @@ EVALUATIONS = TableSchema(
         "metric": pa.string(),
         "value": pa.float64(),
         "error": pa.float64(),
+        "bootstrap": pa.float64(),
         "examples": pa.int64(),
         "prompts": pa.int64(),
         "chance": pa.float64(),
@@ -38,7 +39,8 @@ EVALUATIONS = TableSchema(
 BEST = "best_accuracy"  # of several prompts
 # Metrics of which less is better, where a file does not say it.
 LOSSES = re.compile(r"(ppl|perplexity|loss|nll|bits_per_byte|brier|(^|_)ter$|wer$|cer$)")
-STEP, SEED = re.compile(r"step[-_]?(\d+)", re.IGNORECASE), re.compile(r"[-_]?seed[-_]?(\d+)", re.IGNORECASE)
+SEED = re.compile(r"[-_]?seed[-_]?(\d+)", re.IGNORECASE)
+STEP = re.compile(r"[-_/]?(?:step|checkpoint|ckpt)[-_]?(\d+)", re.IGNORECASE)
 LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or a folder or zip file of such"
 
 
@@ -49,21 +51,29 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     -------
     DataFrame
         One row for each model, seed, checkpoint, task and metric: ``model``, without its seed; ``seed``, 0
-        where the name has none; ``checkpoint``, the step that the revision says, or else the file's name;
-        ``shots``; ``task``; ``metric``; its ``value``; its standard ``error``, where it is told;
-        ``examples``, as the file says, or worked out where value and error are those of right and wrong
-        answers, else -1; ``prompts``, 1; ``chance``, missing, see ``with_chances``; ``loss``, whether less is
-        better.
+        where the name has none; ``checkpoint``, the step that the revision says, or else the file's name, or
+        the model's, or the folder's; 0 where of a model nothing says a step; ``shots``; ``task``; ``metric``;
+        its ``value``; its standard ``error``, where it is told; ``bootstrap``, missing; ``examples``, as the
+        file says, or worked out where value and error are those of right and wrong answers, else -1;
+        ``prompts``, 1; ``chance``, missing, see ``with_chances``; ``loss``, whether less is better.
 
     Raises
     ------
     InputError
-        With the file that is no such result, or says two checkpoints; or where two files are of the same.
+        With the file that is no such result, or says two checkpoints, or none where others of its model say
+        one; or where two files are of the same.
     """
     rows: list[dict[str, Any]] = []
     homes: dict[tuple[Any, ...], str] = {}
+    silent: dict[str, str] = {}  # where a model's files say no step, and where they say one
+    stepped: dict[str, str] = {}
     for where, content in _files(paths):
         for row in _rows(content, where):
+            if row["checkpoint"] is None:
+                silent.setdefault(row["model"], where)
+                row["checkpoint"] = 0
+            else:
+                stepped.setdefault(row["model"], where)
             key = tuple(row[name] for name in ("model", "seed", "checkpoint", "shots", "task", "metric"))
             if key in homes:
                 raise InputError(
@@ -74,6 +84,11 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
             rows.append(row)
     if not rows:
         raise InputError(f"{paths[0]}: has no results; right would be {LOOKS_LIKE}")
+    for model in silent.keys() & stepped.keys():
+        raise InputError(
+            f"{silent[model]}: nothing says which step of {model} it is of, and {stepped[model]} says one; "
+            "right would be a step in the file's name, such as step1000.json"
+        )
     return pd.DataFrame(rows, columns=[*EVALUATIONS.columns])
 
 
@@ -158,6 +173,7 @@ def _group(table: pd.DataFrame, name: str, members: list[str], where: str) -> pd
             "task": name,
             "value": float(weights @ own["value"]),
             "error": float(np.sqrt((weights**2) @ own["error"].to_numpy() ** 2)),
+            "bootstrap": np.nan,
             "examples": int(own["examples"].sum()) if known else -1,
             "prompts": 1,
             "chance": float(weights @ own["chance"]),
@@ -210,11 +226,12 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     config = content.get("config") or {}
     arguments = _arguments(config.get("model_args"))
     name = str(arguments.get("pretrained") or content.get("model_name") or config.get("model") or "model")
+    step, name = _checkpoint(str(arguments.get("revision", "")), name, where)
     seed = SEED.search(name)
     of = {
         "model": SEED.sub("", name) if seed else name,
         "seed": int(seed[1]) if seed else 0,
-        "checkpoint": _checkpoint(str(arguments.get("revision", "")), where),
+        "checkpoint": step,
     }
     for task, metrics in content["results"].items():
         shots = (content.get("n-shot") or {}).get(task, config.get("num_fewshot"))
@@ -236,6 +253,7 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
                 "metric": str(named),
                 "value": float(value),
                 "error": error,
+                "bootstrap": np.nan,
                 "examples": int(examples),
                 "prompts": 1,
                 "chance": np.nan,
@@ -251,16 +269,21 @@ def _arguments(given: Any) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in parts if value}
 
 
-def _checkpoint(revision: str, where: str) -> int:
-    """The step of a revision, and of the file's name; 0 where neither says one."""
+def _checkpoint(revision: str, model: str, where: str) -> tuple[int | None, str]:
+    """The step that a revision and the file's name say, or else the model's name or the folder's; and the
+    model's name without it."""
     told, named = STEP.search(revision), STEP.search(PurePosixPath(where).name)
     if told and named and int(told[1]) != int(named[1]):
         raise InputError(
             f"{where}: its name says step {named[1]}, and what it was run with '{revision}'; right would be "
             "the same"
         )
-    found = told or named
-    return int(found[1]) if found else 0
+    if found := told or named:
+        return int(found[1]), model
+    if found := STEP.search(model):
+        return int(found[1]), STEP.sub("", model)
+    found = STEP.search(PurePosixPath(where).parent.name)
+    return (int(found[1]) if found else None), model
 
 
 def _examples(value: float, error: float) -> int:

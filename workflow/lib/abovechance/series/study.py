@@ -13,7 +13,9 @@ from abovechance.core.means import clustered_mean
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.series.answers import continuous
 from abovechance.series.evaluations import BEST, EVALUATIONS
+from abovechance.series.measures import bootstrap_interval
 
+RESAMPLES = 2000  # of intervals that are averaged over seeds and checkpoints
 # {metric: whether less is better}
 METRICS = {"accuracy": False, "correct": False, "predicted": False} | dict.fromkeys(
     ("nll", "nll_token", "nll_byte"), True
@@ -25,6 +27,7 @@ SERIES_SCORES = TableSchema(
         "metric": pa.string(),
         "value": pa.float64(),
         "error": pa.float64(),
+        "bootstrap": pa.float64(),
         "examples": pa.int64(),
         "prompts": pa.int64(),
         "chance": pa.float64(),
@@ -49,10 +52,11 @@ def of_setting(
     -------
     DataFrame
         One row a ``metric``: ``value``, the mean over prompts and examples; ``error``, its standard error
-        over examples and their clusters; ``examples``; ``prompts``; the mean ``chance``; ``loss``, whether
-        less is better. ``accuracy``; the probabilities of the ``correct`` and of the ``predicted`` answer,
-        ``nll``, ``nll_token`` and ``nll_byte``, see ``answers.continuous``; and ``best_accuracy``, that of
-        the best prompt, which has no error, since it was chosen.
+        over examples and their clusters; ``bootstrap``, half the width of its 95 % interval by drawing
+        clusters of examples anew; ``examples``; ``prompts``; the mean ``chance``; ``loss``, whether less is
+        better. ``accuracy``; the probabilities of the ``correct`` and of the ``predicted`` answer, ``nll``,
+        ``nll_token`` and ``nll_byte``, see ``answers.continuous``; and ``best_accuracy``, that of the best
+        prompt, which has no error, since it was chosen.
     """
     own = predictions.astype({"example": str, "correct": float})
     parts = [own[["example", "prompt", "correct"]].rename(columns={"correct": "accuracy"})]
@@ -65,11 +69,14 @@ def of_setting(
     for table in parts:
         by_example = table.drop(columns="prompt").groupby("example", sort=False).mean()
         for metric in by_example:
-            mean = clustered_mean(by_example[metric], clusters.reindex(by_example.index))
+            of_examples = clusters.reindex(by_example.index)
+            mean = clustered_mean(by_example[metric], of_examples)
+            low, high = bootstrap_interval(by_example[metric], of_examples, resamples=RESAMPLES)
             line = {"metric": str(metric), "value": mean.mean, "error": mean.error, "examples": mean.examples}
+            line |= {"bootstrap": (high - low) / 2}
             lines.append(line | common | {"loss": METRICS[str(metric)]})
     best = float(own.groupby("prompt")["correct"].mean().max())
-    counted = {"value": best, "error": np.nan, "examples": own["example"].nunique()}
+    counted = {"value": best, "error": np.nan, "bootstrap": np.nan, "examples": own["example"].nunique()}
     lines.append({"metric": BEST, **counted, **common, "loss": False})
     return pd.DataFrame(lines)
 

@@ -15,7 +15,7 @@ ACCURACY = re.compile(r"^(?:best_)?acc")
 KEYS = ["model", "shots", "task", "metric"]
 COLUMNS = [
     *KEYS,
-    *("seeds", "checkpoints", "examples", "chance", "loss", "first", "mean", "interval"),
+    *("seeds", "checkpoints", "examples", "chance", "loss", "first", "mean", "interval", "bootstrap"),
     *("deviation", "final_deviation", "snr", "tau", "monotonicity", "leaves_chance"),
 ]
 
@@ -43,10 +43,11 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
         where that is not known); the ``chance`` of one lucky guess, where it is told; ``loss``, whether less
         is better; the mean over seeds at the ``first`` checkpoint, and at the last one (``mean``);
         ``interval``, half the width of the 95 % interval of one model over examples, 1.96 standard errors,
-        averaged over seeds and checkpoints; ``deviation`` over seeds, averaged over checkpoints, and
-        ``final_deviation`` at the last one; ``snr``, mean by ``final_deviation``; ``tau``, Kendall's tau-b
-        with an increasing array, the mean over seeds, and ``monotonicity``, the same with the sign turned
-        for losses; ``leaves_chance``, from which checkpoint on accuracies are told from guessing
+        averaged over seeds and checkpoints; ``bootstrap``, the same by drawing examples anew, where there
+        are predictions; ``deviation`` over seeds, averaged over checkpoints, and ``final_deviation`` at the
+        last one; ``snr``, mean by ``final_deviation``; ``tau``, Kendall's tau-b with an increasing array,
+        the mean over seeds, and ``monotonicity``, the same with the sign turned for losses;
+        ``leaves_chance``, from which checkpoint on accuracies are told from guessing
         (``measures.leaves_chance``), missing where none is, or chance or examples are not known.
     """
     rows: list[dict[str, object]] = []
@@ -66,6 +67,7 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
                 "first": measures.seed_mean(values[:, :1]),
                 "mean": measures.seed_mean(values),
                 "interval": float(1.96 * own["error"].mean()) if own["error"].notna().any() else np.nan,
+                "bootstrap": float(own["bootstrap"].mean()),
                 "deviation": measures.seed_deviation(values, ddof),
                 "final_deviation": measures.seed_deviation(values, ddof, last=True),
                 "snr": measures.signal_to_noise(values, ddof),

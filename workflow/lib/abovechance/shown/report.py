@@ -78,11 +78,11 @@ def render(
     template = environment.from_string(
         files("abovechance.shown").joinpath("report.html.jinja").read_text(encoding="utf-8")
     )
-    told = [*([] if verdicts is None else lead(verdicts)), *([] if series is None else series_lead(series))]
+    told = [[] if verdicts is None else lead(verdicts), [] if series is None else series_lead(series)]
     return template.render(
         study=study,
         question="How much do scores vary?" if verdicts is None else "Is the best score better than chance?",
-        lead=told,
+        lead=[" ".join(sentences) for sentences in told if sentences],
         judged=None if verdicts is None or heldout is None else _judged(verdicts, heldout),
         varied=series is not None,
         pictures=pictures,

@@ -51,8 +51,8 @@ def check_apart(models: Mapping[str, Mapping[str, Any]], where: str) -> None:
     homes: dict[tuple[Any, ...], str] = {}
     for model, entry in models.items():
         training = training_of(model, entry)
-        other = models.get(training, entry)
-        if training != model and ("series" not in other or training_of(training, other) != training):
+        named = models.get(training, entry)
+        if training != model and ("series" not in named or training_of(training, named) != training):
             raise InputError(
                 f"{where}: key 'models.{training}' has the name of a training of "
                 f"'{entry['series']['name']}'; right would be another name"
