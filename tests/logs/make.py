@@ -25,6 +25,16 @@ SUMS = [
     for b in range(3)
     for right in [(a + b) % 3]
 ]
+PRODUCTS = [
+    {
+        "text": f"{a} times {b} is",
+        "choices": [str(a * b + step) for step in steps],
+        "answer": steps.index(0),
+    }
+    for a in range(2, 8)
+    for b in range(2, 12)
+    for steps in [[-b, 0, a, 10][(a + b) % 4 :] + [-b, 0, a, 10][: (a + b) % 4]]
+]
 MODEL = str(next(Path("results/weights").glob("*/converted")).resolve())
 
 
@@ -43,14 +53,24 @@ def scores() -> list[list[float]]:
 
 
 def lm_eval(folder: Path) -> float:
-    """lm-evaluation-harness, its own command."""
+    """lm-evaluation-harness, its own command; and beside it two models to compare, one in two precisions."""
+    compared = folder.parent / "compared"
+    quantized = {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": "bfloat16"}
+    for name, model_args in (("float32", {"dtype": "float32"}), ("nf4", quantized)):
+        _harness(compared / name, "products", PRODUCTS, model_args)
+    return _harness(folder, "sums", SUMS, {"dtype": "float32"})
+
+
+def _harness(folder: Path, name: str, rows: list[dict[str, Any]], model_args: dict[str, Any]) -> float:
+    """The accuracy that lm-evaluation-harness finds; its logs are in ``folder/out``."""
     import lm_eval as tool
 
-    (folder / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in SUMS))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     task = {
-        "task": "sums",
+        "task": name,
         "dataset_path": "json",
-        "dataset_kwargs": {"data_files": {"test": str(folder / "sums.jsonl")}},
+        "dataset_kwargs": {"data_files": {"test": str(folder / f"{name}.jsonl")}},
         "test_split": "test",
         "output_type": "multiple_choice",
         "doc_to_text": "{{text}}",
@@ -63,7 +83,7 @@ def lm_eval(folder: Path) -> float:
     tracker = EvaluationTracker(output_path=str(folder / "out"))
     found = tool.simple_evaluate(
         model="hf",
-        model_args={"pretrained": MODEL, "dtype": "float32"},
+        model_args={"pretrained": MODEL} | model_args,
         tasks=[task],
         device="cpu",
         log_samples=True,
@@ -71,8 +91,8 @@ def lm_eval(folder: Path) -> float:
     )
     samples = found.pop("samples")
     tracker.save_results_aggregated(results=found, samples=samples)
-    tracker.save_results_samples(task_name="sums", samples=samples["sums"])
-    return found["results"]["sums"]["acc,none"]
+    tracker.save_results_samples(task_name=name, samples=samples[name])
+    return found["results"][name]["acc,none"]
 
 
 def inspect_ai(folder: Path) -> float:

@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
 
+from abovechance.cli import app
 from abovechance.importers import Options, combine, read_runs
 from abovechance.results.accuracy import accuracy_by_prompt
 from tests.conftest import REPOSITORY
@@ -30,3 +32,23 @@ def test_a_tools_own_log_gives_the_accuracy_that_it_reports(tool, prompts, chanc
     assert accuracy["accuracy"].mean() == pytest.approx(reported)
     assert accuracy["examples"].tolist() == [12] * prompts
     assert accuracy["chances"].tolist() == [[pytest.approx(chance)]] * prompts
+
+
+def test_two_models_are_compared_by_their_logs():
+    if not (LOGS / "compared").is_dir():
+        pytest.skip("there are no logs of two models on this machine; `make logs` makes them")
+    done = CliRunner().invoke(
+        app, ["compare", str(LOGS / "compared/float32"), str(LOGS / "compared/nf4"), "--json"]
+    )
+    (found,) = json.loads(done.stdout)
+    (pair,) = found["comparison"]
+    assert pair["examples"] == 60
+    assert pair["better"] + pair["worse"] > 0
+    # the harness's own accuracies
+    reported = [
+        json.loads(next((LOGS / "compared" / name).rglob("results_*.json")).read_text())["results"][
+            "products"
+        ]
+        for name in ("float32", "nf4")
+    ]
+    assert (pair["first"], pair["second"]) == pytest.approx([own["acc,none"] for own in reported])

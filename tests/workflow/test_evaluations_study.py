@@ -24,14 +24,14 @@ def write_study(folder: Path, **keys: Any) -> Path:
 
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two seeds at three checkpoints, as files with braces in their names."""
+    """Two seeds at three checkpoints, as files with blanks in their names."""
     folder = tmp_path_factory.mktemp("evaluated")
     for seed in (1, 2):
         for step, accuracy in ((0, 0.25), (1000, 0.3), (2000, 0.5 + seed / 100)):
             content = result(step, accuracy, seed)
             own = content["results"]["t"]
             content["results"] |= {"other_a": own, "other_b": own | {"acc,none": 0.5}}
-            write(folder / "evals", f"{{{seed}}}-{step}.json", content)
+            write(folder / "evals", f"seed {seed}, step {step}.json", content)
     config = write_study(folder, evaluations="evals", chances=WIDE, groups={"other": "other_*"})
     snakemake("--configfile", str(config), directory=folder)
     return folder
@@ -56,9 +56,9 @@ def test_the_study_has_a_report_with_measures_and_groups(evaluated):
 def test_nothing_is_done_again_and_a_changed_file_is_noticed(evaluated):
     arguments = ("--configfile", str(evaluated / "vary.yaml"), "--dry-run")
     assert "Nothing to be done" in snakemake(*arguments, directory=evaluated).stdout
-    write(evaluated / "evals", "{2}-3000.json", result(3000, 0.6, 2))
+    write(evaluated / "evals", "more.json", result(3000, 0.6, 2))
     assert "evaluations" in snakemake(*arguments, directory=evaluated).stdout
-    (evaluated / "evals" / "{2}-3000.json").unlink()
+    (evaluated / "evals" / "more.json").unlink()
 
 
 def test_an_archive_has_the_evaluations(evaluated):
@@ -69,6 +69,17 @@ def test_an_archive_has_the_evaluations(evaluated):
 
 
 def test_what_is_wrong_is_one_line(tmp_path):
+    write(tmp_path / "braces", "{0}.json", result(0, 0.3))
+    done = snakemake(
+        "--configfile",
+        str(write_study(tmp_path, evaluations="braces")),
+        "--dry-run",
+        directory=tmp_path,
+        check=False,
+    )
+    assert (
+        "key 'evaluations' has a file that is 'braces/{0}.json', and braces mean something to" in done.stderr
+    )
     write(tmp_path / "evals", "0.json", result(0, 0.3))
     for keys, told in (
         ({"groups": {"g": "mmlu_*"}}, "key 'groups.g' is 'mmlu_*', and no task fits; known are: t"),

@@ -68,7 +68,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two seeds of a narrow model that the study trains, in two formulations; weights are not kept."""
     folder = tmp_path_factory.mktemp("learned")
     tasks = {"kinds": {"source": "invented", "formats": ["cloze", "letters"]}}
-    small = {"trained": {"width": 16, "layers": 1}, "seeds": [1, 2], "steps": [0, 3], "precision": "float32"}
+    small = {"trained": {"width": 16, "layers": 1}, "seeds": [1, 2], "steps": [3], "precision": "float32"}
     few = {"tasks": tasks, "models": {"small": small}, "keep_weights": False, "shots": [1], "prompts": 2}
     config = write_tiny_study(folder, "learn", **few, max_examples=12)
     snakemake("--configfile", str(config), directory=folder)
@@ -77,11 +77,11 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_study_trains_scores_and_compares_formulations(learned):
     scores = read_table(learned / "evaluations.parquet")
-    assert set(zip(scores["seed"], scores["checkpoint"], strict=True)) == {(1, 0), (1, 3), (2, 0), (2, 3)}
+    assert set(zip(scores["seed"], scores["checkpoint"], strict=True)) == {(1, 3), (2, 3)}
     assert set(scores["task"]) == {"kinds-cloze", "kinds-letters"}
-    assert set(scores["chance"]) == {pytest.approx(1 / 6)}
+    assert scores["chance"].tolist() == pytest.approx([1 / 6] * len(scores))
     both = pd.read_csv(learned / "tables/formulations.csv")
-    assert set(both["models"]) == {4}
+    assert set(both["models"]) == {2}
     assert set(both["first"]) == {"kinds-cloze"}
     measures = pd.read_csv(learned / "tables/formulation_series.csv").set_index(["formulation", "metric"])
     series = pd.read_csv(learned / "tables/series.csv").set_index(["task", "metric"])
@@ -91,7 +91,6 @@ def test_a_study_trains_scores_and_compares_formulations(learned):
     page = (learned / "report.html").read_text()
     for heading in ("How much do scores vary?", "Do formulations of a task agree?", "How scores develop"):
         assert heading in page
-    # models are rows, where tasks and models would have to share a line
     assert "small-seed2-step3" in page
 
 

@@ -203,12 +203,16 @@ def _beside_seeds(difference: float, deviation: float, where: str) -> str:
 
 def _in_words(of: Responses, pair: Comparison, level: float, power: float) -> str:
     """What a comparison of two models says."""
+    if pair.better == pair.worse == 0:
+        most = 1 - (1 - level) ** (1 / pair.clusters)
+        return (
+            f"Both have the same score on each of {pair.examples} examples. On others like these they may "
+            f"differ, on up to {most:.0%} of them ({level:.0%} bound)."
+        )
     better, sign = (of.models[0], 1) if pair.difference >= 0 else (of.models[1], -1)
     low, high = sorted((sign * pair.low, sign * pair.high))
-    told = (
-        f"{better} is better by {points(abs(pair.difference))} ({level:.0%} interval {100 * low:.1f} to "
-        f"{100 * high:.1f}, p = {pair.p:.2g})"
-    )
+    interval = f"{level:.0%} interval {100 * low:.1f} to {100 * high:.1f}, " if np.isfinite(low) else ""
+    told = f"{better} is better by {points(abs(pair.difference))} ({interval}p = {pair.p:.2g})"
     if pair.difference == 0:
         told = "Both have as many right"
     planned = ""

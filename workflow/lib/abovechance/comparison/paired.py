@@ -35,9 +35,10 @@ class Comparison(NamedTuple):
     difference
         The first less the second.
     low, high
-        The ends of its interval by resampling clusters of examples with replacement (percentiles).
+        The ends of its interval by resampling clusters of examples with replacement (percentiles); missing
+        where the difference is the same on all, so that nothing says how it varies.
     error, t_low, t_high
-        Its standard error, and the interval by it and Student's distribution.
+        Its standard error, and the interval by it and Student's distribution, missing as the other one.
     unpaired_error, unpaired_low, unpaired_high
         The same as if the examples were not the same ones.
     gain
@@ -50,7 +51,8 @@ class Comparison(NamedTuple):
     mcnemar
         The exact test of McNemar; missing where scores are others than 0 and 1, or examples belong together.
     detectable
-        The least true difference that a test at this level finds with this power at this size.
+        The least true difference that a test at this level finds with this power at this size; missing as the
+        intervals are.
     needed
         How many examples would find a difference of this size with this power; missing where it is none.
     """
@@ -108,9 +110,11 @@ def compare(
     one, other = checked(first, second)
     difference = clustered_mean(one - other, clusters, level)
     sums, sizes = cluster_sums(one - other, clusters)
-    low, high = bootstrap_interval(sums, sizes, level, resamples, seed)
+    # differences that are all the same say nothing of how they vary
+    vary = difference.error > 0
+    low, high = bootstrap_interval(sums, sizes, level, resamples, seed) if vary else (np.nan, np.nan)
     alone = _unpaired(one, other, clusters, level)
-    detectable = factor(level, power) * difference.error
+    detectable = factor(level, power) * difference.error if vary else np.nan
     return Comparison(
         examples=difference.examples,
         clusters=difference.clusters,
@@ -120,8 +124,8 @@ def compare(
         low=low,
         high=high,
         error=difference.error,
-        t_low=difference.low,
-        t_high=difference.high,
+        t_low=difference.low if vary else np.nan,
+        t_high=difference.high if vary else np.nan,
         unpaired_error=alone.error,
         unpaired_low=alone.low,
         unpaired_high=alone.high,

@@ -14,6 +14,7 @@ from typing import Any
 import jsonschema
 
 from abovechance.core.errors import InputError, nearest
+from abovechance.core.files import files_below
 from abovechance.study import formulations, series
 from abovechance.study.model_folders import check_model_path
 from abovechance.study.prompts import BALANCED
@@ -217,6 +218,8 @@ def _check_start(config: Mapping[str, Any], start: str, where: str) -> None:
         if key in config and not Path(config[key]).exists():
             looked = f"there is no '{config[key]}' (looked in {Path.cwd()})"
             raise InputError(f"{where}: key '{key}': {looked}; right would be {right}")
+    for file in files_below(Path(config["evaluations"]), ".json") if start == "evaluations" else []:
+        _expanded(str(file), "key 'evaluations' has a file that", where)
     if start == "imported" and Path(config["predictions"]).suffix != ".parquet":
         raise InputError(
             f"{where}: key 'predictions' is '{config['predictions']}'; right would be {PATHS['predictions']}"
