@@ -73,6 +73,17 @@ def test_its_error_one_in_twenty_is_about_that():
     assert np.mean(alone) > 0.15
 
 
+def test_a_model_with_one_seed_varies_as_the_other_does():
+    wrong, ranked = [], []
+    for seed in range(400):
+        models = simulated(seed, (6, 1), deviation=0.05, examples=100)
+        wrong.append(over_seeds(*models).p <= 0.05)
+        low, high = pairs(trained(models, draws=300), ["a", "b"])[["low", "high"]].iloc[0]
+        ranked.append(low > 0 or high < 0)
+    assert 0.02 <= np.mean(wrong) <= 0.085
+    assert np.mean(ranked) <= 0.12
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 4))
 def test_exchanging_the_models_turns_the_difference(seed, one, other):
     first, second = simulated(seed, (one, other), examples=20)

@@ -75,7 +75,8 @@ def trained(
     """Models on the same examples, of which some were trained several times.
 
     In each draw, examples are drawn anew, and of each model its seeds, whose deviations are made larger by
-    sqrt(s / (s - 1)), since a mean of s draws from s seeds varies less than that of s trainings.
+    sqrt(s / (s - 1)), since a mean of s draws from s seeds varies less than that of s trainings. A model with
+    one seed is taken to vary as the others do.
 
     Parameters
     ----------
@@ -94,7 +95,11 @@ def trained(
     if all(len(one) == 1 for one in given):
         return alone
     drawn = alone.draws.copy()
+    freedom = sum(len(one) - 1 for one in given)
+    pooled = np.sqrt(sum(one.mean(axis=1).var() * len(one) for one in given) / freedom)
     for place, one in enumerate(given):
+        if len(one) == 1:
+            drawn[:, place] += np.random.default_rng([seed, 2, place]).normal(0, pooled, draws)
         if (count := len(one)) > 1:
             # the same examples in each draw as for all models, and the same seeds for all tasks
             each = paired(one, clusters, draws, seed).draws

@@ -49,8 +49,8 @@ def over_seeds(
 
     Examples are the same for both models, and seeds are not: the variances that the seeds of each model and
     the examples make are added, and what both count is taken off (Cameron, Gelbach and Miller, 2011), with
-    Student's distribution of as many degrees of freedom as these leave (Satterthwaite). With one seed of a
-    model, what its seed does is not in it.
+    Student's distribution of as many degrees of freedom as these leave (Satterthwaite). A model with one seed
+    is taken to vary as the other one does; where both have one, what seeds do is not in it.
 
     Parameters
     ----------
@@ -97,15 +97,18 @@ def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:
 def _variance(first: Floats, second: Floats) -> tuple[float, float]:
     """The variance of the difference, and its degrees of freedom."""
     parts, freedoms = [], []
-    for left in (first, second):
-        if (seeds := len(left)) > 1:
-            parts.append(seeds / (seeds - 1) * float((left.sum(axis=1) ** 2).sum()))
-            freedoms.append(seeds - 1)
+    several = [left for left in (first, second) if len(left) > 1]
+    for left in several:
+        seeds = len(left)
+        of_mean = seeds / (seeds - 1) * float((left.sum(axis=1) ** 2).sum())
+        # of a training alone it is as many times as large as there are seeds
+        parts.append(of_mean * (1 if len(several) == 2 else 1 + seeds))
+        freedoms.append(seeds - 1)
     by_example = first.sum(axis=0) + second.sum(axis=0)
     examples = len(by_example)
     parts.append(examples / max(examples - 1, 1) * float((by_example**2).sum()))
     freedoms.append(max(examples - 1, 1))
-    counted_twice = sum(float((left**2).sum()) for left in (first, second) if len(left) > 1)
+    counted_twice = sum(float((left**2).sum()) for left in (first, second)) if several else 0.0
     variance = max(sum(parts) - counted_twice, *parts)
     below = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
     return variance, variance**2 / below if below else 0.0
