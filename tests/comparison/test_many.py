@@ -1,5 +1,7 @@
 """Orders of many models, several prompts, and where scores vary."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,15 +11,18 @@ from scipy import stats
 
 from abovechance.compare import (
     compare,
+    exchanged,
     over_prompts,
     paired,
     pairs,
     ranks,
     together,
+    trained,
     unpaired,
     variance_components,
 )
 from abovechance.comparison.many import _letters
+from abovechance.comparison.study import of_study
 from abovechance.core.errors import InputError
 
 
@@ -85,11 +90,94 @@ def test_unpaired_models_are_two_proportions():
     table = pairs(unpaired([0.7, 0.6], [400, 500], draws=20_000), ["a", "b"])
     error = np.sqrt(0.7 * 0.3 / 400 + 0.6 * 0.4 / 500)
     assert table["error"].iloc[0] == pytest.approx(error, rel=0.03)
-    assert table["p"].iloc[0] == pytest.approx(2 * stats.norm.sf(0.1 / error), rel=0.2)
+    assert table["p"].iloc[0] == stats.fisher_exact([[280, 120], [300, 200]]).pvalue
     assert table["high"].iloc[0] - 0.1 == pytest.approx(1.96 * error, rel=0.04)
     same = pairs(unpaired([1.0, 1.0], 10), ["a", "b"])
     assert same["p"].tolist() == [1]
-    assert same[["low", "high"]].to_numpy().tolist() == [[0, 0]]
+    # that ten of ten are right does not say that all are
+    assert same["low"].iloc[0] < -0.1 < 0.1 < same["high"].iloc[0]
+
+
+def test_a_few_examples_of_a_leaderboard_tell_nothing_apart():
+    drawn = unpaired([1.0, 0.0], 2)
+    table = pairs(drawn, ["a", "b"])
+    assert table["p"].tolist() == [pytest.approx(1 / 3)]
+    assert table["low"].iloc[0] < 0
+    assert set(ranks(drawn, ["a", "b"])["groups"]) == {"a"}
+    for accuracies, examples in (([0.5, np.nan], 10), ([0.5, 77], 10), ([0.5, 0.5], 0)):
+        with pytest.raises(InputError, match=r"accuracies are in \[0, 1\]"):
+            unpaired(accuracies, examples)
+
+
+def test_what_does_not_vary_is_told_apart_by_the_exact_test_alone():
+    few = paired([[1, 1, 1, 0], [0, 0, 1, 0]], clusters=[0, 0, 0, 0])
+    assert pairs(few, ["a", "b"])[["low", "high"]].isna().all(axis=None)
+    assert set(ranks(few, ["a", "b"])["groups"]) == {"a"}
+    five, many = (paired([np.ones(count), np.zeros(count)]) for count in (5, 50))
+    assert set(ranks(five, ["a", "b"])["groups"]) == {"a"}
+    assert ranks(many, ["a", "b"])["groups"].tolist() == ["a", "b"]
+
+
+def test_means_over_prompts_have_an_exact_p():
+    """Draws alone could not be below one in ten thousand, which many pairs' adjusted p never reaches."""
+    generator = np.random.default_rng(3)
+    scores = np.array([generator.binomial(3, p, 200) / 3 for p in (0.9, 0.1)])
+    assert pairs(paired(scores), ["a", "b"])["p"].iloc[0] < 1e-40
+    small = np.array([generator.binomial(3, p, 9) / 3 for p in (0.6, 0.5)])
+    own = small[0] - small[1]
+    signs = np.array([*product([-1, 1], repeat=9)])
+    expected = (np.abs(signs @ own) >= abs(own.sum()) - 1e-9).mean()
+    assert exchanged(own) == pytest.approx(expected)
+
+
+def test_tasks_are_drawn_apart_unless_they_have_the_same_examples():
+    """Data that are sorted by label would otherwise belong together, place by place."""
+    generator = np.random.default_rng(4)
+    rows = []
+    for task, sign in (("one", 1), ("other", -1)):
+        for model, turned in (("a", 1), ("b", -1)):
+            p = 0.5 + 0.4 * sign * turned * np.linspace(-1, 1, 200)
+            right = generator.random(200) < p
+            rows.append(
+                pd.DataFrame(
+                    {"model": model, "task": task, "shots": 0, "example": [f"{task}{i}" for i in range(200)]}
+                ).assign(correct=right.astype(float), prompts=1)
+            )
+    table = pd.concat(rows, ignore_index=True)
+    apart = table.set_index(["task", "model"])["correct"]
+    variances = [
+        np.var(apart[task, "a"].to_numpy() - apart[task, "b"].to_numpy()) / 200 for task in ("one", "other")
+    ]
+    found = of_study(table).overall
+    expected = np.sqrt(sum(variances)) / 2
+    assert set(found["groups"]) == {"a"}
+    alike = table.assign(example=table["example"].str.replace("one|other", "", regex=True))
+    drawn = [
+        trained([[apart[task, model].to_numpy()] for model in "ab"], of_examples=place)
+        for place, task in enumerate(("one", "other"))
+    ]
+    assert pairs(together(drawn), ["a", "b"])["error"].iloc[0] == pytest.approx(expected, rel=0.1)
+    assert len(of_study(alike).overall) == 2
+
+
+def test_names_are_of_one_model_each():
+    drawn = paired([[1, 0, 1], [0, 0, 1]])
+    with pytest.raises(InputError, match="each with a name of its own"):
+        ranks(drawn, ["a", "a"])
+    with pytest.raises(InputError, match="right would be at least two"):
+        ranks(paired([[1, 0, 1]]), ["a"])
+    with pytest.raises(InputError, match="right would be models and examples"):
+        paired(np.zeros((2, 0)))
+
+
+@pytest.mark.parametrize("examples", [10, 20])
+def test_few_examples_and_many_models_are_seldom_told_apart_wrongly(examples):
+    generator = np.random.default_rng(examples)
+    wrong = 0
+    for _ in range(150):
+        drawn = paired((generator.random((4, examples)) < 0.6).astype(float), draws=1000)
+        wrong += (pairs(drawn, [*"abcd"])["low"] > 0).any()
+    assert wrong / 150 <= 0.1
 
 
 def test_tasks_together_count_alike():

@@ -73,6 +73,25 @@ def test_its_error_one_in_twenty_is_about_that():
     assert np.mean(alone) > 0.15
 
 
+@pytest.mark.parametrize(("seeds", "models"), [(2, 3), (3, 5)])
+def test_models_with_few_seeds_are_seldom_told_apart_wrongly(seeds, models):
+    wrong = 0
+    for seed in range(120):
+        drawn = trained(simulated(seed, (seeds,) * models, deviation=0.075, examples=100), draws=300)
+        wrong += (pairs(drawn, [*"abcde"[:models]])["low"] > 0).any()
+    assert wrong / 120 <= 0.1
+
+
+def test_what_never_varies_has_no_interval():
+    for first, second, clusters in (
+        ([[1.0]], [[0.0]], None),
+        ([[1, 1]], [[0, 0]], None),
+        ([[1, 1, 1]], [[0, 0, 1]], [0, 0, 0]),
+    ):
+        found = over_seeds(first, second, clusters)
+        assert np.isnan([found.low, found.high, found.p]).all()
+
+
 def test_a_model_with_one_seed_varies_as_the_other_does():
     wrong, ranked = [], []
     for seed in range(400):

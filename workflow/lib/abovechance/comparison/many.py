@@ -36,16 +36,27 @@ class Drawn(NamedTuple):
     sums
         (models, clusters) of what the scores are means, for exact tests; None where that is not known.
     p
-        (models, models) of each pair, where models were trained several times; see ``over_seeds``.
+        (models, models) of each pair, where it is not by exchanging models.
+    freedom
+        The degrees of freedom of the draws' spread, of each pair (models, models) or of all.
+    middle
+        (models,) about which draws spread; the scores where it is None.
     """
 
     scores: Floats
     draws: Floats
     sums: Floats | None = None
     p: Floats | None = None
+    freedom: Floats | float = np.inf
+    middle: Floats | None = None
 
 
-def paired(scores: ArrayLike, clusters: ArrayLike | None = None, draws: int = DRAWS, seed: int = 0) -> Drawn:
+def paired(
+    scores: ArrayLike,
+    clusters: ArrayLike | None = None,
+    draws: int = DRAWS,
+    seed: int | Sequence[int] = 0,
+) -> Drawn:
     """Models on the same examples.
 
     Parameters
@@ -54,6 +65,8 @@ def paired(scores: ArrayLike, clusters: ArrayLike | None = None, draws: int = DR
         (models, examples) numbers.
     clusters
         (examples,) the same for examples that belong together, which are drawn as wholes.
+    seed
+        Of the draws; those of tasks with other examples should have others (``together``).
 
     Raises
     ------
@@ -61,16 +74,21 @@ def paired(scores: ArrayLike, clusters: ArrayLike | None = None, draws: int = DR
         If a score is missing.
     """
     given = np.asarray(scores, dtype=float)
-    if given.ndim != 2 or not np.isfinite(given).all():
+    if given.ndim != 2 or not given.size or not np.isfinite(given).all():
         raise InputError(f"scores of the shape {given.shape}; right would be models and examples, all there")
     sums, sizes = cluster_sums(given, clusters)
     count = len(sizes)
     counts = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
-    return Drawn(given.mean(axis=1), (counts @ sums.T) / (counts @ sizes)[:, None], sums)
+    drawn = (counts @ sums.T) / (counts @ sizes)[:, None]
+    return Drawn(given.mean(axis=1), drawn, sums, freedom=float(count - 1))
 
 
 def trained(
-    seeds: Sequence[ArrayLike], clusters: ArrayLike | None = None, draws: int = DRAWS, seed: int = 0
+    seeds: Sequence[ArrayLike],
+    clusters: ArrayLike | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    of_examples: int = 0,
 ) -> Drawn:
     """Models on the same examples, of which some were trained several times.
 
@@ -84,34 +102,44 @@ def trained(
         For each model (seeds, examples) scores.
     clusters
         (examples,) the same for examples that belong together.
+    seed
+        Of the draws. Those of the models' seeds are the same in all tasks.
+    of_examples
+        Of the draws of examples beside it: another number for tasks with other examples.
 
     Raises
     ------
     InputError
-        If a score is missing.
+        If a score is missing, or models have other examples.
     """
     given = [np.atleast_2d(np.asarray(one, dtype=float)) for one in seeds]
-    alone = paired([one.mean(axis=0) for one in given], clusters, draws, seed)
+    if len({one.shape[-1] for one in given}) != 1:
+        raise InputError("models have other numbers of examples; right would be the same examples")
+    alone = paired([one.mean(axis=0) for one in given], clusters, draws, [seed, of_examples])
     if all(len(one) == 1 for one in given):
         return alone
     drawn = alone.draws.copy()
-    freedom = sum(len(one) - 1 for one in given)
-    pooled = np.sqrt(sum(one.mean(axis=1).var() * len(one) for one in given) / freedom)
+    repeats = sum(len(one) - 1 for one in given)
+    pooled = np.sqrt(sum(one.mean(axis=1).var() * len(one) for one in given) / repeats)
     for place, one in enumerate(given):
         if len(one) == 1:
             drawn[:, place] += np.random.default_rng([seed, 2, place]).normal(0, pooled, draws)
         if (count := len(one)) > 1:
             # the same examples in each draw as for all models, and the same seeds for all tasks
-            each = paired(one, clusters, draws, seed).draws
+            each = paired(one, clusters, draws, [seed, of_examples]).draws
             chosen = np.random.default_rng([seed, 1, place]).multinomial(
                 count, np.full(count, 1 / count), draws
             )
             moved = (each * chosen).sum(axis=1) / count - each.mean(axis=1)
             drawn[:, place] += moved * np.sqrt(count / (count - 1))
-    p = np.ones((len(given), len(given)))
+    p, freedom = (np.ones((len(given), len(given))) for _ in range(2))
     for first, second in combinations(range(len(given)), 2):
-        p[first, second] = p[second, first] = over_seeds(given[first], given[second], clusters).p
-    return Drawn(alone.scores, drawn, p=p)
+        found = over_seeds(given[first], given[second], clusters)
+        # where nothing varies, not even over examples, they are exchanged
+        own = alone.sums[first] - alone.sums[second] if alone.sums is not None else np.zeros(1)
+        p[first, second] = p[second, first] = exchanged(own) if np.isnan(found.p) else found.p
+        freedom[first, second] = freedom[second, first] = found.freedom
+    return Drawn(alone.scores, drawn, p=p, freedom=freedom)
 
 
 def flips(
@@ -137,6 +165,8 @@ def flips(
         half.
     """
     given = [np.asarray(one, dtype=float) for one in scores]
+    if len({one.shape[1:] for one in given}) != 1 or given[0].ndim != 3:
+        raise InputError("models have other prompts or examples; right would be seeds, prompts and examples")
     generator = np.random.default_rng(seed)
     prompts = given[0].shape[1]
     chosen = generator.multinomial(prompts, np.full(prompts, 1 / prompts), draws)
@@ -162,6 +192,9 @@ def flips(
 def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Drawn:
     """Models of which only accuracies are known, each as if on examples of its own.
 
+    Draws are as if each had one right and one wrong answer more (Agresti and Caffo, 2000); p is that of
+    Fisher's exact test.
+
     Parameters
     ----------
     accuracies
@@ -169,10 +202,18 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
     examples
         (models,) or one number, on how many.
     """
-    given = np.asarray(accuracies, dtype=float)
-    count = np.broadcast_to(np.asarray(examples, dtype=np.int64), given.shape)
-    right = np.random.default_rng(seed).binomial(count, given, (draws, len(given)))
-    return Drawn(given, right / count)
+    given, count = np.asarray(accuracies, dtype=float), np.asarray(examples, dtype=float)
+    count = np.broadcast_to(count, given.shape)
+    if not ((given >= 0) & (given <= 1)).all() or not (count >= 1).all():
+        raise InputError("accuracies are in [0, 1], and examples at least 1")
+    right = np.rint(given * count)
+    # that all of a few were right does not say that all are
+    drawn = np.random.default_rng(seed).beta(right + 1, count - right + 1, (draws, len(given)))
+    p = np.ones((len(given), len(given)))
+    for one, other in combinations(range(len(given)), 2):
+        table = [[right[one], count[one] - right[one]], [right[other], count[other] - right[other]]]
+        p[one, other] = p[other, one] = stats.fisher_exact(np.rint(table).astype(np.int64)).pvalue
+    return Drawn(given, drawn, p=p, middle=(right + 1) / (count + 2))
 
 
 def reordered(drawn: Drawn, names: Sequence[str], order: Sequence[str]) -> Drawn:
@@ -180,13 +221,23 @@ def reordered(drawn: Drawn, names: Sequence[str], order: Sequence[str]) -> Drawn
     places = [names.index(name) for name in order]
     sums = None if drawn.sums is None else drawn.sums[places]
     p = None if drawn.p is None else drawn.p[np.ix_(places, places)]
-    return Drawn(drawn.scores[places], drawn.draws[:, places], sums, p)
+    freedom = drawn.freedom
+    if not isinstance(freedom, float):
+        freedom = freedom[np.ix_(places, places)]
+    middle = None if drawn.middle is None else drawn.middle[places]
+    return Drawn(drawn.scores[places], drawn.draws[:, places], sums, p, freedom, middle)
 
 
 def together(tasks: Sequence[Drawn]) -> Drawn:
-    """The mean over tasks, each counted alike, of the same models."""
+    """The mean over tasks, each counted alike, of the same models.
+
+    Tasks are to be drawn with seeds of their own, unless they have the same examples: what is drawn alike
+    counts as belonging together.
+    """
     return Drawn(
-        np.mean([task.scores for task in tasks], axis=0), np.mean([task.draws for task in tasks], axis=0)
+        np.mean([task.scores for task in tasks], axis=0),
+        np.mean([task.draws for task in tasks], axis=0),
+        freedom=np.min([task.freedom + np.zeros((len(task.scores),) * 2) for task in tasks], axis=0),
     )
 
 
@@ -198,10 +249,11 @@ def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
     DataFrame
         One row a pair, the better model first: ``first``; ``second``; ``difference``; its ``error`` over
         draws; ``low`` and ``high``, an interval that holds for all pairs at once (the largest deviation over
-        pairs, by standard errors); ``p``, two-sided: of paired models, by exchanging them within clusters of
-        examples (``paired.exchanged``), of those trained several times by ``over_seeds``, else by the error;
-        ``holm`` and ``bh``, the same adjusted for the number of pairs; ``flips``, in which share of draws the
-        order is the other one.
+        pairs, by standard errors, and Student's distribution), missing where nothing varies; ``p``,
+        two-sided: of paired models, by exchanging them within clusters of examples (``paired.exchanged``), of
+        those trained several times by ``over_seeds``, of unpaired ones by Fisher's exact test, of the mean
+        over tasks by the error; ``holm`` and ``bh``, the same adjusted for the number of pairs; ``flips``, in
+        which share of draws the order is the other one.
     """
     order = np.argsort(-drawn.scores, kind="stable")
     rows = []
@@ -219,9 +271,23 @@ def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
                 "flips": float((draws < 0).mean() + (draws == 0).mean() / 2),
             }
         )
+    if len(rows) < 1 or len({*names}) < len(drawn.scores):
+        raise InputError(
+            f"models are {', '.join(names)}; right would be at least two, each with a name of its own"
+        )
     table = pd.DataFrame(rows)
-    reach = _largest(drawn, level) * table["error"]
-    table = table.assign(low=table["difference"] - reach, high=table["difference"] + reach)
+    far = stats.norm.sf(_largest(drawn, level))
+    freedom = np.asarray(drawn.freedom + np.zeros((len(names),) * 2))
+    places = [*combinations(order, 2)]
+    own = np.array([max(freedom[pair], 1e-9) for pair in places])
+    reach = stats.t.isf(far, own) * table["error"]
+    if drawn.sums is not None:  # a mean of as many draws as examples varies less than one of other examples
+        reach = reach * np.sqrt((own + 1) / own)
+    reach = reach.where(table["error"] > 0)
+    middle = table["difference"]
+    if drawn.middle is not None:
+        middle = pd.Series([drawn.middle[one] - drawn.middle[other] for one, other in places])
+    table = table.assign(low=middle - reach, high=middle + reach)
     table = table.assign(holm=adjusted(table["p"], "holm"), bh=adjusted(table["p"], "bh"))
     return table[PAIRS]
 
@@ -238,7 +304,7 @@ def _p(drawn: Drawn, one: int, other: int, difference: float, error: float) -> f
 
 def _largest(drawn: Drawn, level: float) -> float:
     """The quantile of the largest deviation of any pair's difference, in standard errors."""
-    deviations = drawn.draws - drawn.scores
+    deviations = drawn.draws - (drawn.scores if drawn.middle is None else drawn.middle)
     one, other = np.triu_indices(len(drawn.scores), 1)
     differences = deviations[:, one] - deviations[:, other]
     errors = differences.std(axis=0, ddof=1)
@@ -261,7 +327,9 @@ def ranks(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
         told apart; ``best``, in which share of draws it is the best (shared among equals).
     """
     table = pairs(drawn, names, level)
-    apart = table[table["low"] > 0]
+    # by more than rounding; where nothing varies, by the exact test
+    sure = np.where(table["low"].isna(), table["holm"] <= 1 - level, table["low"] > 1e-12)
+    apart = table[sure]
     order = np.argsort(-drawn.scores, kind="stable")
     best = drawn.draws == drawn.draws.max(axis=1, keepdims=True)
     share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)

@@ -20,6 +20,7 @@ from abovechance.core.means import Mean, cluster_sums, clustered_mean
 LEVEL, POWER = 0.95, 0.8
 RESAMPLES = 9999
 MOST_STEPS = 10**6  # of a sum whose distribution is worked out exactly
+MOST_PROMPTS = 256  # of which scores may be means
 BATCH = 2**22  # numbers that are resampled at once
 
 
@@ -107,6 +108,8 @@ def compare(
     InputError
         If there are not as many scores of both, fewer than two, or one is not a number.
     """
+    if not (0 < level < 1 and 0 < power < 1):
+        raise InputError(f"level and power are {level:g} and {power:g}; right would be between 0 and 1")
     one, other = checked(first, second)
     difference = clustered_mean(one - other, clusters, level)
     sums, sizes = cluster_sums(one - other, clusters)
@@ -205,10 +208,11 @@ def bootstrap_interval(
     return float(found.low), float(found.high)
 
 
-def exchanged(sums: Floats, resamples: int = RESAMPLES, seed: int = 0) -> float:
+def exchanged(sums: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> float:
     """How probable a sum of differences as far from 0 is, where the models of each cluster are exchanged.
 
-    Exact where sums are whole numbers, as those of right and wrong answers are. Else all exchanges are
+    Exact where sums are multiples of one number, as those of right and wrong answers are, and their means
+    over prompts. Else all exchanges are
     counted where there are no more than ``resamples``, or so many are drawn, and p is (b + 1) / (B + 1),
     which is valid (Phipson and Smyth, 2010).
 
@@ -217,13 +221,21 @@ def exchanged(sums: Floats, resamples: int = RESAMPLES, seed: int = 0) -> float:
     sums
         (clusters,) sums of differences.
     """
-    told = np.abs(sums[sums != 0])  # others are the same either way
+    given = np.asarray(sums, dtype=float)
+    if given.ndim != 1 or not np.isfinite(given).all():
+        raise InputError("differences are no row of numbers; right would be one for each cluster, all there")
+    sums = given[np.abs(given) > 1e-12]  # others are the same either way
+    told = np.abs(sums)
     if len(told) < 2:
         return 1.0
-    if (told == np.rint(told)).all() and told.sum() <= MOST_STEPS:
-        return _exactly(abs(float(sums.sum())), told)
+    for times in range(1, MOST_PROMPTS + 1):
+        whole = np.rint(told * times)
+        if np.abs(told * times - whole).max() < 1e-9 * times:
+            if whole.sum() > MOST_STEPS:
+                break
+            return _exactly(abs(float((np.sign(sums) * whole).sum())), whole)
     found = stats.permutation_test(
-        (sums[sums != 0] / told.sum(),),
+        (sums / told.sum(),),
         # rounded, so that sums that are equal but for the last digit count as equal
         lambda values, axis=-1: np.abs(values.sum(axis=axis)).round(12),
         permutation_type="samples",
@@ -255,11 +267,12 @@ def _exactly(reached: float, sizes: Floats) -> float:
     return float(min(1.0, np.clip(steps, 0, None)[far].sum()))
 
 
-def mcnemar(first: Floats, second: Floats) -> float:
+def mcnemar(first: ArrayLike, second: ArrayLike) -> float:
     """The exact test of McNemar: whether as many examples are right with one model alone as with the other.
 
     Missing where scores are others than 0 and 1.
     """
+    first, second = checked(first, second)
     if not np.isin(first, (0, 1)).all() or not np.isin(second, (0, 1)).all():
         return np.nan
     better, worse = int((first > second).sum()), int((first < second).sum())

@@ -26,10 +26,11 @@ class OverSeeds(NamedTuple):
         missing where both have one seed.
     difference, low, high
         Of the means over seeds, with its interval.
-    error
-        The standard error of the difference.
+    error, freedom
+        The standard error of the difference, and its degrees of freedom.
     p
-        How probable a difference as large is, either way, where there is none.
+        How probable a difference as large is, either way, where there is none; missing as the interval is
+        where nothing varies.
     """
 
     first_seeds: int
@@ -39,6 +40,7 @@ class OverSeeds(NamedTuple):
     low: float
     high: float
     error: float
+    freedom: float
     p: float
 
 
@@ -76,15 +78,12 @@ def over_seeds(
     means = [one.mean(axis=1) for one in both]
     difference = float(means[0].mean() - means[1].mean())
     variance, freedom = _variance(parts[0], -parts[1])
-    error, reach = float(np.sqrt(variance)), np.nan
-    p = np.nan
+    error, reach, p = float(np.sqrt(variance)), np.nan, np.nan
     if freedom > 0:
         reach = float(stats.t.ppf((1 + level) / 2, freedom)) * error
         p = float(2 * stats.t.sf(abs(difference) / error, freedom))
-    elif variance == 0:
-        reach, p = 0.0, 1.0 if difference == 0 else 0.0
-    counts = (len(means[0]), len(means[1]))
-    return OverSeeds(*counts, _pooled(means), difference, difference - reach, difference + reach, error, p)
+    counts, ends = (len(means[0]), len(means[1])), (difference - reach, difference + reach)
+    return OverSeeds(*counts, _pooled(means), difference, *ends, error, freedom, p)
 
 
 def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -88,7 +89,9 @@ def of_study(
     ranks, pairs, overall = [], [], []
     by_shots: dict[int, list[tuple[list[str], many.Drawn]]] = {}
     for found in arrange(rows, clusters):
-        drawn = many.trained(found.by_seed, found.clusters)
+        # tasks with the same examples, such as formulations, are drawn alike, and no others
+        of_examples = crc32("\n".join(found.examples).encode())
+        drawn = many.trained(found.by_seed, found.clusters, of_examples=of_examples)
         ranks.append(many.ranks(drawn, found.models).assign(task=found.task, shots=found.shots))
         pairs.append(many.pairs(drawn, found.models).assign(task=found.task, shots=found.shots))
         if len(found.models) == everywhere:
