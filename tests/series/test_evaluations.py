@@ -115,7 +115,8 @@ def test_a_number_of_examples_that_is_not_whole_is_not_known(tmp_path):
 def test_what_is_wrong_in_results_is_told(tmp_path):
     first = write(tmp_path / "a", "x_step5.json", result(5, 0.5))
     with pytest.raises(
-        InputError, match=r"x_step6.json: its name says step 6, and what it was run with 'step5'"
+        InputError,
+        match=r"x_step6.json: is of step 5 by what it was run with 'step5' and step 6 by its name 'x_step6",
     ):
         read_evaluations([write(tmp_path / "b", "x_step6.json", result(5, 0.5))])
     again = write(tmp_path / "c", "again.json", result(5, 0.4))
@@ -243,3 +244,155 @@ def test_curves_are_drawn_with_their_numbers(tmp_path):
     assert len(lines) == 4
     wrong = CliRunner().invoke(app, ["variance", str(tmp_path / "e"), "--task", "u"])
     assert "--task u: is not in these results" in str(wrong.exception or wrong.output)
+
+
+def test_steps_are_whole_words_with_units(tmp_path):
+    paths = [
+        write(tmp_path, f"{place}.json", result_of(f"pretrained=m,revision={revision}", 0.3 + place / 10))
+        for place, revision in enumerate(("step500", "step1k", "stage1-step2000-tokens9B", "global_step10k"))
+    ]
+    assert sorted(set(read_evaluations(paths)["checkpoint"])) == [500, 1000, 2000, 10_000]
+    for name in ("org/footstep3-model", "org/multistep2_run", "org/step3d"):
+        table = read_evaluations([write(tmp_path, "one.json", result_of(f"pretrained={name}"))])
+        assert set(table["model"]) == {name}
+        assert set(table["checkpoint"]) == {0}
+
+
+def test_the_models_name_loses_its_step_wherever_the_step_stands(tmp_path):
+    paths = [
+        write(tmp_path, f"step{step}.json", result_of(f"pretrained=runs/a/step{step}/")) for step in (10, 20)
+    ]
+    table = read_evaluations(paths)
+    assert set(table["model"]) == {"runs/a"}
+    assert set(table["checkpoint"]) == {10, 20}
+    with pytest.raises(InputError, match=r"is of step 10 by its name 'step10.json' and step 30 by its model"):
+        read_evaluations([write(tmp_path, "step10.json", result_of("pretrained=runs/a/step30"))])
+
+
+def test_a_seed_can_stand_in_the_files_name_or_in_the_revision(tmp_path):
+    paths = [
+        write(tmp_path, f"m_seed{seed}_step1.json", result_of("pretrained=m", seed / 10)) for seed in (1, 2)
+    ]
+    paths.append(write(tmp_path, "x.json", result_of("pretrained=m,revision=step1-seed-3")))
+    assert set(read_evaluations(paths)["seed"]) == {1, 2, 3}
+
+
+def test_whether_less_is_better_that_is_not_said_follows_from_the_name(tmp_path):
+    content = result(1, 0.5, higher_is_better={"t": {"acc": None, "likelihood_difference": None}})
+    own = content["results"]["t"]
+    content["results"]["t"] = own | {
+        "likelihood_difference": 2.0,
+        "exact_answer": 0.3,
+        "wer": 0.4,
+        "mse": 1.0,
+    }
+    found = read_evaluations([write(tmp_path, "a.json", content)]).set_index("metric")["loss"].to_dict()
+    assert found == {
+        "acc": False,
+        "word_perplexity": True,
+        "likelihood_difference": True,
+        "exact_answer": False,
+        "wer": True,
+        "mse": True,
+    }
+
+
+def test_means_that_a_file_has_itself_do_not_count_in_groups(tmp_path):
+    content = result(1, 0.5)
+    own = content["results"]["t"]
+    content["results"] = {"mmlu": own | {"acc,none": 0.9}, "mmlu_a": own, "mmlu_b": own | {"acc,none": 0.3}}
+    content["n-shot"] = {}
+    content["group_subtasks"] = {"mmlu": ["mmlu_a", "mmlu_b"], "mmlu_a": [], "mmlu_b": []}
+    table = read_evaluations([write(tmp_path, "a.json", content)])
+    found = with_groups(table, {"all": "mmlu*"}, "here: key 'groups").set_index(["task", "metric"])
+    assert found.loc[("all", "acc"), "value"] == pytest.approx(0.4)
+    assert found.loc[("mmlu", "acc"), "value"] == 0.9
+
+
+def test_numbers_of_examples_that_contradict_each_other_are_not_known(tmp_path):
+    for step, accuracy in ((0, 0.28), (1, 0.31)):
+        content = result(step, accuracy)
+        content["results"]["t"]["acc_stderr,none"] = 0.03
+        write(tmp_path / "e", f"{step}.json", content)
+    assert set(read_evaluations([tmp_path / "e"])["examples"]) == {-1}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"results": {"acc": 0.5}},
+        {"results": {"t": None}},
+        {"results": {"t": ["a"]}},
+        ["a list"],
+    ],
+)
+def test_other_json_in_a_folder_is_passed_over(tmp_path, other):
+    write(tmp_path / "e", "0.json", result(0, 0.5))
+    (tmp_path / "e" / "other.json").write_text(json.dumps(other))
+    (tmp_path / "e" / "._0.json").unlink(missing_ok=True)
+    assert len(read_evaluations([tmp_path / "e"])) == 2
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"n-shot": 3},
+        {"n-samples": {"t": 100}},
+        {"n-samples": {"t": {"effective": "many"}}},
+        {"higher_is_better": {"t": True}},
+        {"group_subtasks": ["t"]},
+        {"config": "x"},
+    ],
+)
+def test_odd_shapes_beside_the_results_are_not_told(tmp_path, more):
+    table = read_evaluations([write(tmp_path, "step5.json", result(5, 0.5) | more)]).set_index("metric")
+    assert table.loc["acc", "value"] == 0.5
+    assert table.loc["acc", "examples"] == 200
+
+
+def test_zip_files_of_macs_and_broken_ones(tmp_path):
+    with zipfile.ZipFile(tmp_path / "mac.zip", "w") as file:
+        file.writestr("e/0.json", "\ufeff" + json.dumps(result(0, 0.5)))
+        file.writestr("__MACOSX/e/._0.json", b"\x00\x05\x16\x07\xff")
+    assert len(read_evaluations([tmp_path / "mac.zip"])) == 2
+    whole = (tmp_path / "mac.zip").read_bytes()
+    place = whole.index(b'"results"')
+    (tmp_path / "cut.zip").write_bytes(whole[:place] + b"X" + whole[place + 1 :])
+    with pytest.raises(InputError, match="cut.zip: cannot be unpacked"):
+        read_evaluations([tmp_path / "cut.zip"])
+
+
+def seeds_of(values: dict[int, list[float]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"model": "m", "seed": seed, "checkpoint": 10 * step, "value": value}
+        for seed, own in values.items()
+        for step, value in enumerate(own)
+    ).assign(
+        shots=0,
+        task="t",
+        metric="acc",
+        error=0.01,
+        bootstrap=np.nan,
+        examples=100,
+        prompts=1,
+        chance=0.25,
+        loss=False,
+    )
+
+
+def test_the_last_checkpoint_is_one_that_all_seeds_have():
+    found = of_evaluations(seeds_of({1: [0.2, 0.4, 0.9], 2: [0.2, 0.5]})).iloc[0]
+    assert found["mean"] == pytest.approx(0.45)
+    assert found["final_deviation"] == pytest.approx(np.std([0.4, 0.5], ddof=1))
+    assert found["checkpoints"] == 2
+
+
+def test_a_score_that_is_no_number_is_not_passed_over():
+    found = of_evaluations(seeds_of({1: [0.2, 0.4, np.nan]})).iloc[0]
+    assert np.isnan(found["mean"])
+    assert found["checkpoints"] == 3
+    assert pd.isna(found["leaves_chance"])
+    nothing = of_evaluations(seeds_of({1: [np.nan, np.nan]})).iloc[0]
+    assert np.isnan(nothing["mean"])
+    percent = of_evaluations(seeds_of({1: [30.0, 50.0]})).iloc[0]
+    assert pd.isna(percent["leaves_chance"])

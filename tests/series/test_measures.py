@@ -120,3 +120,19 @@ def test_what_is_no_series_is_told():
     for wrong in (np.ones((2, 2, 2)), []):
         with pytest.raises(InputError, match="right would be seeds and checkpoints"):
             seed_mean(wrong)
+
+
+def test_infinite_scores_are_scores():
+    assert seed_mean([[1.0, np.inf], [1.0, 2.0]]) == np.inf
+    assert monotonicity([[np.inf, 3.0, 2.0]], loss=True) == 1
+
+
+def test_a_deviation_of_rounding_is_none():
+    assert signal_to_noise([[0.7], [0.7], [0.7]]) == np.inf
+    assert signal_to_noise([[0.3], [0.3], [0.3]]) == np.inf
+
+
+def test_checkpoints_without_a_score_are_not_told_from_guessing():
+    assert leaves_chance([[0.5, np.nan, 0.6]], 0.25, 100) == 2
+    with pytest.raises(InputError, match="an accuracy is 30; right would be between 0 and 1"):
+        leaves_chance([[0.5, 30.0]], 0.25, 100)

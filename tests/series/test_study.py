@@ -68,4 +68,4 @@ def test_a_series_leaves_chance_where_its_best_prompt_does():
     assert found.loc["best_accuracy", "leaves_chance"] == 100
     assert found.loc["accuracy", "monotonicity"] > 0.5
     assert found.loc["nll", "monotonicity"] > 0.5
-    assert np.isnan(found.loc["correct", "leaves_chance"])
+    assert found["leaves_chance"].isna()["correct"]

@@ -160,7 +160,9 @@ def test_a_text_that_lists_its_choices_has_no_such_formulations():
         ("Who?\n(1) me\n(2) you\nAnswer:", ["me", "you"], 1),
     )
     for name in ("cloze", "letters"):
-        with pytest.raises(InputError, match="^here: the text of each example lists its choices itself"):
+        with pytest.raises(
+            InputError, match="^here: the texts list the choices themselves, such as that of example"
+        ):
             put(rows, name, "here")
 
 
@@ -168,3 +170,56 @@ def test_there_are_26_letters():
     rows = questions(("Which?", [str(number) for number in range(27)], 3), ("Who?", ["a", "b"], 1))
     with pytest.raises(InputError, match="example '0' has 27 choices.*at most 26"):
         put(rows, "letters", "here")
+
+
+def asked(texts: list[str], choices: list[list[str]], correct: list[int]) -> pd.DataFrame:
+    return as_table(
+        {
+            "example": str(number),
+            "text": text,
+            "choices": own,
+            "correct": [place == right for place in range(len(own))],
+        }
+        for number, (text, own, right) in enumerate(zip(texts, choices, correct, strict=True))
+    )
+
+
+@pytest.mark.parametrize(
+    "places",
+    [[0] * 11 + [1], [-1] * 12, [2] * 10 + [0, 1]],
+)
+def test_an_order_that_nearly_gives_the_answer_away_is_drawn_anew(places):
+    choices = [["a", "b", "c"] if number % 2 else ["a", "b", "c", "d"] for number in range(12)]
+    right = [place % len(own) for place, own in zip(places, choices, strict=True)]
+    table = asked([f"Q{number}?\nAnswer:" for number in range(12)], choices, right)
+    found = put(table, "letters", "here")
+    first = [flags.index(True) for flags in found["correct"]]
+    assert max(map(first.count, first)) < 10
+    even = asked(["Q?" + str(number) for number in range(12)], [["a", "b", "c"]] * 12, [0, 1, 2] * 4)
+    assert [flags.index(True) for flags in put(even, "letters", "here")["correct"]] == [0, 1, 2] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "choices"),
+    [
+        ("Q?\nA. red\nB. blue\nAnswer:", ["A", "B"]),
+        ("Q? Options: (A) red (B) blue. Answer:", ["red", "blue"]),
+        ("Q?\nA. red.\nB. blue.\nAnswer:", ["red", "blue"]),
+    ],
+)
+def test_texts_that_list_choices_in_other_ways_are_told(text, choices):
+    table = asked([text] * 3 + ["Q? Answer:"], [choices] * 4, [0, 1, 0, 1])
+    for form in ("cloze", "letters"):
+        with pytest.raises(
+            InputError, match="the texts list the choices themselves, such as that of example '0'"
+        ):
+            put(table, form, "here")
+
+
+def test_a_question_that_all_examples_share_is_no_cue():
+    table = asked(
+        [f"Passage {number}.\nWhat is the colour?" for number in range(4)], [["r", "g"]] * 4, [0, 1] * 2
+    )
+    assert put(table, "letters", "here")["text"].iloc[0] == (
+        "Passage 0.\nWhat is the colour?\nA. r\nB. g\nAnswer:"
+    )

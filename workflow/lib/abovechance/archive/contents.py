@@ -259,7 +259,7 @@ def readme(study: Study, config: Mapping[str, Any], version: str, beside: Path |
     if not any(is_score(study, path) for path in study.files):
         scores = start
     told = SCORES[scores].format(beside=beside.name if beside else "")
-    rerun = "" if scores == "left_out" or start == "stored" else RERUN[start]
+    rerun = "" if scores == "left_out" else RERUN.get(start, "")
     return README.format(name=study.name, version=version, scores=told, rerun=rerun)
 
 
@@ -270,6 +270,8 @@ SCORES = {
     "left_out": "The log-likelihoods of choices were left out; predictions are in `results/predictions/`.",
     "imported": "The study started from other tools' results, which are in `inputs/`.",
     "release": "The study is about a release, which is not in here: `inputs.csv` has its hash.",
+    "evaluations": "The study started from other tools' scores, which are in `results/evaluations.parquet`; "
+    "`inputs.csv` has the hashes of their files.",
     "stored": "The study started from stored scores, which are not in here: `inputs.csv` has their hashes.",
 }
 COMPARES = "repeats the analysis and compares all results"

@@ -28,7 +28,7 @@ GIVEN = (
 # What jobs leave besides results.
 OF_JOBS = ("logs", "benchmarks")
 # Keys that mean nothing where nothing is scored.
-OF_SCORING = ("bigbench", "scoring", "machines")
+OF_SCORING = ("bigbench", "scoring", "machines", "keep_weights")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +51,10 @@ def compare(
         ),
     ] = None,
     level: Annotated[float, typer.Option(min=0.5, max=0.9999, help="Of intervals.")] = LEVEL,
-    power: Annotated[float, typer.Option(min=0.01, max=0.9999, help="Of planning.")] = POWER,
+    power: Annotated[
+        float | None,
+        typer.Option(min=0.01, max=0.9999, help=f"Of planning, for two models; {POWER} without it."),
+    ] = None,
     each_file: EachFile = False,
     metric: Metric = None,
     filter_: Filter = None,
@@ -71,15 +75,23 @@ def compare(
     if boards and len(paths) > 1:
         raise InputError(f"{boards[0]}: is a leaderboard; right would be to compare it by itself")
     if boards:
-        given = {"--metric": metric, "--filter": filter_, "--epoch": epoch, "--each-file": each_file}
-        refuse(given | {"--seed-deviation": seed_deviation, "--figure": figure}, "with a leaderboard")
+        given: dict[str, Any] = {
+            "--metric": metric,
+            "--filter": filter_,
+            "--epoch": epoch,
+            "--each-file": each_file,
+        }
+        given |= {"--seed-deviation": seed_deviation, "--figure": figure, "--power": power}
+        refuse(given, "with a leaderboard")
         _leaderboard(leaderboard.read_leaderboard(boards[0]), level, as_json)
         return
     from abovechance.importers import Options
 
     options = Options(None, metric, filter_, epoch, each_file, None, "compare")
     responses = _responses(paths, options)
-    found = [_compared(of, level, power, seed_deviation) for of in responses]
+    if all(len(of.models) > 2 for of in responses):
+        refuse({"--power": power}, "with more than two models")
+    found = [_compared(of, level, power or POWER, seed_deviation) for of in responses]
     if drawn:
         from abovechance.shown.differences_of_models import score_numbers, scores
 
@@ -178,6 +190,8 @@ def _compared(of: Responses, level: float, power: float, seed_deviation: float |
         found |= {"ranks": many.ranks(drawn, of.models, level), "pairs": many.pairs(drawn, of.models, level)}
         if len(of.prompts) > 1:
             found["pairs"]["flips_prompts"] = _flips(of, found["pairs"])
+        if seed_deviation is not None:
+            found["pairs"]["below_seed"] = found["pairs"]["difference"] < seed_deviation
     complete = of.complete
     if len(of.prompts) > 1 and complete.shape[2] >= ENOUGH:
         found["components"] = variance_components(complete, ["models", "prompts", "examples"])
@@ -193,11 +207,14 @@ def _flips(of: Responses, pairs: pd.DataFrame) -> list[float]:
 
 
 def _beside_seeds(difference: float, deviation: float, where: str) -> str:
-    """Whether a difference is more than what a training seed does."""
+    """How a difference stands beside what a training seed does to the score of one training."""
+    if not np.isfinite(deviation):
+        return ""
     below = abs(difference) < deviation
     return (
         f" It is {'below' if below else 'not below'} the standard deviation of one training's score over "
-        f"seeds, {points(deviation)} ({where})" + (", so that the seed alone can make it." if below else ".")
+        f"seeds, {points(deviation)} ({where}); single trainings that are alike but for the seed differ by "
+        f"up to {points(1.96 * math.sqrt(2) * deviation)} in 95 % of cases."
     )
 
 
@@ -224,7 +241,7 @@ def _in_words(of: Responses, pair: Comparison, level: float, power: float) -> st
         planned += (
             f"; one of this size with {pair.needed:,.0f} examples." if np.isfinite(pair.needed) else "."
         )
-    noise = ", which is no more than noise" if pair.p > 1 - level else ""
+    noise = ", which cannot be told from noise" if pair.p > 1 - level else ""
     return f"{told}{noise}.{planned}"
 
 

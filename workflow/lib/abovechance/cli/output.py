@@ -78,7 +78,22 @@ FIGURES = (".png", ".pdf", ".svg")
 
 def write_figure(draw: Callable[[pd.DataFrame], Any], numbers: pd.DataFrame, path: Path) -> None:
     """Write a figure in the format of its suffix, and its numbers beside it."""
+    beside_it = path.with_suffix(".csv")
+    if beside_it.is_file() and not _is_of(beside_it, numbers):
+        raise InputError(
+            f"{path}: its numbers would be written to {beside_it}, which is another file; right would be "
+            "another name"
+        )
     drawn = draw(numbers)
     with replacing(path) as beside:
         drawn.savefig(beside)
-    write_csv(numbers, path.with_suffix(".csv"))
+    import matplotlib.pyplot as plt  # which is slow to import, and here already
+
+    plt.close(drawn)
+    write_csv(numbers, beside_it)
+
+
+def _is_of(path: Path, numbers: pd.DataFrame) -> bool:
+    """Whether a file has the heading of such numbers, as an earlier one has."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.readline().strip() == ",".join(map(str, numbers.columns))

@@ -138,7 +138,13 @@ def _of_seeds(wide: pd.DataFrame, prompts: list[str]) -> Floats:
 def _same_prompts(rows: pd.DataFrame, models: list[str], what: str) -> tuple[pd.DataFrame, list[str]]:
     """The rows of prompts and examples that all models have; means over prompts where models have others."""
     prompts = {str(model): set(own) for model, own in rows.groupby("model")["prompt"]}
-    if any(prompts[model] != prompts[models[0]] for model in models):
+    shared = set.intersection(*prompts.values())
+    notes = []
+    if shared and any(own != shared for own in prompts.values()):
+        counted = ", ".join(f"{model} {len(prompts[model])}" for model in models)
+        notes = [f"{what}: compared on the {len(shared)} prompts that all models have ({counted})"]
+        rows = rows[rows["prompt"].isin(shared)]
+    elif not shared:
         grouped = rows.groupby(["model", "seed", "example"], sort=False)["score"]
         means = grouped.mean().reset_index().assign(prompt=ONE)
         if max(map(len, prompts.values())) == 1:
@@ -149,4 +155,11 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], what: str) -> tuple[pd.
         ]
     # what a prompt lacks for one model or seed, it lacks for all
     had_by = rows.groupby(["prompt", "example"])["score"].transform("size")
-    return rows[had_by == len(rows[["model", "seed"]].drop_duplicates())], []
+    kept = rows[had_by == len(rows[["model", "seed"]].drop_duplicates())]
+    evaluated = kept.groupby("prompt")["example"].nunique()
+    if evaluated.nunique() > 1:
+        notes.append(
+            f"{what}: prompts are evaluated on {evaluated.min()} to {evaluated.max()} examples; each "
+            "example's mean over its prompts is taken, and over prompts each prompt's mean over its examples"
+        )
+    return kept, notes

@@ -38,9 +38,14 @@ EVALUATIONS = TableSchema(
 )
 BEST = "best_accuracy"  # of several prompts
 # Metrics of which less is better, where a file does not say it.
-LOSSES = re.compile(r"(ppl|perplexity|loss|nll|bits_per_byte|brier|(^|_)ter$|wer$|cer$)")
-SEED = re.compile(r"[-_]?seed[-_]?(\d+)", re.IGNORECASE)
-STEP = re.compile(r"[-_/]?(?:step|checkpoint|ckpt)[-_]?(\d+)", re.IGNORECASE)
+LOSSES = re.compile(
+    r"(ppl|perplexity|loss|nll|bits_per_byte|brier|likelihood_difference|(^|_)(ter|wer|cer|mse|mae|rmse|err)$)"
+)
+SEED = re.compile(r"(?:^|[-_/. ])seed[-_ ]?(\d+)(?![0-9A-Za-z])", re.IGNORECASE)
+STEP = re.compile(
+    r"(?:^|[-_/. ])(?:global[-_]?)?(?:step|checkpoint|ckpt)[-_ ]?(\d+)([kKmM]?)(?![0-9A-Za-z])", re.IGNORECASE
+)
+UNITS = {"": 1, "k": 1000, "m": 1_000_000}
 LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or a folder or zip file of such"
 
 
@@ -50,12 +55,13 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each model, seed, checkpoint, task and metric: ``model``, without its seed; ``seed``, 0
-        where the name has none; ``checkpoint``, the step that the revision says, or else the file's name, or
-        the model's, or the folder's; 0 where of a model nothing says a step; ``shots``; ``task``; ``metric``;
-        its ``value``; its standard ``error``, where it is told; ``bootstrap``, missing; ``examples``, as the
-        file says, or worked out where value and error are those of right and wrong answers, else -1;
-        ``prompts``, 1; ``chance``, missing, see ``with_chances``; ``loss``, whether less is better.
+        One row for each model, seed, checkpoint, task and metric: ``model``, without its seed and step;
+        ``seed``, that the model's name, its revision or the file's name says, else 0; ``checkpoint``, the
+        step that the revision says, or else the file's name, or the model's, or the folder's; 0 where of a
+        model nothing says a step; ``shots``; ``task``; ``metric``; its ``value``; its standard ``error``,
+        where it is told; ``bootstrap``, missing; ``examples``, as the file says, or worked out where value
+        and error are those of right and wrong answers, else -1; ``prompts``, 1; ``chance``, missing, see
+        ``with_chances``; ``loss``, whether less is better.
 
     Raises
     ------
@@ -65,9 +71,11 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     homes: dict[tuple[Any, ...], str] = {}
+    grouped: set[str] = set()  # what files call means over tasks
     silent: dict[str, str] = {}  # where a model's files say no step, and where they say one
     stepped: dict[str, str] = {}
     for where, content in _files(paths):
+        grouped |= {name for name, members in _keys(content, "group_subtasks").items() if members}
         for row in _rows(content, where):
             if row["checkpoint"] is None:
                 silent.setdefault(row["model"], where)
@@ -89,7 +97,21 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
             f"{silent[model]}: nothing says which step of {model} it is of, and {stepped[model]} says one; "
             "right would be a step in the file's name, such as step1000.json"
         )
-    return pd.DataFrame(rows, columns=[*EVALUATIONS.columns])
+    table = pd.DataFrame(rows)
+    table["examples"] = _agreed(table)
+    table = table[[*EVALUATIONS.columns]]
+    table.attrs["grouped"] = grouped
+    return table
+
+
+def _agreed(table: pd.DataFrame) -> pd.Series[int]:
+    """How many examples each row is of: where it was worked out, only if all evaluations of a task agree."""
+    found = table["examples"].copy()
+    for _, own in table[~table["told"]].groupby(["task", "shots", "metric"], sort=False):
+        varied = (own["value"] > 0) & (own["value"] < 1) & (own["error"] > 0)
+        counts = {*own.loc[varied, "examples"]}
+        found[own.index] = counts.pop() if len(counts) == 1 else -1
+    return found
 
 
 def with_chances(table: pd.DataFrame, chances: Mapping[str, float], where: str) -> pd.DataFrame:
@@ -136,10 +158,11 @@ def with_groups(table: pd.DataFrame, groups: Mapping[str, str], where: str) -> p
         If no task fits, or a group has a task's name, or its tasks have no metric in common, or an evaluation
         lacks some of them.
     """
-    tasks = sorted(set(table["task"]))
+    # what a file says is the mean of others does not count beside these
+    tasks = sorted(set(table["task"]) - table.attrs.get("grouped", set()))
     parts, grouped = [], set()
     for name, pattern in groups.items():
-        if name in tasks:
+        if name in set(table["task"]):
             raise InputError(f"{where}.{name}' has the name of a task; right would be another")
         members = _fitting(pattern, tasks, f"{where}.{name}'")
         grouped |= {*members}
@@ -205,38 +228,49 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
             named = iter([(str(path), path.read_bytes())])
         for where, content in named:
             try:
-                found = parse_json(content.decode(), where)
+                found = parse_json(content.decode("utf-8-sig"), where)
             except UnicodeDecodeError:
                 raise InputError(f"{where}: is no text in UTF-8") from None
-            if isinstance(found, Mapping) and isinstance(found.get("results"), Mapping):
+            results = found.get("results") if isinstance(found, Mapping) else None
+            if isinstance(results, Mapping) and all(isinstance(own, Mapping) for own in results.values()):
                 yield where, found
             elif path.is_file() and not zipfile.is_zipfile(path):
                 raise InputError(f"{where}: has no results; right would be {LOOKS_LIKE}")
 
 
 def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
-    with zipfile.ZipFile(path) as file:
-        for name in sorted(file.namelist()):
-            if name.endswith(".json"):
-                yield f"{path}/{name}", file.read(name)
+    try:
+        with zipfile.ZipFile(path) as file:
+            for name in sorted(file.namelist()):
+                # what macOS puts beside files is none of them
+                if name.endswith(".json") and not PurePosixPath(name).name.startswith("._"):
+                    yield f"{path}/{name}", file.read(name)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise InputError(f"{path}: cannot be unpacked ({error}); right would be a whole zip file") from None
 
 
 def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """The rows of one file."""
-    config = content.get("config") or {}
+    config = _keys(content, "config")
     arguments = _arguments(config.get("model_args"))
-    name = str(arguments.get("pretrained") or content.get("model_name") or config.get("model") or "model")
-    step, name = _checkpoint(str(arguments.get("revision", "")), name, where)
-    seed = SEED.search(name)
-    of = {
-        "model": SEED.sub("", name) if seed else name,
-        "seed": int(seed[1]) if seed else 0,
-        "checkpoint": step,
-    }
+    names = (
+        arguments.get("pretrained"),
+        content.get("model_name"),
+        arguments.get("model"),
+        config.get("model"),
+    )
+    name = str(next((one for one in names if one), "model")).rstrip("/")
+    if "peft" in arguments:
+        name = f"{name} + {arguments['peft'].rstrip('/')}"
+    revision = arguments.get("revision", "")
+    step, name = _checkpoint(revision, name, where)
+    seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(where).stem)]
+    seed = next((found for found in seeds if found), None)
+    of = {"model": SEED.sub("", name), "seed": int(seed[1]) if seed else 0, "checkpoint": step}
     for task, metrics in content["results"].items():
-        shots = (content.get("n-shot") or {}).get(task, config.get("num_fewshot"))
-        counted = (content.get("n-samples") or {}).get(task) or {}
-        higher = (content.get("higher_is_better") or {}).get(task) or {}
+        shots = _keys(content, "n-shot").get(task, config.get("num_fewshot"))
+        counted = _keys(_keys(content, "n-samples"), task).get("effective")
+        higher = _keys(_keys(content, "higher_is_better"), task)
         for key, value in metrics.items():
             metric, _, kind = str(key).partition(",")
             numeric = isinstance(value, int | float) and not isinstance(value, bool)
@@ -244,8 +278,10 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
                 continue
             error = metrics.get(f"{metric}_stderr,{kind}" if kind else f"{metric}_stderr")
             error = float(error) if isinstance(error, int | float) else np.nan
-            examples = counted.get("effective") or _examples(float(value), error)
-            loss = not higher[metric] if metric in higher else bool(LOSSES.search(metric))
+            told = isinstance(counted, int) and counted > 0
+            examples = counted if isinstance(counted, int) and told else _examples(float(value), error)
+            better = higher.get(metric)
+            loss = not better if isinstance(better, bool) else bool(LOSSES.search(metric))
             named = metric if kind in ("", "none") else key
             yield of | {
                 "shots": int(shots) if isinstance(shots, int) else 0,
@@ -254,11 +290,18 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
                 "value": float(value),
                 "error": error,
                 "bootstrap": np.nan,
-                "examples": int(examples),
+                "examples": examples,
+                "told": told,
                 "prompts": 1,
                 "chance": np.nan,
                 "loss": loss,
             }
+
+
+def _keys(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """What stands under a key, where it is keys with values; else none."""
+    found = content.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _arguments(given: Any) -> dict[str, str]:
@@ -270,20 +313,32 @@ def _arguments(given: Any) -> dict[str, str]:
 
 
 def _checkpoint(revision: str, model: str, where: str) -> tuple[int | None, str]:
-    """The step that a revision and the file's name say, or else the model's name or the folder's; and the
-    model's name without it."""
-    told, named = STEP.search(revision), STEP.search(PurePosixPath(where).name)
-    if told and named and int(told[1]) != int(named[1]):
-        raise InputError(
-            f"{where}: its name says step {named[1]}, and what it was run with '{revision}'; right would be "
-            "the same"
-        )
-    if found := told or named:
-        return int(found[1]), model
-    if found := STEP.search(model):
-        return int(found[1]), STEP.sub("", model)
-    found = STEP.search(PurePosixPath(where).parent.name)
-    return (int(found[1]) if found else None), model
+    """The step that a revision, the file's name or the model's say, or else the folder's; and the model's
+    name without it.
+
+    Raises
+    ------
+    InputError
+        If they say two.
+    """
+    path = PurePosixPath(where)
+    told = {
+        f"what it was run with '{revision}'": _step(revision),
+        f"its name '{path.name}'": _step(path.name.removesuffix(".json")),
+        f"its model '{model}'": _step(model),
+    }
+    steps = {what: step for what, step in told.items() if step is not None}
+    if len({*steps.values()}) > 1:
+        said = " and ".join(f"step {step} by {what}" for what, step in steps.items())
+        raise InputError(f"{where}: is of {said}; right would be one step")
+    found = next(iter(steps.values()), _step(path.parent.name))
+    return found, STEP.sub("", model).rstrip("/")
+
+
+def _step(text: str) -> int | None:
+    """The last step that a text says, such as 1000 of step1000, checkpoint-1000 or step1k."""
+    found = [*STEP.finditer(text)]
+    return int(found[-1][1]) * UNITS[found[-1][2].lower()] if found else None
 
 
 def _examples(value: float, error: float) -> int:

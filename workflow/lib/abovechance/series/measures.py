@@ -27,7 +27,7 @@ def final(scores: ArrayLike) -> Floats:
 def seed_mean(scores: ArrayLike) -> float:
     """The mean over seeds at the last checkpoint."""
     there = final(scores)
-    there = there[np.isfinite(there)]
+    there = there[~np.isnan(there)]
     return float(there.mean()) if there.size else np.nan
 
 
@@ -45,15 +45,15 @@ def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> floa
     Returns
     -------
     float
-        Missing with fewer than two seeds at each checkpoint, or with ddof 0 fewer than one.
+        Missing with fewer than two seeds at each checkpoint.
     """
     given = _checked(scores)
     given = given[:, -1:] if last else given
-    counts = np.isfinite(given).sum(axis=0)
+    counts = (~np.isnan(given)).sum(axis=0)
     deviations = [
         float(np.nanstd(column, ddof=ddof))
         for column, count in zip(given.T, counts, strict=True)
-        if count > max(ddof, 1)
+        if count > 1
     ]
     return float(np.mean(deviations)) if deviations else np.nan
 
@@ -64,6 +64,9 @@ def signal_to_noise(scores: ArrayLike, ddof: int = 1) -> float:
     Infinite where seeds have the same score; missing with one seed.
     """
     deviation = seed_deviation(scores, ddof, last=True)
+    there = final(scores)
+    if np.unique(there[~np.isnan(there)]).size == 1 and np.isfinite(deviation):
+        deviation = 0.0  # whatever rounding leaves of it
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.float64(seed_mean(scores)) / deviation)
 
@@ -120,8 +123,8 @@ def rank_correlation(scores: ArrayLike) -> float:
     """
     found = []
     for row in _checked(scores):
-        there = np.isfinite(row)
-        if there.sum() > 1 and np.ptp(row[there]) > 0:
+        there = ~np.isnan(row)
+        if np.unique(row[there]).size > 1:
             found.append(float(stats.kendalltau(np.flatnonzero(there), row[there], variant="b").statistic))
     return float(np.mean(found)) if found else np.nan
 
@@ -163,12 +166,19 @@ def leaves_chance(
     -------
     int or None
         Missing where the last checkpoint is not told from guessing.
+
+    Raises
+    ------
+    InputError
+        If an accuracy is outside [0, 1].
     """
     given = _checked(scores)
+    if (outside := given[(given < 0) | (given > 1)]).size:
+        raise InputError(f"an accuracy is {outside[0]:g}; right would be between 0 and 1")
     baseline = RandomBaseline.of(chance, examples)
-    best = np.nanmax(given, axis=0)
-    count = int(np.isfinite(given).sum()) if tried is None else tried
-    seldom = [baseline.tail(round(float(one) * examples), count) <= level for one in best]
+    best = np.where(np.isnan(given).all(axis=0), -np.inf, np.fmax.reduce(given, axis=0))
+    count = int((~np.isnan(given)).sum()) if tried is None else tried
+    seldom = [bool(one >= 0) and baseline.tail(round(float(one) * examples), count) <= level for one in best]
     if not seldom[-1]:
         return None
     common = next((place for place in range(len(seldom) - 1, -1, -1) if not seldom[place]), -1)

@@ -91,6 +91,8 @@ def evaluations(table: pd.DataFrame, series: Mapping[str, Mapping[str, Any]]) ->
     """
     own = table.astype({"model": str})
     own = own[own["model"].isin([*series])]
+    if own.empty:  # formulations need no series
+        return pd.DataFrame(columns=[*EVALUATIONS.columns])
     told = pd.DataFrame([series[model] for model in own["model"]], index=own.index)
     named = own.assign(model=told["name"], seed=told["seed"], checkpoint=told["checkpoint"])
     return named[[*EVALUATIONS.columns]].reset_index(drop=True)

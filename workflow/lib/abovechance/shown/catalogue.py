@@ -113,12 +113,11 @@ SERIES_FIGURES = [
     ShownFigure(
         "series_noise",
         "How sure scores are, and how much of them is noise",
-        "Of the last checkpoint: accuracy with its 95 % interval over examples, and the chance of one "
-        "guess where it is known. Beside it, where there are several seeds: the mean over seeds by their "
-        "standard deviation, of accuracy and of a score that says more than that; the further right, the "
-        "less of a difference between models is the seed's. "
-        "With few seeds a standard deviation is rough: that of five has a 95 % interval from 0.6 to 2.9 "
-        "times it.",
+        "Of the last checkpoint and the tasks of the figure above: accuracy with its 95 % interval over "
+        "examples, and the chance of one guess where it is known. Beside it, where there are several seeds: "
+        "the mean over seeds by their standard deviation, of accuracy and of a score that says more; the "
+        "further right, the less of a difference between models is the seed's. With few seeds a standard "
+        "deviation is rough: that of five has a 95 % interval from 0.6 to 2.9 times it.",
     ),
 ]
 FORMULATIONS = [
@@ -140,8 +139,9 @@ FORMULATIONS = [
 FORMULATIONS_FIGURE = ShownFigure(
     "formulations",
     "Formulations of a task",
-    "Each dot is a model, with its score in the one formulation and in the other; darker dots are later "
-    "checkpoints. Dashed: where both are the same.",
+    "Each dot is a model, with its score in the one formulation and in the other; darker blue are later "
+    "checkpoints, orange models of no series. The line: where both are the same. r is Pearson's, of so many "
+    "models.",
 )
 SPREAD = ShownFigure(
     "spread",

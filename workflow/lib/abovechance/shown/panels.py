@@ -41,16 +41,16 @@ def dodge(index: int, count: int) -> float:
     return (index - (count - 1) / 2) * 0.78 / count
 
 
-def panel_title(task: str) -> str:
+def panel_title(task: str, width: int = 26) -> str:
     """A task's name as words on at most three lines."""
-    lines = textwrap.wrap(style.words(task), 26, max_lines=3, placeholder=" ...")
+    lines = textwrap.wrap(style.words(task), width, max_lines=3, placeholder=" ...")
     return plain("\n".join(lines))
 
 
 def legend_label(model: str) -> str:
-    """A model's name on one line that is not too long."""
+    """A model's name on one line that is not too long; its end, which tells models apart, is kept."""
     name = " ".join(model.split())
-    return plain(name if len(name) <= 40 else f"{name[:37]}...")
+    return plain(name if len(name) <= 40 else f"{name[:14]}...{name[-23:]}")
 
 
 def plain(text: str) -> str:

@@ -15,6 +15,7 @@ import jinja2
 import pandas as pd
 
 from abovechance.core.files import read_csv
+from abovechance.series.summary import ACCURACY
 from abovechance.shown import style
 from abovechance.shown.tables import LEVEL, probability, readable, verdict_counts
 
@@ -120,31 +121,31 @@ def lead(verdicts: pd.DataFrame) -> list[str]:
 
 
 def series_lead(series: pd.DataFrame) -> list[str]:
-    """What the table ``series`` says, in two sentences."""
+    """What the table ``series`` says, in some sentences."""
     accuracies = series[series["metric"].isin(["accuracy", "acc"])]
-    found = accuracies if len(accuracies) else series
+    found, what = (accuracies, "accuracy") if len(accuracies) else (series, "score")
     models, tasks = found["model"].nunique(), found["task"].nunique()
-    what = "accuracies" if len(accuracies) else "scores"
-    seeds, checkpoints = int(series["seeds"].max()), int(series["checkpoints"].max())
-    many = (
-        f"{_counted(models, 'model')} with {_counted(seeds, 'seed')} at {_counted(checkpoints, 'checkpoint')}"
-    )
-    steady, falling = int((found["monotonicity"] >= 0.5).sum()), int((found["monotonicity"] <= 0).sum())
-    told = [
-        f"Of {many}, the {what} on {_counted(tasks, 'task')} grow steadily during training in {steady} of "
-        f"{len(found)} cases (a monotonicity of at least 0.5), and in {falling or 'none'} not at all."
-    ]
-    if len(known := found[found["chance"].notna() & (found["examples"] > 0)]):
+    developed = found[found["checkpoints"] > 1]
+    told = []
+    if len(developed):
+        steady, falling = (int(own.sum()) for own in (developed["monotonicity"] >= 0.5, developed["tau"] < 0))
+        cases = f"{_counted(len(developed), 'case')} ({_counted(models, 'model')}, {_counted(tasks, 'task')})"
+        told.append(
+            f"Of {cases}, the {what} grows steadily during training in {steady or 'none'} (a monotonicity of "
+            f"at least 0.5), and falls rather than grows in {falling or 'none'}."
+        )
+    known = found[found["chance"].notna() & (found["examples"] > 0) & found["metric"].str.contains(ACCURACY)]
+    if len(known):
         above = int(known["leaves_chance"].notna().sum())
         told.append(
             f"Of {len(known)} whose chance is known, {above or 'none'} end above it by more than the best of "
             "as many guessers as there are scores would."
         )
-    noisy = found[found["snr"].notna()]
+    noisy = found[found["final_deviation"].notna()]
     if len(noisy):
         noise = noisy["final_deviation"].median()
         told.append(
-            f"Their standard deviation over seeds at the last checkpoint has a median of {noise:.3f}: two "
+            f"The standard deviation over seeds at the last checkpoint has a median of {noise:.3f}: two "
             "trainings that differ in nothing but the seed are on average "
             f"{2 * noise / math.sqrt(math.pi):.3f} apart."
         )
@@ -296,7 +297,7 @@ def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:
     """Those of a study's tables that the report shows with a heading of their own, where they have rows."""
     found = []
     for table in tables:
-        if table.title and not (shown := read_csv(folder / f"{table.name}.csv", missing=())).empty:
+        if table.title and not (shown := read_csv(folder / f"{table.name}.csv")).empty:
             most = table.most_rows or len(shown)
             more = f" The first {most} of {len(shown)}; all: tables/{table.name}.csv."
             found.append(Section(table.title, table.text + more * (len(shown) > most), shown.head(most)))

@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator
 
 from abovechance.information.consistency import correlation
-from abovechance.series.evaluations import BEST
+from abovechance.series.evaluations import BEST, LOSSES
 from abovechance.series.summary import ACCURACY
 from abovechance.shown import style
 from abovechance.shown.panels import (
@@ -27,6 +27,7 @@ from abovechance.shown.panels import (
     legend_below,
     legend_label,
     panel_grid,
+    panel_title,
     plain,
 )
 
@@ -35,6 +36,7 @@ PANELS = 24  # at most in one figure
 FEW = 12  # checkpoints between which boxes have room
 PLACES = 60  # checkpoints that have a place each on the axis; more stand on a logarithmic one
 LABELS = 7  # of such places
+FORMULATED = ["task", "metric", "first", "second", "model", "checkpoint", "first_score", "second_score"]
 SUMMARY = ["lowest", "low_quartile", "median", "high_quartile", "highest"]
 METRIC_WORDS = {
     "accuracy": "accuracy",
@@ -106,20 +108,22 @@ def curves(numbers: pd.DataFrame) -> Figure:
         for index, model in enumerate(models):
             own = here[here["model"] == model].sort_values("checkpoint")
             at = (own["checkpoint"].map(places) if places else own["checkpoint"]).to_numpy(dtype=float)
-            if len(steps) <= FEW:
-                at = at + dodge(index, len(models))
-                _boxes(axes, own, at, 0.5 / len(models), colour[model])
+            if len(steps) <= FEW:  # boxes beside each other; lines stand where their checkpoints are
+                _boxes(axes, own, at + dodge(index, len(models)), 0.5 / len(models), colour[model])
             elif (own["seeds"] > 1).any():
                 axes.vlines(at, own["lowest"], own["highest"], color=colour[model], linewidth=0.8)
-            _line(axes, own, at, colour[model])
+            _line(axes, own, at, colour[model], style.dashes(index))
         if ACCURACY.search(metric) and here["chance"].notna().any():
             axes.axhline(here["chance"].mean(), **style.BASELINES["standard"])
-        axes.set_title(plain(f"{style.words(task)}\n{METRIC_WORDS.get(metric, style.words(metric))}"))
+        axes.set_title(f"{panel_title(task, 20)}\n{plain(METRIC_WORDS.get(metric, style.words(metric)))}")
         _training_axis(axes, steps, places)
         if metric in ("ppl", "perplexity") and (here["mean"] > 0).all():
             axes.set_yscale("log")
     label_first_column(all_axes, "score")
-    marks = [Line2D([], [], color=colour[model], label=legend_label(model)) for model in models]
+    marks = []
+    for index, model in enumerate(models):
+        marks.append(Line2D([], [], color=colour[model], label=legend_label(model)))
+        marks[-1].set_linestyle(style.dashes(index))
     if (numbers["metric"].str.contains(ACCURACY) & numbers["chance"].notna()).any():
         marks.append(Line2D([], [], label="standard baseline", **style.BASELINES["standard"]))
     legend_below(figure, marks)
@@ -149,10 +153,10 @@ def _panels(numbers: pd.DataFrame) -> tuple[Figure, list[Axes], list[tuple[str, 
     return figure, used, [panel for row in rows for panel in row]
 
 
-def _line(axes: Axes, own: pd.DataFrame, at: np.ndarray, colour: str) -> None:
+def _line(axes: Axes, own: pd.DataFrame, at: np.ndarray, colour: str, dashes: str) -> None:
     mean, reach = own["mean"].to_numpy(), 1.96 * own["error"].fillna(0).to_numpy()
     axes.fill_between(at, mean - reach, mean + reach, alpha=0.18, linewidth=0, color=colour)
-    axes.plot(at, mean, marker=".", markersize=3, color=colour)
+    axes.plot(at, mean, marker=".", markersize=3, color=colour, linestyle=dashes)
 
 
 def _boxes(axes: Axes, own: pd.DataFrame, at: np.ndarray, width: float, colour: str) -> None:
@@ -213,12 +217,18 @@ def noise_numbers(summary: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     measured = summary[["model", *keys, "seeds", "mean", "final_deviation", "snr"]]
     found["interval"] = 1.96 * found.pop("error")
     numbers: pd.DataFrame = found.merge(measured, on=["model", *keys])
-    return numbers
+    # what is no share has no place on the axis of these, and stands in the figure by its ratio alone
+    shares = numbers["mean"].between(0, 1) & numbers["metric"].map(lambda metric: not LOSSES.search(metric))
+    numbers["share"] = shares & numbers["discrete"]
+    kept: pd.DataFrame = numbers[numbers["share"] | np.isfinite(numbers["snr"])]
+    return kept
 
 
 def noise(numbers: pd.DataFrame) -> Figure:
     """The last checkpoint: discrete scores with their intervals, and signal-to-noise ratios side by side."""
     style.apply()
+    if numbers.empty:
+        return empty_figure("no score is a share of right answers, and none has several seeds")
     tasks, models = in_order(numbers["task"])[::-1], in_order(numbers["model"])
     colour = style.colours(models)
     noisy = bool(numbers["snr"].replace(np.inf, np.nan).notna().any())
@@ -229,13 +239,13 @@ def noise(numbers: pd.DataFrame) -> Figure:
         own = colour[str(row["model"])]
         at = tasks.index(row["task"]) - dodge(models.index(str(row["model"])), len(models))
         fill = own if row["discrete"] else "white"
-        if row["discrete"]:
+        if row["share"]:
             left.hlines(at, row["mean"] - row["interval"], row["mean"] + row["interval"], color=own)
             left.plot(row["mean"], at, "o", markersize=4, color=own)
             left.plot(row["chance"], at, "|", markersize=8, color=style.FAINT)
         if noisy and np.isfinite(row["snr"]):
             right.plot(row["snr"], at, "o", markersize=4.5, markeredgecolor=own, markerfacecolor=fill)
-    left.set_yticks(range(len(tasks)), [plain(style.words(task)) for task in tasks])
+    left.set_yticks(range(len(tasks)), [panel_title(task) for task in tasks])
     left.set_ylim(-0.6, len(tasks) - 0.4)
     left.set_title("Score with its 95 % interval")
     left.xaxis.set_major_formatter("{x:.0%}")
@@ -279,9 +289,9 @@ def formulation_numbers(
                 {"first_score": wide[first], "second_score": wide[other]}, index=wide.index
             ).reset_index()
             parts.append(found.assign(task=task, first=first, second=other))
-    table = pd.concat(parts, ignore_index=True)
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=FORMULATED)
     table["checkpoint"] = [series.get(model, {}).get("checkpoint", -1) for model in table["model"]]
-    return table[["task", "metric", "first", "second", "model", "checkpoint", "first_score", "second_score"]]
+    return table[FORMULATED]
 
 
 def formulations_of_tasks(numbers: pd.DataFrame) -> Figure:
@@ -295,12 +305,14 @@ def formulations_of_tasks(numbers: pd.DataFrame) -> Figure:
     steps = sorted(numbers["checkpoint"].unique().tolist())
     for axes, ((task, metric, first, second), own) in zip(all_axes, panels, strict=True):
         x, y = own["first_score"].to_numpy(), own["second_score"].to_numpy()
-        late = [(steps.index(step) + 1) / len(steps) for step in own["checkpoint"]]
-        axes.scatter(x, y, s=10, c=late, cmap="Blues", vmin=-0.4, vmax=1, linewidth=0)
+        late = np.array([(steps.index(step) + 1) / len(steps) for step in own["checkpoint"]])
+        alone = own["checkpoint"].to_numpy() < 0  # of no series
+        axes.scatter(x[~alone], y[~alone], s=10, c=late[~alone], cmap="Blues", vmin=-0.4, vmax=1, linewidth=0)
+        axes.scatter(x[alone], y[alone], s=10, color=style.COLOURS[1], linewidth=0)
         ends = [min(x.min(), y.min()), max(x.max(), y.max())]
-        axes.plot(ends, ends, **style.BASELINES["standard"])
+        axes.plot(ends, ends, color=style.FAINT, linewidth=0.6)
         r = correlation(x, y, resamples=0).r
-        told = "" if np.isnan(r) else f", r = {r:.2f}"
+        told = "" if np.isnan(r) else f", r = {r:.2f} of {len(x)}"
         axes.set_title(plain(f"{style.words(task)}{told}\n{METRIC_WORDS[metric]}"))
         axes.set_xlabel(plain(style.words(first)))
         axes.set_ylabel(plain(style.words(second)))

@@ -67,6 +67,11 @@ def colours(names: Sequence[str]) -> dict[str, str]:
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
 
 
+def dashes(index: int) -> Any:
+    """The line of the index-th name: where colours begin again, another one."""
+    return ("-", "--", ":", "-.")[index // len(COLOURS) % 4]
+
+
 def evidence(tail: float) -> tuple[str, str]:
     """How strong the evidence of a tail probability is, and its mark in figures."""
     name, mark = next((name, mark) for most, name, _, mark in EVIDENCE if tail <= most)

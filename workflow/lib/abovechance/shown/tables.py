@@ -46,6 +46,9 @@ def write_all(tables: Mapping[str, pd.DataFrame], outputs: Sequence[str]) -> Non
         write(table, paths[0].parent / name)
 
 
+STEPS = ("leaves_chance",)  # columns of whole numbers that may be missing
+
+
 def readable(table: pd.DataFrame) -> pd.DataFrame:
     """The table as text: headings in words, probabilities with two digits, others with three."""
     shown = pd.DataFrame(index=table.index)
@@ -53,6 +56,9 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
         values = table[column]
         if values.dtype == object:
             values = values.infer_objects()
+        if column in STEPS:
+            shown[column.replace("_", " ")] = ["" if pd.isna(step) else str(int(step)) for step in values]
+            continue
         if pd.api.types.is_float_dtype(values):
             write_one = probability if column.endswith("_tail") else _decimal
             values = values.map(lambda value, write_one=write_one: "" if pd.isna(value) else write_one(value))

@@ -109,13 +109,16 @@ def _cue(table: pd.DataFrame) -> str:
         return str(nulls[0])
     last = table["bare"].str.rpartition("\n")
     alike = len(table) > 1 and last[0].ne("").all() and last[2].nunique() == 1
-    return str(last[2].iloc[0]) if alike else ""
+    cue = str(last[2].iloc[0]) if alike else ""
+    # "Answer:" asks; a question that all examples share is a part of them
+    return cue if cue.rstrip().endswith(":") else ""
 
 
 def _orders(table: pd.DataFrame, where: str) -> list[list[int]]:
     """In which order each example's choices are listed: the file's, unless that tells the answer.
 
-    Where the correct one stands at the same place in all examples, an order is drawn for each.
+    Where always choosing the same place, from the beginning or from the end, is right more than half way
+    from chance to always, an order is drawn for each example; of few examples, where all are alike.
     """
     counts = [len(labels) for labels in table["labels"]]
     if max(counts) > len(ascii_uppercase):
@@ -124,8 +127,16 @@ def _orders(table: pd.DataFrame, where: str) -> list[list[int]]:
             f"{where}: example '{example}' has {max(counts)} choices; right for the format 'letters' would "
             f"be at most {len(ascii_uppercase)}"
         )
-    places = {tuple(place for place, right in enumerate(own) if right) for own in table["correct"]}
-    if len(places) > 1:
+    rights = [[*own] for own in table["correct"]]
+    if len(rights) < FEW and len({tuple(own) for own in rights}) > 1:
+        return [[*range(count)] for count in counts]
+    chance = sum(sum(own) / len(own) for own in rights) / len(rights)
+    always = max(
+        sum(len(own) > place and own[way * place - (way < 0)] for own in rights) / len(rights)
+        for place in range(max(counts))
+        for way in (1, -1)
+    )
+    if always < (1 + chance) / 2:
         return [[*range(count)] for count in counts]
     return [
         random.Random(f"letters/{example}/{text}").sample(range(count), count)
@@ -133,18 +144,32 @@ def _orders(table: pd.DataFrame, where: str) -> list[list[int]]:
     ]
 
 
+FEW = 10  # examples, of which several can have their answers at one place by chance
+# What stands before a listed choice: a letter or a number with a point, a colon or brackets.
+MARKED = r"(?:^|[\s(\[])(?:[A-Z]|[a-z]|\d{1,2})[.):\]]\s*"
+
+
 def _check_bare(table: pd.DataFrame, where: str) -> None:
-    """Raise InputError where the texts list the choices themselves, line by line."""
+    """Raise InputError where the texts of most examples list the choices themselves."""
 
     def lists(text: str, labels: Sequence[str]) -> bool:
-        ends = [line.strip() for line in text.split("\n")]
-        return all(any(line.endswith(label.strip()) for line in ends) for label in labels)
+        ends = [line.strip().rstrip(".") for line in text.split("\n")]
+        own = [label.strip().rstrip(".") for label in labels]
+        if text.count("\n") >= len(own) and all(any(line.endswith(label) for line in ends) for label in own):
+            return True
+        if all(re.search(MARKED + re.escape(label) + r"(?!\w)", text, re.MULTILINE) for label in own):
+            return True
+        # choices that are the letters of a list in the text
+        marks = [rf"(?:^|[\s(\[]){re.escape(label)}[.):\]]" for label in own]
+        short = all(len(label) == 1 and label.isalnum() for label in own)
+        return short and all(re.search(mark, text, re.MULTILINE) for mark in marks)
 
-    both = zip(table["bare"], table["labels"], strict=True)
-    if all(text.count("\n") >= len(labels) and lists(text, labels) for text, labels in both):
+    listed = [lists(*both) for both in zip(table["bare"], table["labels"], strict=True)]
+    if 2 * sum(listed) > len(listed):
+        example = table["example"].iloc[listed.index(True)]
         raise InputError(
-            f"{where}: the text of each example lists its choices itself; right for the formats 'cloze' and "
-            "'letters' would be texts without them"
+            f"{where}: the texts list the choices themselves, such as that of example '{example}'; right for "
+            "the formats 'cloze' and 'letters' would be texts without them"
         )
 
 

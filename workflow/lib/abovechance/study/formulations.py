@@ -69,12 +69,13 @@ def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[st
         yield name, dict(entry)
         return
     texts = isinstance(formats, list) and all(isinstance(one, str) for one in formats)
-    if not (texts and formats and len(set(formats)) == len(formats)):
+    if not (texts and len(formats) > 1 and len(set(formats)) == len(formats)):
         raise InputError(
             f"{key}.formats' is {formats!r}; right would be a list such as [cloze, letters], each once"
         )
-    if "format" in entry:
-        raise InputError(f"{key}' has 'format' beside 'formats'; right is one of them")
+    for other in ("format", "formulation_of"):
+        if other in entry:
+            raise InputError(f"{key}' has '{other}' beside 'formats'; right is one of them")
     rest = {each: value for each, value in entry.items() if each != "formats"}
     for form in formats:
         yield f"{name}-{form}", {**rest, "format": form, "formulation_of": name}

@@ -36,7 +36,7 @@ def written_out(models: Mapping[str, Any], where: str) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for name, entry in models.items():
-        of = isinstance(entry, Mapping) and any(key in entry for key in AXES)
+        of = isinstance(entry, Mapping) and (any(key in entry for key in AXES) or _has_places(entry))
         for member, own in _members(name, entry, f"{where}: key 'models.{name}") if of else [(name, entry)]:
             if member in found:
                 raise InputError(
@@ -130,7 +130,14 @@ def compared_as(
 def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[str, dict[str, Any]]]:
     values = {axis: _values(entry, axis, key) for axis in AXES if axis in entry}
     rest = {each: value for each, value in entry.items() if each not in AXES}
+    if "series" in rest:
+        raise InputError(f"{key}' has 'series' beside '{next(iter(values))}'; right is one of them")
     places = " ".join(str(rest.get(place, "")) for place in NAMED)
+    for axis, word in AXES.items():
+        if f"{{{word}}}" in places and axis not in values:
+            raise InputError(
+                f"{key}' has {{{word}}} and no '{axis}'; right would be `{axis}: [1, 2]` beside it"
+            )
     for axis, numbers in values.items():
         if TRAINED not in rest and f"{{{AXES[axis]}}}" not in places and len(numbers) > 1:
             raise InputError(
@@ -144,6 +151,11 @@ def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[st
             own[TRAINED] = {**own[TRAINED], **of}
         own["series"] = {"name": name, "seed": of.get("seed", 0), "checkpoint": of.get("step", 0)}
         yield "-".join([name, *(f"{axis}{number}" for axis, number in of.items())]), own
+
+
+def _has_places(entry: Mapping[str, Any]) -> bool:
+    """Whether what says where a model lies has a place for a seed or a step."""
+    return any(f"{{{word}}}" in str(entry.get(place, "")) for place in NAMED for word in AXES.values())
 
 
 def _values(entry: Mapping[str, Any], axis: str, key: str) -> list[int]:
