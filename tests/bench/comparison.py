@@ -105,6 +105,33 @@ def seeds(studies: int) -> Iterator[dict[str, object]]:
             yield case | pd.DataFrame(found).mean().round(3).to_dict()
 
 
+def several_models(studies: int) -> Iterator[dict[str, object]]:
+    """How often any two of several models that are alike are told apart."""
+    for count, examples, repeats in (
+        (3, 10, 1),
+        (6, 20, 1),
+        (6, 200, 1),
+        (3, 200, 2),
+        (6, 200, 3),
+        (6, 200, 5),
+    ):
+        generator = np.random.default_rng(0)
+        found = []
+        for _ in range(studies):
+            hard = generator.normal(size=examples)
+            of_seed = generator.normal(0, 0.15 * (repeats > 1), (count, repeats, 1))
+            drive = hard + of_seed + generator.normal(size=(count, repeats, examples))
+            table = pairs(trained([*(drive < 0.36).astype(float)], draws=1000), [*"abcdef"[:count]])
+            found.append(
+                {
+                    "intervals (ranks, groups)": (table["low"] > 0).any(),
+                    "Holm": (table["holm"] <= LEVEL).any(),
+                }
+            )
+        case = {"models": count, "examples": examples, "seeds": repeats}
+        yield case | pd.DataFrame(found).mean().round(3).to_dict()
+
+
 def leaves_out(low: float, high: float) -> bool:
     """Whether an interval says that models differ; one that is missing does not."""
     return bool(low > 0 or high < 0)
@@ -125,6 +152,8 @@ def main() -> None:
             over.to_markdown(index=False),
             "How often models with several training seeds are said to differ, at 0.05.",
             pd.DataFrame(list(seeds(options.studies // 4))).to_markdown(index=False),
+            "How often any two of several models that are alike are told apart, at 0.05.",
+            pd.DataFrame(list(several_models(options.studies // 4))).to_markdown(index=False),
         ]
     )
     print(text)

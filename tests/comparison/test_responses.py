@@ -212,3 +212,53 @@ def test_a_leaderboard_is_unpaired(tmp_path):
     assert run(str(path)).startswith("Unpaired, since only accuracies are known")
     path.write_text("model,task,accuracy,n\na,t,0.8,10\nb,t,0.7,20\na,u,0.5,10\n")
     assert read_leaderboard(path)["task"].tolist() == ["t", "t", "u"]
+
+
+def test_a_figures_numbers_do_not_take_the_place_of_an_input(tmp_path):
+    paths = [write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", OTHER)]
+    before = Path(paths[0]).read_text()
+    done = CliRunner().invoke(app, ["compare", *map(str, paths), "--figure", str(tmp_path / "a.png")])
+    assert "which is another file" in str(done.exception)
+    assert Path(paths[0]).read_text() == before
+    for _ in range(2):  # its own it writes again
+        assert run(*paths, "--figure", str(tmp_path / "scores.png"))
+    assert (tmp_path / "scores.csv").is_file()
+
+
+def test_options_that_would_be_ignored_are_told(tmp_path):
+    paths = [write(tmp_path, f"{name}.csv", name, ONE if name == "a" else OTHER) for name in "abc"]
+    done = CliRunner().invoke(app, ["compare", *map(str, paths), "--power", "0.5"])
+    assert "--power" in str(done.exception)
+    (found,) = json.loads(run(*paths, "--seed-deviation", "0.5", "--json"))
+    assert [pair["below_seed"] for pair in found["pairs"]] == [True] * 3
+
+
+def test_models_that_answer_alike_are_not_said_to_be_equal(tmp_path):
+    said = run(write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", ONE))
+    assert f"Both have the same score on each of {len(ONE)} examples." in said
+    assert "they may differ, on up to 7% of them (95% bound)" in said
+
+
+def table_of(prompts: dict[str, dict[str, int]]) -> pd.DataFrame:
+    """Scores of 1 of each model's prompts on so many examples."""
+    return pd.DataFrame(
+        {"model": model, "prompt": prompt, "example": f"e{number}", "score": float(number % 2)}
+        for model, own in prompts.items()
+        for prompt, examples in own.items()
+        for number in range(examples)
+    ).assign(task="t", shots=0)
+
+
+def test_models_are_compared_on_the_prompts_that_both_have():
+    table = table_of({"a": {"p0": 9, "p1": 9, "p2": 9}, "b": {"p0": 9, "p1": 9}})
+    (found,) = arrange(table)
+    assert found.prompts == ["p0", "p1"]
+    assert found.notes == ["t, 0-shot: compared on the 2 prompts that all models have (a 3, b 2)"]
+    (apart,) = arrange(table_of({"a": {"p0": 9}, "b": {"p1": 9, "p2": 9}}))
+    assert len(apart.prompts) == 1
+    assert "models have other prompts" in apart.notes[0]
+
+
+def test_prompts_on_other_examples_are_told():
+    (found,) = arrange(table_of({"a": {"p0": 2, "p1": 9}, "b": {"p0": 2, "p1": 9}}))
+    assert "prompts are evaluated on 2 to 9 examples" in found.notes[0]

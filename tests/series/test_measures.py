@@ -136,3 +136,13 @@ def test_checkpoints_without_a_score_are_not_told_from_guessing():
     assert leaves_chance([[0.5, np.nan, 0.6]], 0.25, 100) == 2
     with pytest.raises(InputError, match="an accuracy is 30; right would be between 0 and 1"):
         leaves_chance([[0.5, 30.0]], 0.25, 100)
+
+
+def test_each_choice_of_an_example_stands_once():
+    table = pd.DataFrame(
+        {"example": ["a", "a"], "choice": [0, 1], "logprob": [-1.0, -2.0], "right": [True, False]}
+    )
+    with pytest.raises(InputError, match="choice 0 of example 'a' stands twice"):
+        continuous(pd.concat([table, table]))
+    with pytest.raises(InputError, match="other values than true and false"):
+        continuous(table.assign(right=["True", "False"]))

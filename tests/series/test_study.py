@@ -5,6 +5,9 @@ import pandas as pd
 import pytest
 
 from abovechance.core.settings import Setting
+from abovechance.core.tables import read_table
+from abovechance.series.evaluations import EVALUATIONS
+from abovechance.series.formulations import agreement, change
 from abovechance.series.study import evaluations, of_setting
 from abovechance.series.summary import of_evaluations
 
@@ -69,3 +72,14 @@ def test_a_series_leaves_chance_where_its_best_prompt_does():
     assert found.loc["accuracy", "monotonicity"] > 0.5
     assert found.loc["nll", "monotonicity"] > 0.5
     assert found["leaves_chance"].isna()["correct"]
+
+
+def test_formulations_need_no_series(tmp_path):
+    """Models alone, each in two formulations: their table of seeds and checkpoints is empty, and read so."""
+    parts = [Setting("m", task, 1).label(of_setting(*setting(0.5))) for task in ("t-cloze", "t-letters")]
+    scores = pd.concat(parts, ignore_index=True)
+    EVALUATIONS.write(evaluations(scores, {}), tmp_path / "none.parquet", {})
+    table = read_table(tmp_path / "none.parquet")
+    assert table.empty
+    assert change(table, {"t": ["t-cloze", "t-letters"]}).empty
+    assert set(agreement(scores, {"t": ["t-cloze", "t-letters"]})["models"]) == {1}

@@ -30,6 +30,14 @@ def continuous(table: pd.DataFrame) -> pd.DataFrame:
     """
     if lacks := [name for name in NEEDED if name not in table]:
         raise InputError(f"the table lacks the column '{lacks[0]}'; right are {', '.join(NEEDED)}")
+    if (twice := table.duplicated(["example", "choice"])).any():
+        row = table[twice].iloc[0]
+        raise InputError(
+            f"choice {row['choice']} of example '{row['example']}' stands twice; right would be once, of one "
+            "prompt"
+        )
+    if not table["right"].isin([True, False]).all():
+        raise InputError("the column 'right' has other values than true and false")
     rows = table.sort_values(["example", "choice"], kind="stable", ignore_index=True)
     starts = np.flatnonzero(rows["example"].ne(rows["example"].shift()).to_numpy())
     logprobs, right = rows["logprob"].to_numpy(dtype=float), rows["right"].to_numpy(dtype=bool)

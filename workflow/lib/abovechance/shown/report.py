@@ -300,5 +300,6 @@ def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:
         if table.title and not (shown := read_csv(folder / f"{table.name}.csv")).empty:
             most = table.most_rows or len(shown)
             more = f" The first {most} of {len(shown)}; all: tables/{table.name}.csv."
-            found.append(Section(table.title, table.text + more * (len(shown) > most), shown.head(most)))
+            told = shown.head(most).dropna(axis="columns", how="all")  # such as deviations of one seed
+            found.append(Section(table.title, table.text + more * (len(shown) > most), told))
     return found
