@@ -177,7 +177,7 @@ def test_of_a_model_on_the_hub_no_weights_are_fetched(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     asked = {}
 
-    def snapshot(repository: str, revision: str | None, allow_patterns: list[str]) -> str:
+    def snapshot(repository: str, revision: str | None, allow_patterns: list[str], cache_dir: None) -> str:
         asked.update(repository=repository, revision=revision, patterns=allow_patterns)
         return str(folder)
 

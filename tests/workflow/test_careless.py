@@ -52,6 +52,7 @@ def run(place: Path, study: dict, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_counted_and_does_not_pass_for_done(place):
     said = run(place, STUDY | {"too_long": "leave_out"})
     assert "Worth opening" in said

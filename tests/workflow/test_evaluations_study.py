@@ -30,7 +30,8 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for step, accuracy in ((0, 0.25), (1000, 0.3), (2000, 0.5 + seed / 100)):
             content = result(step, accuracy, seed)
             own = content["results"]["t"]
-            content["results"] |= {"other_a": own, "other_b": own | {"acc,none": 0.5}}
+            half = result(step, 0.5, seed)["results"]["t"]
+            content["results"] |= {"other_a": own, "other_b": half}
             write(folder / "evals", f"seed {seed}, step {step}.json", content)
     config = write_study(folder, evaluations="evals", chances=WIDE, groups={"other": "other_*"})
     snakemake("--configfile", str(config), directory=folder)
@@ -47,7 +48,7 @@ def test_the_study_has_a_report_with_measures_and_groups(evaluated):
     assert table.loc[("t", "acc"), "leaves_chance"] == 2000
     page = (results / "report.html").read_text()
     assert "<h1>How much do scores vary?</h1>" in page
-    assert "Of 1 model with 2 seeds at 3 checkpoints" in page
+    assert "Of 2 cases (1 model, 2 tasks), the accuracy grows steadily during training in 2" in page
     assert "Verdicts" not in page
     assert "Madaan" in page
     assert "Yauney" not in page

@@ -51,6 +51,7 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     assert "Nothing to be done" in again.stdout + again.stderr
 
 
+@pytest.mark.slow
 def test_names_of_any_characters_and_a_single_example_make_a_whole_report(workplace):
     settings = [("a{b}", 't/{x}:y=1,"q" é 漢', 0), ("..", "ab" * 30, 1), ("m\nn <b>&", "x" * 300, 1)]
     rows = [

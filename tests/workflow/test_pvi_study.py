@@ -199,6 +199,7 @@ def test_the_table_of_hard_demonstrations_is_of_the_scores(place):
         assert row["low"] <= row["difference"] <= row["high"]
 
 
+@pytest.mark.slow
 def test_what_null_target_prompts_cost_stands_beside_the_rest(place):
     spent = pd.read_csv(place / "results/hard/cost/spent.csv").set_index(["task", "kind"])
     kinds = [kind.name for kind in KINDS]

@@ -41,6 +41,8 @@ class Drawn(NamedTuple):
         The degrees of freedom of the draws' spread, of each pair (models, models) or of all.
     middle
         (models,) about which draws spread; the scores where it is None.
+    error
+        (models, models) the standard error of each pair's difference; that of draws where it is None.
     """
 
     scores: Floats
@@ -49,6 +51,7 @@ class Drawn(NamedTuple):
     p: Floats | None = None
     freedom: Floats | float = np.inf
     middle: Floats | None = None
+    error: Floats | None = None
 
 
 def paired(
@@ -132,14 +135,15 @@ def trained(
             )
             moved = (each * chosen).sum(axis=1) / count - each.mean(axis=1)
             drawn[:, place] += moved * np.sqrt(count / (count - 1))
-    p, freedom = (np.ones((len(given), len(given))) for _ in range(2))
+    p, freedom, error = (np.ones((len(given), len(given))) for _ in range(3))
     for first, second in combinations(range(len(given)), 2):
         found = over_seeds(given[first], given[second], clusters)
         # where nothing varies, not even over examples, they are exchanged
         own = alone.sums[first] - alone.sums[second] if alone.sums is not None else np.zeros(1)
         p[first, second] = p[second, first] = exchanged(own) if np.isnan(found.p) else found.p
         freedom[first, second] = freedom[second, first] = found.freedom
-    return Drawn(alone.scores, drawn, p=p, freedom=freedom)
+        error[first, second] = error[second, first] = found.error
+    return Drawn(alone.scores, drawn, p=p, freedom=freedom, error=error)
 
 
 def flips(
@@ -225,7 +229,8 @@ def reordered(drawn: Drawn, names: Sequence[str], order: Sequence[str]) -> Drawn
     if not isinstance(freedom, float):
         freedom = freedom[np.ix_(places, places)]
     middle = None if drawn.middle is None else drawn.middle[places]
-    return Drawn(drawn.scores[places], drawn.draws[:, places], sums, p, freedom, middle)
+    error = None if drawn.error is None else drawn.error[np.ix_(places, places)]
+    return Drawn(drawn.scores[places], drawn.draws[:, places], sums, p, freedom, middle, error)
 
 
 def together(tasks: Sequence[Drawn]) -> Drawn:
@@ -260,7 +265,7 @@ def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
     for one, other in combinations(order, 2):
         difference = drawn.scores[one] - drawn.scores[other]
         draws = drawn.draws[:, one] - drawn.draws[:, other]
-        error = float(draws.std(ddof=1))
+        error = float(draws.std(ddof=1)) if drawn.error is None else float(drawn.error[one, other])
         rows.append(
             {
                 "first": names[one],
