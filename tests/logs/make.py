@@ -36,6 +36,9 @@ PRODUCTS = [
     for steps in [[-b, 0, a, 10][(a + b) % 4 :] + [-b, 0, a, 10][: (a + b) % 4]]
 ]
 MODEL = str(next(Path("results/weights").glob("*/converted")).resolve())
+QUANTIZED = str(
+    Path(json.loads(next(Path("results/weights").glob("*/nf4/weights.json")).read_text())["folder"]).resolve()
+)
 
 
 def scores() -> list[list[float]]:
@@ -54,14 +57,12 @@ def scores() -> list[list[float]]:
 
 def lm_eval(folder: Path) -> float:
     """lm-evaluation-harness, its own command; and beside it two models to compare, one in two precisions."""
-    compared = folder.parent / "compared"
-    quantized = {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": "bfloat16"}
-    for name, model_args in (("float32", {"dtype": "float32"}), ("nf4", quantized)):
-        _harness(compared / name, "products", PRODUCTS, model_args)
-    return _harness(folder, "sums", SUMS, {"dtype": "float32"})
+    for model, name in ((MODEL, "float32"), (QUANTIZED, "nf4")):
+        _harness(folder.parent / "compared" / name, "products", PRODUCTS, model)
+    return _harness(folder, "sums", SUMS, MODEL)
 
 
-def _harness(folder: Path, name: str, rows: list[dict[str, Any]], model_args: dict[str, Any]) -> float:
+def _harness(folder: Path, name: str, rows: list[dict[str, Any]], model: str) -> float:
     """The accuracy that lm-evaluation-harness finds; its logs are in ``folder/out``."""
     import lm_eval as tool
 
@@ -83,7 +84,7 @@ def _harness(folder: Path, name: str, rows: list[dict[str, Any]], model_args: di
     tracker = EvaluationTracker(output_path=str(folder / "out"))
     found = tool.simple_evaluate(
         model="hf",
-        model_args={"pretrained": MODEL} | model_args,
+        model_args={"pretrained": model} | ({"dtype": "float32"} if model == MODEL else {}),
         tasks=[task],
         device="cpu",
         log_samples=True,
