@@ -20,6 +20,7 @@ ROOMS = [
     "chance",
     "information",
     "comparison",
+    "item_analysis",
     "series",
     "shown",
     "published",
@@ -28,7 +29,18 @@ ROOMS = [
     "cli",
 ]
 # What users import from, and what runs the command line: stand outside, and nothing inside imports them.
-FACES = {"__init__", "__main__", "baseline", "compare", "compat", "planning", "pvi", "variance"}
+FACES = {
+    "__init__",
+    "__main__",
+    "baseline",
+    "compare",
+    "compat",
+    "irt",
+    "items",
+    "planning",
+    "pvi",
+    "variance",
+}
 MODULES = sorted(LIBRARY.rglob("*.py"))
 
 

@@ -1,0 +1,113 @@
+"""Items by classical test theory: against other packages, by hand, and laws."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from abovechance.core.errors import InputError
+from abovechance.items import item_statistics, reliability, row_scores
+
+
+def responses(rows: int = 60, items: int = 25, seed: int = 0, gaps: float = 0.0) -> np.ndarray:
+    """Right and wrong answers of rows of different skill to items of different difficulty."""
+    generator = np.random.default_rng(seed)
+    drive = generator.normal(size=(rows, 1)) - generator.normal(size=items)
+    found = (drive + generator.logistic(size=(rows, items)) > 0).astype(float)
+    found[generator.random(found.shape) < gaps] = np.nan
+    return found
+
+
+def test_statistics_of_items_are_means_and_correlations():
+    matrix = responses()
+    found = item_statistics(matrix)
+    total = matrix.mean(axis=1)
+    rest = (matrix.sum(axis=1, keepdims=True) - matrix) / (matrix.shape[1] - 1)
+    assert found["difficulty"].to_numpy() == pytest.approx(matrix.mean(axis=0))
+    for item in range(matrix.shape[1]):
+        own = found.iloc[item]
+        assert own["discrimination"] == pytest.approx(stats.pearsonr(matrix[:, item], total).statistic)
+        assert own["corrected"] == pytest.approx(stats.pearsonr(matrix[:, item], rest[:, item]).statistic)
+    assert not found["constant"].any()
+    # an item is a part of the overall score, and not of the rest
+    assert (found["discrimination"] > found["corrected"]).all()
+
+
+def test_constant_items_tell_nothing_apart_and_are_said_to_be_so():
+    matrix = responses()
+    matrix[:, 3], matrix[:, 4] = 1.0, 0.1
+    found = item_statistics(matrix)
+    assert found.loc[[3, 4], "constant"].all()
+    assert (
+        found.loc[[3, 4], ["discrimination", "corrected", "deviation"]].to_numpy().tolist() == [[0] * 3] * 2
+    )
+
+
+def test_an_item_whose_gold_answer_is_wrong_is_negative():
+    matrix = responses(200)
+    matrix[:, 7] = 1 - (np.argsort(np.argsort(matrix.sum(axis=1))) > 100)
+    assert item_statistics(matrix).loc[7, "discrimination"] < -0.5
+
+
+def test_rows_that_lack_easy_items_are_not_worse_for_it():
+    matrix = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [np.nan, 1, 1, 0], [1, 1, 1, 1]], dtype=float)
+    found = row_scores(matrix)
+    assert found[1] == pytest.approx(found[2], abs=0.05)
+    complete = responses()
+    assert row_scores(complete) == pytest.approx(complete.mean(axis=1))
+
+
+def test_reliability_is_kr_20_and_alpha():
+    matrix = responses()
+    k, p = matrix.shape[1], matrix.mean(axis=0)
+    kr20 = k / (k - 1) * (1 - (p * (1 - p)).sum() / matrix.sum(axis=1).var())
+    assert reliability(matrix) == pytest.approx(kr20)
+    continuous = matrix + np.random.default_rng(1).normal(size=matrix.shape)
+    alpha = k / (k - 1) * (1 - continuous.var(axis=0, ddof=1).sum() / continuous.sum(axis=1).var(ddof=1))
+    assert reliability(continuous) == pytest.approx(alpha)
+
+
+def test_reliability_with_gaps_is_that_of_pairs_of_items():
+    matrix = responses(400, gaps=0.15)
+    covariances = pd.DataFrame(matrix).cov().to_numpy()
+    k = len(covariances)
+    variance, covariance = np.diag(covariances).mean(), covariances[~np.eye(k, dtype=bool)].mean()
+    expected = k * covariance / (variance + (k - 1) * covariance)
+    assert reliability(matrix) == pytest.approx(expected)
+    assert reliability(matrix) == pytest.approx(reliability(responses(400)), abs=0.05)
+
+
+def test_what_has_no_reliability():
+    assert np.isnan(reliability([[1, 0, 1]]))
+    assert np.isnan(reliability([[1], [0]]))
+    assert np.isnan(reliability(np.ones((4, 3))))
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0, 0.4))
+def test_statistics_do_not_depend_on_the_order_or_the_scale(seed, gaps):
+    matrix = responses(12, 6, seed, gaps)
+    if not (np.isfinite(matrix).any(axis=0).all() and np.isfinite(matrix).any(axis=1).all()):
+        return
+    order = np.random.default_rng(seed).permutation(6)
+    one, other = item_statistics(matrix), item_statistics(matrix[:, order])
+    assert other["corrected"].to_numpy() == pytest.approx(one["corrected"].to_numpy()[order], abs=1e-9)
+    scaled = item_statistics(3 * matrix + 2)
+    assert scaled["discrimination"].to_numpy() == pytest.approx(one["discrimination"].to_numpy(), abs=1e-9)
+    assert one["discrimination"].between(-1, 1).all()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "told"),
+    [
+        ([1, 0], "right would be rows and items"),
+        (np.zeros((2, 0)), "right would be rows and items"),
+        ([[np.inf, 1]], "infinite"),
+        ([[np.nan, 1], [np.nan, 0]], "item 0 has no response"),
+        ([[1, 0], [np.nan, np.nan]], "row 1 has no response"),
+    ],
+)
+def test_what_is_no_response_matrix_is_told(matrix, told):
+    with pytest.raises(InputError, match=told):
+        item_statistics(matrix)

@@ -1,0 +1,116 @@
+"""Item response theory: recovery from simulation, laws, and what is refused."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from scipy.special import expit
+
+from abovechance.core.errors import InputError
+from abovechance.irt import Items, abilities, fit, most_likely
+from abovechance.item_analysis.response_theory import quadrature
+
+
+def simulated(rows: int, items: int, seed: int = 0, gaps: float = 0.0, dimensions: int = 1):
+    """Discriminations, difficulties, abilities and responses."""
+    generator = np.random.default_rng(seed)
+    a = generator.lognormal(0, 0.3, (items, 1))
+    if dimensions > 1:
+        a = a * np.eye(dimensions)[generator.integers(0, dimensions, items)]
+    b, theta = generator.normal(0, 1, items), generator.normal(size=(rows, dimensions))
+    matrix = (generator.random((rows, items)) < expit(theta @ a.T - b)).astype(float)
+    matrix[generator.random(matrix.shape) < gaps] = np.nan
+    return a, b, theta, matrix
+
+
+def test_the_quadrature_is_a_standard_normal():
+    for dimensions in (1, 2, 3):
+        places, weights = quadrature(dimensions)
+        assert np.exp(weights).sum() == pytest.approx(1)
+        assert np.exp(weights) @ places == pytest.approx(np.zeros(dimensions), abs=1e-12)
+        assert np.exp(weights) @ places**2 == pytest.approx(np.ones(dimensions))
+    with pytest.raises(InputError, match="right would be 1 to 3"):
+        quadrature(4)
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_what_responses_were_made_from_is_found_again(gaps):
+    a, b, theta, matrix = simulated(2000, 30, gaps=gaps)
+    found = fit(matrix, prior=None)
+    assert found.converged
+    assert np.corrcoef(found.discrimination[:, 0], a[:, 0])[0, 1] > 0.92
+    assert found.difficulty == pytest.approx(b, abs=0.35)
+    # errors are as large as they say
+    for name, true in (("difficulty", b), ("discrimination", a[:, 0])):
+        value = np.ravel(getattr(found, name))
+        away = (value - true) / np.ravel(getattr(found, f"{name}_error"))
+        assert 0.7 < away.std() < 1.35
+    own = abilities(found, matrix)
+    assert np.corrcoef(own["ability"], theta[:, 0])[0, 1] > 0.88
+    away = (own["ability"] - theta[:, 0]) / own["error"]
+    assert 0.9 < away.std() < 1.1
+
+
+def test_the_likelihood_is_the_integral_over_abilities():
+    items = Items(np.array([[1.2], [0.7]]), np.array([0.3, -0.5]), *[np.zeros((2, 1))] * 2, 0.0, 0, True)
+    response = np.array([[1.0, 0.0]])
+
+    def inside(theta: float) -> float:
+        p = items.probability([[theta]])[0]
+        return float(p[0] * (1 - p[1]) * stats.norm.pdf(theta))
+
+    expected = np.log(integrate.quad(inside, -12, 12)[0])
+    assert abilities(items, response)["log_likelihood"][0] == pytest.approx(expected, rel=1e-8)
+
+
+def test_no_other_parameters_are_likelier():
+    *_, matrix = simulated(300, 8, seed=3)
+    found = fit(matrix, prior=None)
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        other = Items(
+            found.discrimination + generator.normal(0, 0.05, found.discrimination.shape),
+            found.difficulty + generator.normal(0, 0.05, 8),
+            *[np.zeros(8)] * 2,
+            0.0,
+            0,
+            True,
+        )
+        assert abilities(other, matrix)["log_likelihood"].sum() < found.log_likelihood
+
+
+def test_two_dimensions_are_better_than_one_where_there_are_two():
+    a, _, _, matrix = simulated(1500, 24, seed=1, dimensions=2)
+    one, two = fit(matrix), fit(matrix, dimensions=2)
+    assert two.log_likelihood > one.log_likelihood + 100
+    # up to a rotation: items of one dimension stand at right angles to those of the other
+    unit = two.discrimination / np.linalg.norm(two.discrimination, axis=1, keepdims=True)
+    groups = a[:, 0] > 0
+    between = np.abs(unit[groups] @ unit[~groups].T).mean()
+    within = np.abs(unit[groups] @ unit[groups].T).mean()
+    assert within > 0.85 > 0.5 > between
+
+
+def test_items_that_all_have_right_need_a_prior():
+    *_, matrix = simulated(50, 5)
+    matrix[:, 2] = 1
+    with pytest.raises(InputError, match="item 2 is constant"):
+        fit(matrix, prior=None)
+    found = fit(matrix)
+    assert np.isfinite(found.difficulty).all()
+    assert found.difficulty[2] == found.difficulty.min()
+
+
+def test_the_most_likely_ability_has_no_slope():
+    a, b, theta, matrix = simulated(30, 60, seed=5)
+    items = Items(a, b, *[np.zeros(60)] * 2, 0.0, 0, True)
+    found = most_likely(items, matrix)
+    slope = (matrix - items.probability(found)) @ a
+    assert slope == pytest.approx(np.zeros_like(slope), abs=1e-6)
+    assert np.corrcoef(found[:, 0], theta[:, 0])[0, 1] > 0.9
+    all_right = most_likely(items, np.ones((1, 60)))
+    assert all_right[0, 0] == 6
+
+
+def test_what_is_no_right_or_wrong_answer_is_told():
+    with pytest.raises(InputError, match="row 0, item 1 is 0.5; right would be 0, 1 or nan"):
+        fit([[1, 0.5], [0, 1]])

@@ -1,0 +1,150 @@
+"""Items by classical test theory: how easy each is, and how well it goes with the rest of the test.
+
+A response matrix has a row for each test taker (a model, a checkpoint, a prompt) and a column for each item
+(an example); scores are 0 and 1, or any numbers, and nan where a row lacks an item.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+
+BLOCK = 512  # items whose covariances are held at once
+ITEMS = ["rows", "difficulty", "deviation", "discrimination", "corrected", "constant"]
+
+
+def checked(matrix: ArrayLike) -> Floats:
+    """(rows, items) as numbers.
+
+    Raises
+    ------
+    InputError
+        If it is no matrix, has an infinite score, or a row or item without any score.
+    """
+    given = np.asarray(matrix, dtype=float)
+    if given.ndim != 2 or not given.size:
+        raise InputError(f"responses of the shape {given.shape}; right would be rows and items")
+    if np.isinf(given).any():
+        raise InputError("a response is infinite; right would be a number, or nan where there is none")
+    there = np.isfinite(given)
+    for axis, what in ((1, "row"), (0, "item")):
+        if not (has := there.any(axis=axis)).all():
+            raise InputError(f"{what} {int(np.argmin(has))} has no response; right would be one at least")
+    return given
+
+
+def row_scores(matrix: ArrayLike) -> Floats:
+    """(rows,) the overall score of each row.
+
+    The mean over its items of by how much it is above the item's mean, plus the mean of all items: where no
+    response is missing, the row's mean; where some are, it does not matter whether these are easy.
+    """
+    given = checked(matrix)
+    means = np.nanmean(given, axis=0)
+    found: Floats = np.nanmean(given - means, axis=1) + means.mean()
+    return found
+
+
+def item_statistics(matrix: ArrayLike) -> pd.DataFrame:
+    """How easy each item is, and how well it tells rows apart.
+
+    Returns
+    -------
+    DataFrame
+        One row an item, in their order: ``rows`` that have it; ``difficulty``, its mean score (higher is
+        easier); ``deviation``, its standard deviation over rows (ddof 0); ``discrimination``, Pearson's r of
+        its scores with the rows' overall scores (``row_scores``), 0 for a constant one; ``corrected``, the
+        same with the overall score of the rest of the items; ``constant``, whether all rows have the same
+        score, or too few have one.
+    """
+    given = checked(matrix)
+    there = np.isfinite(given)
+    means = np.nanmean(given, axis=0)
+    above = np.where(there, given - means, 0.0)
+    counts = there.sum(axis=1, keepdims=True)
+    sums = above.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rest = (sums - above) / (counts - there)
+    total = np.broadcast_to(sums / counts, given.shape)
+    deviation = np.nanstd(given, axis=0)
+    # a mean of equal numbers differs from them by rounding
+    constant = np.nanmax(given, axis=0) == np.nanmin(given, axis=0)
+    return pd.DataFrame(
+        {
+            "rows": there.sum(axis=0),
+            "difficulty": means,
+            "deviation": np.where(constant, 0.0, deviation),
+            "discrimination": _correlations(given, total, there, constant),
+            "corrected": _correlations(given, rest, there, constant),
+            "constant": constant,
+        },
+        columns=ITEMS,
+    )
+
+
+def _correlations(scores: Floats, others: Floats, there: np.ndarray, constant: np.ndarray) -> Floats:
+    """(items,) Pearson's r of each column with that of others, over the rows that have both; 0 where none."""
+    both = there & np.isfinite(others)
+    count = both.sum(axis=0)
+    found = np.zeros(scores.shape[1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x = np.where(both, scores - np.where(both, scores, 0).sum(axis=0) / count, 0.0)
+        y = np.where(both, others - np.where(both, others, 0).sum(axis=0) / count, 0.0)
+        spread = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
+        r = (x * y).sum(axis=0) / spread
+    # what is no more than rounding is none
+    sizes = [(np.where(both, one, 0) ** 2).sum(axis=0) for one in (scores, others)]
+    scale = np.sqrt(sizes[0] * sizes[1])
+    known = ~constant & (count > 1) & (spread > 1e-12 * np.maximum(scale, 1e-300))
+    found[known] = np.clip(r[known], -1, 1)
+    return found
+
+
+def reliability(matrix: ArrayLike) -> float:
+    """Cronbach's alpha; of items that are 0 or 1, KR-20.
+
+    k c / (v + (k - 1) c) of k items, with the mean variance v of an item and the mean covariance c of two,
+    each over the rows that have both. At most 1; below 0 where items go against each other.
+
+    Returns
+    -------
+    float
+        Missing with fewer than two items or rows, where no two items have two rows in common, or where
+        all rows have the same scores.
+    """
+    given = checked(matrix)
+    rows, items = given.shape
+    if rows < 2 or items < 2:
+        return np.nan
+    if np.isfinite(given).all():
+        variances = given.var(axis=0, ddof=1).sum()
+        total = given.sum(axis=1).var(ddof=1)
+        return float(items / (items - 1) * (1 - variances / total)) if total > 0 else np.nan
+    variance, covariance = _pairwise(given)
+    below = variance + (items - 1) * covariance
+    return float(items * covariance / below) if np.isfinite(below) and below > 0 else np.nan
+
+
+def _pairwise(given: Floats) -> tuple[float, float]:
+    """The mean variance of an item and the mean covariance of two, of the rows that have both."""
+    there = np.isfinite(given).astype(float)
+    # about a mean near theirs, so that sums of products keep their digits
+    filled = np.where(there > 0, given - np.nanmean(given), 0.0)
+    own, others, both, pairs = 0.0, 0.0, 0, 0
+    for first in range(0, given.shape[1], BLOCK):
+        part, has = filled[:, first : first + BLOCK], there[:, first : first + BLOCK]
+        count = has.T @ there
+        with np.errstate(invalid="ignore", divide="ignore"):
+            covariances = (part.T @ filled - (part.T @ there) * (has.T @ filled) / count) / (count - 1)
+        known = count > 1
+        diagonal = np.zeros_like(known)
+        diagonal[np.arange(len(known)), np.arange(first, first + len(known))] = True
+        own += covariances[known & diagonal].sum()
+        others += covariances[known & ~diagonal].sum()
+        both += int((known & diagonal).sum())
+        pairs += int((known & ~diagonal).sum())
+    return own / both if both else np.nan, others / pairs if pairs else np.nan

@@ -1,0 +1,258 @@
+"""Item response theory: the two-parameter logistic model, fitted by marginal maximum likelihood.
+
+P(right) = 1 / (1 + exp(-(a . theta) + b)), with the ability theta of a row, and the discrimination a and the
+difficulty b of an item (Madaan et al., 2024, Section 4; Reckase, 2009). Abilities are standard normal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import expit, log_expit, logsumexp
+
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+from abovechance.item_analysis.classical import checked
+
+NODES = {1: 41, 2: 15, 3: 9}  # of the quadrature, in each of so many dimensions
+ROUNDS, STEPS = 1000, 2  # of the algorithm, and of Newton's method in each
+TOLERANCE = 1e-4  # of parameters, from one round to the next
+REACH = 1.0  # of one step of Newton's method
+PRIOR = (2.0, 4.0)  # standard deviations of a and of b about 0
+
+
+@dataclass(frozen=True)
+class Items:
+    """A fitted model.
+
+    Attributes
+    ----------
+    discrimination
+        (items, dimensions) a.
+    difficulty
+        (items,) b; the larger, the harder.
+    discrimination_error, difficulty_error
+        Their standard errors, of each item with the distribution of abilities as it is.
+    log_likelihood
+        Marginal, of all responses, in nats.
+    rounds
+        Of the algorithm.
+    converged
+        Whether parameters stood still.
+    """
+
+    discrimination: Floats
+    difficulty: Floats
+    discrimination_error: Floats
+    difficulty_error: Floats
+    log_likelihood: float
+    rounds: int
+    converged: bool
+
+    @property
+    def dimensions(self) -> int:
+        """How many abilities a row has."""
+        return int(self.discrimination.shape[1])
+
+    def probability(self, ability: ArrayLike) -> Floats:
+        """(rows, items) of a right response, of abilities (rows, dimensions)."""
+        theta = np.asarray(ability, dtype=float).reshape(-1, self.dimensions)
+        found: Floats = expit(theta @ self.discrimination.T - self.difficulty)
+        return found
+
+
+def quadrature(dimensions: int) -> tuple[Floats, Floats]:
+    """(nodes, dimensions) places and (nodes,) logarithms of weights of a standard normal distribution."""
+    if dimensions not in NODES:
+        raise InputError(f"{dimensions} dimensions; right would be 1 to {max(NODES)}")
+    places, weights = np.polynomial.hermite_e.hermegauss(NODES[dimensions])
+    grid = np.array([*product(places, repeat=dimensions)])
+    logs = np.array([*product(np.log(weights / weights.sum()), repeat=dimensions)]).sum(axis=1)
+    kept = logs > logs.max() - 40  # what is further out weighs nothing
+    return grid[kept], logs[kept] - logsumexp(logs[kept])
+
+
+def fit(
+    matrix: ArrayLike, dimensions: int = 1, prior: tuple[float, float] | None = PRIOR, seed: int = 0
+) -> Items:
+    """Fit the model to responses by the EM algorithm of Bock and Aitkin (1981).
+
+    Parameters
+    ----------
+    matrix
+        (rows, items) 0 or 1, nan where a row lacks an item.
+    dimensions
+        Of the ability, 1 to 3. With more than one, abilities are known up to a rotation; that of the result
+        is by the items' principal axes, each positive on average.
+    prior
+        The standard deviations of normal priors of a and b about 0, weak beside some dozens of rows, and
+        without which items that all rows have right or wrong, or that tell few rows apart perfectly, have
+        no estimate. None: maximum likelihood.
+    seed
+        Of where the other dimensions begin.
+
+    Raises
+    ------
+    InputError
+        If a response is no 0 or 1, or without a prior an item is constant.
+    """
+    given = checked(matrix)
+    if (bad := np.isfinite(given) & (given != 0) & (given != 1)).any():
+        row, item = np.argwhere(bad)[0]
+        raise InputError(f"row {row}, item {item} is {given[row, item]:g}; right would be 0, 1 or nan")
+    there = np.isfinite(given).astype(float)
+    right = np.where(there > 0, given, 0.0)
+    share = right.sum(axis=0) / there.sum(axis=0)
+    if prior is None and ((share == 0) | (share == 1)).any():
+        item = int(np.argmax((share == 0) | (share == 1)))
+        raise InputError(
+            f"item {item} is constant, and has no estimate by maximum likelihood; right would be a prior"
+        )
+    places, weights = quadrature(dimensions)
+    design = np.column_stack([places, -np.ones(len(places))])
+    pull = (
+        np.zeros(dimensions + 1) if prior is None else np.array([prior[0]] * dimensions + [prior[1]]) ** -2.0
+    )
+    value = _start(share, dimensions, seed)
+    rounds, moved = 0, np.inf
+    while rounds < ROUNDS and moved > TOLERANCE:
+        posterior, _ = _posterior(right, there, design @ value.T, weights)
+        counts, hits = posterior.T @ there, posterior.T @ right
+        before = value
+        for _ in range(STEPS):
+            value = _newton(value, design, counts, hits, pull)
+        moved, rounds = float(np.abs(value - before).max()), rounds + 1
+    if dimensions > 1:
+        value = _rotated(value)
+    posterior, likelihood = _posterior(right, there, design @ value.T, weights)
+    errors = _errors(value, design, posterior, right, there, pull)
+    return Items(
+        value[:, :-1],
+        value[:, -1],
+        errors[:, :-1],
+        errors[:, -1],
+        float(likelihood.sum()),
+        rounds,
+        moved <= TOLERANCE,
+    )
+
+
+def _start(share: Floats, dimensions: int, seed: int) -> Floats:
+    """(items, dimensions + 1) where a and b begin."""
+    inside = np.clip(share, 0.02, 0.98)
+    value = np.zeros((len(share), dimensions + 1))
+    value[:, 0], value[:, -1] = 1.0, -np.log(inside / (1 - inside))
+    value[:, 1:-1] = np.random.default_rng(seed).normal(scale=0.3, size=(len(share), dimensions - 1))
+    return value
+
+
+def _posterior(right: Floats, there: Floats, logits: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """(rows, nodes) the distribution of each row's ability given its responses, (rows,) log-likelihoods."""
+    # log P(right) is log P(wrong) plus the logit
+    both = right @ logits.T + there @ log_expit(-logits).T + weights
+    likelihood = logsumexp(both, axis=1)
+    posterior: Floats = np.exp(both - likelihood[:, None])
+    return posterior, likelihood
+
+
+def _newton(value: Floats, design: Floats, counts: Floats, hits: Floats, pull: Floats) -> Floats:
+    """One step for all items at once.
+
+    Parameters
+    ----------
+    counts, hits
+        (nodes, items) how many rows are expected there, and how many of them are right.
+    """
+    p = expit(design @ value.T)
+    slope = (hits - counts * p).T @ design - pull * value
+    step = np.linalg.solve(_information(counts * p * (1 - p), design) + np.diag(pull), slope[:, :, None])[
+        :, :, 0
+    ]
+    longest = np.abs(step).max(axis=1, keepdims=True)
+    moved: Floats = value + step * np.minimum(1.0, REACH / np.maximum(longest, 1e-300))
+    return moved
+
+
+def _information(weights: Floats, design: Floats) -> Floats:
+    """(items, parameters, parameters) sums over nodes of weights (nodes, items) by squares of the design."""
+    found: Floats = np.einsum("qj,qk,ql->jkl", weights, design, design, optimize=True)
+    # what no row tells anything about stands still
+    return found + 1e-9 * np.eye(design.shape[1])
+
+
+def _errors(
+    value: Floats, design: Floats, posterior: Floats, right: Floats, there: Floats, pull: Floats
+) -> Floats:
+    """(items, parameters) standard errors, by the observed information of each item (Louis, 1982)."""
+    p = expit(design @ value.T)
+    counts, hits = posterior.T @ there, posterior.T @ right
+    whole = _information(counts * p * (1 - p), design)
+    squares = _information(hits * (1 - p) ** 2 + (counts - hits) * p**2, design)
+    means = np.stack(
+        [right * (posterior @ column)[:, None] - there * ((posterior * column) @ p) for column in design.T],
+        axis=2,
+    )
+    information = whole - squares + np.einsum("rjk,rjl->jkl", means, means, optimize=True) + np.diag(pull)
+    variances = np.linalg.inv(information).diagonal(axis1=1, axis2=2)
+    found: Floats = np.sqrt(np.where(variances > 0, variances, np.nan))
+    return found
+
+
+def _rotated(value: Floats) -> Floats:
+    """The same model on the principal axes of the discriminations, the largest first, positive on average."""
+    _, _, axes = np.linalg.svd(value[:, :-1], full_matrices=False)
+    turned = value[:, :-1] @ axes.T
+    turned *= np.where(turned.sum(axis=0) < 0, -1, 1)
+    return np.column_stack([turned, value[:, -1]])
+
+
+def abilities(items: Items, matrix: ArrayLike) -> pd.DataFrame:
+    """The abilities of rows: the means of what their responses leave of the standard normal distribution.
+
+    Returns
+    -------
+    DataFrame
+        One row for each: ``ability`` and its ``error``, with a number behind where there are several
+        dimensions; and the ``log_likelihood`` of its responses.
+    """
+    given = checked(matrix)
+    there = np.isfinite(given).astype(float)
+    places, weights = quadrature(items.dimensions)
+    logits = places @ items.discrimination.T - items.difficulty
+    posterior, likelihood = _posterior(np.where(there > 0, given, 0.0), there, logits, weights)
+    mean = posterior @ places
+    error = np.sqrt(np.maximum(posterior @ places**2 - mean**2, 0))
+    names = [""] if items.dimensions == 1 else [str(number + 1) for number in range(items.dimensions)]
+    columns = {
+        f"{what}{name}": values[:, place]
+        for place, name in enumerate(names)
+        for what, values in (("ability", mean), ("error", error))
+    }
+    return pd.DataFrame(columns | {"log_likelihood": likelihood})
+
+
+def most_likely(items: Items, matrix: ArrayLike, bound: float = 6.0) -> Floats:
+    """(rows, dimensions) the abilities by maximum likelihood, within ``bound`` of 0.
+
+    Rows that have all items right, or all wrong, have none: the bound is theirs.
+    """
+    given = checked(matrix)
+    there = np.isfinite(given).astype(float)
+    right = np.where(there > 0, given, 0.0)
+    theta = np.zeros((len(given), items.dimensions))
+    for _ in range(100):
+        p = items.probability(theta)
+        slope = (right - there * p) @ items.discrimination
+        information = np.einsum(
+            "rj,jk,jl->rkl", there * p * (1 - p), *[items.discrimination] * 2, optimize=True
+        )
+        information += 1e-9 * np.eye(items.dimensions)
+        step = np.clip(np.linalg.solve(information, slope[:, :, None])[:, :, 0], -1, 1)
+        before, theta = theta, np.clip(theta + step, -bound, bound)
+        if np.abs(theta - before).max() < 1e-8:
+            break
+    return theta
