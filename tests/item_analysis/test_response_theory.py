@@ -114,3 +114,16 @@ def test_the_most_likely_ability_has_no_slope():
 def test_what_is_no_right_or_wrong_answer_is_told():
     with pytest.raises(InputError, match="row 0, item 1 is 0.5; right would be 0, 1 or nan"):
         fit([[1, 0.5], [0, 1]])
+
+
+def test_another_program_finds_the_same():
+    """PyPI's mirt 1.2.0: ``fit_mirt(X, model="2PL", n_quadpts=61, tol=1e-7, se_method="oakes")``, whose
+    difficulty is b / a. Its standard errors are of all items together, so they are a little larger."""
+    generator = np.random.default_rng(7)
+    a, b, theta = generator.lognormal(0, 0.3, 20), generator.normal(size=20), generator.normal(size=500)
+    matrix = (generator.random((500, 20)) < expit(theta[:, None] * a - b)).astype(float)
+    found = fit(matrix, prior=None)
+    assert found.log_likelihood == pytest.approx(-6026.49924, abs=1e-3)
+    assert found.discrimination[:4, 0] == pytest.approx([0.67518, 1.15417, 0.53527, 0.78786], abs=1e-3)
+    assert found.difficulty[:4] == pytest.approx([-1.63905, -0.03666, -0.89206, 0.17109], abs=1e-3)
+    assert found.discrimination_error[:4, 0] == pytest.approx([0.1567, 0.1633, 0.1277, 0.133], rel=0.02)
