@@ -1,6 +1,17 @@
 """The command line: is this score better than chance?"""
 
-from abovechance.cli import chance, comparison, hardness, results, scores, studies, variance
+from abovechance.cli import chance, comparison, hardness, items, results, scores, studies, variance
 from abovechance.cli.app import app, main
 
-__all__ = ["app", "chance", "comparison", "hardness", "main", "results", "scores", "studies", "variance"]
+__all__ = [
+    "app",
+    "chance",
+    "comparison",
+    "hardness",
+    "items",
+    "main",
+    "results",
+    "scores",
+    "studies",
+    "variance",
+]

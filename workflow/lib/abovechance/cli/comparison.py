@@ -14,7 +14,7 @@ import typer
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import EachFile, Epoch, FigureFile, Filter, Json, Metric, Results, refuse
 from abovechance.cli.output import as_rows, check_writable, show, write_figure
-from abovechance.cli.results import given_paths
+from abovechance.cli.results import given_paths, predictions_of, responses_of
 from abovechance.comparison import leaderboard, many
 from abovechance.comparison.components import variance_components
 from abovechance.comparison.paired import LEVEL, POWER, Comparison
@@ -29,7 +29,7 @@ from abovechance.core.tables import read_table
 from abovechance.study.series import compared_as, members
 
 if TYPE_CHECKING:
-    from abovechance.importers import Options, Run
+    from abovechance.importers import Options
 
 ENOUGH = 20  # examples that all prompts have, to say where scores vary
 
@@ -110,23 +110,19 @@ def _rows(found: dict[str, Any]) -> dict[str, Any]:
 
 def _responses(paths: list[Path], options: Options) -> list[Responses]:
     """What the models answered, by task and number of shots."""
-    from abovechance.importers import read_runs
-
-    studies = {path: path / "predictions" for path in paths if (path / "predictions").is_dir()}
-    runs = read_runs([studies.get(path, path) for path in paths], options)
+    studies = [path for path in paths if predictions_of(path)]
     clusters = {
         file.stem: read_table(file).set_index("example")["cluster"]
         for study in studies
         for file in sorted((study / "tasks").glob("*.parquet"))
     }
-    for note in dict.fromkeys(note for run in runs for note in run.notes):
-        typer.echo(f"note: {note}", err=True)
-    table = _table(runs, options)
-    if compared := _trainings([*studies], table):
+    table = responses_of(paths, options)
+    if compared := _trainings(studies, table):
         table = as_trainings(table, compared)
     found = list(arrange(table, clusters))
     if not found:
-        told = "; ".join(dict.fromkeys(run.setting.words for run in runs))
+        settings = table[["model", "task", "shots"]].drop_duplicates().itertuples(index=False)
+        told = "; ".join(f"{model} on {task}, {shots}-shot" for model, task, shots in settings)
         raise InputError(
             f"{paths[0]}: no two models on the same task with the same number of shots: {told}; right would "
             "be results of at least two"
@@ -148,21 +144,6 @@ def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str,
     if len(left := [model for model in models if model not in found]):
         typer.echo(f"note: of series, the last checkpoint; {len(left)} earlier ones are left out", err=True)
     return found
-
-
-def _table(runs: list[Run], options: Options) -> pd.DataFrame:
-    """All runs' scores; where all are of one model, each file is one."""
-    by_file = len({run.model for run in runs}) == 1 and not options.each_file
-    parts = []
-    for run in runs:
-        rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
-        if "prompt" in run.rows:
-            prompt: Any = run.rows["prompt"]
-        else:
-            prompt = run.file if options.each_file else "the prompt"
-        model = f"{run.model} ({Path(run.file).name})" if by_file else run.model
-        parts.append(rows.assign(model=model, task=run.task, shots=run.shots, prompt=prompt))
-    return pd.concat(parts, ignore_index=True)
 
 
 def _compared(of: Responses, level: float, power: float, seed_deviation: float | None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import atexit
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
 import typer
@@ -135,6 +135,38 @@ def given_paths(results: list[str]) -> list[Path]:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"{twice}: is given twice")
     return [_from_pipe() if name == "-" else expanded(Path(name), "RESULTS") for name in names]
+
+
+def predictions_of(path: Path) -> Path | None:
+    """Where the predictions of a study's folder lie; None where it is none."""
+    return path / "predictions" if (path / "predictions").is_dir() else None
+
+
+def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
+    """What was answered, in logs, tables and studies' folders; notes on it are told.
+
+    Returns
+    -------
+    DataFrame
+        ``model``, ``task``, ``shots``, ``prompt``, ``example`` and ``score``, a row for each; where all files
+        are of one model, each file is one.
+    """
+    from abovechance.importers import read_runs
+
+    runs = read_runs([predictions_of(path) or path for path in paths], options)
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        typer.echo(f"note: {note}", err=True)
+    by_file = len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
+    parts = []
+    for run in runs:
+        rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
+        if "prompt" in run.rows:
+            prompt: Any = run.rows["prompt"]
+        else:
+            prompt = run.file if options.each_file else "the prompt"
+        model = f"{run.model} ({Path(run.file).name})" if by_file else run.model
+        parts.append(rows.assign(model=model, task=run.task, shots=run.shots, prompt=prompt))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _from_pipe() -> Path:

@@ -1,0 +1,72 @@
+"""Response matrices of results, and the command that tells of their items."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from abovechance.cli import app
+from abovechance.core.errors import InputError
+from abovechance.item_analysis.matrices import in_short, items_of, matrices
+from abovechance.items import item_statistics, reliability
+from tests.item_analysis.test_classical import responses
+
+
+def as_table(matrix: np.ndarray) -> pd.DataFrame:
+    """A model with two prompts for each two rows; gaps are rows that are not there."""
+    row, item = np.nonzero(np.isfinite(matrix))
+    return pd.DataFrame(
+        {
+            "model": [f"m{one // 2}" for one in row],
+            "prompt": [f"p{one % 2}" for one in row],
+            "example": [f"e{one}" for one in item],
+            "correct": matrix[row, item].astype(int),
+        }
+    ).assign(task="t", shots=1)
+
+
+@pytest.fixture
+def matrix() -> np.ndarray:
+    found = responses(20, 12, seed=4, gaps=0.1)
+    found[:, 5] = 1
+    found[:, 6] = 1 - (np.nanmean(found[:, :5], axis=1) > 0.5)
+    return found
+
+
+def test_each_model_and_prompt_is_a_row(matrix):
+    (found,) = matrices(as_table(matrix).rename(columns={"correct": "score"}))
+    order = [int(name[1:]) for name in found.examples]
+    assert found.scores == pytest.approx(matrix[:, order], nan_ok=True)
+    assert found.rows["model"].tolist() == [f"m{row // 2}" for row in range(20)]
+    assert in_short(found)["alpha"] == pytest.approx(reliability(matrix))
+    assert in_short(found)["constant"] == 1
+    listed = items_of(found).set_index("example")
+    assert listed.index[0] == "e6"
+    assert listed["corrected"]["e6"] == pytest.approx(item_statistics(matrix)["corrected"][6])
+    assert listed.index[-1] == "e5"
+
+
+def test_the_command_tells_negative_items(matrix, tmp_path: Path):
+    as_table(matrix).to_csv(tmp_path / "answers.csv", index=False)
+    arguments = ["items", str(tmp_path / "answers.csv")]
+    done = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / "items.csv")])
+    assert done.exit_code == 0, done.output
+    assert "t: items that better rows fail more often" in done.stdout
+    assert "e6" in done.stdout
+    listed = pd.read_csv(tmp_path / "items.csv")
+    assert len(listed) == 12
+    told = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
+    assert told["tasks"][0]["rows"] == 20
+    assert told["items"][0]["example"] == "e6"
+
+
+def test_one_row_tells_nothing(matrix, tmp_path: Path):
+    as_table(matrix[:1]).to_csv(tmp_path / "one.csv", index=False)
+    done = CliRunner().invoke(app, ["items", str(tmp_path / "one.csv")])
+    assert "has one row or one example" in str(done.exception)
+    table = as_table(matrix).rename(columns={"correct": "score"})
+    with pytest.raises(InputError, match="stands twice for 'm0', 1-shot, prompt p0"):
+        [*matrices(pd.concat([table, table]))]

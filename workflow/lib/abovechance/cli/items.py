@@ -1,0 +1,74 @@
+"""The command about the examples of a benchmark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from abovechance.cli.app import app, example_lines
+from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, Results
+from abovechance.cli.output import as_rows, check_writable, show
+from abovechance.cli.results import given_paths, responses_of
+from abovechance.core.errors import InputError
+from abovechance.core.files import write_csv
+from abovechance.item_analysis.matrices import in_short, items_of, matrices
+
+SHOWN = 20  # items of a task
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance items results/default",
+        "abovechance items logs/ --output items.csv",
+        "abovechance items answers.csv --json",
+    )
+)
+def items(
+    results: Results,
+    each_file: EachFile = False,
+    metric: Metric = None,
+    filter_: Filter = None,
+    epoch: Epoch = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write all items to this CSV.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Which examples tell models and prompts apart, and which tell nothing or the contrary.
+
+    Of logs, of a study's folder, or of a CSV with a row for each example (example, correct, model, prompt).
+    Each model, number of shots and prompt is a row, each example an item. Discrimination is the correlation
+    of an item with the rest of the items: near 0, it does not tell rows apart; below 0, better rows fail it
+    more often, which often is a wrong gold answer. With few rows, many are low by chance.
+    """
+    from abovechance.importers import Options
+
+    path = check_writable(output, "--output", (".csv",)) if output else None
+    table = responses_of(
+        given_paths(results), Options(None, metric, filter_, epoch, each_file, None, "items")
+    )
+    found = [*matrices(table)]
+    small = [matrix.task for matrix in found if len(matrix.rows) < 2 or len(matrix.examples) < 2]
+    if small:
+        raise InputError(
+            f"{small[0]}: has one row or one example; right would be at least two models or prompts on at "
+            "least two examples"
+        )
+    short = pd.DataFrame([in_short(matrix) for matrix in found])
+    listed = pd.concat([items_of(matrix) for matrix in found], ignore_index=True)
+    if path:
+        write_csv(listed, path)
+    if as_json:
+        typer.echo(json.dumps({"tasks": as_rows(short), "items": as_rows(listed)}, indent=2))
+        return
+    show(short, as_json=False)
+    for task, own in listed.groupby("task", sort=False):
+        negative = own[(own["corrected"] < 0) & ~own["constant"]]
+        if len(negative):
+            more = f", the first {SHOWN} of {len(negative)}" if len(negative) > SHOWN else ""
+            typer.echo(f"\n{task}: items that better rows fail more often{more}\n")
+            show(negative.head(SHOWN).drop(columns=["task", "constant"]), as_json=False)
