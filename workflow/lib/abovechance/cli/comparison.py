@@ -122,7 +122,7 @@ def _responses(paths: list[Path], options: Options) -> list[Responses]:
     found = list(arrange(table, clusters))
     if not found:
         settings = table[["model", "task", "shots"]].drop_duplicates().itertuples(index=False)
-        told = "; ".join(f"{model} on {task}, {shots}-shot" for model, task, shots in settings)
+        told = "; ".join(f"{model}, {task}, {shots}-shot" for model, task, shots in settings)
         raise InputError(
             f"{paths[0]}: no two models on the same task with the same number of shots: {told}; right would "
             "be results of at least two"
