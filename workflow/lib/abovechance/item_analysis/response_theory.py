@@ -100,12 +100,7 @@ def fit(
     InputError
         If a response is no 0 or 1, or without a prior an item is constant.
     """
-    given = checked(matrix)
-    if (bad := np.isfinite(given) & (given != 0) & (given != 1)).any():
-        row, item = np.argwhere(bad)[0]
-        raise InputError(f"row {row}, item {item} is {given[row, item]:g}; right would be 0, 1 or nan")
-    there = np.isfinite(given).astype(float)
-    right = np.where(there > 0, given, 0.0)
+    right, there = _answers(matrix)
     share = right.sum(axis=0) / there.sum(axis=0)
     if prior is None and ((share == 0) | (share == 1)).any():
         item = int(np.argmax((share == 0) | (share == 1)))
@@ -139,6 +134,16 @@ def fit(
         rounds,
         moved <= TOLERANCE,
     )
+
+
+def _answers(matrix: ArrayLike) -> tuple[Floats, Floats]:
+    """(rows, items) whether each is right, and whether it is there."""
+    given = checked(matrix)
+    if (bad := np.isfinite(given) & (given != 0) & (given != 1)).any():
+        row, item = np.argwhere(bad)[0]
+        raise InputError(f"row {row}, item {item} is {given[row, item]:g}; right would be 0, 1 or nan")
+    there = np.isfinite(given).astype(float)
+    return np.where(there > 0, given, 0.0), there
 
 
 def _start(share: Floats, dimensions: int, seed: int) -> Floats:
@@ -219,11 +224,10 @@ def abilities(items: Items, matrix: ArrayLike) -> pd.DataFrame:
         One row for each: ``ability`` and its ``error``, with a number behind where there are several
         dimensions; and the ``log_likelihood`` of its responses.
     """
-    given = checked(matrix)
-    there = np.isfinite(given).astype(float)
+    right, there = _answers(matrix)
     places, weights = quadrature(items.dimensions)
     logits = places @ items.discrimination.T - items.difficulty
-    posterior, likelihood = _posterior(np.where(there > 0, given, 0.0), there, logits, weights)
+    posterior, likelihood = _posterior(right, there, logits, weights)
     mean = posterior @ places
     error = np.sqrt(np.maximum(posterior @ places**2 - mean**2, 0))
     names = [""] if items.dimensions == 1 else [str(number + 1) for number in range(items.dimensions)]
@@ -240,10 +244,8 @@ def most_likely(items: Items, matrix: ArrayLike, bound: float = 6.0) -> Floats:
 
     Rows that have all items right, or all wrong, have none: the bound is theirs.
     """
-    given = checked(matrix)
-    there = np.isfinite(given).astype(float)
-    right = np.where(there > 0, given, 0.0)
-    theta = np.zeros((len(given), items.dimensions))
+    right, there = _answers(matrix)
+    theta = np.zeros((len(right), items.dimensions))
     for _ in range(100):
         p = items.probability(theta)
         slope = (right - there * p) @ items.discrimination
