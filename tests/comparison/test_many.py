@@ -21,6 +21,7 @@ from abovechance.compare import (
     unpaired,
     variance_components,
 )
+from abovechance.comparison import many
 from abovechance.comparison.many import _letters
 from abovechance.comparison.study import of_study
 from abovechance.core.errors import InputError
@@ -130,7 +131,7 @@ def test_means_over_prompts_have_an_exact_p():
     assert exchanged(own) == pytest.approx(expected)
 
 
-def test_tasks_are_drawn_apart_unless_they_have_the_same_examples():
+def test_tasks_are_drawn_apart_unless_they_have_the_same_examples(monkeypatch):
     """Data that are sorted by label would otherwise belong together, place by place."""
     generator = np.random.default_rng(4)
     rows = []
@@ -158,6 +159,12 @@ def test_tasks_are_drawn_apart_unless_they_have_the_same_examples():
     ]
     assert pairs(together(drawn), ["a", "b"])["error"].iloc[0] == pytest.approx(expected, rel=0.1)
     assert len(of_study(alike).overall) == 2
+    told = []
+    monkeypatch.setattr(many, "trained", lambda *a, **k: (told.append(k["of_examples"]), trained(*a, **k))[1])
+    of_study(table)
+    of_study(alike)
+    assert len({*told[:2]}) == 2
+    assert len({*told[2:]}) == 1
 
 
 def test_names_are_of_one_model_each():
