@@ -20,8 +20,8 @@ ROOMS = [
     "chance",
     "information",
     "comparison",
-    "item_analysis",
     "series",
+    "item_analysis",
     "shown",
     "published",
     "importers",
@@ -32,6 +32,7 @@ ROOMS = [
 FACES = {
     "__init__",
     "__main__",
+    "adaptive",
     "baseline",
     "compare",
     "compat",
@@ -39,6 +40,7 @@ FACES = {
     "items",
     "planning",
     "pvi",
+    "smaller",
     "variance",
 }
 MODULES = sorted(LIBRARY.rglob("*.py"))

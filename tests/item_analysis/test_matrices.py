@@ -41,8 +41,8 @@ def test_each_model_and_prompt_is_a_row(matrix):
     order = [int(name[1:]) for name in found.examples]
     assert found.scores == pytest.approx(matrix[:, order], nan_ok=True)
     assert found.rows["model"].tolist() == [f"m{row // 2}" for row in range(20)]
-    assert in_short(found)["alpha"] == pytest.approx(reliability(matrix))
-    assert in_short(found)["constant"] == 1
+    assert in_short(found, items_of(found))["alpha"] == pytest.approx(reliability(matrix))
+    assert in_short(found, items_of(found))["constant"] == 1
     listed = items_of(found).set_index("example")
     assert listed.index[0] == "e6"
     assert listed["corrected"]["e6"] == pytest.approx(item_statistics(matrix)["corrected"][6])

@@ -18,6 +18,8 @@ from abovechance.core.files import write_csv
 from abovechance.item_analysis.matrices import in_short, items_of, matrices
 
 SHOWN = 20  # items of a task
+# a screen is too narrow for all
+COLUMNS = ["example", "rows", "difficulty", "discrimination", "corrected", "half", "other_half"]
 
 
 @app.command(
@@ -58,17 +60,18 @@ def items(
             f"{small[0]}: has one row or one example; right would be at least two models or prompts on at "
             "least two examples"
         )
-    short = pd.DataFrame([in_short(matrix) for matrix in found])
-    listed = pd.concat([items_of(matrix) for matrix in found], ignore_index=True)
+    by_task = [items_of(matrix) for matrix in found]
+    short = pd.DataFrame([in_short(matrix, own) for matrix, own in zip(found, by_task, strict=True)])
+    listed = pd.concat(by_task, ignore_index=True)
     if path:
         write_csv(listed, path)
     if as_json:
         typer.echo(json.dumps({"tasks": as_rows(short), "items": as_rows(listed)}, indent=2))
         return
-    show(short, as_json=False)
+    show(short.dropna(axis="columns", how="all"), as_json=False)
     for task, own in listed.groupby("task", sort=False):
         negative = own[(own["corrected"] < 0) & ~own["constant"]]
         if len(negative):
             more = f", the first {SHOWN} of {len(negative)}" if len(negative) > SHOWN else ""
             typer.echo(f"\n{task}: items that better rows fail more often{more}\n")
-            show(negative.head(SHOWN).drop(columns=["task", "constant"]), as_json=False)
+            show(negative.head(SHOWN)[COLUMNS], as_json=False)

@@ -17,13 +17,14 @@ BLOCK = 512  # items whose covariances are held at once
 ITEMS = ["rows", "difficulty", "deviation", "discrimination", "corrected", "constant"]
 
 
-def checked(matrix: ArrayLike) -> Floats:
+def checked(matrix: ArrayLike, every_item: bool = True) -> Floats:
     """(rows, items) as numbers.
 
     Raises
     ------
     InputError
-        If it is no matrix, has an infinite score, or a row or item without any score.
+        If it is no matrix, has an infinite score, or a row without any score, or, where ``every_item`` is
+        needed, an item.
     """
     given = np.asarray(matrix, dtype=float)
     if given.ndim != 2 or not given.size:
@@ -31,7 +32,7 @@ def checked(matrix: ArrayLike) -> Floats:
     if np.isinf(given).any():
         raise InputError("a response is infinite; right would be a number, or nan where there is none")
     there = np.isfinite(given)
-    for axis, what in ((1, "row"), (0, "item")):
+    for axis, what in ((1, "row"), (0, "item"))[: 1 + every_item]:
         if not (has := there.any(axis=axis)).all():
             raise InputError(f"{what} {int(np.argmin(has))} has no response; right would be one at least")
     return given
@@ -49,8 +50,14 @@ def row_scores(matrix: ArrayLike) -> Floats:
     return found
 
 
-def item_statistics(matrix: ArrayLike) -> pd.DataFrame:
+def item_statistics(matrix: ArrayLike, weights: ArrayLike | None = None) -> pd.DataFrame:
     """How easy each item is, and how well it tells rows apart.
+
+    Parameters
+    ----------
+    weights
+        (items,) how much each counts in the overall score, such as one by the number of items with the same
+        right answer, with which a row that likes one answer is no better for it. Alike where not given.
 
     Returns
     -------
@@ -65,10 +72,15 @@ def item_statistics(matrix: ArrayLike) -> pd.DataFrame:
     there = np.isfinite(given)
     means = np.nanmean(given, axis=0)
     above = np.where(there, given - means, 0.0)
-    counts = there.sum(axis=1, keepdims=True)
-    sums = above.sum(axis=1, keepdims=True)
+    counted = np.ones(given.shape[1]) if weights is None else np.asarray(weights, dtype=float)
+    if counted.shape != given.shape[1:] or not (counted > 0).all():
+        raise InputError(f"weights of the shape {counted.shape}; right would be one above 0 for each item")
+    shares = there * counted
+    above = above * counted
+    counts, sums = shares.sum(axis=1, keepdims=True), above.sum(axis=1, keepdims=True)
+    left = np.where(there.sum(axis=1, keepdims=True) > there, counts - shares, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rest = (sums - above) / (counts - there)
+        rest = (sums - above) / left
     total = np.broadcast_to(sums / counts, given.shape)
     deviation = np.nanstd(given, axis=0)
     # a mean of equal numbers differs from them by rounding

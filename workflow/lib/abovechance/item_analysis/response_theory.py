@@ -58,10 +58,26 @@ class Items:
         """How many abilities a row has."""
         return int(self.discrimination.shape[1])
 
+    def only(self, places: ArrayLike) -> Items:
+        """The model of some of the items, by their places."""
+        own = np.asarray(places)
+        parts = (
+            self.discrimination[own],
+            self.difficulty[own],
+            self.discrimination_error[own],
+            self.difficulty_error[own],
+        )
+        return Items(*parts, self.log_likelihood, self.rounds, self.converged)
+
     def probability(self, ability: ArrayLike) -> Floats:
         """(rows, items) of a right response, of abilities (rows, dimensions)."""
+        found: Floats = expit(self.logits(ability))
+        return found
+
+    def logits(self, ability: ArrayLike) -> Floats:
+        """(rows, items) the logits of these probabilities."""
         theta = np.asarray(ability, dtype=float).reshape(-1, self.dimensions)
-        found: Floats = expit(theta @ self.discrimination.T - self.difficulty)
+        found: Floats = theta @ self.discrimination.T - self.difficulty
         return found
 
 
@@ -100,7 +116,7 @@ def fit(
     InputError
         If a response is no 0 or 1, or without a prior an item is constant.
     """
-    right, there = _answers(matrix)
+    right, there = answers(matrix)
     share = right.sum(axis=0) / there.sum(axis=0)
     if prior is None and ((share == 0) | (share == 1)).any():
         item = int(np.argmax((share == 0) | (share == 1)))
@@ -115,7 +131,7 @@ def fit(
     value = _start(share, dimensions, seed)
     rounds, moved = 0, np.inf
     while rounds < ROUNDS and moved > TOLERANCE:
-        posterior, _ = _posterior(right, there, design @ value.T, weights)
+        posterior, _ = posterior_of(right, there, design @ value.T, weights)
         counts, hits = posterior.T @ there, posterior.T @ right
         before = value
         for _ in range(STEPS):
@@ -123,7 +139,7 @@ def fit(
         moved, rounds = float(np.abs(value - before).max()), rounds + 1
     if dimensions > 1:
         value = _rotated(value)
-    posterior, likelihood = _posterior(right, there, design @ value.T, weights)
+    posterior, likelihood = posterior_of(right, there, design @ value.T, weights)
     errors = _errors(value, design, posterior, right, there, pull)
     return Items(
         value[:, :-1],
@@ -136,9 +152,9 @@ def fit(
     )
 
 
-def _answers(matrix: ArrayLike) -> tuple[Floats, Floats]:
+def answers(matrix: ArrayLike, every_item: bool = True) -> tuple[Floats, Floats]:
     """(rows, items) whether each is right, and whether it is there."""
-    given = checked(matrix)
+    given = checked(matrix, every_item)
     if (bad := np.isfinite(given) & (given != 0) & (given != 1)).any():
         row, item = np.argwhere(bad)[0]
         raise InputError(f"row {row}, item {item} is {given[row, item]:g}; right would be 0, 1 or nan")
@@ -155,7 +171,7 @@ def _start(share: Floats, dimensions: int, seed: int) -> Floats:
     return value
 
 
-def _posterior(right: Floats, there: Floats, logits: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def posterior_of(right: Floats, there: Floats, logits: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """(rows, nodes) the distribution of each row's ability given its responses, (rows,) log-likelihoods."""
     # log P(right) is log P(wrong) plus the logit
     both = right @ logits.T + there @ log_expit(-logits).T + weights
@@ -224,10 +240,9 @@ def abilities(items: Items, matrix: ArrayLike) -> pd.DataFrame:
         One row for each: ``ability`` and its ``error``, with a number behind where there are several
         dimensions; and the ``log_likelihood`` of its responses.
     """
-    right, there = _answers(matrix)
+    right, there = answers(matrix, every_item=False)
     places, weights = quadrature(items.dimensions)
-    logits = places @ items.discrimination.T - items.difficulty
-    posterior, likelihood = _posterior(right, there, logits, weights)
+    posterior, likelihood = posterior_of(right, there, items.logits(places), weights)
     mean = posterior @ places
     error = np.sqrt(np.maximum(posterior @ places**2 - mean**2, 0))
     names = [""] if items.dimensions == 1 else [str(number + 1) for number in range(items.dimensions)]
@@ -244,7 +259,7 @@ def most_likely(items: Items, matrix: ArrayLike, bound: float = 6.0) -> Floats:
 
     Rows that have all items right, or all wrong, have none: the bound is theirs.
     """
-    right, there = _answers(matrix)
+    right, there = answers(matrix, every_item=False)
     theta = np.zeros((len(right), items.dimensions))
     for _ in range(100):
         p = items.probability(theta)

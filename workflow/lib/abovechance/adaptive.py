@@ -1,0 +1,13 @@
+"""Evaluation that stops when a question is decided, at the place where users import it from.
+
+    evaluation = Evaluation(better_than(0.25, examples=200), 200, way="random")
+    while evaluation.decision is None:
+        place = evaluation.next()                 # which example
+        evaluation.tell(right_or_not(place))      # 1 or 0
+
+A wrong decision is no more probable than `level`, however often one looks.
+"""
+
+from abovechance.item_analysis.adaptive import Evaluation, Question, better_of_two, better_than, replay
+
+__all__ = ["Evaluation", "Question", "better_of_two", "better_than", "replay"]

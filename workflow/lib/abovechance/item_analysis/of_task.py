@@ -1,0 +1,192 @@
+"""All that is said of the examples of one task, for the workflow and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from abovechance.core.arrays import Floats, Ints
+from abovechance.core.tables import TableSchema
+from abovechance.item_analysis import model_fit, response_theory, smaller
+from abovechance.item_analysis.features import ASSOCIATIONS, associations
+from abovechance.item_analysis.matrices import LISTED, SHORT, Matrix, in_short, items_of
+from abovechance.item_analysis.pruning import PRUNED, pruning
+from abovechance.item_analysis.replays import REPLAYS, replays
+from abovechance.item_analysis.series_rows import SeriesRows
+from abovechance.item_analysis.splits import at_random, by_group, by_score
+
+MOST_MISSING = 0.2  # of rows, that lack an item which may be taken away; and of these items, in a row
+PARAMETERS = ["a", "a_error", "b", "b_error", "rmsd", "rmsd_95"]
+LEAST_ROWS, LEAST_ITEMS = 10, 10  # for splits
+RANDOM, BEST, NEW = "random rows", "best rows", "new models"
+
+_TEXTS = ("task", "example", "answer", "subtask", "feature", "model", "split", "method", "question", "way")
+_WHOLE = ("models", "rows", "constant", "negative", "removed", "evaluations", "dimensions")
+
+
+def _schema(name: str, columns: Sequence[str], **types: pa.DataType) -> TableSchema:
+    """A table of a task, whose columns are numbers but for those that are known as something else."""
+    known = dict.fromkeys(_TEXTS, pa.string()) | dict.fromkeys(_WHOLE, pa.int64()) | types
+    return TableSchema(name, {column: known.get(column, pa.float64()) for column in ("task", *columns)})
+
+
+ITEM_TASKS = _schema("item_tasks", SHORT)
+ITEMS = _schema("items", [*LISTED[1:], *PARAMETERS], constant=pa.bool_())
+ITEM_ASSOCIATIONS = _schema("item_associations", ASSOCIATIONS)
+ITEM_FIT = _schema("item_fit", model_fit.HELD_OUT_FIT)
+ITEM_PRUNING = _schema("item_pruning", ["split", *PRUNED])
+SMALLER = _schema("smaller_benchmarks", ["split", *smaller.COSTS])
+ADAPTIVE = _schema("adaptive", REPLAYS)
+TABLES = (ITEM_TASKS, ITEMS, ITEM_ASSOCIATIONS, ITEM_FIT, ITEM_PRUNING, SMALLER, ADAPTIVE)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is known of a study, besides its responses.
+
+    Attributes
+    ----------
+    groups
+        {model: the training that it is a checkpoint of}, or itself.
+    series
+        {model: its ``name``, ``seed`` and ``checkpoint``} of those that are of a series.
+    examples
+        The numbers of examples that smaller benchmarks keep.
+    repeats
+        How often they are chosen.
+    replays
+        How many prompts of each setting are evaluated adaptively.
+    seed
+        Of all that is drawn.
+    """
+
+    groups: Mapping[str, str]
+    series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    examples: tuple[int, ...] = smaller.SIZES
+    repeats: int = smaller.REPEATS
+    replays: int = 5
+    seed: int = 0
+
+
+def analyse(
+    matrix: Matrix, chance: Mapping[str, float], features: pd.DataFrame, study: Study
+) -> dict[str, pd.DataFrame]:
+    """The tables of one task.
+
+    Parameters
+    ----------
+    matrix
+        Responses of 0 and 1.
+    chance
+        {example: chance of a lucky guess}.
+    features
+        What is known of the task's examples (``example_features``); empty where nothing is.
+
+    Returns
+    -------
+    dict
+        The tables of ``TABLES``, of which those of splits have no rows where there are too few rows or items.
+    """
+    listed = items_of(matrix, features, study.seed)
+    found = [
+        pd.DataFrame([in_short(matrix, listed)]),
+        _with_parameters(matrix, listed, study.seed),
+        associations(listed, seed=study.seed),
+        model_fit.held_out(matrix.scores, seed=study.seed) if _large(matrix.scores) else None,
+        _pruned(matrix, study),
+        _smaller(matrix, study),
+        replays(matrix, study.groups, chance, study.replays, seed=study.seed),
+    ]
+    return {
+        schema.name: pd.DataFrame(columns=[*schema.columns])
+        if table is None
+        else table.assign(task=matrix.task)
+        for schema, table in zip(TABLES, found, strict=True)
+    }
+
+
+def _with_parameters(matrix: Matrix, listed: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """The items with the two-parameter model of them, and how well it fits."""
+    model = response_theory.fit(matrix.scores)
+    fits = model_fit.item_fit(model, matrix.scores, seed=seed)
+    found = pd.DataFrame(
+        {
+            "example": matrix.examples,
+            "a": model.discrimination[:, 0],
+            "a_error": model.discrimination_error[:, 0],
+            "b": model.difficulty,
+            "b_error": model.difficulty_error,
+        }
+    )
+    return listed.merge(pd.concat([found, fits], axis=1), on="example", how="left", sort=False)
+
+
+def _large(scores: Floats) -> bool:
+    rows, items = scores.shape
+    return bool(rows >= LEAST_ROWS and items >= LEAST_ITEMS)
+
+
+def splits(matrix: Matrix, study: Study) -> Iterator[tuple[str, Ints, Ints]]:
+    """The name of each way of holding rows out, with (train, test); new models several times."""
+    yield RANDOM, *at_random(len(matrix.rows), seed=study.seed)
+    yield BEST, *by_score(matrix.scores)
+    groups = [study.groups[model] for model in matrix.rows["model"]]
+    if len(set(groups)) > 1:
+        for train, test in by_group(groups, seed=study.seed):
+            yield NEW, train, test
+
+
+def dense(matrix: Matrix) -> Matrix:
+    """The items that nearly all rows have, and the rows that have nearly all of these.
+
+    What is taken away has to be there.
+    """
+    kept = np.isnan(matrix.scores).mean(axis=0) <= MOST_MISSING
+    scores = matrix.scores[:, kept]
+    rows = np.isnan(scores).mean(axis=1) <= MOST_MISSING if kept.any() else np.zeros(len(scores), dtype=bool)
+    examples = [example for example, has in zip(matrix.examples, kept, strict=True) if has]
+    return Matrix(matrix.task, matrix.rows[rows].reset_index(drop=True), examples, scores[rows])
+
+
+def _each_split(matrix: Matrix, study: Study) -> Iterator[tuple[str, Floats, Floats, SeriesRows]]:
+    """Each split's name, responses to fit to, those that are held out, and what these rows are."""
+    own = dense(matrix)
+    if not _large(own.scores):
+        return
+    series = [study.series.get(model, {}) for model in own.rows["model"]]
+    rows = SeriesRows(
+        [of.get("name") for of in series],
+        [of.get("seed", 0) for of in series],
+        [of.get("checkpoint", 0) for of in series],
+    )
+    for name, train, test in splits(own, study):
+        there = np.isfinite(own.scores[train]).any(axis=0)
+        if len(train) > 1 and len(test) > 1:
+            yield name, own.scores[train][:, there], own.scores[test][:, there], rows.only(test.tolist())
+
+
+def _pruned(matrix: Matrix, study: Study) -> pd.DataFrame | None:
+    """What becomes of held-out scores without the items that discriminate least, mean over new models."""
+    found = [
+        pruning(train, test, seed=study.seed, rows=rows).assign(split=name)
+        for name, train, test, rows in _each_split(matrix, study)
+    ]
+    if not found:
+        return None
+    return pd.concat(found).groupby(["split", "removed", "items"], sort=False, as_index=False).mean()
+
+
+def _smaller(matrix: Matrix, study: Study) -> pd.DataFrame | None:
+    """What smaller benchmarks cost, mean over new models."""
+    found = [
+        smaller.costs(train, test, study.examples, study.repeats, study.seed, rows).assign(split=name)
+        for name, train, test, rows in _each_split(matrix, study)
+    ]
+    if not found:
+        return None
+    return pd.concat(found).groupby(["split", "method", "examples"], sort=False, as_index=False).mean()
