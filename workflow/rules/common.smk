@@ -11,6 +11,7 @@ those with predictions, for rules/by_model.smk and the analyses of these:
     MODELS, TASKS            what its settings are made of
     SHOTS                    {task: numbers of shots}
     TASK_TABLES              the tables of its tasks, where there are some
+    FEATURES                 the table of what examples are like, where that is known
     rules that make          PREDICTIONS, ACCURACY, and where it is asked for LIKELIHOODS, of each model
 
 and the one with evaluations, EVALUATIONS. The start and each file of rules/analyses append what they make to
@@ -41,7 +42,13 @@ from abovechance.core.files import check_there, file_name
 from abovechance.core.provenance import digest
 from abovechance.core.reading import read_yaml
 from abovechance.shown import catalogue
-from abovechance.study.config import NO_SOURCE, precision_pairs, resolve, start_of
+from abovechance.study.config import (
+    NO_SOURCE,
+    apart,
+    precision_pairs,
+    resolve,
+    start_of,
+)
 from abovechance.study.formulations import drawn_as, formulations
 from abovechance.study.prompts import BALANCED
 from abovechance.study.series import (
@@ -133,6 +140,7 @@ def reported_figures(figures, caption):
 
 # what is shown of any predictions
 SHOWN = ["spread", "agreement", "models", "expected_maximum"]
+ITEMS = ["items"] * ("items" in STUDY)
 
 
 def of_scores(precision_pairs):
@@ -145,7 +153,7 @@ def of_scores(precision_pairs):
     trainings = [name for name, _ in last_checkpoints(STUDY["models"]).values()]
     last += ["seeds"] * (len(trainings) > len({*trainings}))
     hard = ["hard_demonstrations"] * (HARDEST in KINDS)
-    return [*first, *SHOWN, *last, *hard]
+    return [*first, *SHOWN, *last, *hard, *ITEMS]
 
 
 def code_of(script):

@@ -14,6 +14,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib"))
 
+from threadpoolctl import threadpool_limits
+
 from abovechance.core.errors import InputError
 
 STARTED = time.monotonic()  # before a job imports what takes seconds
@@ -27,7 +29,7 @@ signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
 
 @contextmanager
 def logged(snakemake: Any, network: bool = False) -> Iterator[logging.Logger]:
-    """Log to the rule's file; end with one clear line where the input is at fault.
+    """Log to the rule's file, with the rule's threads; end with one clear line where the input is at fault.
 
     Only scripts that say so use the network: libraries ask the hub of models on this machine too. They
     read it when they are imported, which is inside of this.
@@ -38,8 +40,12 @@ def logged(snakemake: Any, network: bool = False) -> Iterator[logging.Logger]:
     path.parent.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(filename=path, filemode="w", level=logging.INFO, format="%(asctime)s %(message)s")
     logger = logging.getLogger("abovechance")
+    # threads of several jobs that wait for one another take many times as long; by what is imported already,
+    # and by what a job imports from here on
+    os.environ["OMP_NUM_THREADS"] = str(snakemake.threads)
     try:
-        yield logger
+        with threadpool_limits(snakemake.threads):
+            yield logger
     except InputError as error:
         logger.error(str(error))
         print(f"\nabovechance: error: {error}\n", file=sys.stderr, flush=True)

@@ -5,6 +5,7 @@ out: predictions/ and accuracy/ of each model, where it is asked for likelihoods
 """
 
 TASK_TABLES = expand(f"{SCORED}/tasks/{{task}}.parquet", task=TASKS)
+FEATURES = [f"{RESULTS}/example_features.parquet"]
 SCORES = {kind: scores_files(kind, SETTINGS) for kind in KINDS}
 
 
@@ -29,6 +30,24 @@ rule accuracy:
         code=code_of("accuracy.py"),
     script:
         "../../scripts/accuracy.py"
+
+
+rule example_features:
+    """What the examples of tasks are like."""
+    input:
+        tasks=TASK_TABLES,
+    output:
+        FEATURES,
+    log:
+        f"{RESULTS}/logs/example_features.log",
+    localrule: True
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        tasks=TASKS,
+        code=code_of("example_features.py"),
+    script:
+        "../../scripts/example_features.py"
 
 
 rule scored_likelihoods:

@@ -9,9 +9,9 @@ from abovechance.results.imported import settings_in
 IMPORTED = STUDY["predictions"]
 MODELS, TASKS, shots = told(settings_in, Path(IMPORTED))
 SHOTS = dict.fromkeys(TASKS, shots)
-TASK_TABLES = []  # what examples are is not known
+TASK_TABLES, FEATURES = [], []  # what examples are is not known
 INPUTS = [IMPORTED]
-ANALYSES = ["verdicts", "heldout", *SHOWN]
+ANALYSES = ["verdicts", "heldout", *SHOWN, *ITEMS]
 
 
 include: "../by_model.smk"

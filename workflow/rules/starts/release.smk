@@ -14,7 +14,8 @@ SHOTS = dict.fromkeys(TASKS, shots)
 RELEASED = f"{RESULTS}/release/released/{{model_file}}.parquet"
 RELEASED_ACCURACY = f"{RESULTS}/release/accuracy/{{model_file}}.parquet"
 TASK_TABLES = []  # what clusters there are is not known
-ANALYSES = ["verdicts", "heldout", "spread", "agreement", "models", "published"]
+FEATURES = [f"{RESULTS}/example_features.parquet"]
+ANALYSES = ["verdicts", "heldout", "spread", "agreement", "models", "published", *ITEMS]
 
 
 include: "../by_model.smk"
@@ -46,6 +47,24 @@ rule released_examples:
         code=code_of("released_examples.py"),
     script:
         "../../scripts/released_examples.py"
+
+
+rule released_features:
+    """What the examples of the release are like."""
+    input:
+        source=bigbench_source(),
+    output:
+        FEATURES,
+    log:
+        f"{RESULTS}/logs/example_features.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        tasks=TASKS,
+        pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
+        code=code_of("released_features.py"),
+    script:
+        "../../scripts/released_features.py"
 
 
 rule release:

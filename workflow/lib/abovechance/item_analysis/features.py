@@ -30,7 +30,7 @@ GROUPS, NUMBERS = ("answer", "subtask"), ("difficulty", "length", "choices")
 LEAST = 5  # examples of a group, for it to count as one; the others are one together
 OTHERS = "others"
 PERMUTATIONS = 999
-ASSOCIATIONS = ["feature", "items", "groups", "r", "share", "p"]
+ASSOCIATIONS = ["feature", "items", "kinds", "r", "share", "p"]
 
 
 def features(tasks: Mapping[str, pd.DataFrame], numbers_alone: bool = False) -> pd.DataFrame:
@@ -98,7 +98,7 @@ def associations(items: pd.DataFrame, column: str = "corrected", seed: int = 0) 
     -------
     DataFrame
         One row for each ``feature`` that varies: ``items``; of numbers Spearman's ``r``; of ``grouped`` ones
-        how many ``groups``, and the ``share`` of the variance of discrimination that is between them
+        how many ``kinds``, and the ``share`` of the variance of discrimination that is between them
         (epsilon squared, which is 0 on average where they have nothing to do with it); ``p`` of as much by
         chance, of groups by permutation.
     """
@@ -106,17 +106,17 @@ def associations(items: pd.DataFrame, column: str = "corrected", seed: int = 0) 
     rows: list[dict[str, object]] = []
     for name in (name for name in GROUPS if name in varied):
         own = varied[varied[name].notna()]
-        codes, groups = pd.factorize(grouped(own[name]))
-        if 1 < len(groups) < len(own):
+        codes, kinds = pd.factorize(grouped(own[name]))
+        if 1 < len(kinds) < len(own):
             share, p = _between(own[column].to_numpy(dtype=float), codes, seed)
-            rows.append({"feature": name, "items": len(own), "groups": len(groups), "share": share, "p": p})
+            rows.append({"feature": name, "items": len(own), "kinds": len(kinds), "share": share, "p": p})
     for name in (name for name in NUMBERS if name in varied):
         own = varied[varied[name].notna()]
         if len(own) > 2 and own[name].nunique() > 1 and own[column].nunique() > 1:
             found = stats.spearmanr(own[name], own[column])
             rows.append({"feature": name, "items": len(own), "r": found.statistic, "p": found.pvalue})
     return pd.DataFrame(rows, columns=ASSOCIATIONS).astype(
-        {"items": float, "groups": float, "r": float, "share": float, "p": float}
+        {"items": int, "kinds": float, "r": float, "share": float, "p": float}
     )
 
 

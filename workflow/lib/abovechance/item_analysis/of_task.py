@@ -26,7 +26,7 @@ LEAST_ROWS, LEAST_ITEMS = 10, 10  # for splits
 RANDOM, BEST, NEW = "random rows", "best rows", "new models"
 
 _TEXTS = ("task", "example", "answer", "subtask", "feature", "model", "split", "method", "question", "way")
-_WHOLE = ("models", "rows", "constant", "negative", "removed", "evaluations", "dimensions")
+_WHOLE = ("models", "rows", "items", "constant", "negative", "removed", "evaluations", "dimensions")
 
 
 def _schema(name: str, columns: Sequence[str], **types: pa.DataType) -> TableSchema:
@@ -36,7 +36,7 @@ def _schema(name: str, columns: Sequence[str], **types: pa.DataType) -> TableSch
 
 
 ITEM_TASKS = _schema("item_tasks", SHORT)
-ITEMS = _schema("items", [*LISTED[1:], *PARAMETERS], constant=pa.bool_())
+ITEMS = _schema("item_list", [*LISTED[1:], *PARAMETERS], constant=pa.bool_())
 ITEM_ASSOCIATIONS = _schema("item_associations", ASSOCIATIONS)
 ITEM_FIT = _schema("item_fit", model_fit.HELD_OUT_FIT)
 ITEM_PRUNING = _schema("item_pruning", ["split", *PRUNED])

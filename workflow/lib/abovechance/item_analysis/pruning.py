@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.item_analysis.classical import checked, item_statistics
-from abovechance.item_analysis.series_rows import SeriesRows, steadiness
+from abovechance.item_analysis.series_rows import SeriesRows
 
 MOST = 0.2  # of items, that are taken away
 DRAWS = 200  # of items at random, beside which pruning stands
@@ -92,5 +92,5 @@ def _told(scores: Floats, rows: SeriesRows | None) -> tuple[float, float, float,
     errors = np.sqrt(squares / np.maximum(counts - 1, 1) / np.maximum(counts, 1))
     kept = counts > 1
     deviation = float(means[kept].std(ddof=1)) if kept.sum() > 1 else np.nan
-    steady = steadiness(np.where(kept, means, np.nan), rows)[1]
+    steady = rows.monotonicity(np.where(kept, means, np.nan)) if rows is not None else np.nan
     return float(means[kept].mean()), float(errors[kept].mean()), deviation, steady

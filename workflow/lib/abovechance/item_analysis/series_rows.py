@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from abovechance.core.arrays import Floats
-from abovechance.series.measures import monotonicity, seed_deviation
+from abovechance.core.arrays import Floats, Ints
+from abovechance.series import measures
 
 
-class SeriesRows(NamedTuple):
+@dataclass(frozen=True)
+class SeriesRows:
     """Which rows belong together.
 
     Attributes
@@ -35,29 +37,34 @@ class SeriesRows(NamedTuple):
             [self.checkpoint[place] for place in places],
         )
 
+    def deviation(self, scores: Floats) -> float:
+        """The standard deviation over seeds of (rows,) scores, mean over series; missing without any."""
+        return mean_of_known(map(measures.seed_deviation, self._tables(scores)))
 
-def steadiness(scores: Floats, rows: SeriesRows | None) -> tuple[float, float]:
-    """The standard deviation over seeds, and the monotonicity over checkpoints, mean over series.
+    def monotonicity(self, scores: Floats) -> float:
+        """The monotonicity over checkpoints of (rows,) scores, mean over series; missing without any."""
+        return mean_of_known(map(measures.monotonicity, self._tables(scores)))
 
-    Parameters
-    ----------
-    scores
-        (rows,).
+    def _tables(self, scores: Floats) -> Iterator[Floats]:
+        """(seeds, checkpoints) of each series, nan where there is none."""
+        for places, cells, shape in self._cells:
+            own = scores[places]
+            there = np.isfinite(own)
+            counts = np.bincount(cells[there], minlength=shape[0] * shape[1])
+            sums = np.bincount(cells[there], own[there], minlength=shape[0] * shape[1])
+            with np.errstate(invalid="ignore"):
+                yield (sums / counts).reshape(shape)
 
-    Returns
-    -------
-    tuple
-        Both missing where there is no series.
-    """
-    if rows is None or all(name is None for name in rows.series):
-        return np.nan, np.nan
-    table = pd.DataFrame(rows._asdict()).assign(score=scores)
-    found = []
-    for _, own in table.groupby("series", sort=False):
-        wide = own.pivot_table(index="seed", columns="checkpoint", values="score").to_numpy(dtype=float)
-        found.append((seed_deviation(wide), monotonicity(wide)))
-    deviations, steady = zip(*found, strict=True)
-    return mean_of_known(deviations), mean_of_known(steady)
+    @cached_property
+    def _cells(self) -> list[tuple[Ints, Ints, tuple[int, int]]]:
+        """Of each series its rows, the cell of its table that each is in, and the table's shape."""
+        found = []
+        for name in dict.fromkeys(filter(None, self.series)):
+            places = np.flatnonzero([one == name for one in self.series])
+            seeds, all_seeds = pd.factorize(np.asarray(self.seed)[places], sort=True)
+            steps, all_steps = pd.factorize(np.asarray(self.checkpoint)[places], sort=True)
+            found.append((places, seeds * len(all_steps) + steps, (len(all_seeds), len(all_steps))))
+        return found
 
 
 def mean_of_known(values: Iterable[float]) -> float:

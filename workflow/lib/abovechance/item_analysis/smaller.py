@@ -15,7 +15,7 @@ from abovechance.core.errors import InputError
 from abovechance.item_analysis import anchors, estimates
 from abovechance.item_analysis.classical import checked
 from abovechance.item_analysis.response_theory import Items, fit
-from abovechance.item_analysis.series_rows import SeriesRows, mean_of_known, steadiness
+from abovechance.item_analysis.series_rows import SeriesRows, mean_of_known
 
 REPEATS = 20
 SIZES = (10, 25, 50, 100)
@@ -147,20 +147,19 @@ def _row(
 ) -> dict[str, object]:
     """One row of the table, of (repeats, rows) estimates."""
     away = estimated - full
-    several = len(estimated) > 1
-    series = [steadiness(one, rows) for one in estimated]
-    deviation, steady = map(mean_of_known, zip(*series, strict=True))
+    several = estimated[:, np.isfinite(estimated).sum(axis=0) > 1]
+    of_series = [] if rows is None else [(rows, one) for one in estimated]
     return {
         "method": method,
         "examples": size,
         "error": float(np.nanmean(np.abs(away))),
         "bias": float(np.nanmean(away)),
-        "standard_error": float(np.nanmean(np.nanstd(estimated, axis=0, ddof=1))) if several else 0.0,
+        "standard_error": float(np.nanstd(several, axis=0, ddof=1).mean()) if several.size else 0.0,
         "tau": mean_of_known(_tau(full, one) for one in estimated),
         "flips": mean_of_known(flips(full, one) for one in estimated),
         "flips_best": mean_of_known(flips(full[best], one[best]) for one in estimated),
-        "seed_deviation": deviation,
-        "monotonicity": steady,
+        "seed_deviation": mean_of_known(of.deviation(one) for of, one in of_series),
+        "monotonicity": mean_of_known(of.monotonicity(one) for of, one in of_series),
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -80,7 +81,7 @@ def baseline_marks() -> list[Line2D]:
     return [Line2D([], [], label=f"{name} baseline", **line) for name, line in style.BASELINES.items()]
 
 
-def legend_below(figure: Figure, marks: list[Line2D]) -> None:
+def legend_below(figure: Figure, marks: Sequence[Artist]) -> None:
     """A legend under the panels, in as many columns as its longest label leaves room for."""
     longest = max(len(str(mark.get_label())) for mark in marks)
     columns = max(1, min(len(marks), 110 // (longest + 8)))

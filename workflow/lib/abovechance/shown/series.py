@@ -269,7 +269,7 @@ def noise(numbers: pd.DataFrame) -> Figure:
         look = {"marker": "o", "linestyle": "", "markeredgecolor": style.INK, "markerfacecolor": fill}
         marks.append(Line2D([], [], label=label, **look))  # type: ignore[arg-type]
     marks.append(Line2D([], [], label="chance", marker="|", linestyle="", color=style.FAINT))  # type: ignore[arg-type]
-    legend_below(figure, marks)  # type: ignore[arg-type]
+    legend_below(figure, marks)
     return figure
 
 

@@ -46,7 +46,7 @@ def write_all(tables: Mapping[str, pd.DataFrame], outputs: Sequence[str]) -> Non
         write(table, paths[0].parent / name)
 
 
-STEPS = ("leaves_chance",)  # columns of whole numbers that may be missing
+STEPS = ("leaves_chance", "kinds")  # columns of whole numbers that may be missing
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:

@@ -139,18 +139,29 @@ def start_of(config: Mapping[str, Any]) -> str:
 
 def precision_pairs(models: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
     """The names of models that are the same but for their precision, the higher one first."""
-    by_source: dict[str, list[str]] = {}
-    for name, entry in models.items():
-        source = repr(sorted((key, str(value)) for key, value in entry.items() if key not in NO_SOURCE))
-        by_source.setdefault(source, []).append(name)
     return [
         (first, second)
-        for names in by_source.values()
+        for names in _by_source(models)
         for first, second in combinations(
             sorted(names, key=lambda name: PRECISIONS.index(models[name]["precision"])), 2
         )
         if models[first]["precision"] != models[second]["precision"]
     ]
+
+
+def apart(models: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """{model: what it shares with others that are no new models beside it}: its weights, or its training."""
+    first = {name: names[0] for names in _by_source(models) for name in names}
+    return {name: series.training_of(first[name], models[first[name]]) for name in models}
+
+
+def _by_source(models: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+    """The names of models with the same weights, by these."""
+    found: dict[str, list[str]] = {}
+    for name, entry in models.items():
+        source = repr(sorted((key, str(value)) for key, value in entry.items() if key not in NO_SOURCE))
+        found.setdefault(source, []).append(name)
+    return [*found.values()]
 
 
 def _check_names(config: Mapping[str, Any], where: str, inside: str = "the config") -> None:

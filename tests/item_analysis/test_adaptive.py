@@ -1,0 +1,168 @@
+"""Evaluations that stop when they are decided: how often they are wrong, and what they take."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance.adaptive import Evaluation, better_of_two, better_than, replay
+from abovechance.core.errors import InputError
+from abovechance.irt import Items
+from abovechance.item_analysis.adaptive import GRID, WAYS
+from abovechance.item_analysis.matrices import Matrix
+from abovechance.item_analysis.replays import MAXIMUM, MODELS, STANDARD, replays
+from tests.item_analysis.test_response_theory import simulated
+
+
+def fitted(items: int, seed: int = 0, spread: float = 1.5) -> Items:
+    generator = np.random.default_rng(seed)
+    a, b = generator.lognormal(0, 0.4, (items, 1)), generator.normal(0, spread, items)
+    return Items(a, b, a * 0, b * 0, 0.0, 0, True)
+
+
+def ability_of(items: Items, share: float) -> float:
+    """The ability whose expected score is a share of the items."""
+    return float(np.interp(share, items.probability(GRID).mean(axis=1), GRID))
+
+
+@pytest.mark.parametrize("way", ["random", "assisted"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned):
+    """Sums just at the border, of which decisions are the likeliest to be wrong; also with a model of items
+    that is upside down."""
+    count, level, items = 60, 0.1, fitted(60)
+    generator = np.random.default_rng(1)
+    p = items.probability([[ability_of(items, 0.4)]])[0]
+    order = np.argsort(p if turned else -p)
+    wrong = {"above": 0, "not above": 0}
+    for run in range(150):
+        for total, false in ((24, "above"), (25, "not above")):
+            # those that the model expects to be right are more often right
+            right = np.zeros(count)
+            right[order[generator.permutation(30)[: total - 4]]] = 1
+            right[generator.permutation(np.flatnonzero(right == 0))[:4]] = 1
+            assert right.sum() == total
+            done = replay(Evaluation(better_than(0.4, count), count, items, way, level, run), right)
+            wrong[false] += done.decision == false
+    for count_wrong in wrong.values():
+        assert count_wrong / 150 <= level + 2.5 * np.sqrt(level * (1 - level) / 150)
+    assert sum(wrong.values()) > 0
+
+
+def test_by_information_few_decisions_are_wrong_where_the_model_is_true():
+    items, level, wrong = fitted(150, seed=2), 0.1, 0
+    generator = np.random.default_rng(3)
+    # at the border, where the score is expected to be just what is not above
+    p = items.probability([[ability_of(items, 0.4)]])[0]
+    for run in range(120):
+        right = (generator.random(150) < p).astype(float)
+        evaluation = Evaluation(better_than(0.4, 150), 150, items, "information", level, run)
+        done = replay(evaluation, right)
+        # of draws of this ability half are above, which is known once so many are right
+        wrong += done.decision == "above" and right[done.seen].sum() <= 60
+    assert 0 < wrong / 120 <= level + 2.5 * np.sqrt(level * (1 - level) / 120)
+
+
+def test_what_is_far_from_the_baseline_takes_few_examples():
+    items = fitted(200, seed=4)
+    right = (np.random.default_rng(5).random(200) < items.probability([[2.5]])[0]).astype(float)
+    taken = {way: len(replay(Evaluation(better_than(0.3, 200), 200, items, way), right).seen) for way in WAYS}
+    assert max(taken.values()) < 40
+    assert taken["information"] < taken["random"]
+    # the fitted model saves examples where answers are as it expects
+    near = (np.random.default_rng(6).random((30, 200)) < items.probability([[0.5]])[0]).astype(float)
+    means = {
+        way: np.mean(
+            [len(replay(Evaluation(better_than(0.4, 200), 200, items, way), one).seen) for one in near]
+        )
+        for way in ("random", "assisted")
+    }
+    assert means["assisted"] < 0.95 * means["random"]
+
+
+def test_what_is_left_cannot_change_is_decided():
+    evaluation = Evaluation(better_than(0.9, 10), 10, way="random")
+    assert evaluation.decision is None
+    evaluation.tell(0)  # then 10 of 10 is out of reach, and 9 of 10 is not above 0.9
+    assert evaluation.decision == "not above"
+    evaluation = Evaluation(better_than(0.05, 10), 10, way="random", level=1e-9)
+    evaluation.tell(1)
+    assert evaluation.decision == "above"
+    with pytest.raises(InputError, match="the question is decided: above"):
+        evaluation.next()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_all_examples_give_the_answer_of_all_examples(way):
+    items, generator = fitted(20, seed=7), np.random.default_rng(8)
+    for run in range(20):
+        one, other = (generator.random((2, 20)) < 0.5).astype(float)
+        done = replay(Evaluation(better_than(0.5, 20), 20, items, way, 1e-12, run), one)
+        assert done.decision == ("above" if one.sum() > 10 else "not above")
+        done = replay(Evaluation(better_of_two(), 20, items, way, 1e-12, run), one, other)
+        away = one.sum() - other.sum()
+        assert done.decision == ("first" if away > 0 else "second" if away < 0 else "equal")
+        assert len(set(done.seen)) == len(done.seen)
+
+
+@pytest.mark.parametrize("way", ["random", "assisted"])
+def test_two_models_that_are_equal_are_seldom_told_apart(way):
+    items, generator, level = fitted(60, seed=9), np.random.default_rng(10), 0.1
+    wrong = 0
+    for run in range(100):
+        one = (generator.random(60) < 0.5).astype(float)
+        other = np.zeros(60)
+        other[generator.permutation(60)[: int(one.sum())]] = 1
+        wrong += (
+            replay(Evaluation(better_of_two(), 60, items, way, level, run), one, other).decision != "equal"
+        )
+    assert wrong / 100 <= level + 2.5 * np.sqrt(level * (1 - level) / 100)
+
+
+def test_a_model_that_knows_one_answer_alone_is_no_evidence():
+    """Where every ability has a score above the baseline, no response has shown anything."""
+    items = Items(np.full((30, 1), 0.01), np.full(30, -1.0), *[np.zeros((30, 1))] * 2, 0.0, 0, True)
+    right = np.zeros(30)
+    done = replay(Evaluation(better_than(0.5, 30), 30, items, "information"), right)
+    assert done.decision == "not above"
+
+
+def test_what_is_refused():
+    items = fitted(5)
+    with pytest.raises(InputError, match="right would be one of random, assisted, information"):
+        Evaluation(better_than(0.5, 5), 5, items, "best")
+    with pytest.raises(InputError, match="'assisted' needs a fitted model"):
+        Evaluation(better_than(0.5, 5), 5)
+    with pytest.raises(InputError, match="has 5 items and 1 dimensions; right would be 6 and 1"):
+        Evaluation(better_than(0.5, 6), 6, items)
+    with pytest.raises(InputError, match="level 1; right would be in"):
+        Evaluation(better_than(0.5, 5), 5, items, level=1)
+    with pytest.raises(InputError, match="baseline 1.5, 5 examples"):
+        better_than(1.5, 5)
+    evaluation = Evaluation(better_of_two(), 5, items)
+    for answers in ((1,), (1, 0.5), (1, 0, 1)):
+        with pytest.raises(InputError, match="right would be 0 or 1, one for each model"):
+            evaluation.tell(*answers)
+    assert evaluation.next() == evaluation.next()
+
+
+def test_stored_scores_are_replayed_for_models_that_the_fitted_model_does_not_know():
+    matrix = simulated(40, 50, seed=11)[3]
+    rows = pd.DataFrame(
+        {"model": np.repeat(["a", "b", "c", "d"], 10), "shots": 1, "prompt": [*range(10)] * 4}
+    )
+    examples = [f"e{place}" for place in range(50)]
+    given = Matrix("t", rows, examples, matrix)
+    models = {name: name for name in "abcd"}
+    found = replays(given, models, dict.fromkeys(examples, 0.25), prompts=3)
+    assert found["way"].tolist() == [*WAYS] * 3
+    assert found["question"].unique().tolist() == [STANDARD, MAXIMUM, MODELS]
+    assert found.groupby("question", sort=False)["evaluations"].first().tolist() == [12, 12, 18]
+    assert (found["share"] <= 1).all()
+    assert (found["wrong_limit"] > found["wrong"]).all()
+    # of one model its prompts are halved, and nothing is compared
+    alone = replays(
+        Matrix("t", rows[:10], examples, matrix[:10]), models, dict.fromkeys(examples, 0.25), prompts=3
+    )
+    assert alone["question"].unique().tolist() == [STANDARD, MAXIMUM]
+    assert alone["evaluations"].unique().tolist() == [3]
+    assert replays(given, models, dict.fromkeys(examples, 0.25), prompts=0).empty

@@ -1,0 +1,259 @@
+"""Figures of which examples tell models apart, and of what fewer examples cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
+
+from abovechance.item_analysis.features import grouped
+from abovechance.shown import style
+from abovechance.shown.panels import (
+    empty_figure,
+    in_order,
+    label_first_column,
+    legend_below,
+    panel_grid,
+    panel_title,
+    percent_axis,
+    plain,
+)
+
+PANELS = 24  # tasks at most in one figure
+ANSWERS = 5  # that have a colour each
+COST_ROWS = {
+    "error": "mean error of a score",
+    "standard_error": "standard error",
+    "flips": "pairs turned round",
+    "flips_best": "among the best fifth",
+}
+PRUNED = {
+    "mean": "change of the mean score",
+    "error": "standard error, by that of all items",
+    "monotonicity": "change of monotonicity",
+}
+
+
+def item_numbers(items: pd.DataFrame) -> pd.DataFrame:
+    """The items of the tasks that a figure has room for, without those that are constant."""
+    tasks = in_order(items["task"])[:PANELS]
+    own = items[items["task"].isin(tasks) & ~items["constant"].astype(bool)]
+    return own[
+        ["task", "example", "difficulty", "corrected", "half", "other_half", "rest", "best", "answer"]
+    ].reset_index(drop=True)
+
+
+def scatter(numbers: pd.DataFrame) -> Figure:
+    """Discrimination by difficulty, a panel for each task, coloured by the right answer where few have many
+    (Madaan et al., Figure 3)."""
+    style.apply()
+    if numbers.empty:
+        return empty_figure("all items are constant")
+    tasks = in_order(numbers["task"])
+    figure, panels = panel_grid(len(tasks), height=1.9)
+    for axes, task in zip(panels, tasks, strict=True):
+        own = numbers[numbers["task"] == task]
+        axes.axhline(0, color=style.FAINT, linewidth=0.6)
+        answers = grouped(own["answer"]) if own["answer"].notna().all() else None
+        if answers is not None and 1 < answers.nunique() <= ANSWERS:
+            colour = style.colours(in_order(answers))
+            for answer, name in ((answer, str(answer)) for answer in colour):
+                here = own[answers == answer]
+                axes.scatter(
+                    here["difficulty"],
+                    here["corrected"],
+                    s=6,
+                    color=colour[name],
+                    linewidth=0,
+                    alpha=0.7,
+                    label=plain(name if len(name) <= 14 else f"{name[:13]}..."),
+                )
+            axes.legend(fontsize=5.5, handletextpad=0.1, borderpad=0.1, labelspacing=0.2, loc="best")
+        else:
+            axes.scatter(
+                own["difficulty"], own["corrected"], s=6, color=style.COLOURS[0], linewidth=0, alpha=0.6
+            )
+        axes.set_title(panel_title(task))
+        axes.set_xlim(-0.03, 1.03)
+        axes.set_xlabel("difficulty (mean score)")
+    label_first_column(panels, "discrimination")
+    return figure
+
+
+def halves(numbers: pd.DataFrame) -> Figure:
+    """Discrimination in one half of the rows and in the other, in the best rows and the rest (Figure 6)."""
+    style.apply()
+    if numbers.empty:
+        return empty_figure("all items are constant")
+    tasks = in_order(numbers["task"])
+    figure, panels = panel_grid(len(tasks), height=1.9)
+    for axes, task in zip(panels, tasks, strict=True):
+        own = numbers[numbers["task"] == task]
+        values = own[["half", "other_half", "rest", "best"]].to_numpy(dtype=float)
+        ends = _ends(values)
+        axes.plot(ends, ends, color=style.FAINT, linewidth=0.6)
+        axes.scatter(
+            own["rest"], own["best"], s=7, facecolor="none", edgecolor=style.COLOURS[1], linewidth=0.6
+        )
+        axes.scatter(own["half"], own["other_half"], s=5, color=style.COLOURS[0], linewidth=0, alpha=0.7)
+        axes.set_xlim(ends)
+        axes.set_ylim(ends)
+        axes.set_title(panel_title(task))
+    label_first_column(panels, "discrimination there")
+    for axes in panels:
+        axes.set_xlabel("discrimination here")
+    look: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 4}
+    marks = [
+        Line2D([], [], color=style.COLOURS[0], label="two random halves of the rows", **look),
+        Line2D(
+            [],
+            [],
+            color=style.COLOURS[1],
+            markerfacecolor="none",
+            label="the rest, and the best fifth",
+            **look,
+        ),
+    ]
+    legend_below(figure, marks)
+    return figure
+
+
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    there = values[np.isfinite(values)]
+    if not there.size:
+        return -1.0, 1.0
+    return float(min(there.min(), 0)) - 0.05, float(there.max()) + 0.05
+
+
+def pruning_numbers(steps: pd.DataFrame) -> pd.DataFrame:
+    """Of each step the share of items removed, and what changes of scores, with the band of random removal.
+
+    Standard errors are divided by that of all items, since they grow with fewer items whatever these are.
+    """
+    tasks = in_order(steps["task"])[:PANELS]
+    own = steps[steps["task"].isin(tasks)].copy()
+    own["share"] = own["removed"] / (own["removed"] + own["items"])
+    start = own[own["removed"] == 0].set_index(["task", "split"])
+    keys = pd.MultiIndex.from_frame(own[["task", "split"]])
+    found = own[["task", "split", "share"]].copy()
+    for what in PRUNED:
+        base = start[what].reindex(keys).to_numpy()
+        for name in (what, f"random_{what}", f"random_{what}_low", f"random_{what}_high"):
+            found[name] = own[name] / base if what == "error" else own[name] - base
+    return found
+
+
+def pruned_shown(numbers: pd.DataFrame) -> list[str]:
+    """Which of ``PRUNED`` the figure has numbers of."""
+    return [what for what in PRUNED if numbers[what].notna().any()]
+
+
+def pruning(numbers: pd.DataFrame, what: str) -> Figure:
+    """Held-out scores without the least discriminating items, a panel for each task (Figure 7)."""
+    style.apply()
+    if numbers.empty:
+        return empty_figure("too few rows or items to hold some out")
+    tasks, splits = in_order(numbers["task"]), in_order(numbers["split"])
+    colour = style.colours(splits)
+    figure, panels = panel_grid(len(tasks), height=1.7)
+    for axes, task in zip(panels, tasks, strict=True):
+        for split in splits:
+            own = numbers[(numbers["task"] == task) & (numbers["split"] == split)]
+            axes.fill_between(
+                own["share"],
+                own[f"random_{what}_low"],
+                own[f"random_{what}_high"],
+                color=colour[split],
+                alpha=0.15,
+                linewidth=0,
+            )
+            axes.plot(own["share"], own[what], color=colour[split])
+        axes.set_title(panel_title(task))
+        axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        axes.set_xlabel("items removed")
+        if what != "error":
+            axes.axhline(0, color=style.FAINT, linewidth=0.6)
+    label_first_column(panels, PRUNED[what])
+    marks = [Line2D([], [], color=colour[split], label=f"held out: {split}") for split in splits]
+    legend_below(figure, [*marks, Patch(color=style.FAINT, alpha=0.3, label="as many at random, 95 %")])
+    return figure
+
+
+def costs(table: pd.DataFrame) -> Figure:
+    """Examples kept against errors, flips and the variance of estimates: a column for each split."""
+    style.apply()
+    numbers = table[table["method"] != "all examples"]
+    if numbers.empty:
+        return empty_figure("too few rows or items to hold some out")
+    splits, methods = in_order(numbers["split"]), in_order(numbers["method"])
+    sizes = sorted(numbers["examples"].unique())
+    size = (style.FULL_WIDTH, 1.55 * len(COST_ROWS) + 0.5)
+    figure, grid = plt.subplots(
+        len(COST_ROWS), len(splits), figsize=size, squeeze=False, sharex=True, sharey="row"
+    )
+    for row, (what, words) in zip(grid, COST_ROWS.items(), strict=True):
+        for axes, split in zip(row, splits, strict=True):
+            for method in methods:
+                own = numbers[(numbers["split"] == split) & (numbers["method"] == method)]
+                axes.plot(own["examples"], own[what], **_look(method, methods))
+            _sizes_axis(axes, sizes)
+            percent_axis(axes)
+        row[0].set_ylim(bottom=0)  # of the whole row, once all is drawn
+        row[0].set_ylabel(words)
+    for axes, split in zip(grid[0], splits, strict=True):
+        axes.set_title(f"held out: {split}")
+    for axes in grid[-1]:
+        axes.set_xlabel("examples kept")
+    legend_below(figure, [Line2D([], [], label=method, **_look(method, methods)) for method in methods])
+    return figure
+
+
+def _look(method: str, methods: Sequence[str]) -> dict[str, Any]:
+    """A line for a method: subsets that know nothing of other models in grey and black."""
+    simple = {"random": style.FAINT, "stratified": style.INK}
+    others = [name for name in methods if name not in simple]
+    colour = simple.get(method) or style.COLOURS[others.index(method) % len(style.COLOURS)]
+    return {"color": colour, "marker": "o", "markersize": 3, "linestyle": "--" if method in simple else "-"}
+
+
+def _sizes_axis(axes: Axes, sizes: Sequence[float]) -> None:
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(sizes))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticklabels([f"{size:g}" for size in sizes])
+
+
+def adaptive(table: pd.DataFrame) -> Figure:
+    """The share of examples that a decision takes, by way, and beside it how often it is wrong."""
+    style.apply()
+    if table.empty:
+        return empty_figure("no evaluation was replayed")
+    questions, ways = in_order(table["question"]), in_order(table["way"])
+    colour = style.colours(ways)
+    figure, axes = plt.subplots(figsize=(style.FULL_WIDTH, 0.5 + 0.62 * len(questions)))
+    for place, question in enumerate(questions):
+        for index, way in enumerate(ways):
+            own = table[(table["question"] == question) & (table["way"] == way)]
+            if own.empty:
+                continue
+            row = own.iloc[0]
+            at = place + (index - (len(ways) - 1) / 2) * 0.26
+            axes.barh(at, row["share"], height=0.22, color=colour[way])
+            told = f"{row['wrong']:.1%} wrong (95 % limit {row['wrong_limit']:.0%})"
+            axes.text(row["share"] + 0.01, at, told, va="center", fontsize=6.5)
+    axes.set_yticks(range(len(questions)), questions)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.25)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.set_xlabel("examples evaluated until it is decided")
+    legend_below(figure, [Patch(color=colour[way], label=way) for way in ways])
+    return figure

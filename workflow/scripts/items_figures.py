@@ -1,0 +1,21 @@
+"""Draw which examples tell models apart, and what fewer of them cost."""
+
+from script_log import logged
+
+from abovechance.core.files import read_csv
+from abovechance.core.tables import read_tables
+from abovechance.shown import items, style
+
+with logged(snakemake):
+    files = snakemake.input
+    listed = items.item_numbers(read_tables(files.item_list))
+    steps = items.pruning_numbers(read_tables(files.item_pruning))
+    costs, adaptive = read_csv(files.costs), read_csv(files.adaptive)
+    figures = [
+        ("items", items.scatter(listed), listed),
+        ("item_halves", items.halves(listed), listed),
+        *((f"item_pruning_{what}", items.pruning(steps, what), steps) for what in snakemake.params.pruned),
+        ("smaller_benchmarks", items.costs(costs), costs),
+        ("adaptive", items.adaptive(adaptive), adaptive),
+    ]
+    style.save_all(figures, snakemake.output)
