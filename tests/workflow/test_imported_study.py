@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from abovechance import RandomBaseline
+from abovechance.core.tables import read_table
 from abovechance.results.imported import IMPORTED, as_imported
 from tests.conftest import snakemake
 
@@ -29,7 +30,8 @@ def study(workplace: Path) -> list[str]:
     pd.DataFrame(rows, columns=columns).to_csv(workplace / "logs.csv", index=False)
     command = [sys.executable, "-m", "abovechance.cli", "import", "logs.csv", "--output", "imported.parquet"]
     subprocess.run(command, cwd=workplace, check=True)
-    (workplace / "imported.yaml").write_text("study: imported\npredictions: imported.parquet\n")
+    items = "items: {examples: [5, 10], repeats: 2, replays: 1}"
+    (workplace / "imported.yaml").write_text(f"study: imported\npredictions: imported.parquet\n{items}\n")
     return ["--configfile", str(workplace / "imported.yaml")]
 
 
@@ -44,11 +46,30 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     )
     assert "Is the best score better than chance?" in (results / "report.html").read_text()
     assert (results / "figures" / "expected_maximum_org--first.pdf").stat().st_size
+    asks_of_examples(results)
     done = snakemake("results/imported/likelihoods/second.parquet", *study, directory=workplace, check=False)
     assert "imported.parquet: has no log-likelihoods" in done.stdout + done.stderr
     assert not list(results.glob("likelihoods/*"))
     again = snakemake(*study, directory=workplace)
     assert "Nothing to be done" in again.stdout + again.stderr
+
+
+def asks_of_examples(results: Path) -> None:
+    """What the key items has made, of examples of which nothing is known but the answers."""
+    (short,) = pd.read_csv(results / "tables" / "items.csv").to_dict("records")
+    assert (short["models"], short["rows"], short["items"]) == (2, 16, 30)
+    predictions = pd.concat(map(read_table, sorted(results.glob("predictions/*.parquet"))))
+    means = predictions.groupby(predictions["example"].astype(str))["correct"].mean()
+    listed = pd.read_csv(results / "tables" / "item_list.csv").set_index("example")
+    assert listed["difficulty"].to_dict() == pytest.approx(means.to_dict())
+    costs = pd.read_csv(results / "tables" / "smaller_benchmarks.csv")
+    assert [*dict.fromkeys(costs["split"])] == ["random rows", "best rows", "new models"]
+    assert {*costs.loc[costs["method"] == "gp-IRT", "examples"]} == {5, 10}
+    assert {*pd.read_csv(results / "tables" / "adaptive.csv")["evaluations"]} == {2}
+    report = (results / "report.html").read_text()
+    for title in ("Which examples tell models and prompts apart?", "What fewer examples cost"):
+        assert title in report
+    assert "monotonicity" not in pd.read_csv(results / "tables" / "item_pruning.csv")
 
 
 @pytest.mark.slow
@@ -61,7 +82,7 @@ def test_names_of_any_characters_and_a_single_example_make_a_whole_report(workpl
         for prompt in range(3)
     ]
     IMPORTED.write(as_imported(pd.DataFrame(rows)), workplace / "odd.parquet", {})
-    (workplace / "odd.yaml").write_text("study: odd\npredictions: odd.parquet\n")
+    (workplace / "odd.yaml").write_text("study: odd\npredictions: odd.parquet\nitems: {}\n")
     snakemake("--configfile", str(workplace / "odd.yaml"), directory=workplace)
     results = workplace / "results" / "odd"
     assert pd.read_csv(results / "verdicts.csv")["model"].tolist() == [name for name, _, _ in settings]
@@ -83,14 +104,18 @@ def test_names_that_look_like_numbers_or_like_nothing_are_names(workplace):
         for example in range(8)
     ]
     IMPORTED.write(as_imported(pd.DataFrame(rows)), workplace / "numbers.parquet", {})
-    (workplace / "numbers.yaml").write_text("study: numbers\npredictions: numbers.parquet\n")
+    (workplace / "numbers.yaml").write_text("study: numbers\npredictions: numbers.parquet\nitems: {}\n")
     results = workplace / "results" / "numbers"
     tables = ["verdicts.csv", "figures/spread.csv", "tables/heldout_by_model.csv", "tables/model_ranks.csv"]
-    made = [f"results/numbers/{name}" for name in (*tables, "tables/verdicts.md")]
+    more = ("tables/verdicts.md", "tables/item_list.csv", "tables/items.csv")
+    made = [f"results/numbers/{name}" for name in (*tables, *more)]
     snakemake(*made, "--configfile", str(workplace / "numbers.yaml"), directory=workplace)
     for name in tables:
         table = pd.read_csv(results / name, dtype=str, keep_default_na=False)
         assert {*table["model"]} - {"all"} == {*names}, name
+    for name in more[1:]:
+        table = pd.read_csv(results / name, dtype=str, keep_default_na=False)
+        assert {*table["task"]} == {"nan", "1e3"}
     shown = (results / "tables" / "verdicts.md").read_text()
     assert all(f"| {name} " in shown for name in (*names, "nan", "1e3"))
 

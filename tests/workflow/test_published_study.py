@@ -32,9 +32,17 @@ def release(workplace: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def finished(workplace: Path, release: Path) -> tuple[Path, str]:
+def study(workplace: Path) -> str:
+    """The study's config, which also asks which examples tell prompts apart."""
+    config = workplace / "published.yaml"
+    config.write_text(STUDY.read_text() + "items: {examples: [5], repeats: 2, replays: 1}\n")
+    return str(config)
+
+
+@pytest.fixture(scope="module")
+def finished(workplace: Path, release: Path, study: str) -> tuple[Path, str]:
     """The results, and what the run said."""
-    done = snakemake("--configfile", str(STUDY), "--config", f"release={release}", directory=workplace)
+    done = snakemake("--configfile", study, "--config", f"release={release}", directory=workplace)
     return workplace / "results" / "published", done.stdout + done.stderr
 
 
@@ -67,6 +75,15 @@ def test_verdicts_are_by_the_data_and_beside_them_as_published(finished):
     assert grid["task"].tolist()[-2:] == ["between", "above standard"]
 
 
+def test_which_answer_is_right_is_known_of_the_releases_examples(finished):
+    results, _ = finished
+    listed = pd.read_csv(results / "tables" / "item_list.csv", keep_default_na=False)
+    assert {*listed["task"]} == {"known_unknowns", "conceptual_combinations"}
+    unknown = listed[(listed["task"] == "known_unknowns")]
+    assert (unknown["answer"] == "Unknown").sum() == 23
+    assert "goes with discrimination" in (results / "report.html").read_text()
+
+
 def test_every_file_of_the_release_is_there_and_in_the_tables(finished):
     results, _ = finished
     released = read_tables((results / "release" / "released").glob("*.parquet"))
@@ -76,18 +93,18 @@ def test_every_file_of_the_release_is_there_and_in_the_tables(finished):
     assert all((results / "figures" / f"{name}.pdf").stat().st_size for name in names)
 
 
-def test_losses_become_likelihoods_where_they_are_asked_for(finished, workplace, release):
+def test_losses_become_likelihoods_where_they_are_asked_for(finished, study, workplace, release):
     results, _ = finished
     target = "results/published/likelihoods/OLMo-7B.parquet"
-    snakemake(target, "--configfile", str(STUDY), "--config", f"release={release}", directory=workplace)
+    snakemake(target, "--configfile", study, "--config", f"release={release}", directory=workplace)
     found, kept = read_table(workplace / target), read_table(results / "predictions" / "OLMo-7B.parquet")
     assert found[["prompt", "example"]].astype(str).equals(kept[["prompt", "example"]].astype(str))
     assert (found["mean_logprob"] < 0).all()
 
 
 @pytest.mark.slow
-def test_its_archive_is_run_again_with_the_release(finished, workplace, release, tmp_path):
-    arguments = ["--configfile", str(STUDY), "--config", f"release={release}"]
+def test_its_archive_is_run_again_with_the_release(finished, study, workplace, release, tmp_path):
+    arguments = ["--configfile", study, "--config", f"release={release}"]
     snakemake("archive", *arguments, directory=workplace)
     archive = workplace / "results" / "published" / "archive" / "published.zip"
     with pytest.raises(InputError, match="which is not in its archive; right would be --release"):
@@ -104,8 +121,8 @@ def test_a_checkout_of_the_tasks_is_asked_for_where_it_was(tmp_path):
         given(config | {"bigbench": "/nowhere"}, tmp_path, tmp_path)
 
 
-def test_a_second_run_does_nothing_and_no_release_is_told_at_once(finished, workplace, release):
-    arguments = ["--configfile", str(STUDY), "--config"]
+def test_a_second_run_does_nothing_and_no_release_is_told_at_once(finished, study, workplace, release):
+    arguments = ["--configfile", study, "--config"]
     again = snakemake(*arguments, f"release={release}", directory=workplace)
     assert "Nothing to be done" in again.stdout + again.stderr
     wrong = snakemake(*arguments, "release=nowhere", directory=workplace, check=False)

@@ -50,7 +50,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = write_tiny_study(folder, "hard", model={"max_position_embeddings": 2000}, **changes)
     snakemake("scores", "--configfile", str(config), directory=folder)
     scores = {path: file_sha256(path) for path in (folder / "results/hard").glob("scores/*/*/*.parquet")}
-    config.write_text(config.read_text() + "pvi: {training_examples: 9}\n")
+    config.write_text(config.read_text() + "pvi: {training_examples: 9}\nitems: {repeats: 2}\n")
     said = snakemake("--configfile", str(config), directory=folder)
     # with the key, null-target prompts are scored and nothing else
     assert scores == {path: file_sha256(path) for path in scores}
@@ -64,6 +64,21 @@ def test_a_task_has_its_own_shots_and_each_prompt_its_null_target(place):
         for path in (place / "results/hard").glob("null_scores/*/*/*.parquet")
     )
     assert found == [f"tiny/{name}-shot.parquet" for name in ("alive/2", "alive/4", "sizes/3", "sizes/6")]
+
+
+def test_examples_have_the_same_names_in_what_is_said_of_items_and_of_labels(place):
+    tables = place / "results/hard/tables"
+    negative = pd.read_csv(tables / "item_negative.csv")
+    assert {"suggested", "beyond", "input"} <= {*negative}
+    listed = pd.read_csv(tables / "item_list.csv")
+    names = {*zip(listed["task"], listed["example"].astype(str), strict=True)}
+    assert len(names) == len(listed) == 24
+    mislabelled = pd.read_csv(tables / "pvi_mislabelled.csv")
+    assert {*zip(mislabelled["task"], mislabelled["example"].astype(str), strict=True)} <= names
+    features = read_table(place / "results/hard/example_features.parquet")
+    assert {*features["answer"]} == {"animal", "plant", "small", "middling", "large"}
+    # two numbers of shots of three prompts are six rows, too few to hold some out
+    assert pd.read_csv(tables / "smaller_benchmarks.csv").empty
 
 
 def test_null_target_scores_are_those_of_a_plain_pass(place):
