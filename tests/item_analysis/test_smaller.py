@@ -109,7 +109,7 @@ def test_where_the_model_is_true_its_estimate_is_nearer():
         "weighted": weighted(kept, test) - test.mean(axis=1),
         "p-IRT": p_irt(items, kept, test) - test.mean(axis=1),
     }
-    assert np.abs(errors["p-IRT"]).mean() < 0.8 * np.abs(errors["weighted"]).mean()
+    assert np.abs(errors["p-IRT"]).mean() < 0.9 * np.abs(errors["weighted"]).mean()
     # of 60 items the model's mean is off by no more than the noise of the other 60
     assert model_error(matrix) == pytest.approx(0.05, abs=0.02)
     # and where it is not true, by more: better rows do worse on every second item

@@ -17,7 +17,6 @@ from abovechance.item_analysis.response_theory import (
     answers,
     fit,
     posterior_of,
-    quadrature,
 )
 
 HELD_OUT = 0.1  # of the responses
@@ -90,7 +89,7 @@ def _foreseen(train: Floats, dimensions: tuple[int, ...]) -> Iterator[tuple[str,
     right, known = answers(train)
     for count in dimensions:
         model = fit(train, count)
-        places, weights = quadrature(count)
+        places, weights = model.quadrature
         posterior, _ = posterior_of(right, known, model.logits(places), weights)
         yield "item response theory", count, posterior @ model.probability(places)
 
@@ -120,7 +119,7 @@ def item_fit(items: Items, matrix: ArrayLike, simulations: int = SIMULATIONS, se
 
 def _rmsd(items: Items, right: Floats, there: Floats) -> Floats:
     """(items,) of (rows, items) responses."""
-    places, weights = quadrature(items.dimensions)
+    places, weights = items.quadrature
     model = items.probability(places)
     posterior, _ = posterior_of(right, there, items.logits(places), weights)
     counts, hits = posterior.T @ there, posterior.T @ right

@@ -18,7 +18,11 @@ from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.item_analysis.classical import checked
 
-NODES = {1: 41, 2: 15, 3: 9}  # of the quadrature, in each of so many dimensions
+NODES = {2: 15, 3: 9}  # of the quadrature, in each of so many dimensions
+WIDEST = 6.0  # of one ability; what is further out weighs nothing
+SPACING = (0.01, 0.2)  # of the nodes of one dimension
+PER_DEVIATION = 0.8  # of these, with which an integral over a normal distribution is off by 1e-5 of itself
+REFINED = 3  # times, at most
 ROUNDS, STEPS = 1000, 2  # of the algorithm, and of Newton's method in each
 TOLERANCE = 1e-4  # of parameters, from one round to the next
 REACH = 1.0  # of one step of Newton's method
@@ -69,6 +73,12 @@ class Items:
         )
         return Items(*parts, self.log_likelihood, self.rounds, self.converged)
 
+    @property
+    def quadrature(self) -> tuple[Floats, Floats]:
+        """Places and logarithms of weights, as fine as the model needs."""
+        value = np.column_stack([self.discrimination[:, :1], self.difficulty])
+        return quadrature(self.dimensions, sharpest(value))
+
     def probability(self, ability: ArrayLike) -> Floats:
         """(rows, items) of a right response, of abilities (rows, dimensions)."""
         found: Floats = expit(self.logits(ability))
@@ -81,10 +91,18 @@ class Items:
         return found
 
 
-def quadrature(dimensions: int) -> tuple[Floats, Floats]:
-    """(nodes, dimensions) places and (nodes,) logarithms of weights of a standard normal distribution."""
-    if dimensions not in NODES:
+def quadrature(dimensions: int, sharpest: float = 1.0) -> tuple[Floats, Floats]:
+    """(nodes, dimensions) places and (nodes,) logarithms of weights of a standard normal distribution.
+
+    In one dimension evenly spaced, for what is as narrow as ``sharpest``, a standard deviation; in several
+    Gauss and Hermite's, which are too few for abilities that are known far better than to half a deviation.
+    """
+    if dimensions != 1 and dimensions not in NODES:
         raise InputError(f"{dimensions} dimensions; right would be 1 to {max(NODES)}")
+    if dimensions == 1:
+        step = np.clip(sharpest / PER_DEVIATION, *SPACING)
+        even = np.linspace(-WIDEST, WIDEST, 2 * int(np.ceil(WIDEST / step)) + 1)
+        return even[:, None], -(even**2) / 2 - logsumexp(-(even**2) / 2)
     places, weights = np.polynomial.hermite_e.hermegauss(NODES[dimensions])
     grid = np.array([*product(places, repeat=dimensions)])
     logs = np.array([*product(np.log(weights / weights.sum()), repeat=dimensions)]).sum(axis=1)
@@ -123,20 +141,19 @@ def fit(
         raise InputError(
             f"item {item} is constant, and has no estimate by maximum likelihood; right would be a prior"
         )
-    places, weights = quadrature(dimensions)
-    design = np.column_stack([places, -np.ones(len(places))])
     pull = (
         np.zeros(dimensions + 1) if prior is None else np.array([prior[0]] * dimensions + [prior[1]]) ** -2.0
     )
-    value = _start(share, dimensions, seed)
-    rounds, moved = 0, np.inf
-    while rounds < ROUNDS and moved > TOLERANCE:
-        posterior, _ = posterior_of(right, there, design @ value.T, weights)
-        counts, hits = posterior.T @ there, posterior.T @ right
-        before = value
-        for _ in range(STEPS):
-            value = _newton(value, design, counts, hits, pull)
-        moved, rounds = float(np.abs(value - before).max()), rounds + 1
+    value, rounds, moved = _start(share, dimensions, seed), 0, np.inf
+    design, weights = _design(*quadrature(dimensions))
+    for _ in range(1 + REFINED * (dimensions == 1)):
+        responses = _Responses(right, there, pull, design, weights)
+        value, more, moved = _em(value, responses, ROUNDS - rounds)
+        rounds += more
+        finer = _design(*quadrature(dimensions, sharpest(value)))
+        if len(finer[0]) <= len(design):
+            break
+        design, weights = finer
     if dimensions > 1:
         value = _rotated(value)
     posterior, likelihood = posterior_of(right, there, design @ value.T, weights)
@@ -150,6 +167,56 @@ def fit(
         rounds,
         moved <= TOLERANCE,
     )
+
+
+def _design(places: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """(nodes, dimensions + 1) what a and b are multiplied with, and the weights."""
+    return np.column_stack([places, -np.ones(len(places))]), weights
+
+
+@dataclass(frozen=True)
+class _Responses:
+    """What a round of the algorithm needs: responses, how much parameters are pulled to 0, and the grid."""
+
+    right: Floats
+    there: Floats
+    pull: Floats
+    design: Floats
+    weights: Floats
+
+    def improved(self, value: Floats) -> tuple[Floats, float]:
+        """The parameters after one round, and the logarithm of the posterior before it."""
+        posterior, likelihood = posterior_of(self.right, self.there, self.design @ value.T, self.weights)
+        counts, hits = posterior.T @ self.there, posterior.T @ self.right
+        found = value
+        for _ in range(STEPS):
+            found = _newton(found, self.design, counts, hits, self.pull)
+        return found, float(likelihood.sum() - (self.pull * value**2).sum() / 2)
+
+
+def _em(value: Floats, responses: _Responses, most: int) -> tuple[Floats, int, float]:
+    """The parameters once they stand still, after how many rounds, and how much the last one moved them.
+
+    Two rounds and a step as far as they suggest (SQUAREM; Varadhan and Roland, 2008, their step length S3),
+    which is taken back where it made responses less likely.
+    """
+    rounds, moved = 0, np.inf
+    while rounds < most and moved > TOLERANCE:
+        first, before = responses.improved(value)
+        second, _ = responses.improved(first)
+        one, other = first - value, second - 2 * first + value
+        length = max(1.0, float(np.linalg.norm(one)) / max(float(np.linalg.norm(other)), 1e-300))
+        third, after = responses.improved(value + 2 * length * one + length**2 * other)
+        rounds += 3
+        value = third if after >= before else second
+        moved = float(np.abs(second - first).max())
+    return value, rounds, moved
+
+
+def sharpest(value: Floats) -> float:
+    """The least standard deviation of an ability given responses to all items, of (items, a and b)."""
+    p = expit(np.linspace(-WIDEST, WIDEST, 121)[:, None] * value[:, 0] - value[:, -1])
+    return float(1 / np.sqrt(1 + (p * (1 - p) * value[:, 0] ** 2).sum(axis=1).max()))
 
 
 def answers(matrix: ArrayLike, every_item: bool = True) -> tuple[Floats, Floats]:
@@ -241,7 +308,7 @@ def abilities(items: Items, matrix: ArrayLike) -> pd.DataFrame:
         dimensions; and the ``log_likelihood`` of its responses.
     """
     right, there = answers(matrix, every_item=False)
-    places, weights = quadrature(items.dimensions)
+    places, weights = items.quadrature
     posterior, likelihood = posterior_of(right, there, items.logits(places), weights)
     mean = posterior @ places
     error = np.sqrt(np.maximum(posterior @ places**2 - mean**2, 0))
