@@ -93,6 +93,7 @@ def test_a_model_in_a_folder_of_any_name_is_scored(tmp_path):
     assert pd.read_csv(tmp_path / "results/named/cost/spent.csv")["prompts"].tolist() == [4]
 
 
+@pytest.mark.slow
 def test_fewer_prompts_and_then_more_score_nothing_again(place):
     study = STUDY | {"tasks": {"short": "short.jsonl"}, "study": "fewer"}
     target = "results/fewer/scores/tiny/short/1-shot.parquet"

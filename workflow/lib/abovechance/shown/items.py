@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, PercentFormatter
 
 from abovechance.item_analysis.features import grouped
 from abovechance.shown import style
@@ -28,7 +28,7 @@ from abovechance.shown.panels import (
 )
 
 PANELS = 24  # tasks at most in one figure
-ANSWERS = 5  # that have a colour each
+ANSWERS = 6  # that have a colour each
 COST_ROWS = {
     "error": "mean error of a score",
     "standard_error": "standard error",
@@ -177,6 +177,7 @@ def pruning(numbers: pd.DataFrame, what: str) -> Figure:
             )
             axes.plot(own["share"], own[what], color=colour[split])
         axes.set_title(panel_title(task))
+        axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         axes.set_xlabel("items removed")
         if what != "error":
