@@ -48,18 +48,25 @@ def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned)
     assert sum(wrong.values()) > 0
 
 
-def test_by_information_few_decisions_are_wrong_where_the_model_is_true():
-    items, level, wrong = fitted(150, seed=2), 0.1, 0
+def sharp_and_flat() -> Items:
+    """A few items that tell the ability at once, and many that it says nothing of."""
+    a, b = np.r_[np.full(20, 10.0), np.full(280, 0.02)], np.r_[np.full(20, 3.0), np.zeros(280)]
+    return Items(a[:, None], b, a[:, None] * 0, b * 0, 0.0, 0, True)
+
+
+@pytest.mark.parametrize("items", [fitted(150, seed=2), sharp_and_flat()], ids=["usual", "sharp and flat"])
+def test_by_information_few_decisions_are_wrong_where_the_model_is_true(items):
+    """To know the ability is not to know what the examples that are left turn out to be."""
+    level, wrong, early, count = 0.1, 0, 0, len(items.difficulty)
     generator = np.random.default_rng(3)
-    # at the border, where the score is expected to be just what is not above
-    p = items.probability([[ability_of(items, 0.4)]])[0]
-    for run in range(120):
-        right = (generator.random(150) < p).astype(float)
-        evaluation = Evaluation(better_than(0.4, 150), 150, items, "information", level, run)
-        done = replay(evaluation, right)
-        # of draws of this ability half are above, which is known once so many are right
-        wrong += done.decision == "above" and right[done.seen].sum() <= 60
-    assert 0 < wrong / 120 <= level + 2.5 * np.sqrt(level * (1 - level) / 120)
+    for run in range(100):
+        ability = generator.normal(ability_of(items, 0.5), 0.5)
+        right = (generator.random(count) < items.probability([[ability]])[0]).astype(float)
+        done = replay(Evaluation(better_than(0.5, count), count, items, "information", level, run), right)
+        wrong += done.decision != ("above" if right.sum() > count / 2 else "not above")
+        early += len(done.seen) < count / 2
+    assert wrong / 100 <= level
+    assert early > 0
 
 
 def test_what_is_far_from_the_baseline_takes_few_examples():
@@ -126,8 +133,19 @@ def test_a_model_that_knows_one_answer_alone_is_no_evidence():
     assert done.decision == "not above"
 
 
+def test_what_is_decided_needs_no_example():
+    assert Evaluation(better_than(1.0, 5), 5, way="random").decision == "not above"
+
+
 def test_what_is_refused():
     items = fitted(5)
+    with pytest.raises(InputError, match="10 examples; right would be 20"):
+        Evaluation(better_than(0.25, 20), 10, way="random")
+    with pytest.raises(InputError, match="0 examples; right would be one or more"):
+        Evaluation(better_of_two(), 0, way="random")
+    broken = Items(items.discrimination * np.nan, *[items.difficulty] * 3, 0.0, 0, True)
+    with pytest.raises(InputError, match="parameters that are no numbers"):
+        Evaluation(better_than(0.5, 5), 5, broken)
     with pytest.raises(InputError, match="right would be one of random, assisted, information"):
         Evaluation(better_than(0.5, 5), 5, items, "best")
     with pytest.raises(InputError, match="'assisted' needs a fitted model"):

@@ -35,6 +35,28 @@ def test_statistics_of_items_are_means_and_correlations():
     assert (found["discrimination"] > found["corrected"]).all()
 
 
+def test_rows_that_differ_in_the_answer_they_like_alone_have_no_balanced_discrimination():
+    generator = np.random.default_rng(3)
+    answers = np.repeat(["yes", "no"], 50)
+    liking = 3 * generator.normal(size=(600, 1)) * np.where(answers == "yes", 1, -1)
+    matrix = (liking > generator.logistic(size=(600, 100))).astype(float)
+    balanced = item_statistics(matrix, answers)["corrected"]
+    assert abs(balanced.mean()) < 0.03
+    skilled = (liking + generator.normal(size=(600, 1)) > generator.logistic(size=(600, 100))).astype(float)
+    assert item_statistics(skilled, answers)["corrected"].mean() > 0.1
+    with pytest.raises(InputError, match="right would be one for each item"):
+        item_statistics(matrix, answers[:3])
+
+
+def test_numbers_that_cancel_leave_rounding_and_no_correlation():
+    one, other = [1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0], [0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 1]
+    found = item_statistics(np.column_stack([one, 1 - np.array(one), other]))
+    assert found["corrected"][2] == 0
+    generator = np.random.default_rng(0)
+    for rows in (3, 5, 7, 11):
+        assert np.isnan(reliability(np.tile(generator.random(7), (rows, 1))))
+
+
 def test_constant_items_tell_nothing_apart_and_are_said_to_be_so():
     matrix = responses()
     matrix[:, 3], matrix[:, 4] = 1.0, 0.1

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from abovechance.cli import app
 from abovechance.core.errors import InputError
-from abovechance.item_analysis.matrices import in_short, items_of, matrices
+from abovechance.item_analysis.matrices import in_short, in_the_best, items_of, matrices
 from abovechance.items import item_statistics, reliability
 from tests.item_analysis.test_classical import responses
 
@@ -63,6 +63,25 @@ def test_the_command_tells_negative_items(matrix, tmp_path: Path):
     assert told["items"][0]["example"] == "e6"
 
 
+def test_the_best_rows_are_those_by_the_rest_of_the_items():
+    """Chosen by the item too, all items would look worse in the best rows than they are."""
+    one, best = in_the_best(responses(600, 20, seed=6))
+    assert (one > 0).all()
+    assert best.mean() > 0.05
+    few, none = in_the_best(responses(8, 5, seed=6))
+    assert np.isnan(none).all()
+    assert np.isfinite(few).any()
+
+
+def test_small_tasks_are_told_and_the_others_shown(matrix, tmp_path: Path):
+    both = pd.concat([as_table(matrix), as_table(matrix[:, :1]).assign(task="solo")])
+    both.to_csv(tmp_path / "both.csv", index=False)
+    done = CliRunner().invoke(app, ["items", str(tmp_path / "both.csv")])
+    assert done.exit_code == 0
+    assert "note: solo: has one row or one example" in done.stderr
+    assert "e6" in done.stdout
+
+
 def test_one_row_tells_nothing(matrix, tmp_path: Path):
     as_table(matrix[:1]).to_csv(tmp_path / "one.csv", index=False)
     done = CliRunner().invoke(app, ["items", str(tmp_path / "one.csv")])
@@ -70,3 +89,5 @@ def test_one_row_tells_nothing(matrix, tmp_path: Path):
     table = as_table(matrix).rename(columns={"correct": "score"})
     with pytest.raises(InputError, match="stands twice for 'm0', 1-shot, prompt p0"):
         [*matrices(pd.concat([table, table]))]
+    with pytest.raises(InputError, match="row 3 of the responses has no 'shots'"):
+        [*matrices(table.assign(shots=np.where(np.arange(len(table)) == 2, np.nan, 1)))]

@@ -123,12 +123,13 @@ def test_all_tasks_together(found):
         name: pd.concat([table, table.assign(task="u")], ignore_index=True) for name, table in found.items()
     }
     features = task()[2]
-    mislabelled = pd.DataFrame({"task": ["t"], "example": ["e1"], "suggested": ["yes"], "beyond": [2.0]})
+    lowest = found["item_list"].loc[found["item_list"]["corrected"].idxmin(), "example"]
+    mislabelled = pd.DataFrame({"task": ["t"], "example": [lowest], "suggested": ["yes"], "beyond": [2.0]})
     negative = summary.negative(several["item_list"], features, mislabelled)
     assert (negative[["corrected", "half", "other_half"]] < 0).all(axis=None)
     assert negative["task"].tolist() == sorted(negative["task"])
     joined = negative[negative["suggested"].notna()]
-    assert joined[["task", "example"]].to_numpy().tolist() in ([], [["t", "e1"]])
+    assert joined[["task", "example"]].to_numpy().tolist() == [["t", lowest]]
     assert negative.loc[negative["task"] == "t", "input"].notna().all()
     ends = summary.pruned(several["item_pruning"])
     assert len(ends) == 6
@@ -163,6 +164,32 @@ def test_figures_are_drawn_of_them_and_of_none(found):
     ):
         for own in (table, table.iloc[:0]):
             draw(own).canvas.draw()
+
+
+def test_models_with_partly_other_items_are_held_against_each_other_on_what_they_share():
+    matrix, chance, features = task(gaps=0)
+    matrix.scores[:3, :6] = np.nan  # of few rows, so that these items are not left out by themselves
+    matrix.scores[10:13, 6:12] = np.nan
+    found = analyse(matrix, chance, features, Study(MODELS, {}, (5,), 2, 0))
+    for name, key in (("item_pruning", "removed"), ("smaller_benchmarks", "method")):
+        assert not found[name].duplicated(["split", key]).any()
+    figures.pruning_numbers(found["item_pruning"])
+
+
+@pytest.mark.parametrize("scores", [np.ones((1, 20)), np.where(np.eye(12) > 0, 1.0, np.nan)])
+def test_one_row_or_rows_that_share_nothing_are_no_error(scores):
+    rows = pd.DataFrame({"model": [f"m{row}" for row in range(len(scores))], "shots": 1, "prompt": 0})
+    examples = [f"e{place}" for place in range(scores.shape[1])]
+    groups = {model: model for model in rows["model"]}
+    found = analyse(
+        Matrix("t", rows, examples, scores),
+        dict.fromkeys(examples, 0.5),
+        EXAMPLE_FEATURES.together([]),
+        Study(groups, {}, (5,), 2, 0),
+    )
+    for schema in TABLES:
+        schema.to_arrow(found[schema.name])
+    assert found["item_fit"].empty
 
 
 def test_simulated_items_of_one_ability_have_no_share_of_answers():

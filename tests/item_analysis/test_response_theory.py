@@ -130,6 +130,27 @@ def test_abilities_that_are_known_far_better_than_the_grid_are_integrated_over_f
     assert 0.85 < away.std() < 1.4  # where 0 and 1 are is known from 300 rows alone
 
 
+@pytest.mark.parametrize("sharpness", [1, 4.5, 6, 10])
+def test_the_most_likely_ability_between_two_sharp_items_is_in_the_middle(sharpness):
+    items = Items(
+        np.full((2, 1), sharpness), np.full(2, sharpness / 2), *[np.zeros((2, 1))] * 2, 0.0, 0, True
+    )
+    assert most_likely(items, [[1, 0]])[0, 0] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_dimensions_widths_and_priors_that_mean_nothing_are_told():
+    matrix = simulated(20, 2)[3]
+    for dimensions in (0, 3, 4):
+        with pytest.raises(InputError, match=f"{dimensions} dimensions of 2 items"):
+            fit(matrix, dimensions)
+    with pytest.raises(InputError, match="two standard deviations above 0"):
+        fit(matrix, prior=(0, 1))
+    items = fit(matrix)
+    for function in (abilities, most_likely):
+        with pytest.raises(InputError, match="responses to 3 items; right would be 2"):
+            function(items, np.ones((4, 3)))
+
+
 def test_what_is_no_right_or_wrong_answer_is_told():
     with pytest.raises(InputError, match="row 0, item 1 is 0.5; right would be 0, 1 or nan"):
         fit([[1, 0.5], [0, 1]])

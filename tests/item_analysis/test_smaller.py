@@ -54,6 +54,15 @@ def test_items_with_the_same_responses_need_one_anchor():
     assert len(by_responses(matrix, 7).places) == 3
 
 
+def test_points_that_differ_by_rounding_alone_are_one_anchor():
+    generator = np.random.default_rng(2)
+    a, b = np.round(generator.normal(size=(40, 1)), 1), np.round(generator.normal(size=40)) * 1e-9
+    kept = by_parameters(Items(a, b, a * 0, b * 0, 0.0, 0, True), 30)
+    assert len({*kept.places}) == len(kept.places)
+    assert (kept.weights > 0).all()
+    assert kept.weights.sum() == pytest.approx(1)
+
+
 def test_anchors_by_correlation_do_not_see_how_hard_items_are():
     generator = np.random.default_rng(1)
     one, other = generator.normal(size=(2, 300, 1))

@@ -55,11 +55,14 @@ def items(
     )
     found = [*matrices(table)]
     small = [matrix.task for matrix in found if len(matrix.rows) < 2 or len(matrix.examples) < 2]
-    if small:
+    found = [matrix for matrix in found if matrix.task not in small]
+    if not found:
         raise InputError(
             f"{small[0]}: has one row or one example; right would be at least two models or prompts on at "
             "least two examples"
         )
+    for name in small:
+        typer.echo(f"note: {name}: has one row or one example, of which nothing is said", err=True)
     by_task = [items_of(matrix) for matrix in found]
     short = pd.DataFrame([in_short(matrix, own) for matrix, own in zip(found, by_task, strict=True)])
     listed = pd.concat(by_task, ignore_index=True)

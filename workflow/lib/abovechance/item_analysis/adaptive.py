@@ -8,8 +8,10 @@ probability of at most the level however often it is looked at (Ville, 1939). Th
 ``assisted``     uniformly, too: what a fitted model expects of the examples that are left stands in for them,
                  and the drawn one says by how much it is off, so that the mean is right whatever the model is
                  worth, and known sooner where it is worth something.
-``information``  the one with the most Fisher information on the ability; the likelihood of a mixture of
-                 abilities by that of each is the martingale. Right where the fitted model is.
+``information``  the one with the most Fisher information on the ability. The likelihood of a mixture of
+                 abilities by that of each is the martingale, against all abilities with which the examples
+                 that are left would give another answer more often than half of the level; the other half
+                 is the martingale's. Right where the fitted model is.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 from scipy.special import logsumexp
 
 from abovechance.core.arrays import Floats
@@ -47,6 +50,8 @@ class Question:
         The least and the highest score of an example.
     names
         What is said where the sum is above, is below, and where it is neither.
+    examples
+        How many there are, where the question depends on it.
     """
 
     most: float
@@ -54,6 +59,7 @@ class Question:
     low: float
     high: float
     names: tuple[str, str, str]
+    examples: int | None = None
 
     @property
     def models(self) -> int:
@@ -81,7 +87,7 @@ def better_than(baseline: float, examples: int) -> Question:
         )
     # sums of accuracies are whole numbers, up to rounding
     most = float(np.floor(baseline * examples + 1e-9))
-    return Question(most, most + 1, 0.0, 1.0, ("above", "not above", "not above"))
+    return Question(most, most + 1, 0.0, 1.0, ("above", "not above", "not above"), examples)
 
 
 def better_of_two() -> Question:
@@ -137,15 +143,21 @@ class Evaluation:
             raise InputError(f"level {level:g}; right would be in (0, 1)")
         if way != "random" and items is None:
             raise InputError(f"the way '{way}' needs a fitted model; right would be `items`")
+        if examples < 1 or question.examples not in (None, examples):
+            raise InputError(f"{examples} examples; right would be {question.examples or 'one or more'}")
+        if items is not None and not np.isfinite([*items.discrimination.ravel(), *items.difficulty]).all():
+            raise InputError("the model has parameters that are no numbers")
         if items is not None and (items.dimensions != 1 or len(items.difficulty) != examples):
             raise InputError(
                 f"the model has {len(items.difficulty)} items and {items.dimensions} dimensions; right would "
                 f"be {examples} and 1"
             )
         self.question, self.way = question, way
-        self.decision: str | None = None
+        self.decision: str | None
         self.seen: list[int] = []
-        self._limit = -np.log(question.error(level))
+        # by information, half of the error is left for what the examples that are left turn out to be
+        self._error = question.error(level) / (2 if way == "information" else 1)
+        self._limit = -np.log(self._error)
         self._generator = np.random.default_rng(seed)
         self._scores = np.full(examples, np.nan)
         self._abilities = (
@@ -153,6 +165,7 @@ class Evaluation:
         )
         self._capital = np.zeros((2, len(BETS)))  # logarithms, for above and below
         self._asked: int | None = None
+        self.decision = self._decided()
 
     def next(self) -> int:
         """The place of the example to evaluate now; the same one until its answer is told.
@@ -237,17 +250,25 @@ class Evaluation:
         if self.way != "information":
             against = logsumexp(self._capital, axis=1) - np.log(len(BETS))
             return float(against[0]), float(against[1])
-        question = self.question
-        if question.models == 1:
-            own = self._abilities[0]
+        unseen = np.isnan(self._scores)
+        sums = [ability.sums_of(unseen) for ability in self._abilities]
+        if len(sums) == 1:
+            ((means, variances),), own = sums, self._abilities[0]
             mixture, likelihoods = own.mixture, own.likelihood
-            order = own.sums - (question.most + question.least) / 2
         else:
             first, second = self._abilities
+            means = sums[0][0][:, None] - sums[1][0]
+            variances = sums[0][1][:, None] + sums[1][1]
             mixture = first.mixture + second.mixture
             likelihoods = first.likelihood[:, None] + second.likelihood
-            order = first.sums[:, None] - second.sums
-        return _against(mixture, likelihoods[order <= 0]), _against(mixture, likelihoods[order >= 0])
+        means, deviations = means + np.nansum(self._scores), np.sqrt(np.maximum(variances, 1e-12))
+        # sums are whole numbers: half of one further
+        above = special.ndtr((means - self.question.most - 0.5) / deviations)
+        below = special.ndtr((self.question.least - 0.5 - means) / deviations)
+        return (
+            _against(mixture, likelihoods[above < 1 - self._error]),
+            _against(mixture, likelihoods[below < 1 - self._error]),
+        )
 
 
 def _against(mixture: float, likelihoods: Floats) -> float:
@@ -264,10 +285,14 @@ class _Ability:
     def __init__(self, items: Items) -> None:
         self._items = items
         self._probability = np.clip(items.probability(GRID), 1e-9, 1 - 1e-9)  # (grid, examples)
-        self.sums: Floats = self._probability.sum(axis=1)
         weights = -(GRID**2) / 2
         self._weights: Floats = weights - logsumexp(weights)
         self.likelihood: Floats = np.zeros(len(GRID))
+
+    def sums_of(self, places: np.ndarray) -> tuple[Floats, Floats]:
+        """(grid,) the mean and the variance of how many of some examples are right, at each ability."""
+        p = self._probability[:, places]
+        return p.sum(axis=1), (p * (1 - p)).sum(axis=1)
 
     def tell(self, place: int, right: float) -> None:
         """One more answer."""

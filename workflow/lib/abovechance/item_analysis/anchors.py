@@ -107,11 +107,12 @@ def _clustered(points: Floats, size: int, seed: int) -> Anchors:
 
     count = min(size, len(np.unique(points, axis=0)))
     found = KMeans(n_clusters=count, n_init=1, random_state=seed % 2**32).fit(points)
-    distances = found.transform(points)
+    # points that differ by rounding alone leave clusters empty
+    clusters, sizes = np.unique(found.labels_, return_counts=True)
     # of its own cluster, so that no item stands for two
-    outside = found.labels_[:, None] != np.arange(count)
-    chosen = np.where(outside, np.inf, distances).argmin(axis=0)
-    return _sorted(chosen, np.bincount(found.labels_, minlength=count) / len(points))
+    outside = found.labels_[:, None] != clusters
+    chosen = np.where(outside, np.inf, found.transform(points)[:, clusters]).argmin(axis=0)
+    return _sorted(chosen, sizes / len(points))
 
 
 def _sorted(places: Ints, weights: Floats) -> Anchors:

@@ -50,14 +50,14 @@ def row_scores(matrix: ArrayLike) -> Floats:
     return found
 
 
-def item_statistics(matrix: ArrayLike, weights: ArrayLike | None = None) -> pd.DataFrame:
+def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.DataFrame:
     """How easy each item is, and how well it tells rows apart.
 
     Parameters
     ----------
-    weights
-        (items,) how much each counts in the overall score, such as one by the number of items with the same
-        right answer, with which a row that likes one answer is no better for it. Alike where not given.
+    groups
+        (items,) such as the right answer: the overall score is then the mean over groups of the means of
+        their items, with which a row that likes one answer is no better for it. One group where not given.
 
     Returns
     -------
@@ -70,25 +70,14 @@ def item_statistics(matrix: ArrayLike, weights: ArrayLike | None = None) -> pd.D
     """
     given = checked(matrix)
     there = np.isfinite(given)
-    means = np.nanmean(given, axis=0)
-    above = np.where(there, given - means, 0.0)
-    counted = np.ones(given.shape[1]) if weights is None else np.asarray(weights, dtype=float)
-    if counted.shape != given.shape[1:] or not (counted > 0).all():
-        raise InputError(f"weights of the shape {counted.shape}; right would be one above 0 for each item")
-    shares = there * counted
-    above = above * counted
-    counts, sums = shares.sum(axis=1, keepdims=True), above.sum(axis=1, keepdims=True)
-    left = np.where(there.sum(axis=1, keepdims=True) > there, counts - shares, 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rest = (sums - above) / left
-    total = np.broadcast_to(sums / counts, given.shape)
+    total, rest = _overall(given, groups)
     deviation = np.nanstd(given, axis=0)
     # a mean of equal numbers differs from them by rounding
     constant = np.nanmax(given, axis=0) == np.nanmin(given, axis=0)
     return pd.DataFrame(
         {
             "rows": there.sum(axis=0),
-            "difficulty": means,
+            "difficulty": np.nanmean(given, axis=0),
             "deviation": np.where(constant, 0.0, deviation),
             "discrimination": _correlations(given, total, there, constant),
             "corrected": _correlations(given, rest, there, constant),
@@ -96,6 +85,36 @@ def item_statistics(matrix: ArrayLike, weights: ArrayLike | None = None) -> pd.D
         },
         columns=ITEMS,
     )
+
+
+def rest_scores(matrix: ArrayLike) -> Floats:
+    """(rows, items) by how much a row is above the means of the rest of the items; nan where it has none."""
+    return _overall(checked(matrix), None)[1]
+
+
+def _overall(given: Floats, groups: ArrayLike | None) -> tuple[Floats, Floats]:
+    """(rows, items) overall scores, the same for all items, and those of the rest of the items.
+
+    Means over groups of means over their items; where the rest has no item of a group, over the others.
+    """
+    there = np.isfinite(given)
+    above = np.where(there, given - np.nanmean(given, axis=0), 0.0)
+    codes = np.zeros(given.shape[1], dtype=int) if groups is None else pd.factorize(np.asarray(groups))[0]
+    if codes.shape != given.shape[1:]:
+        raise InputError(f"groups of the shape {codes.shape}; right would be one for each item")
+    member = (codes[:, None] == np.arange(codes.max() + 1)).astype(float)
+    counts, sums = there @ member, above @ member  # (rows, groups)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(counts > 0, sums / counts, 0.0)
+        kinds = (counts > 0).sum(axis=1, keepdims=True)
+        whole = means.sum(axis=1, keepdims=True)
+        left = counts[:, codes] - there
+        own = np.where(left > 0, (sums[:, codes] - above) / left, 0.0)
+        rest = (whole - means[:, codes] + own) / (kinds - (left == 0) * (counts[:, codes] > 0))
+    # what is left of numbers that cancel is rounding
+    size = np.abs(above).sum(axis=1, keepdims=True)
+    rest = np.where(np.abs(rest) < 1e-14 * size, 0.0, rest)
+    return np.broadcast_to(whole / kinds, given.shape), rest
 
 
 def _correlations(scores: Floats, others: Floats, there: np.ndarray, constant: np.ndarray) -> Floats:
@@ -120,7 +139,8 @@ def reliability(matrix: ArrayLike) -> float:
     """Cronbach's alpha; of items that are 0 or 1, KR-20.
 
     k c / (v + (k - 1) c) of k items, with the mean variance v of an item and the mean covariance c of two,
-    each over the rows that have both. At most 1; below 0 where items go against each other.
+    each over the rows that have both. At most 1 where no response is missing; below 0 where items go against
+    each other.
 
     Returns
     -------
@@ -135,7 +155,8 @@ def reliability(matrix: ArrayLike) -> float:
     if np.isfinite(given).all():
         variances = given.var(axis=0, ddof=1).sum()
         total = given.sum(axis=1).var(ddof=1)
-        return float(items / (items - 1) * (1 - variances / total)) if total > 0 else np.nan
+        known = total > 1e-12 * (given**2).sum(axis=1).mean()
+        return float(items / (items - 1) * (1 - variances / total)) if known else np.nan
     variance, covariance = _pairwise(given)
     below = variance + (items - 1) * covariance
     return float(items * covariance / below) if np.isfinite(below) and below > 0 else np.nan

@@ -36,7 +36,9 @@ def p_irt(items: Items, anchors: Anchors, responses: ArrayLike) -> Floats:
 
     A row's ability is the most likely one by its responses to the anchors.
     """
-    own = np.asarray(responses, dtype=float)[:, anchors.places]
+    given = np.asarray(responses, dtype=float)
+    items.check_width(given)
+    own = given[:, anchors.places]
     some = np.isfinite(own).any(axis=1)
     found = np.full(len(own), np.nan)
     seen = own[some]

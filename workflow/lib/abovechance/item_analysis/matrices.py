@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +10,11 @@ import pandas as pd
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
-from abovechance.item_analysis.classical import ITEMS, item_statistics, reliability
-from abovechance.item_analysis.features import LEAST, associations, grouped
-from abovechance.item_analysis.splits import at_random, by_score
+from abovechance.item_analysis.classical import ITEMS, item_statistics, reliability, rest_scores
+from abovechance.item_analysis.features import associations, grouped
+from abovechance.item_analysis.splits import HELD_OUT, at_random
 
+FEWEST = 5  # rows, of which a correlation is said
 ROW = ["model", "shots", "prompt"]
 KNOWN = ["answer", "subtask", "length", "choices"]
 SHORT = [
@@ -55,8 +56,12 @@ def matrices(table: pd.DataFrame) -> Iterator[Matrix]:
     Raises
     ------
     InputError
-        If an example stands twice for a model, number of shots and prompt.
+        If an example stands twice for a model, number of shots and prompt, or one of these or its score is
+        missing.
     """
+    if (bare := table[[*ROW, "task", "example", "score"]].isna()).any(axis=None):
+        row, column = np.argwhere(bare.to_numpy())[0]
+        raise InputError(f"row {row + 1} of the responses has no '{bare.columns[column]}'")
     for task, rows in table.groupby("task", sort=False, observed=True):
         own = rows.astype({"model": str, "prompt": str, "example": str, "score": float})
         if (twice := own.duplicated([*ROW, "example"])).any():
@@ -90,19 +95,17 @@ def items_of(matrix: Matrix, features: pd.DataFrame | None = None, seed: int = 0
         likes one answer is no better for it.
     """
     found = item_statistics(matrix.scores).assign(task=matrix.task, example=matrix.examples)
-    for names, split in (
-        (("half", "other_half"), at_random(len(matrix.scores), 0.5, seed)),
-        (("rest", "best"), by_score(matrix.scores)),
-    ):
-        for name, places in zip(names, split, strict=True):
-            found[name] = discrimination(matrix.scores[places])
+    halves: tuple[Sequence[int], ...] = ((), ())
+    if len(matrix.scores) >= 2 * FEWEST:
+        halves = tuple(map(list, at_random(len(matrix.scores), 0.5, seed)))
+    for name, places in zip(("half", "other_half"), halves, strict=True):
+        found[name] = discrimination(matrix.scores[[*places]])
+    found["rest"], found["best"] = in_the_best(matrix.scores)
     known = pd.DataFrame(columns=["example", *KNOWN]) if features is None else features
     found = found.merge(known[["example", *KNOWN]].astype({"example": str}), on="example", how="left")
     found["balanced"] = np.nan
     if found["answer"].notna().all() and (answers := grouped(found["answer"])).nunique() > 1:
-        sizes = answers.map(answers.value_counts()).to_numpy(dtype=float)
-        weights = 1 / np.maximum(sizes, LEAST)
-        found["balanced"] = item_statistics(matrix.scores, weights)["corrected"].to_numpy()
+        found["balanced"] = item_statistics(matrix.scores, answers)["corrected"].to_numpy()
     return found[LISTED].sort_values(["constant", "corrected"], kind="stable", ignore_index=True)
 
 
@@ -116,6 +119,27 @@ def discrimination(scores: Floats) -> Floats:
         statistics = item_statistics(own[np.isfinite(own).any(axis=1)])
         found[known] = np.where(statistics["constant"], np.nan, statistics["corrected"])
     return found
+
+
+def in_the_best(scores: Floats) -> tuple[Floats, Floats]:
+    """(items,) corrected discrimination in the rows that are not among the best fifth, and in these.
+
+    The best are those by the rest of the items: were they chosen by the item too, rows that have it wrong
+    would have to be better on the rest to be among them, and all items would look worse than they are.
+    """
+    found = np.full((2, scores.shape[1]), np.nan)
+    if scores.shape[1] < 2:
+        return found[0], found[1]
+    rest = rest_scores(scores)
+    for item in range(scores.shape[1]):
+        rows = np.flatnonzero(np.isfinite(scores[:, item]) & np.isfinite(rest[:, item]))
+        order = rows[np.argsort(rest[rows, item], kind="stable")]
+        first = len(order) - round(len(order) * HELD_OUT)
+        for part, places in enumerate((order[:first], order[first:])):
+            x, y = scores[places, item], rest[places, item]
+            if len(places) >= FEWEST and np.ptp(x) > 0 and np.ptp(y) > 1e-12:
+                found[part, item] = np.corrcoef(x, y)[0, 1]
+    return found[0], found[1]
 
 
 def in_short(matrix: Matrix, listed: pd.DataFrame) -> dict[str, object]:

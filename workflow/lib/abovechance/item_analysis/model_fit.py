@@ -87,7 +87,7 @@ def _foreseen(train: Floats, dimensions: tuple[int, ...]) -> Iterator[tuple[str,
         yield name, 0, np.broadcast_to(own, train.shape)
     yield "rows and items", 0, expit(logit(rows) + logit(items) - logit(overall))
     right, known = answers(train)
-    for count in dimensions:
+    for count in (own for own in dimensions if own <= train.shape[1]):
         model = fit(train, count)
         places, weights = model.quadrature
         posterior, _ = posterior_of(right, known, model.logits(places), weights)
@@ -99,7 +99,7 @@ def item_fit(items: Items, matrix: ArrayLike, simulations: int = SIMULATIONS, se
 
     The root mean squared deviation between the share of right responses that is expected at each ability,
     given all responses, and the model's probability there, over the distribution of abilities (as in PISA).
-    Beside it, what responses of the model itself have.
+    Beside it, what responses of the model itself have, which is a little more than those it was fitted to.
 
     Returns
     -------
@@ -107,6 +107,7 @@ def item_fit(items: Items, matrix: ArrayLike, simulations: int = SIMULATIONS, se
         One row an item: ``rmsd``, in probabilities; ``rmsd_95``, below which 95 % of those simulated lie.
     """
     right, there = answers(matrix, every_item=False)
+    items.check_width(right)
     generator = np.random.default_rng(seed)
     simulated = []
     for _ in range(simulations):

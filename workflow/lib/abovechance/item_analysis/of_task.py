@@ -97,7 +97,7 @@ def analyse(
         pd.DataFrame([in_short(matrix, listed)]),
         _with_parameters(matrix, listed, study.seed),
         associations(listed, seed=study.seed),
-        model_fit.held_out(matrix.scores, seed=study.seed) if _large(matrix.scores) else None,
+        _held_out(matrix, study.seed),
         _pruned(matrix, study),
         _smaller(matrix, study),
         replays(matrix, study.groups, chance, study.replays, seed=study.seed),
@@ -124,6 +124,13 @@ def _with_parameters(matrix: Matrix, listed: pd.DataFrame, seed: int) -> pd.Data
         }
     )
     return listed.merge(pd.concat([found, fits], axis=1), on="example", how="left", sort=False)
+
+
+def _held_out(matrix: Matrix, seed: int) -> pd.DataFrame | None:
+    """How well responses are foreseen; nothing where too few can be held out."""
+    if not _large(matrix.scores) or np.isfinite(matrix.scores).sum(axis=1).max() < LEAST_ITEMS:
+        return None
+    return model_fit.held_out(matrix.scores, seed=seed)
 
 
 def _large(scores: Floats) -> bool:
@@ -164,10 +171,16 @@ def _each_split(matrix: Matrix, study: Study) -> Iterator[tuple[str, Floats, Flo
         [of.get("seed", 0) for of in series],
         [of.get("checkpoint", 0) for of in series],
     )
-    for name, train, test in splits(own, study):
-        there = np.isfinite(own.scores[train]).any(axis=0)
-        if len(train) > 1 and len(test) > 1:
-            yield name, own.scores[train][:, there], own.scores[test][:, there], rows.only(test.tolist())
+    parts = [part for part in splits(own, study) if min(len(part[1]), len(part[2])) > 1]
+    # the same items in all of them, so that new models can be put together
+    there = np.all([np.isfinite(own.scores[train]).any(axis=0) for _, train, _ in parts], axis=0)
+    if there.sum() < LEAST_ITEMS:
+        return
+    for name, train, test in parts:
+        known = np.isfinite(own.scores[test][:, there]).any(axis=1)
+        held = test[known]
+        if len(held) > 1:
+            yield name, own.scores[train][:, there], own.scores[held][:, there], rows.only(held.tolist())
 
 
 def _pruned(matrix: Matrix, study: Study) -> pd.DataFrame | None:

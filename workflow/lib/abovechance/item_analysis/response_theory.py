@@ -23,6 +23,7 @@ WIDEST = 6.0  # of one ability; what is further out weighs nothing
 SPACING = (0.01, 0.2)  # of the nodes of one dimension
 PER_DEVIATION = 0.8  # of these, with which an integral over a normal distribution is off by 1e-5 of itself
 REFINED = 3  # times, at most
+STEPS_OF_ABILITY = 200
 ROUNDS, STEPS = 1000, 2  # of the algorithm, and of Newton's method in each
 TOLERANCE = 1e-4  # of parameters, from one round to the next
 REACH = 1.0  # of one step of Newton's method
@@ -40,7 +41,9 @@ class Items:
     difficulty
         (items,) b; the larger, the harder.
     discrimination_error, difficulty_error
-        Their standard errors, of each item with the distribution of abilities as it is.
+        Their standard errors, of each item as if the others were known: what all items have in common, since
+        abilities are known no better than they are, is not in them. Too small for difficulties of items that
+        discriminate strongly (docs/items.md).
     log_likelihood
         Marginal, of all responses, in nats.
     rounds
@@ -61,6 +64,14 @@ class Items:
     def dimensions(self) -> int:
         """How many abilities a row has."""
         return int(self.discrimination.shape[1])
+
+    def check_width(self, responses: Floats) -> None:
+        """Raise InputError where responses are of another number of items."""
+        if responses.shape[1] != len(self.difficulty):
+            raise InputError(
+                f"responses to {responses.shape[1]} items; right would be {len(self.difficulty)}, like the "
+                "model"
+            )
 
     def only(self, places: ArrayLike) -> Items:
         """The model of some of the items, by their places."""
@@ -132,9 +143,17 @@ def fit(
     Raises
     ------
     InputError
-        If a response is no 0 or 1, or without a prior an item is constant.
+        If a response is no 0 or 1, without a prior an item is constant, or there are more dimensions than
+        items.
     """
     right, there = answers(matrix)
+    if not 1 <= dimensions <= min(max(NODES), right.shape[1]):
+        raise InputError(
+            f"{dimensions} dimensions of {right.shape[1]} items; right would be 1 to {max(NODES)}, and no "
+            "more than items"
+        )
+    if prior is not None and min(prior) <= 0:
+        raise InputError(f"prior {prior}; right would be two standard deviations above 0, or None")
     share = right.sum(axis=0) / there.sum(axis=0)
     if prior is None and ((share == 0) | (share == 1)).any():
         item = int(np.argmax((share == 0) | (share == 1)))
@@ -308,6 +327,7 @@ def abilities(items: Items, matrix: ArrayLike) -> pd.DataFrame:
         dimensions; and the ``log_likelihood`` of its responses.
     """
     right, there = answers(matrix, every_item=False)
+    items.check_width(right)
     places, weights = items.quadrature
     posterior, likelihood = posterior_of(right, there, items.logits(places), weights)
     mean = posterior @ places
@@ -327,16 +347,27 @@ def most_likely(items: Items, matrix: ArrayLike, bound: float = 6.0) -> Floats:
     Rows that have all items right, or all wrong, have none: the bound is theirs.
     """
     right, there = answers(matrix, every_item=False)
-    theta = np.zeros((len(right), items.dimensions))
-    for _ in range(100):
+    items.check_width(right)
+
+    def slope_and_step(theta: Floats) -> tuple[Floats, Floats]:
         p = items.probability(theta)
         slope = (right - there * p) @ items.discrimination
         information = np.einsum(
             "rj,jk,jl->rkl", there * p * (1 - p), *[items.discrimination] * 2, optimize=True
         )
         information += 1e-9 * np.eye(items.dimensions)
-        step = np.clip(np.linalg.solve(information, slope[:, :, None])[:, :, 0], -1, 1)
-        before, theta = theta, np.clip(theta + step, -bound, bound)
-        if np.abs(theta - before).max() < 1e-8:
+        return slope, np.clip(np.linalg.solve(information, slope[:, :, None])[:, :, 0], -1, 1)
+
+    theta = np.zeros((len(right), items.dimensions))
+    length = np.ones((len(right), 1))
+    for _ in range(STEPS_OF_ABILITY):
+        step = slope_and_step(theta)[1]
+        after = np.clip(theta + length * step, -bound, bound)
+        # the likelihood has one maximum: where the slope there points back, the step was too long
+        beyond = (slope_and_step(after)[0] * (after - theta)).sum(axis=1, keepdims=True) < 0
+        moved = np.abs(after - theta).max()
+        theta = np.where(beyond & (length > 1e-6), theta + (after - theta) / 2, after)
+        length = np.where(beyond, length / 2, np.minimum(1.0, length * 2))
+        if moved < 1e-9:
             break
     return theta

@@ -19,7 +19,7 @@ from abovechance.item_analysis.series_rows import SeriesRows, mean_of_known
 
 REPEATS = 20
 SIZES = (10, 25, 50, 100)
-BEST = 0.2  # of the rows, that are "the best"
+BEST, FEWEST = 0.2, 3  # of the rows, that are "the best", and how many at least
 # of each number of examples
 COSTS = [
     *("method", "examples", "error", "bias", "standard_error"),
@@ -95,8 +95,10 @@ def costs(
             f"{one.shape[1]} items in train and {other.shape[1]} in test; right would be the same items"
         )
     full = np.nanmean(other, axis=1)
-    best = np.argsort(-full, kind="stable")[: max(2, round(len(full) * BEST))]
-    found = [_row(ALL, one.shape[1], full, full[None], best, rows)]
+    best = np.argsort(-full, kind="stable")[: round(len(full) * BEST)]
+    if len(best) < FEWEST:
+        best = best[:0]  # of two, there is one pair
+    found = [_row(ALL, one.shape[1], full, np.array([full, full]), best, rows)]
     model = _model(one)
     for size in sorted({int(size) for size in sizes if 0 < size < one.shape[1]}):
         drawn: dict[str, list[Floats]] = {}
@@ -154,7 +156,7 @@ def _row(
         "examples": size,
         "error": float(np.nanmean(np.abs(away))),
         "bias": float(np.nanmean(away)),
-        "standard_error": float(np.nanstd(several, axis=0, ddof=1).mean()) if several.size else 0.0,
+        "standard_error": float(np.nanstd(several, axis=0, ddof=1).mean()) if several.size else np.nan,
         "tau": mean_of_known(_tau(full, one) for one in estimated),
         "flips": mean_of_known(flips(full, one) for one in estimated),
         "flips_best": mean_of_known(flips(full[best], one[best]) for one in estimated),

@@ -10,6 +10,7 @@ from abovechance.item_analysis.replays import REPLAYS
 from abovechance.item_analysis.smaller import COSTS
 
 OF_SERIES = ("seed_deviation", "monotonicity")  # of which others have nothing
+KNOWN = ("balanced", "answer", "suggested", "beyond", "input")  # of some studies alone
 LISTED = 20  # negative items of each task, at most
 NEGATIVE = [
     *("task", "example", "difficulty", "corrected", "half", "other_half", "balanced", "answer"),
@@ -53,7 +54,7 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
         # ids that look like numbers are read as such
         own = own.astype({"task": str, "example": str})
         found = found.merge(own, on=["task", "example"], how="left")
-    return found[NEGATIVE]
+    return found[[name for name in NEGATIVE if name not in KNOWN or found[name].notna().any()]]
 
 
 def pruned(steps: pd.DataFrame) -> pd.DataFrame:

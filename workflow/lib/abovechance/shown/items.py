@@ -210,7 +210,8 @@ def costs(table: pd.DataFrame) -> Figure:
         row[0].set_ylim(bottom=0)  # of the whole row, once all is drawn
         row[0].set_ylabel(words)
     for axes, split in zip(grid[0], splits, strict=True):
-        axes.set_title(f"held out: {split}")
+        tasks = int(numbers.loc[numbers["split"] == split, "tasks"].max())
+        axes.set_title(f"held out: {split}\n({tasks} task{'' if tasks == 1 else 's'})")
     for axes in grid[-1]:
         axes.set_xlabel("examples kept")
     legend_below(figure, [Line2D([], [], label=method, **_look(method, methods)) for method in methods])
