@@ -38,17 +38,14 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
     Returns
     -------
     DataFrame
-        Of each task the lowest first, at most ``LISTED``; with the ``input``, and the answer that PVI says
-        the input speaks for (``suggested``), by how many bits ``beyond`` other examples of the label.
+        The lowest of each task, then the next of each, at most ``LISTED`` of one; with the ``input``, and the
+        answer that PVI says the input speaks for (``suggested``), by how many bits ``beyond`` other examples
+        of the label.
     """
     sure = (items[["corrected", "half", "other_half"]] < 0).all(axis=1) & ~items["constant"].astype(bool)
     found = items[sure].sort_values("corrected", kind="stable")
-    tasks = [*dict.fromkeys(items["task"])]
-    found = (
-        found.groupby("task", sort=False)
-        .head(LISTED)
-        .sort_values("task", key=lambda names: names.map(tasks.index), kind="stable")
-    )
+    place = found.groupby("task", sort=False).cumcount()
+    found = found[place < LISTED].assign(place=place).sort_values("place", kind="stable")
     for other, columns in ((features, ["input"]), (mislabelled, ["suggested", "beyond"])):
         own = other.reindex(columns=["task", "example", *columns])
         # ids that look like numbers are read as such

@@ -290,9 +290,9 @@ ITEMS = [
     ShownTable(
         "item_negative",
         "Examples that better prompts fail more often",
-        "The lowest of each task, as far as both random halves of the rows say so. Often the gold answer is"
-        " wrong, but all examples of an answer that better rows like less are negative, too: look at "
-        "balanced. Suggested, where PVI was measured: the answer that the input speaks for.",
+        "The lowest of each task, then the next, as far as both random halves of the rows say so. Often the"
+        " gold answer is wrong, but all examples of an answer that better rows like less are negative, too:"
+        " look at balanced. Suggested, where PVI was measured: the answer that the input speaks for.",
         most_rows=40,
     ),
     ShownTable(

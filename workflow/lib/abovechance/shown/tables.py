@@ -46,6 +46,7 @@ def write_all(tables: Mapping[str, pd.DataFrame], outputs: Sequence[str]) -> Non
         write(table, paths[0].parent / name)
 
 
+UNKNOWN = ("answer", "subtask", "suggested", "input")  # which "none" might be
 STEPS = ("leaves_chance", "kinds")  # columns of whole numbers that may be missing
 
 
@@ -62,7 +63,8 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
         if pd.api.types.is_float_dtype(values):
             write_one = probability if column.endswith("_tail") else _decimal
             values = values.map(lambda value, write_one=write_one: "" if pd.isna(value) else write_one(value))
-        shown[column.replace("_", " ")] = values.where(values.notna(), "none").astype(str)
+        lacking = "" if column in UNKNOWN else "none"
+        shown[column.replace("_", " ")] = values.where(values.notna(), lacking).astype(str)
     return shown
 
 
