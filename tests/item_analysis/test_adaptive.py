@@ -6,7 +6,8 @@ import pytest
 
 from abovechance.adaptive import Evaluation, better_of_two, better_than, replay
 from abovechance.core.errors import InputError
-from abovechance.irt import Items
+from abovechance.irt import Items, fit
+from abovechance.item_analysis import replays as replays_of
 from abovechance.item_analysis.adaptive import GRID, WAYS
 from abovechance.item_analysis.matrices import Matrix
 from abovechance.item_analysis.replays import MAXIMUM, MODELS, STANDARD, replays
@@ -163,7 +164,7 @@ def test_what_is_refused():
     assert evaluation.next() == evaluation.next()
 
 
-def test_stored_scores_are_replayed_for_models_that_the_fitted_model_does_not_know():
+def test_stored_scores_are_replayed_for_models_that_the_fitted_model_does_not_know(monkeypatch):
     matrix = simulated(40, 50, seed=11)[3]
     rows = pd.DataFrame(
         {"model": np.repeat(["a", "b", "c", "d"], 10), "shots": 1, "prompt": [*range(10)] * 4}
@@ -171,7 +172,11 @@ def test_stored_scores_are_replayed_for_models_that_the_fitted_model_does_not_kn
     examples = [f"e{place}" for place in range(50)]
     given = Matrix("t", rows, examples, matrix)
     models = {name: name for name in "abcd"}
+    fitted_to = []
+    monkeypatch.setattr(replays_of, "fit", lambda train: fitted_to.append(len(train)) or fit(train))
     found = replays(given, models, dict.fromkeys(examples, 0.25), prompts=3)
+    # without the model, and without both of a pair
+    assert fitted_to == [30] * 4 + [20] * 6
     assert found["way"].tolist() == [*WAYS] * 3
     assert found["question"].unique().tolist() == [STANDARD, MAXIMUM, MODELS]
     assert found.groupby("question", sort=False)["evaluations"].first().tolist() == [12, 12, 18]

@@ -7,6 +7,7 @@ from scipy.special import expit
 
 from abovechance.core.errors import InputError
 from abovechance.irt import Items, abilities, fit, most_likely
+from abovechance.item_analysis import response_theory
 from abovechance.item_analysis.response_theory import quadrature
 
 
@@ -111,23 +112,29 @@ def test_the_most_likely_ability_has_no_slope():
     assert all_right[0, 0] == 6
 
 
-def test_abilities_that_are_known_far_better_than_the_grid_are_integrated_over_finer_ones():
+def test_abilities_that_are_known_far_better_than_the_grid_are_integrated_over_finer_ones(monkeypatch):
     """Strongly discriminating items: on a grid too coarse, the likelihood is that of a few kinds of rows."""
     generator = np.random.default_rng(9)
     a, b = generator.uniform(3, 6, (80, 1)), generator.normal(0, 3, 80)
     theta = generator.normal(size=(300, 1))
     matrix = (generator.random((300, 80)) < expit(theta @ a.T - b)).astype(float)
+
+    def exact(items: Items) -> float:
+        step = np.linspace(-7, 7, 7001)
+        logs = stats.norm.logpdf(step) + np.log(step[1] - step[0])
+        p = np.clip(items.probability(step), 1e-300, 1 - 1e-16)
+        rows = matrix @ np.log(p).T + (1 - matrix) @ np.log1p(-p).T + logs
+        return float(special.logsumexp(rows, axis=1).sum())
+
     found = fit(matrix, prior=(20, 20))
     assert found.converged
-    step = np.linspace(-7, 7, 7001)
-    logs = stats.norm.logpdf(step) + np.log(step[1] - step[0])
-    p = np.clip(found.probability(step), 1e-300, 1 - 1e-16)
-    exact = special.logsumexp(matrix @ np.log(p).T + (1 - matrix) @ np.log1p(-p).T + logs, axis=1).sum()
-    assert found.log_likelihood == pytest.approx(exact, abs=0.01)
+    assert found.log_likelihood == pytest.approx(exact(found), abs=0.01)
     own = abilities(found, matrix)
     assert own["error"].min() < 0.1
     away = (own["ability"] - theta[:, 0]) / own["error"]
     assert 0.85 < away.std() < 1.4  # where 0 and 1 are is known from 300 rows alone
+    monkeypatch.setattr(response_theory, "REFINED", 0)
+    assert exact(fit(matrix, prior=(20, 20))) < exact(found) - 0.5
 
 
 @pytest.mark.parametrize("sharpness", [1, 4.5, 6, 10])
