@@ -110,7 +110,6 @@ def test_features_of_examples_that_have_a_number_in_common_are_what_they_share()
     found = features({"t": task})
     assert found["answer"].tolist() == ["yes", "no", "no"]
     assert found["subtask"].tolist() == ["a", "a", "b"]
-    assert found["shared"].all()
     merged = features({"t": task}, numbers_alone=True).set_index("example")
     assert [*merged.index] == ["0", "1"]
     assert merged.loc["0", ["length", "choices"]].tolist() == [6, 4]

@@ -36,7 +36,6 @@ def task(rows: int = 40, items: int = 40, gaps: float = 0.05, seed: int = 0) -> 
             "task": "t",
             "example": examples,
             "answer": answers,
-            "shared": True,
             "subtask": "",
             "length": 10.0 + np.arange(items),
             "choices": 2.0,

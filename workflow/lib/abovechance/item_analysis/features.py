@@ -19,7 +19,6 @@ EXAMPLE_FEATURES = TableSchema(
         "task": pa.string(),
         "example": pa.string(),
         "answer": pa.string(),
-        "shared": pa.bool_(),
         "subtask": pa.string(),
         "length": pa.float64(),
         "choices": pa.float64(),
@@ -48,14 +47,12 @@ def features(tasks: Mapping[str, pd.DataFrame], numbers_alone: bool = False) -> 
     for name, task in tasks.items():
         ids = task["example"].astype(str)
         parts = ids.str.rpartition("/")
-        kinds = task["labels"].map(lambda labels: tuple(sorted(labels)))
         found.append(
             pd.DataFrame(
                 {
                     "task": name,
                     "example": (parts[2] if numbers_alone else ids).to_numpy(),
                     "answer": labels_of(task).to_numpy(),
-                    "shared": bool(kinds.nunique() == 1),
                     "subtask": parts[0].to_numpy(),
                     "length": task["bare"].map(len).to_numpy(dtype=float),
                     "choices": task["choices"].map(len).to_numpy(dtype=float),
@@ -73,10 +70,8 @@ def _together(table: pd.DataFrame) -> pd.DataFrame:
     def common(values: pd.Series[str]) -> str | None:
         return str(values.iloc[0]) if values.nunique() == 1 else None
 
-    grouped = table.groupby(["task", "example"], sort=False)
-    found = grouped.agg(
+    found = table.groupby(["task", "example"], sort=False).agg(
         answer=("answer", common),
-        shared=("shared", "first"),
         subtask=("subtask", common),
         length=("length", "mean"),
         choices=("choices", "sum"),

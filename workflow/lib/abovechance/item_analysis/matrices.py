@@ -77,7 +77,7 @@ def matrices(table: pd.DataFrame) -> Iterator[Matrix]:
 
 
 def items_of(matrix: Matrix, features: pd.DataFrame | None = None, seed: int = 0) -> pd.DataFrame:
-    """The items of a task, the least discriminating first: the table ``items`` without a fitted model.
+    """The items of a task, the least discriminating first: the table ``item_list`` without a fitted model.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -73,6 +73,15 @@ class Study:
     seed: int = 0
 
 
+class Part(NamedTuple):
+    """A split: its name, responses to fit to, those that are held out, and what these rows are."""
+
+    name: str
+    train: Floats
+    test: Floats
+    rows: SeriesRows
+
+
 def analyse(
     matrix: Matrix, chance: Mapping[str, float], features: pd.DataFrame, study: Study
 ) -> dict[str, pd.DataFrame]:
@@ -93,13 +102,14 @@ def analyse(
         The tables of ``TABLES``, of which those of splits have no rows where there are too few rows or items.
     """
     listed = items_of(matrix, features, study.seed)
+    parts = [*_each_split(matrix, study)]
     found = [
         pd.DataFrame([in_short(matrix, listed)]),
         _with_parameters(matrix, listed, study.seed),
         associations(listed, seed=study.seed),
         _held_out(matrix, study.seed),
-        _pruned(matrix, study),
-        _smaller(matrix, study),
+        _pruned(parts, study.seed),
+        _smaller(parts, study),
         replays(matrix, study.groups, chance, study.replays, seed=study.seed),
     ]
     return {
@@ -160,8 +170,8 @@ def dense(matrix: Matrix) -> Matrix:
     return Matrix(matrix.task, matrix.rows[rows].reset_index(drop=True), examples, scores[rows])
 
 
-def _each_split(matrix: Matrix, study: Study) -> Iterator[tuple[str, Floats, Floats, SeriesRows]]:
-    """Each split's name, responses to fit to, those that are held out, and what these rows are."""
+def _each_split(matrix: Matrix, study: Study) -> Iterator[Part]:
+    """Each split of the items that all of them have."""
     own = dense(matrix)
     if not _large(own.scores):
         return
@@ -171,35 +181,36 @@ def _each_split(matrix: Matrix, study: Study) -> Iterator[tuple[str, Floats, Flo
         [of.get("seed", 0) for of in series],
         [of.get("checkpoint", 0) for of in series],
     )
-    parts = [part for part in splits(own, study) if min(len(part[1]), len(part[2])) > 1]
+    places = [part for part in splits(own, study) if min(len(part[1]), len(part[2])) > 1]
     # the same items in all of them, so that new models can be put together
-    there = np.all([np.isfinite(own.scores[train]).any(axis=0) for _, train, _ in parts], axis=0)
+    there = np.all([np.isfinite(own.scores[train]).any(axis=0) for _, train, _ in places], axis=0)
     if there.sum() < LEAST_ITEMS:
         return
-    for name, train, test in parts:
+    for name, train, test in places:
         known = np.isfinite(own.scores[test][:, there]).any(axis=1)
         held = test[known]
         if len(held) > 1:
-            yield name, own.scores[train][:, there], own.scores[held][:, there], rows.only(held.tolist())
+            scores = own.scores[:, there]
+            yield Part(name, scores[train], scores[held], rows.only(held.tolist()))
 
 
-def _pruned(matrix: Matrix, study: Study) -> pd.DataFrame | None:
-    """What becomes of held-out scores without the items that discriminate least, mean over new models."""
+def _together(tables: Sequence[pd.DataFrame], keys: Sequence[str]) -> pd.DataFrame | None:
+    """One table of those of the splits, new models by their mean; nothing where there are none."""
+    return pd.concat(tables).groupby([*keys], sort=False, as_index=False).mean() if tables else None
+
+
+def _pruned(parts: Sequence[Part], seed: int) -> pd.DataFrame | None:
+    """What becomes of held-out scores without the items that discriminate least."""
     found = [
-        pruning(train, test, seed=study.seed, rows=rows).assign(split=name)
-        for name, train, test, rows in _each_split(matrix, study)
+        pruning(train, test, seed=seed, rows=rows).assign(split=name) for name, train, test, rows in parts
     ]
-    if not found:
-        return None
-    return pd.concat(found).groupby(["split", "removed", "items"], sort=False, as_index=False).mean()
+    return _together(found, ["split", "removed", "items"])
 
 
-def _smaller(matrix: Matrix, study: Study) -> pd.DataFrame | None:
-    """What smaller benchmarks cost, mean over new models."""
+def _smaller(parts: Sequence[Part], study: Study) -> pd.DataFrame | None:
+    """What smaller benchmarks cost."""
     found = [
         smaller.costs(train, test, study.examples, study.repeats, study.seed, rows).assign(split=name)
-        for name, train, test, rows in _each_split(matrix, study)
+        for name, train, test, rows in parts
     ]
-    if not found:
-        return None
-    return pd.concat(found).groupby(["split", "method", "examples"], sort=False, as_index=False).mean()
+    return _together(found, ["split", "method", "examples"])

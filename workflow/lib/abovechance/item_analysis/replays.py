@@ -85,13 +85,14 @@ def replays(
         rows.append(
             [
                 *(question, way, count, own["examples"].mean(), own["of"].mean()),
-                *((own["examples"] / own["of"]).mean(), wrong / count, _limit(wrong, count)),
+                *((own["examples"] / own["of"]).mean(), wrong / count, most_wrong(wrong, count)),
             ]
         )
     return pd.DataFrame(rows, columns=REPLAYS)
 
 
-def _limit(wrong: int, count: int) -> float:
+def most_wrong(wrong: int, count: int) -> float:
+    """Below which the share of wrong decisions is with 95 % (Clopper and Pearson)."""
     return float(stats.beta.ppf(0.95, wrong + 1, count - wrong)) if wrong < count else 1.0
 
 

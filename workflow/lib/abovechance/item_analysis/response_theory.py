@@ -147,19 +147,8 @@ def fit(
         items.
     """
     right, there = answers(matrix)
-    if not 1 <= dimensions <= min(max(NODES), right.shape[1]):
-        raise InputError(
-            f"{dimensions} dimensions of {right.shape[1]} items; right would be 1 to {max(NODES)}, and no "
-            "more than items"
-        )
-    if prior is not None and min(prior) <= 0:
-        raise InputError(f"prior {prior}; right would be two standard deviations above 0, or None")
     share = right.sum(axis=0) / there.sum(axis=0)
-    if prior is None and ((share == 0) | (share == 1)).any():
-        item = int(np.argmax((share == 0) | (share == 1)))
-        raise InputError(
-            f"item {item} is constant, and has no estimate by maximum likelihood; right would be a prior"
-        )
+    _check_asked(share, dimensions, prior)
     pull = (
         np.zeros(dimensions + 1) if prior is None else np.array([prior[0]] * dimensions + [prior[1]]) ** -2.0
     )
@@ -186,6 +175,23 @@ def fit(
         rounds,
         moved <= TOLERANCE,
     )
+
+
+def _check_asked(share: Floats, dimensions: int, prior: tuple[float, float] | None) -> None:
+    """Raise InputError unless items with these shares of right responses have such a model."""
+    if not 1 <= dimensions <= min(max(NODES), len(share)):
+        raise InputError(
+            f"{dimensions} dimensions of {len(share)} items; right would be 1 to {max(NODES)}, and no more "
+            "than items"
+        )
+    if prior is not None and min(prior) <= 0:
+        raise InputError(f"prior {prior}; right would be two standard deviations above 0, or None")
+    constant = (share == 0) | (share == 1)
+    if prior is None and constant.any():
+        raise InputError(
+            f"item {int(np.argmax(constant))} is constant, and has no estimate by maximum likelihood; right "
+            "would be a prior"
+        )
 
 
 def _design(places: Floats, weights: Floats) -> tuple[Floats, Floats]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from abovechance.item_analysis.replays import REPLAYS
-from abovechance.item_analysis.smaller import COSTS
+from abovechance.item_analysis.replays import REPLAYS, most_wrong
+from abovechance.item_analysis.smaller import ALL, COSTS
 
 OF_SERIES = ("seed_deviation", "monotonicity")  # of which others have nothing
 KNOWN = ("balanced", "answer", "suggested", "beyond", "input")  # of some studies alone
@@ -29,7 +28,7 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
     Parameters
     ----------
     items
-        The table ``items`` of all tasks.
+        The table ``item_list`` of all tasks.
     features
         The table ``example_features``, which may be empty.
     mislabelled
@@ -93,10 +92,10 @@ def smaller(costs: pd.DataFrame) -> pd.DataFrame:
         ``split``, the columns of ``smaller.COSTS`` that are known, and how many ``tasks``. The row of all
         examples has their mean number.
     """
-    kept = costs[costs["method"] != "all examples"]
+    kept = costs[costs["method"] != ALL]
     sizes = kept.groupby("task")["examples"].nunique()
     own = costs[costs["task"].isin(sizes.index[sizes == sizes.max()])].copy() if len(kept) else costs
-    whole = own["method"] == "all examples"
+    whole = own["method"] == ALL
     order = own["examples"].where(~whole, np.inf)
     numbers = [name for name in COSTS if name != "method"]
     grouped = own.assign(order=order).groupby(["split", "order", "method"], sort=False)
@@ -113,6 +112,5 @@ def adaptive(by_task: pd.DataFrame) -> pd.DataFrame:
         counts = own["evaluations"].to_numpy(dtype=float)
         count, wrong = counts.sum(), round(float((own["wrong"] * counts).sum()))
         means = [float((own[name] * counts).sum() / count) for name in ("examples", "of", "share")]
-        limit = float(stats.beta.ppf(0.95, wrong + 1, count - wrong)) if wrong < count else 1.0
-        rows.append([question, way, int(count), *means, wrong / count, limit])
+        rows.append([question, way, int(count), *means, wrong / count, most_wrong(wrong, int(count))])
     return pd.DataFrame(rows, columns=REPLAYS)

@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, PercentFormatter
 
 from abovechance.item_analysis.features import grouped
+from abovechance.item_analysis.smaller import ALL
 from abovechance.shown import style
 from abovechance.shown.panels import (
     empty_figure,
@@ -36,9 +37,9 @@ COST_ROWS = {
     "flips_best": "among the best fifth",
 }
 PRUNED = {
-    "mean": "change of the mean score",
-    "error": "standard error, by that of all items",
-    "monotonicity": "change of monotonicity",
+    "mean": "mean score, change",
+    "error": "standard error, ratio",
+    "monotonicity": "monotonicity, change",
 }
 
 
@@ -151,11 +152,6 @@ def pruning_numbers(steps: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def pruned_shown(numbers: pd.DataFrame) -> list[str]:
-    """Which of ``PRUNED`` the figure has numbers of."""
-    return [what for what in PRUNED if numbers[what].notna().any()]
-
-
 def pruning(numbers: pd.DataFrame, what: str) -> Figure:
     """Held-out scores without the least discriminating items, a panel for each task (Figure 7)."""
     style.apply()
@@ -191,7 +187,7 @@ def pruning(numbers: pd.DataFrame, what: str) -> Figure:
 def costs(table: pd.DataFrame) -> Figure:
     """Examples kept against errors, flips and the variance of estimates: a column for each split."""
     style.apply()
-    numbers = table[table["method"] != "all examples"]
+    numbers = table[table["method"] != ALL]
     if numbers.empty:
         return empty_figure("too few rows or items to hold some out")
     splits, methods = in_order(numbers["split"]), in_order(numbers["method"])
