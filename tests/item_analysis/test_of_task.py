@@ -131,6 +131,11 @@ def test_all_tasks_together(found):
     joined = negative[negative["suggested"].notna()]
     assert joined[["task", "example"]].to_numpy().tolist() == [["t", lowest]]
     assert negative.loc[negative["task"] == "t", "input"].notna().all()
+    none = summary.negative(several["item_list"].assign(corrected=0.5), features, mislabelled.iloc[:0])
+    assert none.empty
+    assert [*none] == [*negative]
+    alone = summary.negative(several["item_list"], EXAMPLE_FEATURES.together([]), pd.DataFrame())
+    assert [*alone] == [name for name in negative if name not in ("suggested", "beyond", "input")]
     ends = summary.pruned(several["item_pruning"])
     assert len(ends) == 6
     assert (ends["removed"] / ends["items"]).unique().tolist() == [0.2]

@@ -32,7 +32,7 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
     features
         The table ``example_features``, which may be empty.
     mislabelled
-        The table ``pvi_mislabelled``, which may be empty.
+        The table ``pvi_mislabelled``, which may be empty, or have no columns where there is no PVI.
 
     Returns
     -------
@@ -50,7 +50,12 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
         # ids that look like numbers are read as such
         own = own.astype({"task": str, "example": str})
         found = found.merge(own, on=["task", "example"], how="left")
-    return found[[name for name in NEGATIVE if name not in KNOWN or found[name].notna().any()]]
+    # by what the study knows, not by which items were found: its table has the same columns when it runs again
+    known = {
+        name for table in (items, features) for name in KNOWN if name in table and table[name].notna().any()
+    }
+    known |= {"suggested", "beyond"}.intersection(mislabelled)
+    return found[[name for name in NEGATIVE if name not in KNOWN or name in known]]
 
 
 def pruned(steps: pd.DataFrame) -> pd.DataFrame:
