@@ -50,7 +50,7 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
         # ids that look like numbers are read as such
         own = own.astype({"task": str, "example": str})
         found = found.merge(own, on=["task", "example"], how="left")
-    # by what the study knows, not by which items were found: its table has the same columns when it runs again
+    # by what the study knows, not by which items were found: a table that is made again has the same columns
     known = {
         name for table in (items, features) for name in KNOWN if name in table and table[name].notna().any()
     }
