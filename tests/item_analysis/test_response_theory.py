@@ -91,6 +91,15 @@ def test_two_dimensions_are_better_than_one_where_there_are_two():
     assert within > 0.85 > 0.5 > between
 
 
+def test_steps_that_go_too_far_are_taken_back():
+    # the better the row, the more items it has right: likelier and likelier without end, but for a weak prior
+    matrix = (np.arange(8)[:, None] >= [5, 3, 4]).astype(float)
+    found = fit(matrix, prior=(10.0, 20.0))
+    assert found.converged
+    assert np.abs(found.discrimination).max() < 50
+    assert found.difficulty[0] > found.difficulty[2] > found.difficulty[1]
+
+
 def test_items_that_all_have_right_need_a_prior():
     *_, matrix = simulated(50, 5)
     matrix[:, 2] = 1

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.cluster import KMeans
 
 from abovechance.core.errors import InputError
 from abovechance.irt import Items, fit
@@ -52,6 +53,18 @@ def test_items_with_the_same_responses_need_one_anchor():
     assert weighted(kept, matrix) == pytest.approx(matrix.mean(axis=1))
     # where there are fewer kinds than anchors are asked for, there are as many as kinds
     assert len(by_responses(matrix, 7).places) == 3
+
+
+def test_each_cluster_has_an_anchor_of_its_own():
+    # wide clusters have items of others nearer to their middle than any of their own
+    for seed in range(0, 120, 2):
+        generator = np.random.default_rng(seed)
+        rows, size = int(generator.integers(1, 8)), int(generator.integers(2, 12))
+        matrix = (generator.normal(size=(60, rows)) * generator.lognormal(0, 1.5, size=(60, 1))).T
+        clusters = KMeans(size, n_init=1, random_state=seed).fit_predict(matrix.T)
+        found = by_responses(matrix, size, seed)
+        assert sorted(clusters[found.places]) == list(range(size))
+        assert found.weights == pytest.approx(np.bincount(clusters)[clusters[found.places]] / 60)
 
 
 def test_points_that_differ_by_rounding_alone_are_one_anchor():
