@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
+from abovechance.core.two_way import adjusted_means
 from abovechance.information import densities, examples, overview, pairs, runs
-from abovechance.information.means import adjusted_means
 from abovechance.information.table import labels_of, of_scores
 from abovechance.information.tails import tails_of_labels
 from abovechance.pvi import accuracy_of_tails, one_way, repeated_measures, v_information

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from abovechance.core.provenance import file_sha256
 from abovechance.core.tables import read_table
-from abovechance.information.means import adjusted_means
+from abovechance.core.two_way import adjusted_means
 from abovechance.results.predictions import predict
 from abovechance.study.kinds import KINDS
 from tests.conftest import snakemake

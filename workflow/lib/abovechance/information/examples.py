@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from abovechance.core.settings import SETTING, by_setting
 from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.core.two_way import adjusted_means
 from abovechance.information.consistency import correlation
-from abovechance.information.means import adjusted_means
 
 FEW = 3  # examples of a label on average; with fewer, labels are an example's own
 PVI_EXAMPLES = TableSchema(
@@ -42,7 +42,7 @@ def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row an example: ``example``; ``label``; ``prompts`` that it was evaluated under; the mean
-        ``pvi``, see ``means.adjusted_means``; the share of ``correct`` predictions; ``margin``, by how many
+        ``pvi``, see ``two_way.adjusted_means``; the share of ``correct`` predictions; ``margin``, by how many
         bits the input speaks more for the likeliest other answer than for the label, mean over prompts;
         ``against``, in which share of prompts it does; ``rival``, that other answer, the one of most prompts.
     """

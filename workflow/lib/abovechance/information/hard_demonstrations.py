@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.tables import TableSchema, setting_columns
-from abovechance.information.means import adjusted_means
+from abovechance.core.two_way import adjusted_means
 from abovechance.information.pointwise import v_information
 from abovechance.information.runs import by_example
 
@@ -40,7 +40,7 @@ def hardest_of_labels(settings: Iterable[pd.DataFrame], least: int) -> set[str]:
     ----------
     settings
         The table ``pvi`` of each setting of a model and task: an example's PVI is the mean over settings of
-        its means over prompts, as if it were under all of them (``means.adjusted_means``), since a prompt's
+        its means over prompts, as if it were under all of them (``two_way.adjusted_means``), since a prompt's
         own demonstrations are not.
     least
         How many of each label there must be, where there are so many.

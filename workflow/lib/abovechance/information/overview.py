@@ -9,8 +9,8 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.core.two_way import adjusted_means
 from abovechance.information.exemplar_sets import repeated_measures
-from abovechance.information.means import adjusted_means
 from abovechance.information.pointwise import v_information
 from abovechance.information.runs import by_example
 from abovechance.information.tails import threshold

@@ -15,8 +15,8 @@ import pyarrow as pa
 from abovechance.core.arrays import Floats
 from abovechance.core.settings import SETTING
 from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.core.two_way import adjusted_means
 from abovechance.information.exemplar_sets import one_way
-from abovechance.information.means import adjusted_means
 from abovechance.information.tails import SHARES, accuracy_of_tails, tails_of_labels
 
 ENDS = [f"{end}_{part}" for part in ("fifth", "half") for end in ("lowest", "highest")]
