@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from abovechance.adaptive import Evaluation, better_of_two, better_than, replay
 from abovechance.core.files import write_text
 from abovechance.irt import Items, abilities, fit
-from abovechance.item_analysis.adaptive import GRID, LEVEL, WAYS
+from abovechance.item_analysis.adaptive import LEVEL, WAYS
 
 NORMAL = 1.959964
 # rows, items and the share of responses that are missing
@@ -23,6 +23,7 @@ SIZES = [(30, 50, 0.0), (100, 50, 0.0), (100, 50, 0.3), (400, 50, 0.0), (2000, 5
 EXAMPLES = 200
 BASELINE = 0.4
 AWAY = [0.0, 0.02, 0.05, 0.1, 0.2]  # of the expected accuracy from the baseline
+ABILITIES = np.linspace(-6, 6, 121)
 
 
 def made(generator: np.random.Generator, rows: int, items: int, gaps: float) -> tuple[np.ndarray, ...]:
@@ -78,7 +79,7 @@ def decisions(away: float, studies: int, known: bool) -> Iterator[dict[str, obje
     taken: dict[str, list[tuple[int, bool, bool]]] = {way: [] for way in WAYS}
     for run in range(studies):
         items = fitted(generator)
-        ability = np.interp(BASELINE + away, items.probability(GRID).mean(axis=1), GRID)
+        ability = np.interp(BASELINE + away, items.probability(ABILITIES).mean(axis=1), ABILITIES)
         right = (generator.random(EXAMPLES) < items.probability([[ability]])[0]).astype(float)
         believed = items if known else items.only(generator.permutation(EXAMPLES))
         question = better_than(BASELINE, EXAMPLES)
@@ -104,7 +105,7 @@ def comparisons(away: float, studies: int) -> Iterator[dict[str, object]]:
     taken: dict[str, list[tuple[int, bool]]] = {way: [] for way in WAYS}
     for run in range(studies):
         items = fitted(generator)
-        places = np.interp([0.5 + away, 0.5], items.probability(GRID).mean(axis=1), GRID)
+        places = np.interp([0.5 + away, 0.5], items.probability(ABILITIES).mean(axis=1), ABILITIES)
         right = (generator.random((2, EXAMPLES)) < items.probability(places)).astype(float)
         truth = better_of_two().answer(float((right[0] - right[1]).sum()))
         for way in WAYS:

@@ -1,17 +1,22 @@
 """Evaluations that stop when they are decided: how often they are wrong, and what they take."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from abovechance.adaptive import Evaluation, better_of_two, better_than, replay
+from abovechance.chance.poisson_binomial import distribution
 from abovechance.core.errors import InputError
 from abovechance.irt import Items, fit
 from abovechance.item_analysis import replays as replays_of
-from abovechance.item_analysis.adaptive import GRID, WAYS
+from abovechance.item_analysis.adaptive import WAYS, _more
 from abovechance.item_analysis.matrices import Matrix
 from abovechance.item_analysis.replays import MAXIMUM, MODELS, STANDARD, replays
 from tests.item_analysis.test_response_theory import simulated
+
+ABILITIES = np.linspace(-6, 6, 121)
 
 
 def fitted(items: int, seed: int = 0, spread: float = 1.5) -> Items:
@@ -22,7 +27,7 @@ def fitted(items: int, seed: int = 0, spread: float = 1.5) -> Items:
 
 def ability_of(items: Items, share: float) -> float:
     """The ability whose expected score is a share of the items."""
-    return float(np.interp(share, items.probability(GRID).mean(axis=1), GRID))
+    return float(np.interp(share, items.probability(ABILITIES).mean(axis=1), ABILITIES))
 
 
 @pytest.mark.parametrize("way", ["random", "assisted"])
@@ -51,7 +56,7 @@ def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned)
 
 def sharp_and_flat() -> Items:
     """A few items that tell the ability at once, and many that it says nothing of."""
-    a, b = np.r_[np.full(20, 10.0), np.full(280, 0.02)], np.r_[np.full(20, 3.0), np.zeros(280)]
+    a, b = np.r_[np.full(20, 10.0), np.full(130, 0.02)], np.r_[np.full(20, 3.0), np.zeros(130)]
     return Items(a[:, None], b, a[:, None] * 0, b * 0, 0.0, 0, True)
 
 
@@ -68,6 +73,83 @@ def test_by_information_few_decisions_are_wrong_where_the_model_is_true(items):
         early += len(done.seen) < count / 2
     assert wrong / 100 <= level
     assert early > 0
+
+
+def of(a: np.ndarray, b: np.ndarray) -> Items:
+    return Items(a[:, None], b, a[:, None] * 0, b * 0, 0.0, 0, True)
+
+
+def test_by_information_few_decisions_are_wrong_with_items_far_sharper_than_usual():
+    """The ability is known to a hundredth: the likelihood has its peak between any that are tried."""
+    items = of(np.full(150, 30.0), np.random.default_rng(0).normal(0, 0.3, 150) * 30)
+    p = items.probability([0.03])[0]
+    question = better_than((round(p.sum()) - 2) / 150, 150)
+    wrong = 0
+    for run in range(40):
+        right = (np.random.default_rng(run).random(150) < p).astype(float)
+        done = replay(Evaluation(question, 150, items, "information", seed=run), right)
+        wrong += done.decision != question.answer(right.sum())
+    assert wrong <= 4
+
+
+def test_by_information_right_answers_that_are_rare_are_not_taken_for_normal():
+    """Thirty items that are right once in fifty: their sum is 0, or it is not."""
+    b = np.r_[np.full(10, -5.0), np.full(30, -0.25 - np.log(0.018 / (30 - 0.018)))]
+    items = of(np.r_[np.full(10, 10.0), np.full(30, 0.5)], b)
+    p, question = items.probability([-1.0])[0], better_than(0, 40)
+    generator, wrong, runs = np.random.default_rng(0), 0, 0
+    for run in range(1000):
+        right = (generator.random(40) < p).astype(float)
+        if right.sum() == 1:  # else no decision is wrong
+            done = replay(Evaluation(question, 40, items, "information", 0.001, run), right)
+            wrong, runs = wrong + (done.decision != "above"), runs + 1
+    assert runs > 10
+    assert wrong <= 3
+
+
+def test_the_counts_by_which_abilities_are_judged_are_poisson_binomial():
+    items = fitted(37, seed=3)
+    evaluation = Evaluation(better_of_two(), 37, items, "information")
+    one, other = evaluation._abilities
+    unseen = np.arange(37) % 3 > 0
+    cells = np.array([5, 40, 90])
+    counts = one.counts(cells, unseen)
+    for cell, own in zip(cells, counts, strict=True):
+        chances = one._probability[cell, unseen]
+        exact = distribution(tuple((float(chance), 1) for chance in chances))
+        assert own[: len(chances) + 1] == pytest.approx(exact.mass(np.arange(len(chances) + 1)), abs=1e-15)
+    for limit in (-3.0, 0.0, 2.5):
+        found = _more(counts, other.counts(cells[:2], unseen), limit)
+        for first, second in product(range(3), range(2)):
+            both = np.outer(counts[first], counts[second])
+            more = np.subtract.outer(np.arange(len(both)), np.arange(len(both))) > limit
+            assert found[first, second] == pytest.approx(both[more].sum(), abs=1e-12)
+
+
+def test_the_likelihood_between_abilities_is_no_more_than_its_bound():
+    items = fitted(40, seed=6)
+    evaluation = Evaluation(better_than(0.5, 40), 40, items, "information", 1e-12)
+    generator = np.random.default_rng(7)
+    for _ in range(25):
+        evaluation.tell(float(generator.random() < 0.7))
+    own = evaluation._abilities[0]
+    seen = evaluation.seen
+    for cell in range(1, len(own._grid) - 1):
+        near = np.linspace(own._grid[cell - 1], own._grid[cell + 1], 21)
+        p = items.probability(near)[:, seen]
+        right = evaluation._scores[seen]
+        assert np.log(np.where(right > 0, p, 1 - p)).sum(axis=1).max() <= own.highest[cell] + 1e-9
+
+
+@pytest.mark.parametrize("count", [46, 60, 85, 115])
+def test_answers_that_are_as_expected_are_no_evidence_of_more(count):
+    """What bets win there is rounding alone."""
+    never, always = fit(np.zeros((60, count))), fit(np.ones((20, count)))
+    for seed in range(5):
+        asked = Evaluation(better_than(0.0, count), count, never, seed=seed)
+        assert replay(asked, np.zeros(count)).decision == "not above"
+        asked = Evaluation(better_than(1 - 1 / count, count), count, always, seed=seed)
+        assert replay(asked, np.ones(count)).decision == "above"
 
 
 def test_what_is_far_from_the_baseline_takes_few_examples():
@@ -140,6 +222,14 @@ def test_what_is_decided_needs_no_example():
 
 def test_what_is_refused():
     items = fitted(5)
+    with pytest.raises(InputError, match=r"20.0 examples; right would be one or more"):
+        Evaluation(better_of_two(), 20.0, way="random")  # type: ignore[arg-type]
+    for wrong in ([], [np.zeros(4)], [np.zeros(6)], [np.zeros((5, 1))], [np.zeros(5)] * 2):
+        with pytest.raises(InputError, match=r"right would be 1 of 5"):
+            replay(Evaluation(better_than(0.5, 5), 5, way="random"), *wrong)
+    with pytest.raises(InputError, match="right would be 0 or 1"):
+        Evaluation(better_than(0.5, 5), 5, way="random").tell([1])  # type: ignore[arg-type]
+    Evaluation(better_than(0.5, 5), 5, way="random").tell(np.array(1))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="10 examples; right would be 20"):
         Evaluation(better_than(0.25, 20), 10, way="random")
     with pytest.raises(InputError, match="0 examples; right would be one or more"):

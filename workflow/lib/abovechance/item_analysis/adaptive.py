@@ -9,31 +9,34 @@ probability of at most the level however often it is looked at (Ville, 1939). Th
                  and the drawn one says by how much it is off, so that the mean is right whatever the model is
                  worth, and known sooner where it is worth something.
 ``information``  the one with the most Fisher information on the ability. The likelihood of a mixture of
-                 abilities by that of each is the martingale, against all abilities with which the examples
-                 that are left would give another answer more often than half of the level; the other half
-                 is the martingale's. Right where the fitted model is.
+                 abilities by that of each is the martingale, against this ability; those that it leaves have
+                 to give the same answer, but for half of the level, by the distribution of what the examples
+                 that are left turn out to be. The other half is the martingale's. Right where the fitted
+                 model is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import signal, special
 from scipy.special import logsumexp
 
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
-from abovechance.item_analysis.response_theory import Items
+from abovechance.item_analysis.response_theory import WIDEST, Items, sharpest
 
 Way = Literal["random", "assisted", "information"]
 WAYS: tuple[Way, ...] = ("random", "assisted", "information")
 LEVEL = 0.05
 BETS = np.linspace(0.05, 0.95, 19)  # shares of the highest bet, which are all made at once
-GRID = np.linspace(-6, 6, 121)  # abilities
+ROUNDING = 1e-9  # of an example; a bet on less is one on rounding
+SPACING = (0.01, 0.1)  # of abilities
+PER_DEVIATION = 4  # of these, of the sharpest ability
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,8 @@ class Evaluation:
             raise InputError(f"level {level:g}; right would be in (0, 1)")
         if way != "random" and items is None:
             raise InputError(f"the way '{way}' needs a fitted model; right would be `items`")
-        if examples < 1 or question.examples not in (None, examples):
+        whole = isinstance(examples, int | np.integer) and examples >= 1
+        if not whole or question.examples not in (None, examples):
             raise InputError(f"{examples} examples; right would be {question.examples or 'one or more'}")
         if items is not None and not np.isfinite([*items.discrimination.ravel(), *items.difficulty]).all():
             raise InputError("the model has parameters that are no numbers")
@@ -167,6 +171,11 @@ class Evaluation:
         self._asked: int | None = None
         self.decision = self._decided()
 
+    @property
+    def examples(self) -> int:
+        """How many there are."""
+        return len(self._scores)
+
     def next(self) -> int:
         """The place of the example to evaluate now; the same one until its answer is told.
 
@@ -188,7 +197,9 @@ class Evaluation:
     def tell(self, *right: float) -> None:
         """Whether the example that was asked is right; of a comparison, by the first and by the second."""
         place = self.next()
-        if len(right) != self.question.models or not set(right) <= {0, 1}:
+        if len(right) != self.question.models or not all(
+            np.ndim(one) == 0 and one in (0, 1) for one in right
+        ):
             raise InputError(f"the answers {right}; right would be 0 or 1, one for each model")
         score = right[0] - (right[1] if len(right) > 1 else 0)
         if self.way != "information":
@@ -226,7 +237,7 @@ class Evaluation:
             (question.least - value, most - question.least),
         ]
         for number, (gain, loss) in enumerate(gains):  # of a bet of 1, and the most that it can lose
-            if loss > 0:  # else what is left decides it
+            if loss > ROUNDING * left:  # else what is left decides it
                 self._capital[number] += np.log1p(BETS * gain / loss)
 
     def _decided(self) -> str | None:
@@ -240,43 +251,75 @@ class Evaluation:
             return below
         if not left:
             return neither
-        for name, evidence in zip((above, below), self._evidence(), strict=True):
-            if evidence >= self._limit:
+        if self.way == "information":
+            return self._foreseen()
+        evidence = logsumexp(self._capital, axis=1) - np.log(len(BETS))
+        for name, own in zip((above, below), evidence, strict=True):
+            if own >= self._limit:
                 return name
         return None
 
-    def _evidence(self) -> tuple[float, float]:
-        """Logarithms of the martingales against all sums that are not above, and all that are not below."""
-        if self.way != "information":
-            against = logsumexp(self._capital, axis=1) - np.log(len(BETS))
-            return float(against[0]), float(against[1])
-        unseen = np.isnan(self._scores)
-        sums = [ability.sums_of(unseen) for ability in self._abilities]
-        if len(sums) == 1:
-            ((means, variances),), own = sums, self._abilities[0]
-            mixture, likelihoods = own.mixture, own.likelihood
-        else:
-            first, second = self._abilities
-            means = sums[0][0][:, None] - sums[1][0]
-            variances = sums[0][1][:, None] + sums[1][1]
-            mixture = first.mixture + second.mixture
-            likelihoods = first.likelihood[:, None] + second.likelihood
-        means, deviations = means + np.nansum(self._scores), np.sqrt(np.maximum(variances, 1e-12))
-        # sums are whole numbers: half of one further
-        above = special.ndtr((means - self.question.most - 0.5) / deviations)
-        below = special.ndtr((self.question.least - 0.5 - means) / deviations)
-        return (
-            _against(mixture, likelihoods[above < 1 - self._error]),
-            _against(mixture, likelihoods[below < 1 - self._error]),
-        )
+    def _foreseen(self) -> str | None:
+        """What all abilities that are possible say of the sum over all examples, if they say the same.
+
+        Where all others would say so too, no response has shown anything.
+        """
+        question, unseen, total = self.question, np.isnan(self._scores), float(np.nansum(self._scores))
+        first, second = self._abilities if len(self._abilities) > 1 else (self._abilities[0], _NoModel())
+        least = first.mixture + second.mixture - self._limit
+        possible = first.highest[:, None] + second.highest > least
+        (means, variances), (others, other_variances) = first.sums_of(unseen), second.sums_of(unseen)
+        mean = means[:, None] - others + total
+        deviation = np.sqrt(np.maximum(variances[:, None] + other_variances, 1e-12))
+        rows, columns = np.flatnonzero(possible.any(axis=1)), np.flatnonzero(possible.any(axis=0))
+
+        def is_sure(away: Floats, exact: Callable[[], Floats]) -> bool:
+            """As if sums were normal, which is quick, then as they are; half of a whole number further."""
+            sure = special.ndtr((away - 0.5) / deviation) >= 1 - self._error
+            if sure.all() or not sure[possible].all():
+                return False
+            return bool((exact()[possible[np.ix_(rows, columns)]] >= 1 - self._error).all())
+
+        def more() -> Floats:
+            limit = question.most - total
+            return _more(first.counts(rows, unseen), second.counts(columns, unseen), limit)
+
+        def less() -> Floats:
+            limit = total - question.least
+            return _more(second.counts(columns, unseen), first.counts(rows, unseen), limit).T
+
+        above, below, _ = question.names
+        if is_sure(mean - question.most, more):
+            return above
+        return below if is_sure(question.least - mean, less) else None
 
 
-def _against(mixture: float, likelihoods: Floats) -> float:
-    """The logarithm of the martingale against all abilities of these likelihoods.
+def _more(ones: Floats, others: Floats, limit: float) -> Floats:
+    """(ones, others) the probability that one count is more than another by more than a limit.
 
-    Where there are none, since the fitted model has one answer for all abilities, that is no evidence.
+    Parameters
+    ----------
+    ones, others
+        (ones, counts), (others, counts) probabilities of 0, 1, ...
     """
-    return mixture - float(likelihoods.max()) if likelihoods.size else -np.inf
+    places = np.arange(ones.shape[1]) - int(np.floor(limit)) - 1  # up to which the other count may be
+    most = others.shape[1] - 1
+    at_most = np.cumsum(others, axis=1)[:, np.clip(places, 0, most)]
+    found: Floats = ones @ np.where(places < 0, 0.0, at_most).T
+    return found
+
+
+class _NoModel:
+    """In place of the second model where there is one: none right."""
+
+    mixture = 0.0
+    highest = np.zeros(1)
+
+    def sums_of(self, _unseen: Bools) -> tuple[Floats, Floats]:
+        return np.zeros(1), np.zeros(1)
+
+    def counts(self, _cells: Ints, _unseen: Bools) -> Floats:
+        return np.ones((1, 1))
 
 
 class _Ability:
@@ -284,20 +327,49 @@ class _Ability:
 
     def __init__(self, items: Items) -> None:
         self._items = items
-        self._probability = np.clip(items.probability(GRID), 1e-9, 1 - 1e-9)  # (grid, examples)
-        weights = -(GRID**2) / 2
+        value = np.column_stack([items.discrimination, items.difficulty])
+        self._step = float(np.clip(sharpest(value) / PER_DEVIATION, *SPACING))
+        self._grid: Floats = np.linspace(-WIDEST, WIDEST, 2 * int(np.ceil(WIDEST / self._step)) + 1)
+        self._probability = np.clip(items.probability(self._grid), 1e-9, 1 - 1e-9)  # (grid, examples)
+        weights = -(self._grid**2) / 2
         self._weights: Floats = weights - logsumexp(weights)
-        self.likelihood: Floats = np.zeros(len(GRID))
+        self.likelihood: Floats = np.zeros(len(self._grid))
+        self._slope: Floats = np.zeros(len(self._grid))  # of the likelihood
 
-    def sums_of(self, places: np.ndarray) -> tuple[Floats, Floats]:
+    @property
+    def highest(self) -> Floats:
+        """(grid,) at least the logarithm of the likelihood anywhere between the abilities next to each.
+
+        By its tangent, since it is concave; beyond the ends, it may be 0.
+        """
+        found: Floats = self.likelihood + np.abs(self._slope) * self._step
+        found[0] = 0.0 if self._slope[0] < 0 else found[0]
+        found[-1] = 0.0 if self._slope[-1] > 0 else found[-1]
+        return found
+
+    def sums_of(self, unseen: Bools) -> tuple[Floats, Floats]:
         """(grid,) the mean and the variance of how many of some examples are right, at each ability."""
-        p = self._probability[:, places]
+        p = self._probability[:, unseen]
         return p.sum(axis=1), (p * (1 - p)).sum(axis=1)
+
+    def counts(self, cells: Ints, unseen: Bools) -> Floats:
+        """(cells, counts) the probability of 0, 1, ... right of some examples, at some abilities of the grid.
+
+        A Poisson binomial distribution, with an absolute error near 1e-16.
+        """
+        chances = self._probability[np.ix_(cells, np.flatnonzero(unseen))]
+        whole = 2 ** int(np.ceil(np.log2(max(chances.shape[1], 1))))
+        chances = np.pad(chances, ((0, 0), (0, whole - chances.shape[1])))
+        found: Floats = np.stack([1 - chances, chances], axis=2)  # (cells, parts, counts)
+        while found.shape[1] > 1:
+            found = signal.fftconvolve(found[:, ::2], found[:, 1::2], axes=2)
+        return np.maximum(found[:, 0], 0.0)
 
     def tell(self, place: int, right: float) -> None:
         """One more answer."""
         chance = self._probability[:, place]
         self.likelihood = self.likelihood + np.log(chance if right else 1 - chance)
+        self._slope = self._slope + float(self._items.discrimination[place, 0]) * (right - chance)
 
     @property
     def mixture(self) -> float:
@@ -319,7 +391,7 @@ class _Ability:
     @property
     def information(self) -> Floats:
         """(examples,) Fisher's information of each at the mean of the ability."""
-        p = self._items.probability(self._posterior @ GRID)[0]
+        p = self._items.probability(self._posterior @ self._grid)[0]
         found: Floats = self._items.discrimination[:, 0] ** 2 * p * (1 - p)
         return found
 
@@ -331,8 +403,18 @@ def replay(evaluation: Evaluation, *responses: ArrayLike) -> Evaluation:
     ----------
     responses
         (examples,) 0 or 1, of one model or, for a comparison, of each of the two.
+
+    Raises
+    ------
+    InputError
+        If they are of other models or examples than the evaluation.
     """
     own: Sequence[Floats] = [np.asarray(one, dtype=float) for one in responses]
+    models, examples = evaluation.question.models, evaluation.examples
+    if [one.shape for one in own] != [(examples,)] * models:
+        raise InputError(
+            f"responses of the shapes {[one.shape for one in own]}; right would be {models} of {examples}"
+        )
     while evaluation.decision is None:
         place = evaluation.next()
         evaluation.tell(*[float(one[place]) for one in own])
