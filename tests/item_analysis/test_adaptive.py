@@ -141,15 +141,17 @@ def test_the_likelihood_between_abilities_is_no_more_than_its_bound():
         assert np.log(np.where(right > 0, p, 1 - p)).sum(axis=1).max() <= own.highest[cell] + 1e-9
 
 
-@pytest.mark.parametrize("count", [46, 60, 85, 115])
+@pytest.mark.parametrize("count", [46, 69, 85, 115])
 def test_answers_that_are_as_expected_are_no_evidence_of_more(count):
     """What bets win there is rounding alone."""
-    never, always = fit(np.zeros((60, count))), fit(np.ones((20, count)))
-    for seed in range(5):
-        asked = Evaluation(better_than(0.0, count), count, never, seed=seed)
-        assert replay(asked, np.zeros(count)).decision == "not above"
-        asked = Evaluation(better_than(1 - 1 / count, count), count, always, seed=seed)
-        assert replay(asked, np.ones(count)).decision == "above"
+    for difficulty in (2.92, 4.0, 6.5):
+        never = of(np.zeros(count), np.full(count, difficulty))
+        always = of(np.zeros(count), np.full(count, -difficulty))
+        for seed in range(5):
+            asked = Evaluation(better_than(0.0, count), count, never, seed=seed)
+            assert replay(asked, np.zeros(count)).decision == "not above"
+            asked = Evaluation(better_than(1 - 1 / count, count), count, always, seed=seed)
+            assert replay(asked, np.ones(count)).decision == "above"
 
 
 def test_what_is_far_from_the_baseline_takes_few_examples():
