@@ -81,6 +81,63 @@ def test_rows_that_lack_easy_items_are_not_worse_for_it():
     assert row_scores(complete) == pytest.approx(complete.mean(axis=1))
 
 
+def test_it_does_not_matter_which_rows_lack_which_items():
+    """Better rows lack easy items, worse ones hard items, and one item links them."""
+    skill, ease = np.array([0, 9, 10, 19.0]), np.array([0, 0, 0, 0, 5, 5, 5, 5, 2.0])
+    matrix = skill[:, None] + ease
+    full = matrix.mean(axis=1)
+    matrix[:2, 4:8], matrix[2:, :4] = np.nan, np.nan
+    assert row_scores(matrix) == pytest.approx(full)
+    assert row_scores(matrix[:, [0, 4, 8]]) == pytest.approx(skill + (0 + 5 + 2) / 3)  # more rows than items
+    apart = np.delete(matrix, 8, axis=1)  # nothing links the two halves: equally good
+    assert row_scores(apart) == pytest.approx(2.5 + 9.5 + np.array([-4.5, 4.5, -4.5, 4.5]))
+
+
+def test_a_chain_of_rows_that_share_one_item_each_is_put_in_order():
+    rows = 150
+    matrix = np.full((rows, rows + 1), np.nan)
+    skill, ease = np.random.default_rng(0).normal(size=(2, rows + 1))
+    for row in range(rows):
+        matrix[row, row : row + 2] = skill[row] + ease[row : row + 2]
+    assert row_scores(matrix) == pytest.approx(skill[:rows] + ease.mean(), abs=1e-8)
+
+
+def test_missing_scores_of_masked_arrays_and_tables_are_missing():
+    matrix = responses(gaps=0.2)
+    expected = row_scores(matrix)
+    gone = np.isnan(matrix)
+    assert row_scores(np.ma.masked_array(np.nan_to_num(matrix).astype(int), gone)) == pytest.approx(expected)
+    table = pd.DataFrame(np.nan_to_num(matrix).astype(int)).astype("Int64").mask(gone, pd.NA)
+    assert row_scores(table) == pytest.approx(expected)
+
+
+def test_a_correlation_that_is_0_is_not_negative():
+    generator = np.random.default_rng(1)
+    zeros = 0
+    for _ in range(300):
+        matrix = generator.integers(0, 2, size=(20, 8))
+        found = item_statistics(matrix)["corrected"]
+        rest = matrix.sum(axis=1, keepdims=True) - matrix
+        covariances = 20 * (matrix * rest).sum(axis=0) - matrix.sum(axis=0) * rest.sum(axis=0)
+        assert (np.sign(found) == np.sign(covariances)).all()
+        zeros += (covariances == 0).sum()
+    assert zeros > 10
+
+
+def test_groups_have_to_be_known_and_to_have_two_items():
+    matrix = responses(items=8)
+    groups = np.array(["A", "A", "A", None, "B", "B", "B", None], dtype=object)
+    with pytest.raises(InputError, match="item 3 has no group"):
+        item_statistics(matrix, groups)
+    found = item_statistics(matrix, [*"AAAABBBC"])["corrected"]
+    assert found.isna().tolist() == [False] * 7 + [True]
+
+
+def test_reliability_does_not_depend_on_the_mean():
+    for offset in (1e5, 1e7):
+        assert reliability(responses() + offset) == pytest.approx(reliability(responses()), rel=1e-6)
+
+
 def test_reliability_is_kr_20_and_alpha():
     matrix = responses()
     k, p = matrix.shape[1], matrix.mean(axis=0)

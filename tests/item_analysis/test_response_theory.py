@@ -146,6 +146,26 @@ def test_abilities_that_are_known_far_better_than_the_grid_are_integrated_over_f
     assert exact(fit(matrix, prior=(20, 20))) < exact(found) - 0.5
 
 
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_no_other_ability_is_likelier(dimensions):
+    """Items of all scales and signs."""
+    generator = np.random.default_rng(dimensions)
+    for _ in range(30):
+        count = int(generator.integers(3, 25))
+        a = generator.normal(size=(count, dimensions)) * generator.lognormal(0, 1.5, size=(count, 1))
+        items = Items(a, 3 * generator.normal(size=count), a, a[:, 0], 0.0, 0, True)
+        row = generator.integers(0, 2, size=(1, count)).astype(float)
+
+        def likelihood(theta, items=items, row=row):
+            return special.log_expit((2 * row - 1) * items.logits(theta)).sum()
+
+        found = most_likely(items, row)
+        assert np.abs(found).max() <= 6
+        for scale in (1e-4, 1e-2, 1.0):
+            near = np.clip(found + scale * generator.normal(size=(100, dimensions)), -6, 6)
+            assert max(likelihood(one) for one in near) <= likelihood(found) + 1e-7
+
+
 @pytest.mark.parametrize("sharpness", [1, 4.5, 6, 10])
 def test_the_most_likely_ability_between_two_sharp_items_is_in_the_middle(sharpness):
     items = Items(

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
+from abovechance.core.two_way import adjusted_means
 
+ROUNDING = 1e-12
 BLOCK = 512  # items whose covariances are held at once
 ITEMS = ["rows", "difficulty", "deviation", "discrimination", "corrected", "constant"]
 
@@ -26,7 +28,7 @@ def checked(matrix: ArrayLike, every_item: bool = True) -> Floats:
         If it is no matrix, has an infinite score, or a row without any score, or, where ``every_item`` is
         needed, an item.
     """
-    given = np.asarray(matrix, dtype=float)
+    given = _numbers(matrix)
     if given.ndim != 2 or not given.size:
         raise InputError(f"responses of the shape {given.shape}; right would be rows and items")
     if np.isinf(given).any():
@@ -38,14 +40,25 @@ def checked(matrix: ArrayLike, every_item: bool = True) -> Floats:
     return given
 
 
+def _numbers(matrix: ArrayLike) -> Floats:
+    """As numbers, nan where masked or missing."""
+    if isinstance(matrix, pd.DataFrame):
+        return matrix.to_numpy(dtype=float, na_value=np.nan)
+    if isinstance(matrix, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(matrix), np.nan, np.ma.getdata(matrix).astype(float))
+    return np.asarray(matrix, dtype=float)
+
+
 def row_scores(matrix: ArrayLike) -> Floats:
     """(rows,) the overall score of each row.
 
-    The mean over its items of by how much it is above the item's mean, plus the mean of all items: where no
-    response is missing, the row's mean; where some are, it does not matter whether these are easy.
+    Where no response is missing, the row's mean. Where some are, a response is the row's part plus the
+    item's, fitted by least squares (``two_way.adjusted_means``), so that it matters neither whether the
+    missing ones are easy, nor which rows lack them. Rows that no items link to others are as good as these
+    on average.
     """
     given = checked(matrix)
-    means = np.nanmean(given, axis=0)
+    means = adjusted_means(given)
     found: Floats = np.nanmean(given - means, axis=1) + means.mean()
     return found
 
@@ -58,6 +71,8 @@ def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.Da
     groups
         (items,) such as the right answer: the overall score is then the mean over groups of the means of
         their items, with which a row that likes one answer is no better for it. One group where not given.
+        An item that is alone in its group has no corrected discrimination then (nan): what is left of the
+        test has no item of its kind.
 
     Returns
     -------
@@ -70,7 +85,8 @@ def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.Da
     """
     given = checked(matrix)
     there = np.isfinite(given)
-    total, rest = _overall(given, groups)
+    codes = _codes(groups, given.shape[1])
+    total, rest = _overall(given, codes)
     deviation = np.nanstd(given, axis=0)
     # a mean of equal numbers differs from them by rounding
     constant = np.nanmax(given, axis=0) == np.nanmin(given, axis=0)
@@ -80,7 +96,11 @@ def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.Da
             "difficulty": np.nanmean(given, axis=0),
             "deviation": np.where(constant, 0.0, deviation),
             "discrimination": _correlations(given, total, there, constant),
-            "corrected": _correlations(given, rest, there, constant),
+            "corrected": np.where(
+                (groups is not None) & (np.bincount(codes)[codes] < 2),
+                np.nan,
+                _correlations(given, rest, there, constant),
+            ),
             "constant": constant,
         },
         columns=ITEMS,
@@ -89,19 +109,29 @@ def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.Da
 
 def rest_scores(matrix: ArrayLike) -> Floats:
     """(rows, items) by how much a row is above the means of the rest of the items; nan where it has none."""
-    return _overall(checked(matrix), None)[1]
+    given = checked(matrix)
+    return _overall(given, _codes(None, given.shape[1]))[1]
 
 
-def _overall(given: Floats, groups: ArrayLike | None) -> tuple[Floats, Floats]:
+def _codes(groups: ArrayLike | None, items: int) -> Ints:
+    """(items,) the number of each item's group."""
+    if groups is None:
+        return np.zeros(items, dtype=int)
+    codes = pd.factorize(np.asarray(groups))[0]
+    if codes.shape != (items,):
+        raise InputError(f"groups of the shape {codes.shape}; right would be one for each item")
+    if (codes < 0).any():
+        raise InputError(f"item {int(np.argmax(codes < 0))} has no group; right would be one for each item")
+    return np.asarray(codes)
+
+
+def _overall(given: Floats, codes: Ints) -> tuple[Floats, Floats]:
     """(rows, items) overall scores, the same for all items, and those of the rest of the items.
 
     Means over groups of means over their items; where the rest has no item of a group, over the others.
     """
     there = np.isfinite(given)
-    above = np.where(there, given - np.nanmean(given, axis=0), 0.0)
-    codes = np.zeros(given.shape[1], dtype=int) if groups is None else pd.factorize(np.asarray(groups))[0]
-    if codes.shape != given.shape[1:]:
-        raise InputError(f"groups of the shape {codes.shape}; right would be one for each item")
+    above = np.where(there, given - adjusted_means(given), 0.0)
     member = (codes[:, None] == np.arange(codes.max() + 1)).astype(float)
     counts, sums = there @ member, above @ member  # (rows, groups)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -131,7 +161,7 @@ def _correlations(scores: Floats, others: Floats, there: np.ndarray, constant: n
     sizes = [(np.where(both, one, 0) ** 2).sum(axis=0) for one in (scores, others)]
     scale = np.sqrt(sizes[0] * sizes[1])
     known = ~constant & (count > 1) & (spread > 1e-12 * np.maximum(scale, 1e-300))
-    found[known] = np.clip(r[known], -1, 1)
+    found[known] = np.where(np.abs(r[known]) < ROUNDING, 0.0, np.clip(r[known], -1, 1))
     return found
 
 
@@ -153,9 +183,10 @@ def reliability(matrix: ArrayLike) -> float:
     if rows < 2 or items < 2:
         return np.nan
     if np.isfinite(given).all():
-        variances = given.var(axis=0, ddof=1).sum()
-        total = given.sum(axis=1).var(ddof=1)
-        known = total > 1e-12 * (given**2).sum(axis=1).mean()
+        own = given - given.mean(axis=0)
+        variances = own.var(axis=0, ddof=1).sum()
+        total = own.sum(axis=1).var(ddof=1)
+        known = total > ROUNDING * variances
         return float(items / (items - 1) * (1 - variances / total)) if known else np.nan
     variance, covariance = _pairwise(given)
     below = variance + (items - 1) * covariance

@@ -12,9 +12,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import optimize
 from scipy.special import expit, log_expit, logsumexp
 
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Bools, Floats
 from abovechance.core.errors import InputError
 from abovechance.item_analysis.classical import checked
 
@@ -181,7 +182,7 @@ def fit(
 
 def _check_asked(share: Floats, dimensions: int, prior: tuple[float, float] | None) -> None:
     """Raise InputError unless items with these shares of right responses have such a model."""
-    if not 1 <= dimensions <= min(max(NODES), len(share)):
+    if dimensions not in range(1, 1 + min(max(NODES), len(share))):
         raise InputError(
             f"{dimensions} dimensions of {len(share)} items; right would be 1 to {max(NODES)}, and no more "
             "than items"
@@ -350,32 +351,55 @@ def abilities(items: Items, matrix: ArrayLike) -> pd.DataFrame:
 
 
 def most_likely(items: Items, matrix: ArrayLike, bound: float = 6.0) -> Floats:
-    """(rows, dimensions) the abilities by maximum likelihood, within ``bound`` of 0.
+    """(rows, dimensions) the abilities by maximum likelihood, within ``bound`` of 0 in each dimension.
 
-    Rows that have all items right, or all wrong, have none: the bound is theirs.
+    Rows that are the likelier the further out an ability is have none, such as those that have all items
+    right, where all discriminations are positive: the bound is theirs.
     """
     right, there = answers(matrix, every_item=False)
     items.check_width(right)
+    if items.dimensions == 1:
+        return _most_likely_of_one(items, right, there, bound)
+    return np.array([_most_likely_row(items, *row, bound) for row in zip(right, there > 0, strict=True)])
+
+
+def _most_likely_of_one(items: Items, right: Floats, there: Floats, bound: float) -> Floats:
+    """(rows, 1) the same of one dimension, all rows at once."""
+    a = items.discrimination
 
     def slope_and_step(theta: Floats) -> tuple[Floats, Floats]:
         p = items.probability(theta)
-        slope = (right - there * p) @ items.discrimination
-        information = np.einsum(
-            "rj,jk,jl->rkl", there * p * (1 - p), *[items.discrimination] * 2, optimize=True
-        )
-        information += 1e-9 * np.eye(items.dimensions)
-        return slope, np.clip(np.linalg.solve(information, slope[:, :, None])[:, :, 0], -1, 1)
+        slope = (right - there * p) @ a
+        return slope, np.clip(slope / ((there * p * (1 - p)) @ a**2 + 1e-9), -1, 1)
 
-    theta = np.zeros((len(right), items.dimensions))
-    length = np.ones((len(right), 1))
+    theta, length = np.zeros((len(right), 1)), np.ones((len(right), 1))
     for _ in range(STEPS_OF_ABILITY):
         step = slope_and_step(theta)[1]
         after = np.clip(theta + length * step, -bound, bound)
         # the likelihood has one maximum: where the slope there points back, the step was too long
-        beyond = (slope_and_step(after)[0] * (after - theta)).sum(axis=1, keepdims=True) < 0
+        beyond = slope_and_step(after)[0] * (after - theta) < 0
         moved = np.abs(after - theta).max()
         theta = np.where(beyond & (length > 1e-6), theta + (after - theta) / 2, after)
         length = np.where(beyond, length / 2, np.minimum(1.0, length * 2))
         if moved < 1e-9:
             break
     return theta
+
+
+def _most_likely_row(items: Items, right: Floats, there: Bools, bound: float) -> Floats:
+    """(dimensions,) the same of one row."""
+    a, signs = items.discrimination[there], 2 * right[there] - 1
+
+    def loss_and_slope(theta: Floats) -> tuple[float, Floats]:
+        logits = signs * (a @ theta - items.difficulty[there])
+        return -float(log_expit(logits).sum()), -(signs * expit(-logits)) @ a
+
+    found = optimize.minimize(
+        loss_and_slope,
+        np.zeros(items.dimensions),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-bound, bound)] * items.dimensions,
+        options={"ftol": 1e-14, "gtol": 1e-9},
+    )
+    return np.asarray(found.x)
