@@ -9,7 +9,7 @@ import pytest
 from abovechance.item_analysis import summary
 from abovechance.item_analysis.features import EXAMPLE_FEATURES
 from abovechance.item_analysis.matrices import Matrix
-from abovechance.item_analysis.of_task import BEST, NEW, RANDOM, TABLES, Study, analyse, dense
+from abovechance.item_analysis.of_task import BEST, NEW, RANDOM, TABLES, Study, analyse, dense, splits
 from abovechance.items import by_group
 from abovechance.shown import items as figures
 from tests.item_analysis.test_response_theory import simulated
@@ -105,6 +105,26 @@ def test_nothing_is_known_of_examples_and_all_is_said_but_that():
     assert found["adaptive"].empty
     for schema in TABLES:
         schema.to_arrow(found[schema.name])
+
+
+def test_prompts_that_have_examples_of_their_own_are_no_reason_to_stop():
+    """Where no row shares an item, no response can be held out."""
+    matrix, chance, features = task(12, 144, gaps=0)
+    own = np.repeat(np.arange(12), 12) == np.arange(12)[:, None]
+    matrix.scores[~own] = np.nan
+    found = analyse(matrix, chance, features, Study(MODELS, {}, (5,), 2, 1))
+    assert found["item_fit"].empty
+    assert len(found["item_list"]) == 144
+
+
+def test_new_models_are_compared_with_each_other_where_there_are_four(found):
+    """Parts of two models, in which not all pairs of rows are of one."""
+    costs = found["smaller_benchmarks"].query("split == @NEW and method == 'random'")
+    assert (costs["flips"] != costs["flips_within"]).all()
+    own = [*splits(task()[0], Study(MODELS))]
+    assert [len(test) for name, _, test in own if name == NEW] == [20, 20]
+    three = Study(MODELS | {"d": "c"})
+    assert sorted(len(test) for name, _, test in splits(task()[0], three) if name == NEW) == [10, 10, 20]
 
 
 def test_items_that_many_rows_lack_are_not_taken_away():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from abovechance.core.errors import InputError
+from abovechance.item_analysis.pruning import pruning_in_parts
 from abovechance.items import at_random, by_score, pruning
 from tests.item_analysis.test_classical import responses
 
@@ -44,9 +45,30 @@ def test_rows_that_lack_items_count_by_those_they_have():
     assert found["mean"].iloc[0] == pytest.approx(np.nanmean(matrix[40:], axis=1).mean())
 
 
+def test_one_item_that_is_left_has_a_mean_and_no_error():
+    matrix = responses(60, 20)
+    last = pruning(matrix[:40], matrix[40:], most=0.95, draws=20).iloc[-1]
+    assert last["items"] == 1
+    assert last["mean"] in matrix[40:].mean(axis=0)
+    assert np.isnan(last["error"])
+
+
+def test_random_removal_in_several_parts_is_that_of_their_mean():
+    """As if the test rows were one part: the mean over equal parts is the mean over their rows."""
+    matrix = responses(120, 40, seed=3)
+    train, one, other = matrix[:40], matrix[40:80], matrix[80:]
+    parts = pruning_in_parts([(train, one, None), (train, other, None)], draws=100)
+    whole = pruning(train, matrix[40:], draws=100)
+    for name in ("mean", "random_mean", "random_mean_low", "random_mean_high", "error", "random_error_low"):
+        assert parts[name].to_numpy() == pytest.approx(whole[name].to_numpy())
+
+
 def test_what_cannot_be_pruned_is_told():
-    with pytest.raises(InputError, match="3 items in train and 2 in test"):
+    with pytest.raises(InputError, match=r"\[2, 3\] items in train and test; right would be the same items"):
         pruning(np.eye(3), np.eye(2))
+    for wrong in ({"steps": 0}, {"draws": 0}):
+        with pytest.raises(InputError, match="1 or more of both"):
+            pruning(np.eye(3), np.eye(3), **wrong)
     with pytest.raises(InputError, match="right would be at least 0, and less than 1"):
         pruning(np.eye(3), np.eye(3), most=1)
     with pytest.raises(InputError, match="right would be at least 2"):

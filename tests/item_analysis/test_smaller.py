@@ -166,6 +166,53 @@ def test_flips_where_there_are_ties():
     assert stats.kendalltau([1, 2, 3], tied).statistic != pytest.approx(1 - 2 * flips([1, 2, 3], tied))
 
 
+def test_flips_do_not_depend_on_the_unit_of_scores():
+    assert flips([1e-13, 2e-13, 3e-13], [3e-13, 2e-13, 1e-13]) == 1
+    with pytest.raises(InputError, match="one for each row"):
+        flips([1, 2, 3], [1, 2])
+
+
+def test_scores_that_differ_by_rounding_are_tied():
+    """Weights of strata are no whole numbers, and sums of them in another order differ in the last digit."""
+    matrix = (np.random.default_rng(61).random((40, 23)) < np.linspace(0.2, 0.8, 40)[:, None]).astype(float)
+    for seed in range(20):
+        found = costs(matrix[:25], matrix[25:], (7,), 1, seed).set_index("method")
+        kept = stratified(matrix[:25], 7, seed)
+        exact = (matrix[25:][:, kept.places] * np.round(kept.weights * 23)).sum(axis=1)
+        expected = stats.kendalltau(matrix[25:].mean(axis=1), exact).statistic
+        assert found.loc["stratified", "tau"] == pytest.approx(expected)
+
+
+def test_flips_within_models_are_those_of_pairs_of_one():
+    generator = np.random.default_rng(5)
+    matrix = (generator.random((60, 30)) < generator.random((60, 1))).astype(float)
+    models = ["a"] * 10 + ["b"] * 10
+    found = costs(matrix[:40], matrix[40:], (10,), 3, models=models).set_index("method")
+    each = [
+        costs(matrix[:40], matrix[place : place + 10], (10,), 3).set_index("method") for place in (40, 50)
+    ]
+    kept = matrix[40:].mean(axis=1)
+    pairs = [
+        sum(one != other for place, one in enumerate(own) for other in own[:place])
+        for own in (kept[:10], kept[10:])
+    ]
+    expected = (each[0].loc["random", "flips"] * pairs[0] + each[1].loc["random", "flips"] * pairs[1]) / sum(
+        pairs
+    )
+    assert found.loc["random", "flips_within"] == pytest.approx(expected)
+    assert np.isnan(each[0].loc["random", "flips_within"])  # of no model that is known
+
+
+def test_the_model_is_not_charged_for_items_that_a_row_lacks():
+    matrix = simulated(100, 60, seed=3)[3]
+    train, test = matrix[:60], matrix[60:].copy()
+    hard = np.argsort(matrix.mean(axis=0))[:20]
+    test[::2, hard] = np.nan
+    found = costs(train, test, (40,), 3).set_index("method")
+    assert abs(found.loc["p-IRT", "bias"]) < 0.015
+    assert found.loc["p-IRT", "error"] < 0.04
+
+
 def test_costs_of_random_subsets_are_those_of_drawing_without_replacement():
     generator = np.random.default_rng(4)
     matrix = (generator.random((60, 100)) < 0.5).astype(float)

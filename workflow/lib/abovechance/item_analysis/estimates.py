@@ -31,10 +31,17 @@ def weighted(anchors: Anchors, responses: ArrayLike) -> Floats:
     return found
 
 
-def p_irt(items: Items, anchors: Anchors, responses: ArrayLike) -> Floats:
+def p_irt(items: Items, anchors: Anchors, responses: ArrayLike, asked: ArrayLike | None = None) -> Floats:
     """(rows,) the mean of what is seen, and of the probabilities of what is not; nan where nothing is seen.
 
     A row's ability is the most likely one by its responses to the anchors.
+
+    Parameters
+    ----------
+    responses
+        (rows, items) of which only the anchors are read.
+    asked
+        (rows, items) which items the mean is of; all of them where not given.
     """
     given = np.asarray(responses, dtype=float)
     items.check_width(given)
@@ -44,7 +51,9 @@ def p_irt(items: Items, anchors: Anchors, responses: ArrayLike) -> Floats:
     seen = own[some]
     expected = items.probability(most_likely(items.only(anchors.places), seen))
     expected[:, anchors.places] = np.where(np.isfinite(seen), seen, expected[:, anchors.places])
-    found[some] = expected.mean(axis=1)
+    of = np.ones(given.shape) if asked is None else np.asarray(asked, dtype=float)
+    with np.errstate(invalid="ignore"):
+        found[some] = (expected * of[some]).sum(axis=1) / of[some].sum(axis=1)
     return found
 
 

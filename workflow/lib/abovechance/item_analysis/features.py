@@ -95,7 +95,7 @@ def associations(items: pd.DataFrame, column: str = "corrected", seed: int = 0) 
         One row for each ``feature`` that varies: ``items``; of numbers Spearman's ``r``; of ``grouped`` ones
         how many ``kinds``, and the ``share`` of the variance of discrimination that is between them
         (epsilon squared, which is 0 on average where they have nothing to do with it); ``p`` of as much by
-        chance, of groups by permutation.
+        chance, by permutation.
     """
     varied = items[~items["constant"]]
     rows: list[dict[str, object]] = []
@@ -108,8 +108,8 @@ def associations(items: pd.DataFrame, column: str = "corrected", seed: int = 0) 
     for name in (name for name in NUMBERS if name in varied):
         own = varied[varied[name].notna()]
         if len(own) > 2 and own[name].nunique() > 1 and own[column].nunique() > 1:
-            found = stats.spearmanr(own[name], own[column])
-            rows.append({"feature": name, "items": len(own), "r": found.statistic, "p": found.pvalue})
+            r, p = _spearman(own[name].to_numpy(dtype=float), own[column].to_numpy(dtype=float), seed)
+            rows.append({"feature": name, "items": len(own), "r": r, "p": p})
     return pd.DataFrame(rows, columns=ASSOCIATIONS).astype(
         {"items": int, "kinds": float, "r": float, "share": float, "p": float}
     )
@@ -118,6 +118,20 @@ def associations(items: pd.DataFrame, column: str = "corrected", seed: int = 0) 
 def grouped(values: pd.Series[str]) -> pd.Series[str]:
     """The values of which there are ``LEAST`` or more, and ``OTHERS`` for the others."""
     return values.where(values.map(values.value_counts()) >= LEAST, OTHERS)
+
+
+def _spearman(one: Floats, other: Floats, seed: int) -> tuple[float, float]:
+    """Spearman's r, and how often it is as far from 0 with values in other orders."""
+    ranks, others = stats.rankdata(one), stats.zscore(stats.rankdata(other))
+    found = stats.permutation_test(
+        (stats.zscore(ranks),),
+        lambda orders, axis: (orders * others).mean(axis=axis),
+        permutation_type="pairings",
+        n_resamples=PERMUTATIONS,
+        vectorized=True,
+        rng=np.random.default_rng(seed),
+    )
+    return float(found.statistic), float(found.pvalue)
 
 
 def _between(values: Floats, codes: np.ndarray, seed: int) -> tuple[float, float]:

@@ -24,6 +24,10 @@ SIMULATIONS = 20
 HELD_OUT_FIT = ["model", "dimensions", "log_loss", "accuracy"]
 
 
+class TooFewError(InputError):
+    """No response can be held out so that its row and its item have others."""
+
+
 def held_out(
     matrix: ArrayLike, dimensions: tuple[int, ...] = (1, 2), share: float = HELD_OUT, seed: int = 0
 ) -> pd.DataFrame:
@@ -48,7 +52,7 @@ def held_out(
 
     Raises
     ------
-    InputError
+    TooFewError
         If no responses can be held out so that each row and item has others.
     """
     given = checked(matrix)
@@ -61,7 +65,7 @@ def held_out(
     rows, items = left.sum(axis=1) > 0, left.sum(axis=0) > 0
     chosen = chosen[rows[chosen[:, 0]] & items[chosen[:, 1]]]
     if not len(chosen):
-        raise InputError(f"{len(places)} responses are too few to hold some of them out")
+        raise TooFewError(f"{len(places)} responses are too few to hold some of them out")
     train = given.copy()
     train[tuple(chosen.T)] = np.nan
     response = given[tuple(chosen.T)] > 0.5

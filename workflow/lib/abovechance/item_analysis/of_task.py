@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,10 @@ from abovechance.core.tables import TableSchema
 from abovechance.item_analysis import model_fit, response_theory, smaller
 from abovechance.item_analysis.features import ASSOCIATIONS, associations
 from abovechance.item_analysis.matrices import LISTED, SHORT, Matrix, in_short, items_of
-from abovechance.item_analysis.pruning import PRUNED, pruning
+from abovechance.item_analysis.pruning import PRUNED, pruning_in_parts
 from abovechance.item_analysis.replays import REPLAYS, replays
 from abovechance.item_analysis.series_rows import SeriesRows
-from abovechance.item_analysis.splits import at_random, by_group, by_score
+from abovechance.item_analysis.splits import FOLDS, at_random, by_group, by_score
 
 MOST_MISSING = 0.2  # of rows, that lack an item which may be taken away; and of these items, in a row
 PARAMETERS = ["a", "a_error", "b", "b_error", "rmsd", "rmsd_95"]
@@ -80,6 +81,7 @@ class Part(NamedTuple):
     train: Floats
     test: Floats
     rows: SeriesRows
+    models: list[str]
 
 
 def analyse(
@@ -140,7 +142,10 @@ def _held_out(matrix: Matrix, seed: int) -> pd.DataFrame | None:
     """How well responses are foreseen; nothing where too few can be held out."""
     if not _large(matrix.scores) or np.isfinite(matrix.scores).sum(axis=1).max() < LEAST_ITEMS:
         return None
-    return model_fit.held_out(matrix.scores, seed=seed)
+    try:
+        return model_fit.held_out(matrix.scores, seed=seed)
+    except model_fit.TooFewError:
+        return None
 
 
 def _large(scores: Floats) -> bool:
@@ -154,7 +159,9 @@ def splits(matrix: Matrix, study: Study) -> Iterator[tuple[str, Ints, Ints]]:
     yield BEST, *by_score(matrix.scores)
     groups = [study.groups[model] for model in matrix.rows["model"]]
     if len(set(groups)) > 1:
-        for train, test in by_group(groups, seed=study.seed):
+        # parts of two at least where there are enough, so that new models are compared with each other
+        several = len(set(groups)) // 2
+        for train, test in by_group(groups, min(FOLDS, several) if several > 1 else FOLDS, study.seed):
             yield NEW, train, test
 
 
@@ -191,26 +198,27 @@ def _each_split(matrix: Matrix, study: Study) -> Iterator[Part]:
         held = test[known]
         if len(held) > 1:
             scores = own.scores[:, there]
-            yield Part(name, scores[train], scores[held], rows.only(held.tolist()))
-
-
-def _together(tables: Sequence[pd.DataFrame], keys: Sequence[str]) -> pd.DataFrame | None:
-    """One table of those of the splits, new models by their mean; nothing where there are none."""
-    return pd.concat(tables).groupby([*keys], sort=False, as_index=False).mean() if tables else None
+            models = own.rows["model"].to_numpy()[held].tolist()
+            yield Part(name, scores[train], scores[held], rows.only(held.tolist()), models)
 
 
 def _pruned(parts: Sequence[Part], seed: int) -> pd.DataFrame | None:
     """What becomes of held-out scores without the items that discriminate least."""
     found = [
-        pruning(train, test, seed=seed, rows=rows).assign(split=name) for name, train, test, rows in parts
+        pruning_in_parts([(one.train, one.test, one.rows) for one in own], seed=seed).assign(split=name)
+        for name, own in groupby(parts, key=lambda part: part.name)
     ]
-    return _together(found, ["split", "removed", "items"])
+    return pd.concat(found) if found else None
 
 
 def _smaller(parts: Sequence[Part], study: Study) -> pd.DataFrame | None:
-    """What smaller benchmarks cost."""
+    """What smaller benchmarks cost, new models by their mean; nothing where there are no splits."""
     found = [
-        smaller.costs(train, test, study.examples, study.repeats, study.seed, rows).assign(split=name)
-        for name, train, test, rows in parts
+        smaller.costs(
+            part.train, part.test, study.examples, study.repeats, study.seed, part.rows, part.models
+        ).assign(split=part.name)
+        for part in parts
     ]
-    return _together(found, ["split", "method", "examples"])
+    if not found:
+        return None
+    return pd.concat(found).groupby(["split", "method", "examples"], sort=False, as_index=False).mean()

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
@@ -23,7 +22,7 @@ BEST, FEWEST = 0.2, 3  # of the rows, that are "the best", and how many at least
 # of each number of examples
 COSTS = [
     *("method", "examples", "error", "bias", "standard_error"),
-    *("tau", "flips", "flips_best", "seed_deviation", "monotonicity"),
+    *("tau", "flips", "flips_within", "flips_best", "seed_deviation", "monotonicity"),
 ]
 ALL = "all examples"
 
@@ -38,20 +37,67 @@ def flips(full: ArrayLike, estimated: ArrayLike) -> float:
     -------
     float
         In [0, 1]; missing where all rows have the same score.
+
+    Raises
+    ------
+    InputError
+        If there are not as many estimates as scores.
     """
     one, other = np.asarray(full, dtype=float), np.asarray(estimated, dtype=float)
-    there = np.isfinite(one) & np.isfinite(other)
-    one, other = one[there], other[there]
+    if one.ndim != 1 or one.shape != other.shape:
+        raise InputError(f"scores {one.shape} and estimates {other.shape}; right would be one for each row")
     first, second = np.triu_indices(len(one), 1)
-    order = np.sign(_rounded(one[first] - one[second]))
-    found = np.sign(_rounded(other[first] - other[second]))
-    differ = order != 0
-    return float((1 - order * found)[differ].mean() / 2) if differ.any() else np.nan
+    return _turned(_signs(one, first, second), _signs(other, first, second))
 
 
-def _rounded(difference: Floats) -> Floats:
-    """Sums of the same numbers in another order differ by rounding."""
-    return np.where(np.abs(difference) < 1e-12, 0.0, difference)
+def _signs(scores: Floats, first: Ints, second: Ints) -> Floats:
+    """(pairs,) -1, 0 or 1, the order of two rows; nan where one has no score.
+
+    Sums of the same numbers in another order differ by rounding.
+    """
+    difference = scores[first] - scores[second]
+    size = float(np.nanmax(np.abs(scores))) if np.isfinite(scores).any() else 0.0
+    return np.where(np.abs(difference) <= 1e-12 * size, 0.0, np.sign(difference))
+
+
+def _turned(order: Floats, found: Floats) -> float:
+    """The share of pairs that differ whose order is turned round, half of those that are found equal."""
+    differ = (order != 0) & np.isfinite(order * found)
+    return float((1 - (order * found)[differ]).mean() / 2) if differ.any() else np.nan
+
+
+def _tau(order: Floats, found: Floats) -> float:
+    """Kendall's tau-b."""
+    known = np.isfinite(order * found)
+    size = np.sqrt(float(np.count_nonzero(order[known])) * np.count_nonzero(found[known]))
+    return float((order * found)[known].sum() / size) if size else np.nan
+
+
+class _Pairs:
+    """All pairs of held-out rows: what becomes of their order."""
+
+    def __init__(self, full: Floats, models: Sequence[str] | None) -> None:
+        best = np.zeros(len(full), dtype=bool)
+        best[np.argsort(-full, kind="stable")[: round(len(full) * BEST)]] = True
+        if best.sum() < FEWEST:
+            best[:] = False  # of two, there is one pair
+        self._places = first, second = np.triu_indices(len(full), 1)
+        self._order = _signs(full, first, second)
+        own = np.arange(len(full)) if models is None else np.asarray(models)
+        self._parts = {
+            "flips": np.ones(len(first), dtype=bool),
+            "flips_within": own[first] == own[second],
+            "flips_best": best[first] & best[second],
+        }
+
+    def told(self, estimates: Floats) -> dict[str, float]:
+        """Kendall's tau and flips, means over (repeats, rows) estimates."""
+        found = [_signs(one, *self._places) for one in estimates]
+        taus = {"tau": mean_of_known(_tau(self._order, one) for one in found)}
+        return taus | {
+            name: mean_of_known(_turned(self._order[part], one[part]) for one in found)
+            for name, part in self._parts.items()
+        }
 
 
 def costs(
@@ -61,6 +107,7 @@ def costs(
     repeats: int = REPEATS,
     seed: int = 0,
     rows: SeriesRows | None = None,
+    models: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """What held-out rows' scores and order lose where they are evaluated on few examples.
 
@@ -79,6 +126,8 @@ def costs(
         How many times each is chosen, with other seeds.
     rows
         What the rows of ``test`` are, where they are seeds and checkpoints of trainings.
+    models
+        (rows of test,) of which model each is.
 
     Returns
     -------
@@ -86,8 +135,9 @@ def costs(
         One row for each method and size, and one for all examples: mean over repeats of the mean absolute
         ``error`` of a row's score and of its ``bias``; the ``standard_error``, the standard deviation of a
         row's estimate over repeats, mean over rows; Kendall's ``tau``-b with the order by all examples;
-        ``flips`` of pairs, and of pairs among the best fifth; the standard deviation over seeds, and
-        ``monotonicity`` over checkpoints, which have to be held against those of all examples.
+        ``flips`` of pairs, of pairs of one model (``flips_within``; all pairs may be such, as where a model
+        is held out alone), and of pairs among the best fifth (``flips_best``); the standard deviation over
+        seeds, and ``monotonicity`` over checkpoints, which have to be held against those of all examples.
     """
     one, other = checked(train), checked(test, every_item=False)
     if one.shape[1] != other.shape[1]:
@@ -95,17 +145,15 @@ def costs(
             f"{one.shape[1]} items in train and {other.shape[1]} in test; right would be the same items"
         )
     full = np.nanmean(other, axis=1)
-    best = np.argsort(-full, kind="stable")[: round(len(full) * BEST)]
-    if len(best) < FEWEST:
-        best = best[:0]  # of two, there is one pair
-    found = [_row(ALL, one.shape[1], full, np.array([full, full]), best, rows)]
+    pairs = _Pairs(full, models)
+    found = [_row(ALL, one.shape[1], full, np.array([full, full]), pairs, rows)]
     model = _model(one)
     for size in sorted({int(size) for size in sizes if 0 < size < one.shape[1]}):
         drawn: dict[str, list[Floats]] = {}
         for repeat in range(repeats):
             for method, estimate in _estimates(one, other, model, size, seed + repeat):
                 drawn.setdefault(method, []).append(estimate)
-        found += [_row(method, size, full, np.array(own), best, rows) for method, own in drawn.items()]
+        found += [_row(method, size, full, np.array(own), pairs, rows) for method, own in drawn.items()]
     return pd.DataFrame(found, columns=COSTS)
 
 
@@ -136,7 +184,7 @@ def _estimates(
         return
     own = anchors.by_parameters(model.items, size, seed)
     simple = estimates.weighted(own, test)
-    expected = estimates.p_irt(model.items, own, test)
+    expected = estimates.p_irt(model.items, own, test, np.isfinite(test))
     yield "IRT", simple
     yield "p-IRT", expected
     if np.isfinite(model.error):
@@ -145,26 +193,19 @@ def _estimates(
 
 
 def _row(
-    method: str, size: int, full: Floats, estimated: Floats, best: Ints, rows: SeriesRows | None
+    method: str, size: int, full: Floats, estimated: Floats, pairs: _Pairs, rows: SeriesRows | None
 ) -> dict[str, object]:
     """One row of the table, of (repeats, rows) estimates."""
     away = estimated - full
     several = estimated[:, np.isfinite(estimated).sum(axis=0) > 1]
-    of_series = [] if rows is None else [(rows, one) for one in estimated]
+    of_series = [] if rows is None else [(rows, one) for one in np.round(estimated, 12)]
     return {
         "method": method,
         "examples": size,
         "error": float(np.nanmean(np.abs(away))),
         "bias": float(np.nanmean(away)),
         "standard_error": float(np.nanstd(several, axis=0, ddof=1).mean()) if several.size else np.nan,
-        "tau": mean_of_known(_tau(full, one) for one in estimated),
-        "flips": mean_of_known(flips(full, one) for one in estimated),
-        "flips_best": mean_of_known(flips(full[best], one[best]) for one in estimated),
+        **pairs.told(estimated),
         "seed_deviation": mean_of_known(of.deviation(one) for of, one in of_series),
         "monotonicity": mean_of_known(of.monotonicity(one) for of, one in of_series),
     }
-
-
-def _tau(full: Floats, estimated: Floats) -> float:
-    there = np.isfinite(estimated)
-    return float(stats.kendalltau(full[there], estimated[there], variant="b").statistic)
