@@ -45,7 +45,9 @@ def items(
     Of logs, of a study's folder, or of a CSV with a row for each example (example, correct, model, prompt).
     Each model, number of shots and prompt is a row, each example an item. Discrimination is the correlation
     of an item with the rest of the items: near 0, it does not tell rows apart; below 0, better rows fail it
-    more often, which often is a wrong gold answer. With few rows, many are low by chance.
+    more often, which often is a wrong gold answer. With few rows, many are low by chance; and where rows
+    differ in which answer they like, all examples with another one are negative, though nothing is wrong with
+    them: the key `items` of a study tells the two apart.
     """
     from abovechance.importers import Options
 
@@ -78,3 +80,9 @@ def items(
             more = f", the first {SHOWN} of {len(negative)}" if len(negative) > SHOWN else ""
             typer.echo(f"\n{task}: items that better rows fail more often{more}\n")
             show(negative.head(SHOWN)[COLUMNS], as_json=False)
+    if (listed["corrected"] < 0).any():
+        typer.echo(
+            "\nnote: such an item may have a wrong gold answer, or one that better rows like less; half of "
+            "all items are below 0 by chance where none has to do with the others",
+            err=True,
+        )

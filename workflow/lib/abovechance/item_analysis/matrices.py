@@ -70,7 +70,9 @@ def matrices(table: pd.DataFrame) -> Iterator[Matrix]:
                 f"{task}: example '{row['example']}' stands twice for '{row['model']}', {row['shots']}-shot, "
                 f"prompt {row['prompt']}; right is once"
             )
-        wide = own.pivot_table(index=ROW, columns="example", values="score", sort=False)
+        wide = own.pivot_table(
+            index=ROW, columns="example", values="score"
+        )  # in one order, whatever the source's
         yield Matrix(
             str(task), wide.index.to_frame(index=False), [*map(str, wide.columns)], wide.to_numpy(dtype=float)
         )
@@ -92,7 +94,7 @@ def items_of(matrix: Matrix, features: pd.DataFrame | None = None, seed: int = 0
         ``rest``); and, of what is known of examples, ``answer``, ``subtask``, ``length`` and ``choices``.
         Where several examples have the same right answer, ``balanced`` is the corrected discrimination with
         an overall score in which each such answer counts alike (and all others together), so that a row that
-        likes one answer is no better for it.
+        likes one answer is no better for it; missing of an item that is alone with its answer.
     """
     found = item_statistics(matrix.scores).assign(task=matrix.task, example=matrix.examples)
     halves: tuple[Sequence[int], ...] = ((), ())

@@ -203,7 +203,7 @@ def _row(
         "method": method,
         "examples": size,
         "error": float(np.nanmean(np.abs(away))),
-        "bias": float(np.nanmean(away)),
+        "bias": round(float(np.nanmean(away)), 12),
         "standard_error": float(np.nanstd(several, axis=0, ddof=1).mean()) if several.size else np.nan,
         **pairs.told(estimated),
         "seed_deviation": mean_of_known(of.deviation(one) for of, one in of_series),

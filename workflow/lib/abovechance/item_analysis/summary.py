@@ -116,6 +116,17 @@ def adaptive(by_task: pd.DataFrame) -> pd.DataFrame:
     for (question, way), own in by_task.groupby(["question", "way"], sort=False):
         counts = own["evaluations"].to_numpy(dtype=float)
         count, wrong = counts.sum(), round(float((own["wrong"] * counts).sum()))
-        means = [float((own[name] * counts).sum() / count) for name in ("examples", "of", "share")]
-        rows.append([question, way, int(count), *means, wrong / count, most_wrong(wrong, int(count))])
+        taken, of, share = (float((own[name] * counts).sum() / count) for name in ("examples", "of", "share"))
+        rows.append(
+            [
+                question,
+                way,
+                int(count),
+                round(taken, 2),
+                round(of, 2),
+                share,
+                wrong / count,
+                most_wrong(wrong, int(count)),
+            ]
+        )
     return pd.DataFrame(rows, columns=REPLAYS)

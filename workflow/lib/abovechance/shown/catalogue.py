@@ -327,21 +327,22 @@ ITEMS = [
         "Held-out rows evaluated on a few examples, that were chosen by other rows: the mean error of their"
         " scores; its bias; the standard error, how far estimates spread over choices of examples, which "
         "says nothing of bias: a model that is fitted to other models is sure of what it gets wrong; "
-        "Kendall's tau-b with the order by all examples; how many pairs are turned round, of all and of the"
-        " best fifth. Held out are random rows, whose models are also among the others; the best rows; and "
-        "new models, which is what such a benchmark is for. Mean over the tasks that have all sizes; task "
-        "by task: tables/smaller_benchmarks_by_task.csv.",
+        "Kendall's tau-b with the order by all examples; how many pairs are turned round (those that are "
+        "found equal count half), of all, of prompts of one model (within), and of the best fifth. Held out "
+        "are random rows, whose models are also among the others; the best rows; and new models, which is "
+        "what such a benchmark is for (of two or three, one at a time, so that all pairs are within). Mean "
+        "over the tasks that have all sizes; task by task: tables/smaller_benchmarks_by_task.csv.",
         most_rows=100,
     ),
     ShownTable("smaller_benchmarks_by_task"),
     ShownTable(
         "adaptive",
         "How many examples does a decision take?",
-        "Stored responses of models that the fitted model does not know are replayed one by one until the "
-        "decision is sure, with an error of at most 0.05: at random; at random, assisted by the fitted "
-        "model, which is right whatever that is worth; and by information, which is right where the fitted "
-        "model is. Share: of the examples; wrong: how often the decision is another one than that of all "
-        "examples, and below which share that is with 95 %.",
+        "Stored responses of models that the fitted model does not know (of one model: of prompts) are "
+        "replayed one by one until the decision is sure, with an error of at most 0.05: at random; at "
+        "random, assisted by the fitted model, which is right whatever that is worth; and by information, "
+        "which is right where the fitted model is. Share: of the examples; wrong: how often the decision is "
+        "another one than that of all examples, and below which share that is with 95 %.",
     ),
     ShownTable("adaptive_by_task"),
 ]
@@ -364,8 +365,8 @@ ITEM_FIGURES = [
         "What fewer examples cost",
         "Of held-out rows evaluated on so many examples: the mean error of a score; the standard error, how"
         " far estimates spread with the choice of examples; how many pairs of rows are turned round, of all"
-        " and of the best fifth. Dashed: subsets that know nothing of other models. Columns: which rows are"
-        " held out; for a new model, the last one counts.",
+        " and of the best fifth (one that is found equal counts half). Dashed: random subsets, all over and "
+        "by layers of difficulty. Columns: which rows are held out; for a new model, the last one counts.",
     ),
     ShownFigure(
         "adaptive",

@@ -107,6 +107,7 @@ def halves(numbers: pd.DataFrame) -> Figure:
         axes.scatter(own["half"], own["other_half"], s=5, color=style.COLOURS[0], linewidth=0, alpha=0.7)
         axes.set_xlim(ends)
         axes.set_ylim(ends)
+        axes.set_box_aspect(1)
         axes.set_title(panel_title(task))
     label_first_column(panels, "discrimination there")
     for axes in panels:
@@ -123,7 +124,7 @@ def halves(numbers: pd.DataFrame) -> Figure:
             **look,
         ),
     ]
-    legend_below(figure, marks)
+    legend_below(figure, marks if numbers["best"].notna().any() else marks[:1])
     return figure
 
 
@@ -157,6 +158,9 @@ def pruning(numbers: pd.DataFrame, what: str) -> Figure:
     style.apply()
     if numbers.empty:
         return empty_figure("too few rows or items to hold some out")
+    numbers = numbers[numbers[what].notna()]
+    if numbers.empty:
+        return empty_figure("it is the same of all rows, or not known")
     tasks, splits = in_order(numbers["task"]), in_order(numbers["split"])
     colour = style.colours(splits)
     figure, panels = panel_grid(len(tasks), height=1.7)
@@ -189,15 +193,21 @@ def costs(table: pd.DataFrame) -> Figure:
     style.apply()
     numbers = table[table["method"] != ALL]
     if numbers.empty:
-        return empty_figure("too few rows or items to hold some out")
+        why = (
+            "too few rows or items to hold some out" if table.empty else "no task has more examples than that"
+        )
+        return empty_figure(why)
+    shown = {what: words for what, words in COST_ROWS.items() if numbers[what].notna().any()}
     splits, methods = in_order(numbers["split"]), in_order(numbers["method"])
     sizes = sorted(numbers["examples"].unique())
-    size = (style.FULL_WIDTH, 1.55 * len(COST_ROWS) + 0.5)
+    size = (style.FULL_WIDTH, 1.55 * len(shown) + 0.5)
     figure, grid = plt.subplots(
-        len(COST_ROWS), len(splits), figsize=size, squeeze=False, sharex=True, sharey="row"
+        len(shown), len(splits), figsize=size, squeeze=False, sharex=True, sharey="row"
     )
-    for row, (what, words) in zip(grid, COST_ROWS.items(), strict=True):
+    for row, (what, words) in zip(grid, shown.items(), strict=True):
         for axes, split in zip(row, splits, strict=True):
+            if numbers.loc[numbers["split"] == split, what].isna().all():
+                axes.text(0.5, 0.5, "too few rows", transform=axes.transAxes, ha="center", color=style.FAINT)
             for method in methods:
                 own = numbers[(numbers["split"] == split) & (numbers["method"] == method)]
                 axes.plot(own["examples"], own[what], **_look(method, methods))
