@@ -133,7 +133,8 @@ class Evaluation:
         items
             The fitted model of these examples, of one dimension, by other rows; for ``random`` none.
         level
-            The most that a wrong decision may be probable.
+            The most that a wrong decision may be probable; by ``information`` it is no more where the fitted
+            model is right, and else may be far more.
 
         Raises
         ------
