@@ -63,6 +63,24 @@ def test_the_command_tells_negative_items(matrix, tmp_path: Path):
     assert told["items"][0]["example"] == "e6"
 
 
+def test_items_do_not_depend_on_the_order_of_the_results(matrix):
+    """A study's folder and its tables have results in different orders, and the halves are the same."""
+    table = as_table(matrix).rename(columns={"correct": "score"})
+    (one,) = matrices(table)
+    (other,) = matrices(table.sample(frac=1, random_state=1))
+    pd.testing.assert_frame_equal(items_of(one), items_of(other))
+
+
+def test_an_answer_of_one_item_has_no_balanced_discrimination():
+    """Rows that differ in liking alone: what is left of the test has no item of its answer."""
+    (one,) = matrices(as_table(responses(40, 21)).rename(columns={"correct": "score"}))
+    answers = np.where(np.arange(21) < 1, "no", "yes")
+    known = pd.DataFrame({"example": [f"e{place}" for place in range(21)], "answer": answers})
+    known = known.assign(subtask="", length=1.0, choices=2.0)
+    found = items_of(one, known).set_index("example")["balanced"]
+    assert found[found.isna()].index.tolist() == ["e0"]
+
+
 def test_the_best_rows_are_those_by_the_rest_of_the_items():
     """Chosen by the item too, all items would look worse in the best rows than they are."""
     one, best = in_the_best(responses(600, 20, seed=6))

@@ -10,6 +10,7 @@ from abovechance.item_analysis import summary
 from abovechance.item_analysis.features import EXAMPLE_FEATURES
 from abovechance.item_analysis.matrices import Matrix
 from abovechance.item_analysis.of_task import BEST, NEW, RANDOM, TABLES, Study, analyse, dense, splits
+from abovechance.item_analysis.smaller import ALL
 from abovechance.items import by_group
 from abovechance.shown import items as figures
 from tests.item_analysis.test_response_theory import simulated
@@ -189,6 +190,19 @@ def test_figures_are_drawn_of_them_and_of_none(found):
     ):
         for own in (table, table.iloc[:0]):
             draw(own).canvas.draw()
+
+
+def test_figures_say_why_there_is_nothing(found):
+    costs = summary.smaller(found["smaller_benchmarks"])
+    few = costs.assign(flips_best=np.nan)
+    assert len(figures.costs(few).axes) == len(figures.costs(costs).axes) - 3  # a row without any is left out
+    # of eight rows, random or the best, the best fifth has no three
+    told = [axes.texts[0].get_text() for axes in figures.costs(costs).axes if axes.texts]
+    assert told == ["too few rows"] * 2
+    none = figures.costs(costs[costs["method"] == ALL])
+    assert none.axes[0].texts[0].get_text() == "no task has more examples than that"
+    steady = figures.pruning_numbers(found["item_pruning"]).assign(monotonicity=np.nan)
+    assert len(figures.pruning(steady, "monotonicity").axes[0].texts) == 1
 
 
 def test_models_with_partly_other_items_are_held_against_each_other_on_what_they_share():
