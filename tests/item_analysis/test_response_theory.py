@@ -63,6 +63,22 @@ def test_the_likelihood_is_the_integral_over_abilities():
     assert abilities(items, response)["log_likelihood"][0] == pytest.approx(expected, rel=1e-8)
 
 
+def test_rows_with_everything_wrong_are_as_far_out_as_they_are():
+    a, b, _, _ = simulated(2, 200, seed=1)
+    items = Items(a, b, a * 0, b * 0, 0.0, 0, True)
+    grid = np.linspace(-14, 14, 5601)
+    for response in (0.0, 1.0):
+        sign = 2 * response - 1
+        logs = special.log_expit(sign * items.logits(grid)).sum(axis=1) - grid**2 / 2
+        weights = np.exp(logs - logs.max())
+        mean = (weights @ grid) / weights.sum()
+        found = abilities(items, np.full((1, 200), response)).iloc[0]
+        assert found["ability"] == pytest.approx(mean, abs=1e-3)
+        assert found["error"] == pytest.approx(
+            np.sqrt(weights @ (grid - mean) ** 2 / weights.sum()), rel=1e-2
+        )
+
+
 def test_no_other_parameters_are_likelier():
     *_, matrix = simulated(300, 8, seed=3)
     found = fit(matrix, prior=None)
