@@ -64,7 +64,8 @@ def test_the_likelihood_is_the_integral_over_abilities():
 
 
 def test_rows_with_everything_wrong_are_as_far_out_as_they_are():
-    a, b, _, _ = simulated(2, 200, seed=1)
+    a, b, _, _ = simulated(2, 300, seed=1)
+    a = 0.5 * a
     items = Items(a, b, a * 0, b * 0, 0.0, 0, True)
     grid = np.linspace(-14, 14, 5601)
     for response in (0.0, 1.0):
@@ -72,7 +73,7 @@ def test_rows_with_everything_wrong_are_as_far_out_as_they_are():
         logs = special.log_expit(sign * items.logits(grid)).sum(axis=1) - grid**2 / 2
         weights = np.exp(logs - logs.max())
         mean = (weights @ grid) / weights.sum()
-        found = abilities(items, np.full((1, 200), response)).iloc[0]
+        found = abilities(items, np.full((1, 300), response)).iloc[0]
         assert found["ability"] == pytest.approx(mean, abs=1e-3)
         assert found["error"] == pytest.approx(
             np.sqrt(weights @ (grid - mean) ** 2 / weights.sum()), rel=1e-2
