@@ -20,9 +20,7 @@ from abovechance.core.errors import InputError
 from abovechance.item_analysis.classical import checked
 
 NODES = {2: 15, 3: 9}  # of the quadrature, in each of so many dimensions
-WIDEST = (
-    8.0  # of one ability; what is further out weighs nothing, but for rows with thousands of items all right
-)
+WIDEST = 10.0  # of one ability; what is further out weighs next to nothing
 SPACING = (0.01, 0.2)  # of the nodes of one dimension
 PER_DEVIATION = 0.8  # of these, with which an integral over a normal distribution is off by 1e-5 of itself
 REFINED = 3  # times, at most
