@@ -17,7 +17,7 @@ probability of at most the level however often it is looked at (Ville, 1939). Th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -265,34 +265,69 @@ class Evaluation:
 
         Where all others would say so too, no response has shown anything.
         """
-        question, unseen, total = self.question, np.isnan(self._scores), float(np.nansum(self._scores))
         first, second = self._abilities if len(self._abilities) > 1 else (self._abilities[0], _NoModel())
+        outlook = _Outlook(self.question, first, second, self._scores, 1 - self._error)
         least = first.mixture + second.mixture - self._limit
-        possible = first.highest[:, None] + second.highest > least
-        (means, variances), (others, other_variances) = first.sums_of(unseen), second.sums_of(unseen)
-        mean = means[:, None] - others + total
-        deviation = np.sqrt(np.maximum(variances[:, None] + other_variances, 1e-12))
-        rows, columns = np.flatnonzero(possible.any(axis=1)), np.flatnonzero(possible.any(axis=0))
+        rows = np.flatnonzero(first.highest + second.highest.max() > least)
+        columns = np.flatnonzero(second.highest + first.highest.max() > least)
+        # a few of them first, which mostly do not say the same
+        if not any(outlook.seems_sure(_thin(rows), _thin(columns), least)):
+            return None
+        all_cells = [_thin(np.arange(len(one.highest))) for one in (first, second)]
+        anyway = outlook.seems_sure(all_cells[0], all_cells[1], -np.inf)
+        seems = outlook.seems_sure(rows, columns, least)
+        for place, name in enumerate(self.question.names[:2]):
+            if seems[place] and not anyway[place] and outlook.is_sure(place == 0, rows, columns, least):
+                return name
+        return None
 
-        def is_sure(away: Floats, exact: Callable[[], Floats]) -> bool:
-            """As if sums were normal, which is quick, then as they are; half of a whole number further."""
-            sure = special.ndtr((away - 0.5) / deviation) >= 1 - self._error
-            if sure.all() or not sure[possible].all():
-                return False
-            return bool((exact()[possible[np.ix_(rows, columns)]] >= 1 - self._error).all())
 
-        def more() -> Floats:
-            limit = question.most - total
-            return _more(first.counts(rows, unseen), second.counts(columns, unseen), limit)
+def _thin(cells: Ints) -> Ints:
+    """Some fifty of them."""
+    return cells[:: len(cells) // 50 + 1]
 
-        def less() -> Floats:
-            limit = total - question.least
-            return _more(second.counts(columns, unseen), first.counts(rows, unseen), limit).T
 
-        above, below, _ = question.names
-        if is_sure(mean - question.most, more):
-            return above
-        return below if is_sure(question.least - mean, less) else None
+class _Outlook:
+    """How probable each answer is with each ability, by what the examples that are left turn out to be."""
+
+    def __init__(
+        self,
+        question: Question,
+        first: _Ability,
+        second: _Ability | _NoModel,
+        scores: Floats,
+        enough: float,
+    ) -> None:
+        self._question, self._sides, self._enough = question, (first, second), enough
+        self._unseen, self._total = np.isnan(scores), float(np.nansum(scores))
+        self._sums = [side.sums_of(self._unseen) for side in self._sides]
+
+    def _possible(self, rows: Ints, columns: Ints, least: float) -> Bools:
+        """Pairs of abilities that the answers so far leave."""
+        first, second = self._sides
+        found: Bools = first.highest[rows, None] + second.highest[columns] > least
+        return found
+
+    def seems_sure(self, rows: Ints, columns: Ints, least: float) -> tuple[bool, bool]:
+        """Whether all possible abilities of some say above, and whether below; as if sums were normal."""
+        (means, variances), (others, other_variances) = self._sums
+        mean = means[rows, None] - others[columns] + self._total
+        deviation = np.sqrt(np.maximum(variances[rows, None] + other_variances[columns], 1e-12))
+        open_ = self._possible(rows, columns, least)
+        # sums are whole numbers: half of one further
+        above = special.ndtr((mean - self._question.most - 0.5) / deviation)
+        below = special.ndtr((self._question.least - 0.5 - mean) / deviation)
+        return bool((above[open_] >= self._enough).all()), bool((below[open_] >= self._enough).all())
+
+    def is_sure(self, above: bool, rows: Ints, columns: Ints, least: float) -> bool:
+        """The same of one of the two, by the distributions that sums have."""
+        first, second = self._sides
+        ones, others = first.counts(rows, self._unseen), second.counts(columns, self._unseen)
+        if above:
+            chance = _more(ones, others, self._question.most - self._total)
+        else:
+            chance = _more(others, ones, self._total - self._question.least).T
+        return bool((chance[self._possible(rows, columns, least)] >= self._enough).all())
 
 
 def _more(ones: Floats, others: Floats, limit: float) -> Floats:
