@@ -10,8 +10,9 @@ from abovechance.adaptive import Evaluation, better_of_two, better_than, replay
 from abovechance.chance.poisson_binomial import distribution
 from abovechance.core.errors import InputError
 from abovechance.irt import Items, fit
+from abovechance.item_analysis import outlook
 from abovechance.item_analysis import replays as replays_of
-from abovechance.item_analysis.adaptive import WAYS, _more
+from abovechance.item_analysis.adaptive import WAYS
 from abovechance.item_analysis.matrices import Matrix
 from abovechance.item_analysis.replays import MAXIMUM, MODELS, STANDARD, replays
 from tests.item_analysis.test_response_theory import simulated
@@ -119,7 +120,7 @@ def test_the_counts_by_which_abilities_are_judged_are_poisson_binomial():
         exact = distribution(tuple((float(chance), 1) for chance in chances))
         assert own[: len(chances) + 1] == pytest.approx(exact.mass(np.arange(len(chances) + 1)), abs=1e-15)
     for limit in (-3.0, 0.0, 2.5):
-        found = _more(counts, other.counts(cells[:2], unseen), limit)
+        found = outlook.more(counts, other.counts(cells[:2], unseen), limit)
         for first, second in product(range(3), range(2)):
             both = np.outer(counts[first], counts[second])
             more = np.subtract.outer(np.arange(len(both)), np.arange(len(both))) > limit

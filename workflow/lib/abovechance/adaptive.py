@@ -9,6 +9,7 @@ A wrong decision is no more probable than `level`, however often one looks; with
 where the fitted model is right (docs/items.md says how often it errs elsewhere).
 """
 
-from abovechance.item_analysis.adaptive import Evaluation, Question, better_of_two, better_than, replay
+from abovechance.item_analysis.adaptive import Evaluation, replay
+from abovechance.item_analysis.questions import Question, better_of_two, better_than
 
 __all__ = ["Evaluation", "Question", "better_of_two", "better_than", "replay"]

@@ -18,84 +18,23 @@ probability of at most the level however often it is looked at (Ville, 1939). Th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import signal, special
 from scipy.special import logsumexp
 
-from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
-from abovechance.item_analysis.response_theory import WIDEST, Items, sharpest
+from abovechance.item_analysis.outlook import Ability, NoModel, Outlook, thin
+from abovechance.item_analysis.questions import Question
+from abovechance.item_analysis.response_theory import Items
 
 Way = Literal["random", "assisted", "information"]
 WAYS: tuple[Way, ...] = ("random", "assisted", "information")
 LEVEL = 0.05
 BETS = np.linspace(0.05, 0.95, 19)  # shares of the highest bet, which are all made at once
 ROUNDING = 1e-9  # of an example; a bet on less is one on rounding
-SPACING = (0.01, 0.1)  # of abilities
-PER_DEVIATION = 4  # of these, of the sharpest ability
-
-
-@dataclass(frozen=True)
-class Question:
-    """Whether the sum of scores over all examples is more than one number.
-
-    Attributes
-    ----------
-    most
-        The largest sum that is not ``above``.
-    least
-        The smallest that is not ``below``; where it is more than ``most``, one of the two is true.
-    low, high
-        The least and the highest score of an example.
-    names
-        What is said where the sum is above, is below, and where it is neither.
-    examples
-        How many there are, where the question depends on it.
-    """
-
-    most: float
-    least: float
-    low: float
-    high: float
-    names: tuple[str, str, str]
-    examples: int | None = None
-
-    @property
-    def models(self) -> int:
-        """How many models are asked each example."""
-        return 2 if self.low < 0 else 1
-
-    def answer(self, total: float) -> str:
-        """What is true of a sum over all examples."""
-        above, below, neither = self.names
-        return above if total > self.most else below if total < self.least else neither
-
-    def error(self, level: float) -> float:
-        """The level of each of the two tests: where both can be wrong of one sum, half of it."""
-        return level if self.least > self.most else level / 2
-
-
-def better_than(baseline: float, examples: int) -> Question:
-    """Whether the accuracy on all examples is above a baseline, such as those of ``RandomBaseline``.
-
-    Equal to it is not above it.
-    """
-    if not (0 <= baseline <= 1 and examples >= 1):
-        raise InputError(
-            f"baseline {baseline:g}, {examples} examples; right would be in [0, 1], and 1 or more"
-        )
-    # sums of accuracies are whole numbers, up to rounding
-    most = float(np.floor(baseline * examples + 1e-9))
-    return Question(most, most + 1, 0.0, 1.0, ("above", "not above", "not above"), examples)
-
-
-def better_of_two() -> Question:
-    """Which of two models has more examples right."""
-    return Question(0.0, 0.0, -1.0, 1.0, ("first", "second", "equal"))
 
 
 class Evaluation:
@@ -166,7 +105,7 @@ class Evaluation:
         self._generator = np.random.default_rng(seed)
         self._scores = np.full(examples, np.nan)
         self._abilities = (
-            [] if items is None or way == "random" else [_Ability(items) for _ in range(question.models)]
+            [] if items is None or way == "random" else [Ability(items) for _ in range(question.models)]
         )
         self._capital = np.zeros((2, len(BETS)))  # logarithms, for above and below
         self._asked: int | None = None
@@ -265,171 +204,21 @@ class Evaluation:
 
         Where all others would say so too, no response has shown anything.
         """
-        first, second = self._abilities if len(self._abilities) > 1 else (self._abilities[0], _NoModel())
-        outlook = _Outlook(self.question, first, second, self._scores, 1 - self._error)
+        first, second = self._abilities if len(self._abilities) > 1 else (self._abilities[0], NoModel())
+        outlook = Outlook(self.question, first, second, self._scores, 1 - self._error)
         least = first.mixture + second.mixture - self._limit
         rows = np.flatnonzero(first.highest + second.highest.max() > least)
         columns = np.flatnonzero(second.highest + first.highest.max() > least)
         # a few of them first, which mostly do not say the same
-        if not any(outlook.seems_sure(_thin(rows), _thin(columns), least)):
+        if not any(outlook.seems_sure(thin(rows), thin(columns), least)):
             return None
-        all_cells = [_thin(np.arange(len(one.highest))) for one in (first, second)]
+        all_cells = [thin(np.arange(len(one.highest))) for one in (first, second)]
         anyway = outlook.seems_sure(all_cells[0], all_cells[1], -np.inf)
         seems = outlook.seems_sure(rows, columns, least)
         for place, name in enumerate(self.question.names[:2]):
             if seems[place] and not anyway[place] and outlook.is_sure(place == 0, rows, columns, least):
                 return name
         return None
-
-
-def _thin(cells: Ints) -> Ints:
-    """Some fifty of them."""
-    return cells[:: len(cells) // 50 + 1]
-
-
-class _Outlook:
-    """How probable each answer is with each ability, by what the examples that are left turn out to be."""
-
-    def __init__(
-        self,
-        question: Question,
-        first: _Ability,
-        second: _Ability | _NoModel,
-        scores: Floats,
-        enough: float,
-    ) -> None:
-        self._question, self._sides, self._enough = question, (first, second), enough
-        self._unseen, self._total = np.isnan(scores), float(np.nansum(scores))
-        self._sums = [side.sums_of(self._unseen) for side in self._sides]
-
-    def _possible(self, rows: Ints, columns: Ints, least: float) -> Bools:
-        """Pairs of abilities that the answers so far leave."""
-        first, second = self._sides
-        found: Bools = first.highest[rows, None] + second.highest[columns] > least
-        return found
-
-    def seems_sure(self, rows: Ints, columns: Ints, least: float) -> tuple[bool, bool]:
-        """Whether all possible abilities of some say above, and whether below; as if sums were normal."""
-        (means, variances), (others, other_variances) = self._sums
-        mean = means[rows, None] - others[columns] + self._total
-        deviation = np.sqrt(np.maximum(variances[rows, None] + other_variances[columns], 1e-12))
-        open_ = self._possible(rows, columns, least)
-        # sums are whole numbers: half of one further
-        above = special.ndtr((mean - self._question.most - 0.5) / deviation)
-        below = special.ndtr((self._question.least - 0.5 - mean) / deviation)
-        return bool((above[open_] >= self._enough).all()), bool((below[open_] >= self._enough).all())
-
-    def is_sure(self, above: bool, rows: Ints, columns: Ints, least: float) -> bool:
-        """The same of one of the two, by the distributions that sums have."""
-        first, second = self._sides
-        ones, others = first.counts(rows, self._unseen), second.counts(columns, self._unseen)
-        if above:
-            chance = _more(ones, others, self._question.most - self._total)
-        else:
-            chance = _more(others, ones, self._total - self._question.least).T
-        return bool((chance[self._possible(rows, columns, least)] >= self._enough).all())
-
-
-def _more(ones: Floats, others: Floats, limit: float) -> Floats:
-    """(ones, others) the probability that one count is more than another by more than a limit.
-
-    Parameters
-    ----------
-    ones, others
-        (ones, counts), (others, counts) probabilities of 0, 1, ...
-    """
-    places = np.arange(ones.shape[1]) - int(np.floor(limit)) - 1  # up to which the other count may be
-    most = others.shape[1] - 1
-    at_most = np.cumsum(others, axis=1)[:, np.clip(places, 0, most)]
-    found: Floats = ones @ np.where(places < 0, 0.0, at_most).T
-    return found
-
-
-class _NoModel:
-    """In place of the second model where there is one: none right."""
-
-    mixture = 0.0
-    highest = np.zeros(1)
-
-    def sums_of(self, _unseen: Bools) -> tuple[Floats, Floats]:
-        return np.zeros(1), np.zeros(1)
-
-    def counts(self, _cells: Ints, _unseen: Bools) -> Floats:
-        return np.ones((1, 1))
-
-
-class _Ability:
-    """What the answers so far say of the ability of one model."""
-
-    def __init__(self, items: Items) -> None:
-        self._items = items
-        value = np.column_stack([items.discrimination, items.difficulty])
-        self._step = float(np.clip(sharpest(value) / PER_DEVIATION, *SPACING))
-        self._grid: Floats = np.linspace(-WIDEST, WIDEST, 2 * int(np.ceil(WIDEST / self._step)) + 1)
-        self._probability = np.clip(items.probability(self._grid), 1e-9, 1 - 1e-9)  # (grid, examples)
-        weights = -(self._grid**2) / 2
-        self._weights: Floats = weights - logsumexp(weights)
-        self.likelihood: Floats = np.zeros(len(self._grid))
-        self._slope: Floats = np.zeros(len(self._grid))  # of the likelihood
-
-    @property
-    def highest(self) -> Floats:
-        """(grid,) at least the logarithm of the likelihood anywhere between the abilities next to each.
-
-        By its tangent, since it is concave; beyond the ends, it may be 0.
-        """
-        found: Floats = self.likelihood + np.abs(self._slope) * self._step
-        found[0] = 0.0 if self._slope[0] < 0 else found[0]
-        found[-1] = 0.0 if self._slope[-1] > 0 else found[-1]
-        return found
-
-    def sums_of(self, unseen: Bools) -> tuple[Floats, Floats]:
-        """(grid,) the mean and the variance of how many of some examples are right, at each ability."""
-        p = self._probability[:, unseen]
-        return p.sum(axis=1), (p * (1 - p)).sum(axis=1)
-
-    def counts(self, cells: Ints, unseen: Bools) -> Floats:
-        """(cells, counts) the probability of 0, 1, ... right of some examples, at some abilities of the grid.
-
-        A Poisson binomial distribution, with an absolute error near 1e-16.
-        """
-        chances = self._probability[np.ix_(cells, np.flatnonzero(unseen))]
-        whole = 2 ** int(np.ceil(np.log2(max(chances.shape[1], 1))))
-        chances = np.pad(chances, ((0, 0), (0, whole - chances.shape[1])))
-        found: Floats = np.stack([1 - chances, chances], axis=2)  # (cells, parts, counts)
-        while found.shape[1] > 1:
-            found = signal.fftconvolve(found[:, ::2], found[:, 1::2], axes=2)
-        return np.maximum(found[:, 0], 0.0)
-
-    def tell(self, place: int, right: float) -> None:
-        """One more answer."""
-        chance = self._probability[:, place]
-        self.likelihood = self.likelihood + np.log(chance if right else 1 - chance)
-        self._slope = self._slope + float(self._items.discrimination[place, 0]) * (right - chance)
-
-    @property
-    def mixture(self) -> float:
-        """The logarithm of the likelihood, averaged over a standard normal ability."""
-        return float(logsumexp(self.likelihood + self._weights))
-
-    @property
-    def _posterior(self) -> Floats:
-        logs = self.likelihood + self._weights
-        found: Floats = np.exp(logs - logsumexp(logs))
-        return found
-
-    @property
-    def expected(self) -> Floats:
-        """(examples,) the probability that each is right."""
-        found: Floats = self._posterior @ self._probability
-        return found
-
-    @property
-    def information(self) -> Floats:
-        """(examples,) Fisher's information of each at the mean of the ability."""
-        p = self._items.probability(self._posterior @ self._grid)[0]
-        found: Floats = self._items.discrimination[:, 0] ** 2 * p * (1 - p)
-        return found
 
 
 def replay(evaluation: Evaluation, *responses: ArrayLike) -> Evaluation:

@@ -14,16 +14,9 @@ from scipy import stats
 
 from abovechance.chance.baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
-from abovechance.item_analysis.adaptive import (
-    LEVEL,
-    WAYS,
-    Evaluation,
-    Question,
-    better_of_two,
-    better_than,
-    replay,
-)
+from abovechance.item_analysis.adaptive import LEVEL, WAYS, Evaluation, replay
 from abovechance.item_analysis.matrices import Matrix
+from abovechance.item_analysis.questions import Question, better_of_two, better_than
 from abovechance.item_analysis.response_theory import Items, fit
 from abovechance.item_analysis.splits import at_random, by_group
 

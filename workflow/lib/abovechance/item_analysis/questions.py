@@ -1,0 +1,68 @@
+"""What evaluations that stop early decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from abovechance.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whether the sum of scores over all examples is more than one number.
+
+    Attributes
+    ----------
+    most
+        The largest sum that is not ``above``.
+    least
+        The smallest that is not ``below``; where it is more than ``most``, one of the two is true.
+    low, high
+        The least and the highest score of an example.
+    names
+        What is said where the sum is above, is below, and where it is neither.
+    examples
+        How many there are, where the question depends on it.
+    """
+
+    most: float
+    least: float
+    low: float
+    high: float
+    names: tuple[str, str, str]
+    examples: int | None = None
+
+    @property
+    def models(self) -> int:
+        """How many models are asked each example."""
+        return 2 if self.low < 0 else 1
+
+    def answer(self, total: float) -> str:
+        """What is true of a sum over all examples."""
+        above, below, neither = self.names
+        return above if total > self.most else below if total < self.least else neither
+
+    def error(self, level: float) -> float:
+        """The level of each of the two tests: where both can be wrong of one sum, half of it."""
+        return level if self.least > self.most else level / 2
+
+
+def better_than(baseline: float, examples: int) -> Question:
+    """Whether the accuracy on all examples is above a baseline, such as those of ``RandomBaseline``.
+
+    Equal to it is not above it.
+    """
+    if not (0 <= baseline <= 1 and examples >= 1):
+        raise InputError(
+            f"baseline {baseline:g}, {examples} examples; right would be in [0, 1], and 1 or more"
+        )
+    # sums of accuracies are whole numbers, up to rounding
+    most = float(np.floor(baseline * examples + 1e-9))
+    return Question(most, most + 1, 0.0, 1.0, ("above", "not above", "not above"), examples)
+
+
+def better_of_two() -> Question:
+    """Which of two models has more examples right."""
+    return Question(0.0, 0.0, -1.0, 1.0, ("first", "second", "equal"))
