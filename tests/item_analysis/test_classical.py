@@ -93,6 +93,20 @@ def test_it_does_not_matter_which_rows_lack_which_items():
     assert row_scores(apart) == pytest.approx(2.5 + 9.5 + np.array([-4.5, 4.5, -4.5, 4.5]))
 
 
+def test_discrimination_does_not_fall_where_better_rows_lack_easy_items():
+    """Half of the rows, the better ones, lack what is easy, and the others what is hard; ten items link them."""
+    generator = np.random.default_rng(2)
+    skill = np.sort(generator.normal(0, 2, 200))
+    ease = np.r_[np.full(40, -2.0), np.full(40, 2.0), np.zeros(10)]
+    chance = 1 / (1 + np.exp(-(skill[:, None] + ease)))
+    matrix = (generator.random(chance.shape) < chance).astype(float)
+    full = item_statistics(matrix)["corrected"][80:].mean()
+    matrix[100:, 40:80], matrix[:100, :40] = np.nan, np.nan
+    found = item_statistics(matrix)
+    assert found["corrected"][80:].mean() == pytest.approx(full, abs=0.05)
+    assert found["discrimination"][80:].mean() == pytest.approx(full, abs=0.07)
+
+
 def test_a_chain_of_rows_that_share_one_item_each_is_put_in_order():
     rows = 150
     matrix = np.full((rows, rows + 1), np.nan)

@@ -203,6 +203,11 @@ def test_flips_within_models_are_those_of_pairs_of_one():
     assert np.isnan(each[0].loc["random", "flips_within"])  # of no model that is known
 
 
+def test_models_are_told_of_every_row():
+    with pytest.raises(InputError, match="2 models of 3 rows"):
+        costs(np.eye(3), np.eye(3), models=["a", "b"])
+
+
 def test_the_model_is_not_charged_for_items_that_a_row_lacks():
     matrix = simulated(100, 60, seed=3)[3]
     train, test = matrix[:60], matrix[60:].copy()

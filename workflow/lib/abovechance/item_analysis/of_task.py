@@ -75,7 +75,8 @@ class Study:
 
 
 class Part(NamedTuple):
-    """A split: its name, responses to fit to, those that are held out, and what these rows are."""
+    """A split: its name, responses to fit to, those that are held out, what these rows are, and of which
+    models."""
 
     name: str
     train: Floats

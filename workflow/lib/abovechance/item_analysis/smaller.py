@@ -144,6 +144,8 @@ def costs(
         raise InputError(
             f"{one.shape[1]} items in train and {other.shape[1]} in test; right would be the same items"
         )
+    if models is not None and len(models) != len(other):
+        raise InputError(f"{len(models)} models of {len(other)} rows; right would be one for each")
     full = np.nanmean(other, axis=1)
     pairs = _Pairs(full, models)
     found = [_row(ALL, one.shape[1], full, np.array([full, full]), pairs, rows)]
