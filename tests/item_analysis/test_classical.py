@@ -94,7 +94,7 @@ def test_it_does_not_matter_which_rows_lack_which_items():
 
 
 def test_discrimination_does_not_fall_where_better_rows_lack_easy_items():
-    """Half of the rows, the better ones, lack what is easy, and the others what is hard; ten items link them."""
+    """The better half of the rows lacks what is easy, the other what is hard; ten items link them."""
     generator = np.random.default_rng(2)
     skill = np.sort(generator.normal(0, 2, 200))
     ease = np.r_[np.full(40, -2.0), np.full(40, 2.0), np.zeros(10)]

@@ -70,9 +70,8 @@ def matrices(table: pd.DataFrame) -> Iterator[Matrix]:
                 f"{task}: example '{row['example']}' stands twice for '{row['model']}', {row['shots']}-shot, "
                 f"prompt {row['prompt']}; right is once"
             )
-        wide = own.pivot_table(
-            index=ROW, columns="example", values="score"
-        )  # in one order, whatever the source's
+        # in one order, whatever the source's
+        wide = own.pivot_table(index=ROW, columns="example", values="score")
         yield Matrix(
             str(task), wide.index.to_frame(index=False), [*map(str, wide.columns)], wide.to_numpy(dtype=float)
         )
