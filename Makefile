@@ -15,11 +15,14 @@ API := abovechance abovechance.compare abovechance.variance abovechance.items ab
 # Each runs studies of its own, on two cores.
 TEST_PROCESSES := $(shell echo $$(( $(CORES) < 4 ? $(CORES) : 4 )))
 GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
-# One scoring job for each GPU of this machine at a time, where there are any.
-SNAKEMAKE := $(VENV)/bin/snakemake --workflow-profile workflow/profiles/$(PROFILE) --logger abovechance \
+# One scoring job at a time for each GPU of this machine, if there are any.
+FLAGS := --workflow-profile workflow/profiles/$(PROFILE) --logger abovechance \
 	$(if $(filter-out 0,$(GPUS)),$(if $(ON_CLUSTER),,--resources gpu=$(GPUS)))
-# Snakemake on the study of CONFIG, which is read first: what is wrong with the file is one line.
-STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG")" && $(SNAKEMAKE) --configfile "$$file"
+SNAKEMAKE := $(VENV)/bin/snakemake $(FLAGS)
+# Snakemake on the study of CONFIG. The config is checked first, so that a mistake in it is one line.
+# An option follows --configfile, because it takes every word up to the next option as a config file.
+STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG")" && \
+	$(VENV)/bin/snakemake --configfile "$$file" $(FLAGS)
 
 # How much of the machine it may use, and what else the user asked for.
 ASKED = $(if $(ON_CLUSTER),,--cores $(CORES)) $(SNAKEMAKE_OPTIONS) $(if $(RELEASE),--config release="$$RELEASE")
@@ -135,15 +138,15 @@ lint: $(VENV)/.installed-dev
 
 # All that a study needs of the network: afterwards it runs without one.
 fetch: $(VENV)/.installed
-	@$(STUDY) fetch $(ASKED)
+	@$(STUDY) $(ASKED) -- fetch
 
 # What a study will cost, before it is scored.
 cost: $(VENV)/.installed
-	@$(STUDY) cost $(ASKED) && $(VENV)/bin/abovechance cost "$$file"
+	@$(STUDY) $(ASKED) -- cost && $(VENV)/bin/abovechance cost "$$file"
 
 # The study with its code in one zip file, which abovechance verifies and runs again.
 archive: $(VENV)/.installed
-	@$(STUDY) archive $(ASKED)
+	@$(STUDY) $(ASKED) -- archive
 
 setup: $(VENV)/.installed
 
