@@ -16,9 +16,10 @@ from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring import models
 from abovechance.scoring.algorithms import score
 from abovechance.scoring.cells import Cell, Scorer, score_cells
+from abovechance.scoring.store import read_asked
 from abovechance.scoring.tokens import PromptStrings, tokenize
 from abovechance.scoring.weights import Weights, load_tokenizer
-from abovechance.study.prompts import draw_prompts, evaluation_set
+from abovechance.study.prompts import PROMPTS, draw_prompts, evaluation_set
 from abovechance.study.tasks import as_table
 from tests.tiny import save_tiny_model
 
@@ -92,6 +93,26 @@ def test_asking_for_more_prompts_scores_only_the_new_ones(task, weights, tmp_pat
     monkeypatch.setattr(models, "load", lambda *_: pytest.fail("nothing is missing, so no model is needed"))
     score_cells({path: cell(task, prompts=4)}, weights, "float32", told.append)
     pd.testing.assert_frame_equal(read_table(path), after)
+
+
+def test_scores_of_other_prompts_or_examples_are_an_error(task, weights, tmp_path):
+    path, prompts = tmp_path / "s.parquet", tmp_path / "prompts.parquet"
+    chosen = cell(task, prompts=3)
+    score_cells({path: chosen}, weights, "float32", silent)
+    evaluation = chosen.evaluation
+    PROMPTS.write(chosen.prompts, prompts, {})
+    pd.testing.assert_frame_equal(read_asked(path, task, evaluation, prompts), read_table(path))
+    fewer = evaluation.assign(evaluated=evaluation["example"] != "e4")
+    with pytest.raises(InputError, match=r"s\.parquet: expected the scores of the 3 prompts of .* 3 of"):
+        read_asked(path, task, fewer, prompts)
+    with pytest.raises(InputError, match="and 3 of these are missing"):
+        read_asked(path, task.assign(text=task["text"] + "!"), evaluation, prompts)
+    PROMPTS.write(cell(task, prompts=4).prompts, prompts, {})
+    with pytest.raises(InputError, match="4 prompts .* got 3 prompts, and 1 of these are missing"):
+        read_asked(path, task, evaluation, prompts)
+    PROMPTS.write(cell(task, prompts=2).prompts, prompts, {})
+    with pytest.raises(InputError, match="2 prompts .* got 3 prompts, and 0 of these are missing"):
+        read_asked(path, task, evaluation, prompts)
 
 
 def test_a_changed_example_is_scored_again(task, weights, tmp_path):
@@ -205,7 +226,8 @@ def test_a_models_cells_are_scored_with_one_loading_and_written_together(
     score_cells(cells, weights, "float32", told.append)
     assert told[:2] == ["m, t, 1-shot: 0 of 2 prompts to score", "m, t, 2-shot: 1 of 2 prompts to score"]
     assert len(loaded) == 2
-    assert {path.name for path in tmp_path.iterdir()} == {"1.parquet", "2.parquet"}
+    assert {path.name for path in tmp_path.glob("*[12].parquet")} == {"1.parquet", "2.parquet"}
+    assert not [*tmp_path.glob("*.journal")]
     for path, one in cells.items():
         alone = tmp_path / "alone" / path.name
         score_cells({alone: one}, weights, "float32", silent)

@@ -12,7 +12,7 @@ import pytest
 
 from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring import identity
-from abovechance.scoring.store import ScoreStore, kept_beside
+from abovechance.scoring.store import ScoreStore, store_of
 from abovechance.scoring.stored import drop_unasked, stored
 
 IDENTITY = {"revision": "r", "precision": "float32", "code": "c"}
@@ -45,7 +45,8 @@ def test_a_finished_file_has_the_prompts_in_order_and_no_journal_beside_it(path)
     assert table["prompt"].tolist() == [0, 0, 1, 1]
     assert table["logprob"].tolist() == [-1 / 3, -0.1, -2.0, -0.1]
     assert [prompt["trie"] for prompt in read_made_from(path)["prompts"]] == [4, 5]
-    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+    assert path.samefile(store_of(path))
+    assert {entry.name for entry in path.parent.iterdir()} == {path.name, store_of(path).name}
 
 
 def test_whole_lines_of_a_killed_job_are_kept_and_a_torn_one_is_not(path):
@@ -143,11 +144,13 @@ def test_what_is_not_asked_for_is_kept_and_comes_back(path):
     whole = read_table(path)
     assert finished(path, IDENTITY, "a") == 0
     assert read_table(path)["prompt"].tolist() == [0, 0]
-    assert kept_beside(path).is_file()
+    assert len(read_made_from(store_of(path))["prompts"]) == 3
+    path.unlink()  # as Snakemake does before a job
     assert finished(path, IDENTITY, "a", "b", "c") == 0
     pd.testing.assert_frame_equal(read_table(path), whole)
     assert [prompt["trie"] for prompt in read_made_from(path)["prompts"]] == [0, 1, 2]
-    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+    assert path.samefile(store_of(path))
+    assert {entry.name for entry in path.parent.iterdir()} == {path.name, store_of(path).name}
 
 
 def test_another_revision_leaves_the_scores_of_the_first_in_place(path):
@@ -222,7 +225,8 @@ def test_what_is_stored_is_listed_and_what_is_not_wanted_dropped(tmp_path):
         ["u", 1, False, 1, 2],
     ]
     assert drop_unasked(found) > 1000
-    assert sorted(path.name for path in (tmp_path / "scores" / "m").rglob("*.parquet")) == ["1-shot.parquet"]
+    (path,) = (tmp_path / "scores" / "m").rglob("1-shot.parquet")
+    assert path.samefile(store_of(path))
     assert stored(tmp_path)["kept"].tolist() == [0]
 
 

@@ -56,7 +56,10 @@ def test_an_archive_has_results_inputs_environment_and_code(place, archive):
     left = {
         name
         for name in results
-        if re.match(r"(logs|benchmarks|archive|cost/(\w+_)?ledgers|cost/tokens)/|.*/\.lock\Z", name)
+        if re.match(
+            r"(logs|benchmarks|archive|cost/(\w+_)?ledgers|cost/tokens)/|.*/\.lock\Z|.*\.store\.parquet\Z",
+            name,
+        )
     }
     assert {f"results/{name}" for name in results - left} <= names
     assert {

@@ -6,17 +6,19 @@ docs/faults.md.
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import psutil
 import pytest
+import yaml
 
 from abovechance.core.provenance import file_sha256
 from tests.conftest import REPOSITORY, snakemake, snakemake_command
@@ -79,19 +81,24 @@ def run(place: Path, *arguments: str, check: bool = True) -> str:
     return done.stdout + done.stderr
 
 
-@contextmanager
-def scoring(place: Path, lines: int = 3) -> Iterator[psutil.Popen]:
-    """A run that has scored so many prompts and goes on."""
+def started(place: Path, *arguments: str) -> psutil.Popen:
+    """A run of the study, in a process group of its own, which writes to said.txt."""
     study = ["--configfile", str(place / "faulty.yaml"), "--logger", "abovechance"]
     with (place / "said.txt").open("w") as said:
-        process = psutil.Popen(
-            snakemake_command(*UNTIL, *study, directory=place),
+        return psutil.Popen(
+            snakemake_command(*arguments, *study, directory=place),
             stdout=said,
             stderr=said,
             start_new_session=True,
             # a shell has its background jobs ignore interrupts, and so all that they start
             preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
+
+
+@contextmanager
+def scoring(place: Path, lines: int = 3) -> Iterator[psutil.Popen]:
+    """A run that has scored so many prompts and goes on."""
+    process = started(place, *UNTIL)
     journal = place / JOURNAL
     while not journal.exists() or journal.read_bytes().count(b"\n") < lines:
         assert process.poll() is None, (place / "said.txt").read_text()
@@ -206,6 +213,82 @@ def test_a_run_that_is_asked_to_end(place, undisturbed, sent):
     run(place)
     assert as_undisturbed(place, undisturbed)
     assert scored(place) <= PROMPTS + 1
+
+
+# {what a study becomes: keys of its config}
+CHANGES = {
+    "more prompts": {"prompts": PROMPTS + 6},
+    "fewer prompts": {"prompts": PROMPTS - 6},
+    "fewer examples": {"max_examples": 15},
+    "more shots": {"shots": [1, 2]},
+    "another task": {"tasks": {"sums": "sums.jsonl", "differences": "differences.jsonl"}},
+    "another model": {
+        "models": {name: {"path": "tiny", "precision": name} for name in ("float32", "bfloat16")}
+    },
+    "null-target prompts": {"pvi": {}, "prompts": PROMPTS + 4},
+    "fewer examples, null-target prompts": {"pvi": {}, "max_examples": 15},
+}
+
+
+def change(place: Path, name: str) -> None:
+    """Make the study another one."""
+    study = yaml.safe_load((place / "faulty.yaml").read_text())
+    (place / "faulty.yaml").write_text(yaml.safe_dump(study | CHANGES[name]))
+
+
+@pytest.fixture(scope="module")
+def changed(undisturbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The results of a finished study that became another one, undisturbed."""
+
+    @cache
+    def make(name: str) -> Path:
+        folder = tmp_path_factory.mktemp("changed") / "place"
+        shutil.copytree(undisturbed, folder, symlinks=True)
+        change(folder, name)
+        run(folder, *ALL)
+        return folder
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "seed"),
+    [
+        ("more prompts", signal.SIGTERM, 0),
+        *(
+            pytest.param(name, sent, seed, marks=long)
+            for name in CHANGES
+            for seed, sent in enumerate((signal.SIGTERM, signal.SIGINT, signal.SIGKILL))
+            if (name, sent) != ("more prompts", signal.SIGTERM)
+        ),
+    ],
+)
+def test_a_study_that_changes_and_is_stopped_at_any_moment(done, changed, name, sent, seed):
+    """Stopped three times, a little later each time: what the last run makes is of the last config alone."""
+    generator = random.Random(f"{name}/{seed}")
+    expected = changed(name)
+    change(done, name)
+    for _ in range(3):
+        process = started(done, *ALL)
+        wait_for_scores_or(process, done, generator.uniform(1, 15))
+        if process.poll() is None:
+            os.killpg(process.pid, sent)
+        process.wait()
+        if sent == signal.SIGKILL:
+            run(done, "--unlock")
+    run(done, *ALL)
+    assert others(done, expected) == []
+
+
+def wait_for_scores_or(process: psutil.Popen, place: Path, seconds: float) -> None:
+    """Wait until a prompt is scored, or for so many seconds: half of the time for each."""
+    end = time.monotonic() + seconds
+    watched = seconds > 8
+    while process.poll() is None and time.monotonic() < end + 30 * watched:
+        journals = [*(place / STUDY).rglob("*.journal")]
+        if watched and any(journal.stat().st_size for journal in journals):
+            return
+        time.sleep(0.01)
 
 
 def cut(content: bytes) -> bytes:

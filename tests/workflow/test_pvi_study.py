@@ -61,7 +61,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_task_has_its_own_shots_and_each_prompt_its_null_target(place):
     found = sorted(
         str(path.relative_to(place / "results/hard/null_scores"))
-        for path in (place / "results/hard").glob("null_scores/*/*/*.parquet")
+        for path in (place / "results/hard").glob("null_scores/*/*/*-shot.parquet")
     )
     assert found == [f"tiny/{name}-shot.parquet" for name in ("alive/2", "alive/4", "sizes/3", "sizes/6")]
 

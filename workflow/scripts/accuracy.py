@@ -8,6 +8,7 @@ from abovechance.core.settings import Setting
 from abovechance.core.tables import read_made_from, read_table
 from abovechance.results.accuracy import writing_results
 from abovechance.results.predictions import predict
+from abovechance.scoring.store import read_asked
 from abovechance.scoring.stored import made_from
 
 with logged(snakemake):
@@ -22,8 +23,11 @@ with logged(snakemake):
         own = [read_made_from(Path(path)) for setting, path in both if setting.model == model]
         told["models"].append({"name": model, **made_from(own)})
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
     with writing_results(predictions, accuracy, told) as write:
-        for setting, path in zip(settings, files.scores, strict=True):
-            found = predict(read_table(Path(path)), tasks[setting.task], **facts)
+        for setting, path, prompts in zip(settings, files.scores, files.prompts, strict=True):
+            task = tasks[setting.task]
+            scores = read_asked(Path(path), task, evaluated[setting.task], Path(prompts))
+            found = predict(scores, task, **facts)
             if not found.empty:  # else all its prompts were left out
                 write(setting.label(found))

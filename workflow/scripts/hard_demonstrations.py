@@ -8,16 +8,21 @@ from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import read_parts, read_table
 from abovechance.information.hard_demonstrations import PVI_DEMONSTRATIONS, compared
 from abovechance.results.predictions import predict
+from abovechance.scoring.store import read_asked
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
-    scores = dict(zip(map(Setting._make, params.settings), files.scores, strict=True))
+    evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
+    asked = zip(map(Path, files.scores), map(Path, files.prompts), strict=True)
+    scored = dict(zip(map(Setting._make, params.settings), asked, strict=True))
     found = []
     for drawn in read_parts(Path(files.predictions)):
         setting = setting_of(drawn)
         task = tasks[setting.task]
-        hardest = predict(read_table(Path(scores[setting])), task, params.normalization)
+        path, prompts = scored[setting]
+        scores = read_asked(path, task, evaluated[setting.task], prompts)
+        hardest = predict(scores, task, params.normalization)
         if not hardest.empty:  # else all its prompts were left out
             found.append(setting.label(compared(drawn, hardest, task.set_index("example")["cluster"])))
     table = PVI_DEMONSTRATIONS.together(found)

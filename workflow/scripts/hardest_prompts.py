@@ -8,20 +8,25 @@ from abovechance.core.tables import read_table
 from abovechance.information.hard_demonstrations import hardest_of_labels
 from abovechance.information.table import of_scores
 from abovechance.results.predictions import predict
-from abovechance.scoring.store import without_left_out
+from abovechance.scoring.store import both_scored
 from abovechance.study.formats import shared_labels
 from abovechance.study.prompts import BALANCED, PROMPTS, draw_prompts
 
 with logged(snakemake):
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
     task = read_table(Path(files.task))
-    both = zip(map(Path, files.scores), map(Path, files.null_scores), strict=True)
-    tables = [tables for tables in (without_left_out(*paths) for paths in both) if not tables[0].empty]
-    pvi = [of_scores(scores, null, task, predict(scores, task), params.over) for scores, null in tables]
+    training = read_table(Path(files.training_set))
+    paths = (map(Path, given) for given in (files.scores, files.null_scores, files.prompts))
+    tables = [both_scored(*scored, task, training) for scored in zip(*paths, strict=True)]
+    pvi = [
+        of_scores(scores, null, task, predict(scores, task), params.over)
+        for scores, null in tables
+        if not scores.empty
+    ]
     labels = shared_labels(task, f"task '{wildcards.task}'", "balanced demonstrations")
     hard = hardest_of_labels(pvi, least=params.most_shots // len(labels))
     # what is hard may be shown, and none of it is evaluated
-    evaluation = read_table(Path(files.training_set)).assign(evaluated=False)
+    evaluation = training.assign(evaluated=False)
     evaluation["demonstration"] = evaluation["example"].isin(hard)
     shots = int(wildcards.shots)
     table = draw_prompts(task, evaluation, wildcards.task, params.seed, shots, params.prompts, BALANCED)

@@ -7,10 +7,15 @@ from script_log import logged
 from abovechance.core.settings import Setting
 from abovechance.core.tables import read_table
 from abovechance.results.likelihoods import LIKELIHOODS, of_scores
+from abovechance.scoring.store import read_asked
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
     with LIKELIHOODS.writing_parts(Path(snakemake.output[0]), {}) as write:
-        for setting, path in zip(map(Setting._make, params.settings), files.scores, strict=True):
-            write(setting.label(of_scores(read_table(Path(path)), tasks[setting.task])))
+        settings = map(Setting._make, params.settings)
+        for setting, path, prompts in zip(settings, files.scores, files.prompts, strict=True):
+            task = tasks[setting.task]
+            scores = read_asked(Path(path), task, evaluated[setting.task], Path(prompts))
+            write(setting.label(of_scores(scores, task)))

@@ -8,14 +8,15 @@ from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import read_parts, read_table
 from abovechance.information import densities, examples, overview, pairs, runs
 from abovechance.information.table import PVI, labels_of, of_scores
-from abovechance.scoring.store import without_left_out
+from abovechance.scoring.store import both_scored
 
 with logged(snakemake):
     files, params, made = snakemake.input, snakemake.params, snakemake.output
     facts = {"over": params.over}
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
-    both = zip(files.scores, files.null_scores, strict=True)
-    scores = dict(zip(map(Setting._make, params.settings), both, strict=True))
+    evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
+    paths = (map(Path, given) for given in (files.scores, files.null_scores, files.prompts))
+    scored = dict(zip(map(Setting._make, params.settings), zip(*paths, strict=True), strict=True))
     schemas = {
         "settings": overview.PVI_SETTINGS,
         "prompts": runs.PVI_PROMPTS,
@@ -30,10 +31,11 @@ with logged(snakemake):
     with PVI.writing_parts(Path(made.pvi), facts) as write:
         for predictions in read_parts(Path(files.predictions)):
             setting = setting_of(predictions)
-            own, null = without_left_out(*map(Path, scores[setting]))
+            task = tasks[setting.task]
+            own, null = both_scored(*scored[setting], task, evaluated[setting.task])
             if own.empty:
                 continue
-            pvi = of_scores(own, null, tasks[setting.task], predictions, params.over)
+            pvi = of_scores(own, null, task, predictions, params.over)
             write(setting.label(pvi))
             of_setting = overview.of_setting(pvi, clusters[setting.task], params.over)
             found["settings"].append(setting.label(of_setting))

@@ -13,6 +13,11 @@ rule hard_demonstrations:
     """The accuracy of a model behind demonstrations that are hard for it, and behind others."""
     input:
         tasks=TASK_TABLES,
+        evaluation_sets=EVALUATION_SETS,
+        prompts=lambda wildcards: [
+            f"{SCORED}/hardest_prompts/{model}/{task}/{shots}-shot.parquet"
+            for model, task, shots in settings_of(wildcards)
+        ],
         scores=scores_of(HARDEST),
         predictions=PREDICTIONS,
     output:

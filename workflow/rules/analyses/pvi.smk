@@ -18,6 +18,8 @@ rule pvi:
     """The pointwise V-usable information of every example under every prompt of a model."""
     input:
         tasks=TASK_TABLES,
+        evaluation_sets=EVALUATION_SETS,
+        prompts=prompts_of_settings,
         scores=scores_of(DRAWN),
         null_scores=scores_of(NULL),
         predictions=PREDICTIONS,

@@ -1,18 +1,29 @@
 """From stored scores to predictions.
 
-in:  SCORED, the folder of a study with tasks/ and scores/
+in:  SCORED, the folder of a study with tasks/, evaluation_sets/, prompts/ and scores/
 out: predictions/ and accuracy/ of each model, where it is asked for likelihoods/
 """
 
 TASK_TABLES = expand(f"{SCORED}/tasks/{{task}}.parquet", task=TASKS)
+EVALUATION_SETS = expand(f"{SCORED}/evaluation_sets/{{task}}.parquet", task=TASKS)
 FEATURES = [f"{RESULTS}/example_features.parquet"]
 SCORES = {kind: scores_files(kind, SETTINGS) for kind in KINDS}
+
+
+def prompts_of_settings(wildcards):
+    """The prompts of a file's settings, which its scores are checked against."""
+    return [
+        f"{SCORED}/prompts/{task}/{shots}-shot.parquet"
+        for _, task, shots in settings_of(wildcards)
+    ]
 
 
 rule accuracy:
     """Which examples each prompt of a model gets right, and its accuracy."""
     input:
         tasks=TASK_TABLES,
+        evaluation_sets=EVALUATION_SETS,
+        prompts=prompts_of_settings,
         scores=scores_of(DRAWN),
     output:
         predictions=PREDICTIONS,
@@ -54,6 +65,8 @@ rule scored_likelihoods:
     """The log-likelihoods of all choices under a model as one table."""
     input:
         tasks=TASK_TABLES,
+        evaluation_sets=EVALUATION_SETS,
+        prompts=prompts_of_settings,
         scores=scores_of(DRAWN),
     output:
         LIKELIHOODS,

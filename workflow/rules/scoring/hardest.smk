@@ -32,6 +32,7 @@ rule hardest_prompts:
     input:
         task=rules.task.output.table,
         training_set=rules.training_set.output.table,
+        prompts=prompts_of,
         scores=lambda wildcards: training_scores_of(wildcards, TRAINING),
         null_scores=lambda wildcards: training_scores_of(wildcards, TRAINING_NULL),
     output:

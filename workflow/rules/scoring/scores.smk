@@ -5,7 +5,8 @@ out: scores/<model>/<task>/<shots>-shot.parquet; with the key pvi, the same of o
      folders of their own
 
 A job loads its model once for all numbers of shots. A job that is run again, for more prompts or after it
-was killed, scores only what is missing: its output is updated, not made anew.
+was killed, scores only what is missing. It finds the rest in the stores next to its outputs, which are no outputs
+themselves: Snakemake deletes outputs of a job that did not end, and a store outlives that.
 """
 
 # A rule's outputs are the same for all tasks: tasks with other numbers of shots have a rule of their own, and so
@@ -22,12 +23,10 @@ for kind, shots, tasks, name in scoring_rules():
             weights=weights_file,
             files=passing_files,
         output:
-            scores=update(
-                expand(
-                    f"{RESULTS}/{kind.scores}/{{model}}/{{task}}/{{shots}}-shot.parquet",
-                    shots=shots,
-                    allow_missing=True,
-                )
+            scores=expand(
+                f"{RESULTS}/{kind.scores}/{{model}}/{{task}}/{{shots}}-shot.parquet",
+                shots=shots,
+                allow_missing=True,
             ),
         log:
             f"{RESULTS}/logs/{kind.prefix}score/{{model}}/{{task}}.log",

@@ -100,6 +100,20 @@ def append(path: Path, line: bytes) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
+def link(path: Path, name: Path) -> None:
+    """Give a file a second name, in one rename; a copy if the file system has no hard links."""
+    with replacing(name) as beside:
+        try:
+            os.link(path, beside)
+        except OSError:
+            shutil.copy2(path, beside)
+
+
+def is_one_file(path: Path, name: Path) -> bool:
+    """Whether two names are of the same file."""
+    return path.exists() and name.exists() and path.samefile(name)
+
+
 def write_text(text: str, path: Path) -> None:
     """Write a text file in one rename."""
     with replacing(path) as beside:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
 from abovechance.core.errors import InputError
-from abovechance.core.provenance import digest, versions
+from abovechance.core.provenance import versions
 from abovechance.core.settings import Setting
 from abovechance.scoring import models
 from abovechance.scoring.algorithms import Paths, score
@@ -24,7 +24,7 @@ from abovechance.scoring.identity import identities, reading_digest
 from abovechance.scoring.store import TOO_LONG, ScoreStore
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
 from abovechance.scoring.weights import Weights, default_device, keeps_length, load_tokenizer
-from abovechance.study.prompts import evaluated_on, null_target
+from abovechance.study.prompts import evaluated_on, null_target, prompt_keys
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,8 @@ class Cell:
 
     @cached_property
     def keys(self) -> list[str]:
-        """(prompts,) a digest of all that is read under each prompt."""
-        examples = self.evaluated
-        read = digest(*examples.index, *examples["text"], *map(repr, examples["choices"]))
-        return [
-            digest(read, text, *demonstrations)
-            for _, demonstrations, text in self.prompts.itertuples(index=False)
-        ]
+        """(prompts,) see ``prompt_keys``."""
+        return prompt_keys(self.task, self.evaluation, self.prompts)
 
     def longest(self, prompt: int) -> int:
         """The characters of a prompt's longest string, or a few more."""

@@ -1,12 +1,14 @@
-"""The scores of one (model, task, shots): a journal while the job runs, then one file.
+"""The scores of one (model, task, shots): a journal while the job runs, then a store and a scores file.
 
 The journal has a line a prompt, each whole by itself: what the scores depend on, the scores, and a
 checksum. A job that is killed leaves whole lines and perhaps a torn one. A line that cannot be read, or
-a file that cannot, counts as missing and is told.
+a file that cannot, counts as missing and is reported.
 
-The file has the prompts that a study asks for. Prompts that were scored once and are not asked for now
-(the study tries fewer, or another revision of the model) are kept in a second file beside it, from which
-they come back.
+The scores file has exactly the prompts that the study asks for. It is an output of the workflow: Snakemake
+deletes it before its job starts, and again if the job fails, so that it is never left from another config.
+The store next to it is no output. It has every prompt that was ever scored, also of another number of
+prompts or another revision of the model, and the job takes from there what is asked for. If the study asks
+for all of them, both names are of one file and take no more space.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.errors import InputError
-from abovechance.core.files import append
+from abovechance.core.files import append, is_one_file, link
 from abovechance.core.tables import TableSchema, read_made_from, read_table, setting_columns
+from abovechance.study.prompts import null_target, prompt_keys
 
 SCORES = TableSchema(
     "scores",
@@ -43,7 +46,7 @@ LEFT_OUT = TableSchema(
 )
 OF_PROMPT = [column for column in SCORES.columns if column != "prompt"]
 TOO_LONG = "too_long"  # a prompt's fact: its tokens, where it was left out for them
-KEPT = ".kept.parquet"
+STORE = ".store.parquet"
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class ScoreStore:
     Parameters
     ----------
     path
-        The final Parquet file. The journal, and what is kept besides, lie beside it.
+        The scores file. The journal and the store lie next to it.
     identity
         What the scores depend on besides the prompt. Scores of another identity are kept, and not used.
     earlier
@@ -95,12 +98,13 @@ class ScoreStore:
         earlier: Sequence[Mapping[str, Any]] = (),
         report: Callable[[str], None] = print,
     ) -> None:
-        self.path, self.kept, self.journal = path, kept_beside(path), path.with_suffix(".journal")
+        self.path, self.store, self.journal = path, store_of(path), path.with_suffix(".journal")
         self.identity = dict(identity)
         same = [self.identity, *map(dict, earlier)]
         self._found: dict[str, Scored] = {}
         self._others: dict[tuple[str, str], Scored] = {}
-        for source in (_read_file(self.kept, report), _read_file(path, report), self._read_journal(report)):
+        files = [path] if is_one_file(path, self.store) else [self.store, path]
+        for source in (*(_read_file(file, report) for file in files), self._read_journal(report)):
             for scored in source:
                 if scored.identity in same:
                     self._found[scored.key] = scored
@@ -121,23 +125,19 @@ class ScoreStore:
         self._found[key] = scored
 
     def finish(self, keys: Sequence[str], made_from: Mapping[str, Any]) -> None:
-        """Write the file with the prompts of these keys, in this order, and drop the journal.
+        """Write the scores file with the prompts of these keys, in this order, and drop the journal.
 
-        What else is known goes to the file of what is kept.
+        The store then has these and all others. Wherever this is interrupted, nothing is lost.
         """
-        asked = set(keys)
-        rest = {
-            scored.name: scored
-            for scored in [*self._others.values(), *self._found.values()]
-            if scored.key not in asked or scored.name in self._others
-        }
-        if rest:
-            facts = [{"identity": dict(scored.identity)} for scored in rest.values()]
-            _write_file(self.kept, [*rest.values()], facts, {})
         wanted = [self._found[key] for key in keys]
+        every = {scored.name: scored for scored in (*self._others.values(), *self._found.values(), *wanted)}
+        alone = len(every) == len({scored.name for scored in wanted})
+        if not alone:
+            facts = [{"identity": dict(scored.identity)} for scored in every.values()]
+            _write_file(self.store, [*every.values()], facts, {})
         _write_file(self.path, wanted, [{}] * len(keys), {**made_from, "identity": self.identity})
-        if not rest:
-            self.kept.unlink(missing_ok=True)
+        if alone:
+            link(self.path, self.store)
         self.journal.unlink(missing_ok=True)
 
     def _read_journal(self, report: Callable[[str], None]) -> Iterator[Scored]:
@@ -156,9 +156,9 @@ class ScoreStore:
         yield from (scored for line in lines if (scored := _parsed(line)) is not None)
 
 
-def kept_beside(path: Path) -> Path:
-    """Where prompts lie that were scored for this file once and are not asked for now."""
-    return path.with_name(path.stem + KEPT)
+def store_of(path: Path) -> Path:
+    """The file next to a scores file with every prompt that was ever scored for it."""
+    return path.with_name(path.stem + STORE)
 
 
 def _line(scored: Scored) -> bytes:
@@ -231,11 +231,44 @@ def _facts(entry: Mapping[str, Any], runs: Sequence[Any]) -> dict[str, Any]:
     return facts | ({"run": runs[facts["run"]]} if "run" in facts else {})
 
 
-def without_left_out(scores: Path, null: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tables ``scores`` of prompts, and of the same without inputs, where neither was left out."""
+def read_asked(path: Path, task: pd.DataFrame, evaluation: pd.DataFrame, prompts: Path) -> pd.DataFrame:
+    """The table ``scores`` of a file, which has the scores of these prompts on these examples.
+
+    Parameters
+    ----------
+    task, evaluation, prompts
+        The tables ``tasks`` and ``evaluation_sets``, and the file of the table ``prompts``.
+
+    Raises
+    ------
+    InputError
+        If the file has the scores of other prompts or examples, or is damaged.
+    """
+    made_from, asked = read_made_from(path), read_table(prompts)
+    if made_from.get("null"):
+        task, asked = null_target(task, asked)
+    keys = prompt_keys(task, evaluation, asked)
+    scored = [entry["key"] for entry in made_from["prompts"]]
+    if scored != keys:
+        missing = len({*keys} - {*scored})
+        raise InputError(
+            f"{path}: expected the scores of the {len(keys)} prompts of {prompts} on the study's examples; "
+            f"got {len(scored)} prompts, and {missing} of these are missing; delete {path} and run again: "
+            "prompts that were scored before are not scored again"
+        )
+    return read_table(path)
+
+
+def both_scored(
+    scores: Path, null: Path, prompts: Path, task: pd.DataFrame, evaluation: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables ``scores`` of prompts, and of the same without inputs, if neither was left out.
+
+    See ``read_asked``.
+    """
     told = read_made_from(null)["prompts"]
     left = [number for number, entry in enumerate(told) if TOO_LONG in entry]
-    own, other = read_table(scores), read_table(null)
+    own, other = (read_asked(path, task, evaluation, prompts) for path in (scores, null))
     both = own["prompt"].unique()
     return own[~own["prompt"].isin(left)], other[other["prompt"].isin(both)]
 

@@ -9,10 +9,11 @@ from typing import Any
 import pandas as pd
 
 from abovechance.core.errors import InputError
+from abovechance.core.files import link
 from abovechance.core.reading import read_yaml
 from abovechance.core.settings import Setting
 from abovechance.core.tables import read_made_from
-from abovechance.scoring.store import kept_beside
+from abovechance.scoring.store import store_of
 from abovechance.study.kinds import KINDS, kinds_of
 
 
@@ -43,16 +44,15 @@ def stored(study: Path) -> pd.DataFrame:
         if not shots.isdecimal():
             continue
         setting = Setting(path.parent.parent.name, path.parent.name, int(shots))
-        lies = [file for file in (path, kept_beside(path)) if file.is_file()]
-        prompts, *kept = (len(read_made_from(file).get("prompts", [])) for file in lies)
+        prompts, every = (_prompts(file) for file in (path, store_of(path)))
         rows.append(
             setting._asdict()
             | {
                 "kind": kind.name,
                 "asked": not config or (kind in kinds_of(config) and _asks(config, setting)),
                 "prompts": prompts,
-                "kept": sum(kept),
-                "megabytes": sum(file.stat().st_size for file in lies) / 1e6,
+                "kept": max(every - prompts, 0),
+                "megabytes": _bytes([path, store_of(path)]) / 1e6,
                 "path": path,
             }
         )
@@ -88,12 +88,24 @@ def _asks(config: Mapping[str, Any], setting: Setting) -> bool:
 
 
 def drop_unasked(found: pd.DataFrame) -> int:
-    """Delete those of a table of ``stored`` that the study does not ask for; the bytes that were freed."""
-    unwanted = [kept_beside(path) for path in found["path"]]
-    unwanted += found.loc[~found["asked"].astype(bool), "path"].tolist()
+    """Delete the scores in a table of ``stored`` that the study does not ask for; return the freed bytes."""
     freed = 0
-    for path in unwanted:
-        if path.is_file():
-            freed += path.stat().st_size
+    for path, asked in zip(found["path"], found["asked"], strict=True):
+        before = _bytes([path, store_of(path)])
+        if asked:
+            link(path, store_of(path))
+        else:
             path.unlink()
+            store_of(path).unlink(missing_ok=True)
+        freed += before - _bytes([path, store_of(path)])
     return freed
+
+
+def _prompts(path: Path) -> int:
+    return len(read_made_from(path).get("prompts", [])) if path.is_file() else 0
+
+
+def _bytes(names: Iterable[Path]) -> int:
+    """The size of files on the disk; one with two names counts once."""
+    files = {file.st_ino: file.st_size for file in (path.stat() for path in names if path.is_file())}
+    return sum(files.values())

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.errors import InputError
+from abovechance.core.provenance import digest
 from abovechance.core.tables import TableSchema
 from abovechance.study.formats import shared_labels
 
@@ -192,6 +193,15 @@ def evaluated_on(evaluation: pd.DataFrame, demonstrations: list[str]) -> list[st
     """The ids of the examples on which a prompt with these demonstrations is evaluated."""
     examples = evaluation["example"][evaluation["evaluated"]]
     return examples[~examples.isin(list(demonstrations))].tolist()
+
+
+def prompt_keys(task: pd.DataFrame, evaluation: pd.DataFrame, prompts: pd.DataFrame) -> list[str]:
+    """(prompts,) a digest of everything that a model reads under each prompt: its text and all examples."""
+    examples = task[evaluation["evaluated"].to_numpy()]
+    read = digest(*examples["example"], *examples["text"], *map(repr, examples["choices"]))
+    return [
+        digest(read, text, *demonstrations) for _, demonstrations, text in prompts.itertuples(index=False)
+    ]
 
 
 def _classes(examples: pd.DataFrame, name: str) -> dict[str, list[str]]:
