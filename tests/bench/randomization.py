@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -88,6 +89,69 @@ def pool(generator: Generator, labels: int, weight: float) -> Answers:
     )
 
 
+def other_answers(generator: Generator, skill: float = 0.0) -> Answers:
+    """Four choices each: the example's answer, and three that are other examples' answers."""
+    answer = np.arange(EXAMPLES) % (EXAMPLES // 2)
+    others = [generator.choice(np.setdiff1d(answer, [own]), 3, replace=False) for own in answer]
+    order = generator.permuted(np.tile(np.arange(4), (EXAMPLES, 1)), axis=1)
+    texts = np.take_along_axis(np.column_stack([answer, others]), order, axis=1)
+    gold = (order == 0).argmax(axis=1)
+    common = np.where(generator.random(EXAMPLES) < skill, gold, generator.integers(0, 4, EXAMPLES))
+    same = generator.random((PROMPTS, EXAMPLES)) < 0.8
+    return Answers(
+        predicted=np.where(same, common, generator.integers(0, 4, same.shape)),
+        evaluated=np.ones(same.shape, bool),
+        correct=gold[:, None] == np.arange(4),
+        available=np.ones((EXAMPLES, 4), bool),
+        shared=False,
+        texts=texts,
+    )
+
+
+def pool_of_pairs(generator: Generator) -> Answers:
+    """Pairs of examples with the same three of six labels and gold answer; prompts lean to two labels."""
+    texts = np.repeat(generator.permuted(np.tile(np.arange(6), (EXAMPLES // 2, 1)), axis=1)[:, :3], 2, axis=0)
+    weights = np.where(texts < 2, 3.0, 1.0)
+    shares = weights.cumsum(axis=1) / weights.sum(axis=1, keepdims=True)
+    drawn = np.repeat((generator.random((2, EXAMPLES // 2, 1)) > shares[::2]).sum(axis=2), 2, axis=1)
+    predicted = np.where(
+        generator.random((PROMPTS, EXAMPLES)) < 0.9, drawn[1], generator.integers(0, 3, (PROMPTS, EXAMPLES))
+    )
+    return Answers(
+        predicted=predicted,
+        evaluated=np.ones(predicted.shape, bool),
+        correct=drawn[0][:, None] == np.arange(3),
+        available=np.ones((EXAMPLES, 3), bool),
+        shared=False,
+        texts=texts,
+        cluster=np.arange(EXAMPLES) // 2,
+    )
+
+
+def two_correct(generator: Generator) -> Answers:
+    """Two of five choices are correct, from a pool of twelve; gold and prompts lean to three labels."""
+    texts = generator.random((EXAMPLES, 12)).argsort(axis=1)[:, :5]
+    weights = np.where(texts < 3, 4.0, 1.0)
+
+    def chosen(number: int) -> np.ndarray:
+        # the probability of a set is in proportion to the product of its weights
+        sets = np.array([*combinations(range(5), number)])
+        odds = weights[:, sets].prod(axis=2)
+        shares = odds.cumsum(axis=1) / odds.sum(axis=1, keepdims=True)
+        return sets[(generator.random((EXAMPLES, 1)) > shares).sum(axis=1)]
+
+    common = chosen(1)[:, 0]
+    same = generator.random((PROMPTS, EXAMPLES)) < 0.8
+    return Answers(
+        predicted=np.where(same, common, generator.integers(0, 5, same.shape)),
+        evaluated=np.ones(same.shape, bool),
+        correct=(chosen(2)[:, :, None] == np.arange(5)).any(axis=1),
+        available=np.ones((EXAMPLES, 5), bool),
+        shared=False,
+        texts=texts,
+    )
+
+
 def groups(generator: Generator, size: int, shared: bool) -> Answers:
     """Examples in clusters of the same gold answer, of which prompts give the same answer."""
     gold = in_clusters(leaning(generator, 0.6) if shared else generator.integers(0, 2, EXAMPLES), size)
@@ -123,6 +187,9 @@ NULLS: dict[str, Draw] = {
     "label pairs of four examples each, 80 % one of each": lambda g: label_pairs(g, 4),
     "four of 12 labels, 3 of which are right 3 times as often": lambda g: pool(g, 12, 3),
     "four of 20 labels, 5 of which are right 5 times as often": lambda g: pool(g, 20, 5),
+    "three of four choices are other examples' answers": other_answers,
+    "two of five choices correct, from a pool of 12": two_correct,
+    "pairs with choices from a pool of 6": pool_of_pairs,
     "pairs, own choices": lambda g: groups(g, 2, False),
     "fours, own choices": lambda g: groups(g, 4, False),
     "pairs, two labels": lambda g: groups(g, 2, True),
@@ -134,6 +201,7 @@ SKILLS: dict[str, Draw] = {
     "half of the answers alike": lambda g: skilled(g, 0.5),
     "95 % alike": lambda g: skilled(g, 0.95),
     "95 % alike, one label in every set": lambda g: skilled(g, 0.95, texts=True),
+    "20 prompts, 80 % alike, other examples' answers, 30 % known": lambda g: other_answers(g, 0.3),
 }
 
 
@@ -143,7 +211,7 @@ def rejections(draw: Draw, statistic: str = "accuracy", studies: int = 2000) -> 
     found: dict[str, list[bool]] = {}
     for _ in range(studies):
         study, seed = draw(generator), int(generator.integers(2**31))
-        best = int((study.correct[np.arange(EXAMPLES), study.predicted]).sum(axis=1).max())
+        best = int(study.right.sum(axis=1).max())
         p_value = randomization_test(study, seed, 299, statistic).p_value
         plain = randomization_test(replace(study, texts=None, cluster=None), seed, 299, statistic).p_value
         baseline = RandomBaseline.of(float(study.chance.mean()), EXAMPLES)

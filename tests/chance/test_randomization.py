@@ -1,7 +1,7 @@
 """The randomization test: exact on small cases, valid under dependence, and more powerful than Bonferroni."""
 
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pandas as pd
@@ -44,6 +44,11 @@ def answers(
     )
 
 
+def draws_of(study: Answers, number: int, seed: int = 0) -> np.ndarray:
+    """(draws, examples, choices) gold answers drawn anew."""
+    return np.concatenate([*study.gold.draws(np.random.default_rng(seed), number)])
+
+
 def result_of(predicted, gold, labels=2, shared=True, draws=999, seed=0, **more) -> Result:
     return randomization_test(answers(predicted, gold, labels, shared), seed=seed, draws=draws, **more)
 
@@ -72,7 +77,7 @@ def test_several_correct_choices_are_redrawn_as_many():
     correct = np.array([[True, True, False, False], [True, False, False, False]])
     available = np.array([[True] * 4, [True, True, False, False]])
     own = Answers(np.zeros((1, 2), int), np.ones((1, 2), bool), correct, available, shared=False)
-    drawn = next(own.draws(np.random.default_rng(0), 4000))
+    drawn = draws_of(own, 4000, seed=0)
     assert (drawn.sum(axis=2) == [2, 1]).all()
     assert not (drawn & ~available).any()
     assert drawn[:, 0].mean(axis=0) == pytest.approx([0.5] * 4, abs=0.04)
@@ -149,7 +154,7 @@ def test_each_prompt_is_held_against_the_best_of_itself_and_those_below_it():
     predicted = np.where(wrong, 1 - gold, gold)
     study = answers(predicted, gold, 2, True)
     found = randomization_test(study, seed=3, draws=400)
-    drawn = next(study.draws(np.random.default_rng(3), 400)).argmax(axis=2)
+    drawn = draws_of(study, 400, seed=3).argmax(axis=2)
     values = (predicted[:, None, :] == drawn).mean(axis=2)
     observed = (predicted == gold).mean(axis=1)
     order, expected, last = np.argsort(-observed, kind="stable"), np.empty(5), 0.0
@@ -172,7 +177,7 @@ def test_standardized_accuracies_are_held_against_standardized_draws():
     def scores(right: np.ndarray) -> np.ndarray:
         return ((right & evaluated).sum(axis=1) - sizes / 2) / np.sqrt(sizes / 4)
 
-    drawn = next(study.draws(np.random.default_rng(2), 300)).argmax(axis=2)
+    drawn = draws_of(study, 300, seed=2).argmax(axis=2)
     best = scores(predicted == gold).max()
     reached = [scores(predicted == one).max() >= best - 1e-9 for one in drawn]
     assert found.p_value == pytest.approx((sum(reached) + 1) / 301)
@@ -345,8 +350,7 @@ def test_choices_of_their_own_are_not_shared():
     table = of_setting(predictions, task, seed=0, draws=99)
     assert table["statistic"].unique().tolist() == ["accuracy"]
     row = for_verdicts(table, best_of(table)).iloc[0]
-    assert row["randomization_tail"] == table["best_tail"].iloc[0]
-    assert np.isnan(row["macro_f1_tail"])
+    assert row[["randomization_tail", "macro_f1_tail"]].isna().all()  # three examples: no power
 
 
 def test_prompts_that_answer_alike_are_worth_fewer_guessers():
@@ -407,7 +411,7 @@ def test_a_label_in_every_set_is_permuted_and_own_choices_are_redrawn():
     assert randomization_test(study, draws=20_000).p_value == pytest.approx(
         exact_p_value(study, golds), abs=0.012
     )
-    drawn = next(study.draws(np.random.default_rng(0), 500))
+    drawn = draws_of(study, 500, seed=0)
     assert (drawn[:, :, 0].sum(axis=1) == 2).all()
     assert (drawn.sum(axis=2) == 1).all()
     assert (study.permuted, study.clusters) == (1.0, 5)
@@ -426,7 +430,7 @@ def test_answers_from_a_common_pool_are_drawn_with_the_same_totals():
         for places in product(range(3), repeat=6)
         if sorted(texts[np.arange(6), places]) == sorted(labels)
     ]
-    drawn = next(study.draws(np.random.default_rng(1), 20_000)).argmax(axis=2)
+    drawn = draws_of(study, 20_000, seed=1).argmax(axis=2)
     found, counts = np.unique(drawn, axis=0, return_counts=True)
     assert found.tolist() == sorted(g.tolist() for g in golds)
     assert counts / 20_000 == pytest.approx([1 / len(golds)] * len(golds), abs=0.012)
@@ -439,7 +443,7 @@ def test_labels_are_permuted_within_examples_of_the_same_set():
     texts = np.array([[0, 1]] * 6 + [[2, 3]] * 5)
     gold = np.array([0] * 5 + [1] + [1] * 4 + [0])
     study = answers(gold[None], gold, 2, False, texts)
-    drawn = next(study.draws(np.random.default_rng(0), 400))
+    drawn = draws_of(study, 400, seed=0)
     assert (drawn[:, :6, 1].sum(axis=1) == 1).all()
     assert (drawn[:, 6:, 0].sum(axis=1) == 1).all()
     assert (drawn[:, :6, 1].mean(axis=0) > 0.1).all()
@@ -451,7 +455,7 @@ def test_a_rare_label_keeps_no_other_example_from_changing():
     texts[:2, 1] = 99
     gold = np.repeat([0, 1], 15)
     study = answers(gold[None], gold, 2, False, texts)
-    drawn = next(study.draws(np.random.default_rng(0), 400))
+    drawn = draws_of(study, 400, seed=0)
     assert (drawn[:, :, 0].sum(axis=1) == 15).all()
     assert (drawn[:, :2, 1].sum(axis=1) == 0).all()  # '99' is correct nowhere, and stays so
     assert drawn[:, 2:, 0].mean(axis=0) == pytest.approx([13 / 28] * 28, abs=0.1)
@@ -499,7 +503,7 @@ def test_rare_shared_labels_are_permuted_and_not_redrawn():
     texts[:4, 0] = 0
     gold = np.where(np.arange(30) < 4, 0, 1 + np.arange(30) % 2)
     study = answers(gold[None], gold, 3, False, texts)
-    drawn = next(study.draws(np.random.default_rng(0), 300))
+    drawn = draws_of(study, 300, seed=0)
     assert drawn[:, :4, 0].all()
     assert drawn[:, 4:, 0].mean() == pytest.approx(1 / 3, abs=0.03)
 
@@ -508,7 +512,7 @@ def test_of_two_that_have_a_text_twice_the_correct_one_is_drawn_evenly():
     """The first has 'a' twice: 'a' is its gold answer in two of three states, of equal weight each."""
     texts = np.array([[0, 0, 1], [0, 1, 2]])
     study = answers(np.zeros((1, 2), int), np.array([0, 1]), 3, False, texts)
-    drawn = next(study.draws(np.random.default_rng(0), 6000)).argmax(axis=2)
+    drawn = draws_of(study, 6000, seed=0).argmax(axis=2)
     states, counts = np.unique(drawn, axis=0, return_counts=True)
     assert states.tolist() == [[0, 1], [1, 1], [2, 0]]
     assert counts / 6000 == pytest.approx([1 / 3] * 3, abs=0.03)
@@ -517,7 +521,7 @@ def test_of_two_that_have_a_text_twice_the_correct_one_is_drawn_evenly():
 def test_a_cluster_like_no_other_stays_where_labels_are_shared():
     gold, cluster = np.array([0, 1, 1, 0, 1]), np.array([0, 0, 0, 1, 1])
     study = answers(gold[None], gold, 2, True, cluster=cluster)
-    assert (next(study.draws(np.random.default_rng(0), 50)) == study.correct).all()
+    assert (draws_of(study, 50, seed=0) == study.correct).all()
     found = randomization_test(study, draws=99)
     assert (found.fixed, found.p_value) == (1, 1)
 
@@ -564,3 +568,134 @@ def test_prompts_on_other_examples_are_compared_by_their_standardized_scores():
     )
     with pytest.raises(ValueError, match="standardized is for accuracies"):
         result_of(predicted, gold, statistic="macro_f1", standardized=True)
+
+
+def own_distractors(examples: int, accuracy: float, seed: int, answers: int | None = None) -> Answers:
+    """Four choices from the answers of all examples; one prompt with a share of correct answers."""
+    generator = np.random.default_rng(seed)
+    gold = np.arange(examples) % (answers or examples)
+    others = [generator.choice(np.setdiff1d(gold, [own]), 3, replace=False) for own in gold]
+    skilled = generator.random(examples) < accuracy
+    return Answers(
+        predicted=np.where(skilled, 0, generator.integers(1, 4, examples))[None],
+        evaluated=np.ones((1, examples), bool),
+        correct=np.zeros(examples, int)[:, None] == np.arange(4),
+        available=np.ones((examples, 4), bool),
+        shared=False,
+        texts=np.column_stack([gold, others]),
+    )
+
+
+def test_labels_that_no_two_examples_can_exchange_move_along_cycles():
+    """Of twenty triples, no two have both labels in common: all gold answers but the observed ones differ."""
+    texts = np.array([[0, 1], [1, 2], [2, 0]] * 20) + 3 * np.repeat(np.arange(20), 3)[:, None]
+    found = randomization_test(
+        answers(np.zeros((1, 60), int), np.zeros(60, int), 2, False, texts), draws=9999
+    )
+    assert found.p_value == 1 / 10_000  # exactly 2^-20
+    assert found.fixed == 0
+    assert found.power > 0.9
+
+
+def test_skill_is_seen_where_distractors_are_other_examples_answers():
+    for seed in range(3):
+        study = own_distractors(200, 0.6, seed)
+        p_values = [randomization_test(study, start, 999).p_value for start in range(3)]
+        assert p_values == [1 / 1000] * 3
+
+
+@pytest.mark.parametrize("count", [None, 20])
+def test_draws_from_any_start_agree(count):
+    """A p-value that is not small: twelve starts differ by no more than the number of draws explains."""
+    study = own_distractors(100, 0.25, 3, count)
+    p_values = [randomization_test(study, start, 1999).p_value for start in range(12)]
+    centre = np.mean(p_values)
+    assert 0.02 < centre < 0.98
+    assert np.std(p_values) < 2 * np.sqrt(centre * (1 - centre) / 2000)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_draws_are_uniform_over_all_gold_answers_with_the_same_totals(seed):
+    """Brute force over small pools, also with several correct choices and choices of one example."""
+    generator = np.random.default_rng(seed)
+    texts = generator.permuted(np.tile(np.arange(5), (5, 1)), axis=1)[:, :3]
+    texts[4, 0] = 100  # its own
+    sizes = generator.integers(1, 1 + 1 + seed % 2, 5)
+    correct = generator.random((5, 3)).argsort(axis=1) < sizes[:, None]
+    study = replace(answers(np.zeros((1, 5), int), np.zeros(5, int), 3, False, texts), correct=correct)
+    rows = [[np.isin(range(3), p) for p in combinations(range(3), size)] for size in sizes]
+    possible = [np.array(rows) for rows in product(*rows)]
+    names, times = np.unique(texts, return_counts=True)
+    labels = np.where(np.isin(texts, names[times == 1]), -1, texts)  # labels of one example are drawn as one
+    possible = [gold for gold in possible if sorted(labels[gold]) == sorted(labels[correct])]
+    drawn = draws_of(study, 20_000, seed=seed)
+    found, counts = np.unique(drawn.reshape(len(drawn), -1), axis=0, return_counts=True)
+    assert found.tolist() == sorted(gold.ravel().tolist() for gold in possible)
+    share = 1 / len(possible)
+    # the draws depend on one start, and on each other by it
+    assert counts / 20_000 == pytest.approx([share] * len(possible), abs=5 * np.sqrt(share / 20_000) + 0.003)
+
+
+def test_clusters_from_a_pool_exchange_what_both_can_hold():
+    """Passages of two questions, with two of six labels each: a perfect prompt has the least p-value."""
+    generator = np.random.default_rng(0)
+    sets = generator.permuted(np.tile(np.arange(6), (60, 1)), axis=1)[:, :3]
+    texts, gold = np.repeat(sets, 2, axis=0), np.repeat(generator.integers(0, 3, 60), 2)
+    study = answers(gold[None], gold, 3, False, texts, cluster=np.repeat(np.arange(60), 2))
+    found = randomization_test(study, draws=999)
+    assert (found.p_value, found.fixed) == (1 / 1000, 0)
+    drawn = draws_of(study, 200).argmax(axis=2)
+    assert (drawn[:, ::2] == drawn[:, 1::2]).all()
+    labels = np.take_along_axis(np.broadcast_to(texts, (200, *texts.shape)), drawn[:, :, None], axis=2)
+    assert (np.sort(labels[:, :, 0], axis=1) == np.sort(texts[np.arange(120), gold])).all()
+
+
+def test_several_correct_answers_from_a_pool_are_exchanged():
+    generator = np.random.default_rng(0)
+    texts = generator.permuted(np.tile(np.arange(9), (60, 1)), axis=1)[:, :4]
+    correct = np.tile([True, True, False, False], (60, 1))
+    study = replace(answers(np.zeros((1, 60), int), np.zeros(60, int), 4, False, texts), correct=correct)
+    found = randomization_test(study, draws=999)
+    assert (found.p_value, found.fixed) == (1 / 1000, 0)
+
+
+def test_a_test_without_power_has_no_p_value_and_says_so():
+    """All examples but two have choices in a cycle that cannot change: skill cannot show."""
+    texts = np.column_stack([np.arange(40), np.arange(40) + 1])
+    texts[38:, 1] = 0
+    texts[38:, 0] = 39
+    study = answers(np.zeros((1, 40), int), np.zeros(40, int), 2, False, texts)
+    found = randomization_test(study, draws=199)
+    assert found.fixed > 0.9
+    assert found.p_value > 0.05 > found.power
+    assert not found.has_power
+    assert ">no power<" in found._repr_html_()
+    table = pd.DataFrame(
+        {
+            **dict(zip(SETTING, ("m", "t", 0), strict=True)),
+            "prompt": [0],
+            "statistic": ["accuracy"],
+            "value": [1.0],
+            "best_tail": [found.p_value],
+            "power": [found.power],
+            "fixed": [found.fixed],
+            "lower_bound": [0.5],
+        }
+    )
+    row = for_verdicts(table, best_of(table)).iloc[0]
+    assert np.isnan(row["randomization_tail"])
+    assert (row["randomization_power"], row["randomization_fixed"]) == (found.power, found.fixed)
+
+
+def test_power_is_how_often_a_prompt_with_that_accuracy_is_rejected():
+    generator = np.random.default_rng(0)
+    gold = generator.integers(0, 2, 40)
+    study = answers(generator.integers(0, 2, (3, 40)), gold, 2, True)
+    found = randomization_test(study, draws=999)
+    assert found.reference == 28 / 40  # 27 have a maximum tail of .054 among three guessers
+    rejected = []
+    for _ in range(100):
+        right = generator.permuted(np.arange(40)) < 28
+        rejected.append(result_of(np.where(right, gold, 1 - gold)[None], gold, draws=999).p_value <= 0.05)
+    assert found.power == pytest.approx(np.mean(rejected), abs=0.15)
+    assert result_of(np.array([[0, 1] * 5]), np.array([0, 1] * 5), statistic="macro_f1").has_power

@@ -1,5 +1,7 @@
 """Rounded accuracies and the numbers of correct examples that they stand for."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -28,6 +30,10 @@ from abovechance.chance.rounding import Correct, decimals
         ("0.", 100, 0, 0, 0),
         ("1.0", 100, 100, 95, 100),
         ("0,45", 20, 9, 9, 9),
+        ("0.57", 150, 86, 85, 86),  # 85.5, which is below it in binary
+        (0.57, 150, 86, 85, 86),
+        ("0.58", 150, 87, 87, 87),
+        ("0.29", 100, 29, 29, 29),
     ],
 )
 def test_the_numbers_that_round_to_an_accuracy(accuracy, examples, nearest, least, most):
@@ -40,8 +46,32 @@ def test_where_none_rounds_to_it_the_nearest_is_taken():
     assert Correct.of("0.33", 10) == Correct(3, 3, 3, exact=False)
 
 
-def test_of_two_that_are_as_near_the_higher_is_taken():
+def test_of_two_that_are_as_near_the_higher_is_taken_and_both_are_possible():
     assert Correct.of("0.5", 13).nearest == 7
+    for accuracy in ("0.625", 0.625):
+        assert Correct.of(accuracy, 100) == Correct(63, 62, 63, exact=False)
+
+
+@pytest.mark.parametrize("examples", [1, 3, 100, 10**6])
+def test_none_and_all_are_themselves_however_they_are_given(examples):
+    for accuracy, correct in (("0", 0), (0.0, 0), ("1", examples), (1.0, examples), (1, examples)):
+        for digits in (None, 0) if isinstance(accuracy, str) else (None,):
+            assert Correct.of(accuracy, examples, digits) == Correct(correct, correct, correct, exact=True)
+    assert Correct.of(1.0, 100, 0) == Correct(100, 100, 100, exact=True)  # from a table
+    assert Correct.of("1", 1000, 2) == Correct(
+        1000, 995, 1000, exact=True
+    )  # others of the table have two digits
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 10**5))
+def test_decimals_are_compared_exactly(number, digits, examples):
+    number = min(number, 10**digits)
+    found = Correct.of(f"{number / 10**digits:.{digits}f}", examples)
+    value, half = Fraction(number, 10**digits), max(Fraction(1, 2 * 10**digits), Fraction(1, 2**25))
+    possible = [n for n in range(found.nearest - 1, found.nearest + 2) if 0 <= n <= examples]
+    distance = min(abs(Fraction(n, examples) - value) for n in possible)
+    assert abs(Fraction(found.nearest, examples) - value) == distance
+    assert found.exact == (distance <= half)
 
 
 @given(st.integers(1, 5000), st.integers(1, 8), st.data())
@@ -84,7 +114,14 @@ def test_decimals_are_counted_as_they_are_written(number, count):
     assert decimals(number) == count
 
 
-@pytest.mark.parametrize("accuracy", [-0.1, 1.1, "62", float("nan"), float("inf")])
+def test_a_number_that_would_fill_the_memory_is_refused():
+    with pytest.raises(ValueError, match="at most 400 decimals"):
+        Correct.of("1e-999999999", 10)
+
+
+@pytest.mark.parametrize(
+    "accuracy", [-0.1, 1.1, "62", float("nan"), float("inf"), "nan", "inf", "half", "", "1/2", "1e999999999"]
+)
 def test_what_is_no_accuracy_is_refused(accuracy):
     with pytest.raises(ValueError, match="must be between 0 and 1"):
         Correct.of(accuracy, 10)

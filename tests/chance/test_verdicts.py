@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abovechance import BestOf, RandomBaseline
+from abovechance import BestOf, RandomBaseline, compat
 from abovechance.chance.expected_maximum import CURVE, expected_maximum, expected_maximum_curve, greatest
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.verdicts import Verdict, differ, judge, ranked, verdicts, with_left_out
 from abovechance.results.accuracy import accuracy_by_prompt
-from abovechance.shown.tables import verdict_counts
+from abovechance.shown.tables import readable, verdict_counts
 
 
 def predictions(correct: np.ndarray, chance: float = 0.5, task: str = "t") -> pd.DataFrame:
@@ -249,3 +249,64 @@ def test_the_curve_ends_where_the_verdict_stands():
     assert last["expected_accuracy"] == pytest.approx(found["best_accuracy"])
     for column in ("maximum_baseline", "standard_tail", "maximum_tail"):
         assert last[column] == pytest.approx(found[column])
+
+
+@given(st.integers(1, 60), st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.9]), st.integers(1, 10**9))
+def test_guessing_is_above_as_often_as_its_scores_are_judged_above(examples, chance, prompts):
+    baseline = RandomBaseline.of(chance, examples)
+    several = BestOf([baseline], [prompts])
+    judged = [Verdict.of(k / examples, baseline, prompts) for k in range(examples + 1)]
+    above = [k for k, verdict in enumerate(judged) if verdict.verdict == "above"]
+    expected = baseline.tail(above[0], prompts) if above else 0.0
+    assert [verdict.guessing_above for verdict in judged] == pytest.approx([expected] * len(judged))
+    assert all(k / examples > several.maximum for k in above)
+
+
+def test_near_the_top_what_is_shown_is_what_is_decided():
+    """220 guessers on four examples: one of them has all correct, all but surely."""
+    found = Verdict.of("1", RandomBaseline.of(0.5, 4), 220)
+    assert found.verdict == "above"
+    assert found.guessing_above == pytest.approx(1, abs=1e-5)
+    shown = readable(pd.DataFrame([found.judgement])).iloc[0]
+    assert shown["maximum baseline"] == "0.9999998"
+    assert shown["maximum tail"] == "1.00"
+
+
+def test_a_tie_between_two_numbers_has_both_verdicts():
+    baseline = RandomBaseline.of(0.5, 100)
+    found = Verdict.of("0.625", baseline, 100)
+    assert [end.correct for end in found.possible] == [62, 63]
+    assert found.judgement["verdict"] == "between to above"
+    assert found.note.startswith(
+        "no number of 100 examples gives it; 62 and 63 are nearest; maximum tails 0.65 to 0.45"
+    )
+
+
+@pytest.mark.parametrize("score", [np.nan, [0.5, np.nan]])
+def test_a_score_that_is_no_number_is_refused(score):
+    several = BestOf([RandomBaseline.of(0.5, 10)], [3])
+    for ask in (several.tail, several.cdf, several.pmf, several.exceeded, several.log_below):
+        with pytest.raises(ValueError, match="score is nan"):
+            ask(score)
+
+
+def test_infinite_scores_are_beyond_all_others():
+    for standardized in (False, True):
+        several = BestOf([RandomBaseline.of(0.5, 10), RandomBaseline.of(0.25, 5)], standardized=standardized)
+        assert (several.tail(-np.inf), several.tail(np.inf)) == (1, 0)
+        assert (several.cdf(-np.inf), several.cdf(np.inf)) == (0, 1)
+        assert (several.pmf(np.inf), several.exceeded(-np.inf)) == (0, 1)
+
+
+@pytest.mark.parametrize("level", [-1, 0, 1, 2, np.nan, [0.05, 2]])
+def test_a_level_that_is_no_probability_is_refused(level):
+    with pytest.raises(ValueError, match="between 0 and 1, both excluded"):
+        RandomBaseline.of(0.5, 10).critical(level)
+
+
+@pytest.mark.parametrize("accuracy", [np.nan, np.inf, -np.inf, "0.5", None])
+def test_the_other_packages_functions_refuse_what_is_no_number(accuracy):
+    with pytest.raises((ValueError, TypeError)):
+        compat.max_random_p_value(accuracy, 100, 0.5, 10)
+    with pytest.raises((ValueError, TypeError)):
+        RandomBaseline.of(0.5, 10).pmf(np.nan)

@@ -186,6 +186,8 @@ class RandomBaseline:
         """
         check_prompts(prompts)
         at = np.asarray(correct)
+        if np.any(np.isnan(at)):
+            raise ValueError(f"correct is a number of examples; got {correct!r}")
         inside = (at >= 0) & (at <= self.examples) & (at == np.floor(at))
         place = np.where(inside, at, 0).astype(np.int64)
         at_most = self.log_cdf(place)
@@ -230,6 +232,8 @@ class RandomBaseline:
         """
         check_prompts(prompts)
         level, tried = np.broadcast_arrays(np.asarray(level, dtype=np.float64), np.asarray(prompts))
+        if not np.all((level > 0) & (level < 1)):
+            raise ValueError(f"level is {level!r}: expected a number between 0 and 1, both excluded")
         log_single = np.log1p(-level) / tried
         # at most a rounding error too early; on from there, by what `tail` says
         place = np.searchsorted(self._law.log_cdf, log_single * (1 + 1e-14))
@@ -274,8 +278,15 @@ def whole(correct: ArrayLike) -> NDArray[np.int64]:
     Accuracies are quotients: 0.29 * 100 is 28.999999999999996 in floating point
     and 0.07 * 100 is 7.000000000000001, so the nearest whole number is taken
     where it is within rounding.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite.
     """
     values = np.asarray(correct, dtype=np.float64)
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"expected finite numbers, got {correct!r}")
     near = np.rint(values)
     found: NDArray[np.int64] = np.where(np.abs(values - near) < 1e-6, near, np.ceil(values)).astype(np.int64)
     return found

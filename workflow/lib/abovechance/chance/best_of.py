@@ -15,6 +15,7 @@ from abovechance.core.html import as_html
 
 # How many points of a distribution are computed at a time.
 POINTS = 100_000
+TOLERANCE = 1e-12
 
 
 class BestOf:
@@ -94,6 +95,14 @@ class BestOf:
         """Probability that the best guesser has more than this score; arrays broadcast with (...,)."""
         return number(-np.expm1(self._log_cdf(score, below=False)) + 0.0)
 
+    @cached_property
+    def guessing_above(self) -> Floats | float:
+        """(...,) probability that the best guesser's score ``is_above`` its own mean, ``maximum``."""
+        points = np.concatenate([self.scores, [np.inf]])
+        mean = np.asarray(self.maximum)
+        first = np.array([np.argmax(is_above(points, each)) for each in mean.ravel()])
+        return number(np.asarray(self.tail(points[first].reshape(mean.shape))))
+
     def pmf(self, score: ArrayLike) -> Floats | float:
         """Probability that the best guesser has exactly this score; arrays broadcast with (...,)."""
         at_most, below = (self._log_cdf(score, below) for below in (False, True))
@@ -141,8 +150,22 @@ class BestOf:
     def _correct(self, score: ArrayLike, baseline: RandomBaseline, below: bool) -> NDArray[np.int64]:
         """The most examples that a guesser has correct whose score is at most, or below, this one."""
         centre, unit = _scale(baseline, self.standardized)
-        values = np.asarray(score) * unit + centre
+        score = np.asarray(score, dtype=np.float64)
+        if np.isnan(score).any():
+            raise ValueError("score is nan: expected a number")
+        # infinities are beyond all scores
+        values = np.clip(score * unit + centre, -1.0, baseline.examples + 1.0)
         return whole(values) - 1 if below else -whole(-values)
+
+
+def is_above(score: ArrayLike, bound: ArrayLike) -> NDArray[np.bool_]:
+    """Whether scores are above a bound by more than floating point explains: the only such decision.
+
+    Scores and expected scores are quotients of numbers up to 1e7, so they are within 1e-13 of exact ones; and
+    the scores of two numbers of correct examples differ by more than 1e-8.
+    """
+    found: NDArray[np.bool_] = np.asarray(score) > np.asarray(bound) + TOLERANCE
+    return found
 
 
 def score_of(correct: ArrayLike, baseline: RandomBaseline, standardized: bool) -> Floats:

@@ -1,206 +1,281 @@
 """Gold answers drawn anew: what they would be if nothing that a prompt predicts depended on them.
 
-Which choice is correct is not a matter of even chance where labels are shared: of examples that all may be
-"unknown", most may be; of answers from a common pool, some are right more often. So what is drawn keeps how
-often each shared label is correct, and draws the rest. A choice's place in the file may give the answer away,
-so it says nothing.
+The probability that a choice is correct need not be the same for all choices if labels are shared: of
+examples that all may be "unknown", most may be; among answers from a common pool, some are correct more
+often. So a draw keeps how often each shared label is correct, and redraws the rest. It does not keep the
+position of a choice in the file.
 
-Assumed is that of an example's choices, each is correct with a probability in proportion to a weight of its
-label, the same wherever the label stands; choices that stand in no other example have one weight together.
-Given how often each label is correct, all gold answers with the same totals are then equally probable. Where
-all examples have one set of labels, these are the permutations; where no label is shared, each example's is
-redrawn; else pairs of examples change their gold labels in turn, where both have both (``Singles``). Draws
-that start from where such changes lead from the gold answers, backwards, are exchangeable with them however
-few changes there are (Besag and Clifford, 1989).
+The assumption is that each choice of an example is correct with a probability in proportion to a weight of
+its label, the same wherever the label occurs; choices that no other example has share one weight. Given how
+often each label is correct, all gold answers with the same totals are then equally probable, and ``exchange``
+draws from them. If no label is shared, each example's gold answer is redrawn among its choices; if all
+examples have the same labels, gold answers are permuted; if labels come from a pool, they move along cycles
+of examples. Such draws start from a common state that is as many steps away from the observed gold answers as
+from the draws. This makes the p-value valid for any number of steps (Besag and Clifford, 1989); the number of
+steps decides how close the draws are to independent ones.
 
-Examples that belong together (a ``cluster``: one passage, a pair with parts swapped, a text that stands
-twice) are permuted and redrawn as wholes: clusters of the same form, with the same shared labels beside as
-many choices of their own, change their places, and the choices of all examples of one are renamed in the
-same way. So are examples with several correct choices. Different clusters are assumed to be independent.
+Examples that belong together (a ``cluster``: one passage, a pair with parts swapped, a text that occurs
+twice) are drawn as wholes. A cluster's *pattern* is the gold labels of all its members. A pattern can move to
+any cluster of the same size whose members have its labels among their choices, and all arrangements of the
+observed patterns are equally probable. Then a cluster's remaining choices are renamed in the same way for all
+members. The same holds for single examples that all have the same labels, so that several correct choices of
+one example stay together. Different clusters are assumed to be independent.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
+from abovechance.chance.exchange import NONE, Exchange, exchanges
 from abovechance.core.arrays import Bools, Ints
 
-# How often each example is offered another's gold label: more mix better, fewer are as valid.
-ROUNDS = 100
-OWN, NONE = 0, -1
+OWN = 0  # the label of all choices that no other cluster has
+DRAWS_AT_A_TIME = 5000
+CELLS_AT_A_TIME = 10_000_000  # how many values an array of draws may have
+
+
+class Part(Protocol):
+    """Examples whose gold answers are drawn together."""
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """Which of them exchange labels or patterns."""
+
+    def fill(self, drawn: Bools, places: Sequence[Ints], generator: np.random.Generator) -> None:
+        """Set (draws, examples, choices) ``drawn`` from the (draws, tokens) places of each exchange."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The gold answers of all examples.
+
+    Attributes
+    ----------
+    correct
+        (examples, choices) whether a choice is correct.
+    parts
+        Examples whose gold answers are drawn together.
+    shared
+        (examples,) whether an example has a choice that another cluster has too.
+    """
+
+    correct: Bools
+    parts: list[Part]
+    shared: Bools
+
+    @classmethod
+    def of(cls, labels: Ints, available: Bools, cluster: Ints, correct: Bools) -> Gold:
+        """Return the gold answers of examples.
+
+        Parameters
+        ----------
+        labels
+            (examples, choices) the same number for choices of the same text.
+        available
+            (examples, choices) whether there is such a choice.
+        cluster
+            (examples,) the same number for examples that belong together.
+        correct
+            (examples, choices) whether a choice is correct.
+        """
+        choices = [_choices(row, there) for row, there in zip(labels, available, strict=True)]
+        _, first, number = np.unique(cluster, return_index=True, return_inverse=True)
+        clusters = [np.flatnonzero(number == place) for place in range(len(first))]
+        times = Counter(
+            label for members in clusters for label in {name for at in members for name in choices[at]}
+        )
+        common = {label for label, number in times.items() if number > 1}
+        shared = np.array([any(label in common for label in own) for own in choices], dtype=bool)
+        by_size: dict[int, list[Ints]] = defaultdict(list)
+        for members in clusters:
+            by_size[len(members)].append(members)
+        parts: list[Part] = []
+        for size, examples in sorted(by_size.items()):
+            if size == 1 and not _alike([choices[at] for (at,) in examples], common):
+                parts.append(Singles.of(np.concatenate(examples), labels, available, correct, common))
+            else:
+                parts.append(Clusters.of(np.array(examples), choices, correct, common))
+        return cls(correct, parts, shared)
+
+    def draws(self, generator: np.random.Generator, number: int) -> Iterator[Bools]:
+        """Yield ``number`` draws of the gold answers, as (draws, examples, choices) at a time."""
+        centres = [
+            [exchange.draw(generator, exchange.start, 1)[0] for exchange in part.exchanges]
+            for part in self.parts
+        ]
+        chunk = max(1, min(DRAWS_AT_A_TIME, CELLS_AT_A_TIME // max(1, self.correct.size)))
+        for begin in range(0, number, chunk):
+            count = min(chunk, number - begin)
+            drawn = np.tile(self.correct, (count, 1, 1))
+            for part, starts in zip(self.parts, centres, strict=True):
+                both = zip(part.exchanges, starts, strict=True)
+                part.fill(
+                    drawn, [exchange.draw(generator, start, count) for exchange, start in both], generator
+                )
+            yield drawn
 
 
 @dataclass(frozen=True)
 class Singles:
-    """Examples with one correct choice, each a cluster by itself.
+    """Examples that are clusters by themselves, with different labels: the label totals stay the same.
 
     Attributes
     ----------
     examples
-        (n,) which they are.
-    labels
-        (n, places) the label of each choice where others have it too, ``OWN`` where none has, and
-        ``NONE`` where there is no choice.
+        (n,) their numbers.
+    exchanges
+        Which of them exchange labels; units are places in ``examples``.
     """
 
     examples: Ints
-    labels: Ints
-
-    def prepared(self, correct: Bools, generator: np.random.Generator) -> Prepared:
-        """What all draws of one test start from."""
-        gold = self.labels[np.arange(len(self.examples)), correct[self.examples].argmax(axis=1)]
-        start = gold[:, None].copy()
-        several = not self.alike and len(set(gold.tolist())) > 1
-        rounds = [self._pairs(generator) for _ in range(ROUNDS * several)]
-        for pairs in rounds[::-1]:
-            self._change(start, pairs, generator)
-        return Prepared(self, start, rounds)
-
-    def _pairs(self, generator: np.random.Generator) -> Ints:
-        """(2, pairs) examples with a label in common: each names one of its own, and like ones are paired."""
-        keys = np.where(self.labels == NONE, -1.0, generator.random(self.labels.shape))
-        named = self.labels[np.arange(len(self.labels)), keys.argmax(axis=1)]
-        order = np.lexsort((generator.random(len(named)), named))
-        first = np.searchsorted(named[order], named[order])  # where those of the same label begin
-        odd = (np.arange(len(order)) - first) % 2 == 1
-        seconds = np.flatnonzero(odd)
-        return np.stack([order[seconds - 1], order[seconds]])
-
-    @cached_property
-    def alike(self) -> bool:
-        """Whether all have the same labels, so that gold answers can be permuted freely."""
-        ordered = np.sort(self.labels, axis=1)
-        return bool((ordered == ordered[:1]).all())
-
-    def _change(self, state: Ints, pairs: Ints, generator: np.random.Generator) -> None:
-        """Let (2, pairs) of examples change their (examples, draws) gold labels, by both states' odds."""
-        one, other = pairs
-        first, second = state[one], state[other]
-        stay = self._ways(one, first) * self._ways(other, second)
-        change = self._ways(one, second) * self._ways(other, first)
-        changed = generator.random(first.shape) * (stay + change) < change
-        state[one] = np.where(changed, second, first)
-        state[other] = np.where(changed, first, second)
-
-    def _ways(self, which: Ints, labels: Ints) -> Ints:
-        """(which, draws) how many of an example's choices have a label."""
-        found: Ints = (self.labels[which].T[:, :, None] == labels).sum(axis=0)
-        return found
-
-    def places(self, state: Ints, generator: np.random.Generator) -> Ints:
-        """(examples, draws) a choice with the gold label, any of several."""
-        keys = generator.random((*state.shape, self.labels.shape[1]))
-        found: Ints = np.where(self.labels[:, None, :] == state[:, :, None], keys, -1.0).argmax(axis=2)
-        return found
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Singles, the gold labels that draws start from, and the pairs that may change them."""
-
-    singles: Singles
-    start: Ints
-    rounds: list[Ints]
-
-    def draw(self, generator: np.random.Generator, drawn: Bools) -> None:
-        """Draw (draws, examples, places) ``drawn`` for these examples."""
-        state = np.repeat(self.start, len(drawn), axis=1)
-        if self.singles.alike:
-            state = generator.permuted(state, axis=0)
-        for pairs in self.rounds:
-            self.singles._change(state, pairs, generator)
-        chosen = self.singles.places(state, generator)
-        drawn[np.arange(len(drawn)), self.singles.examples[:, None], chosen] = True
-
-
-@dataclass(frozen=True)
-class Stratum:
-    """Clusters of the same form.
-
-    Attributes
-    ----------
-    examples
-        (clusters, members) the clusters' examples.
-    shared
-        For each member, (clusters, labels) the places of the shared labels among its choices.
-    own
-        For each member, (clusters, choices) the places of its other choices.
-    """
-
-    examples: Ints
-    shared: tuple[Ints, ...]
-    own: tuple[Ints, ...]
-
-    @property
-    def permuted(self) -> bool:
-        """Whether labels are shared, so that they are permuted among the clusters."""
-        return any(places.shape[1] for places in self.shared)
-
-    def draw(self, correct: Bools, generator: np.random.Generator, drawn: Bools) -> None:
-        """Draw (draws, examples, places) ``drawn`` for the stratum's examples, from what is ``correct``."""
-        number, clusters = len(drawn), len(self.examples)
-        order = np.tile(np.arange(clusters), (number, 1))
-        if self.permuted:
-            order = generator.permuted(order, axis=1)
-        noise = generator.random((number, clusters, max(places.shape[1] for places in self.own)))
-        for member, (shared, own) in enumerate(zip(self.shared, self.own, strict=True)):
-            at = self.examples[:, member, None]
-            drawn[:, at, shared] = correct[at, shared][order]
-            # the same names for all members
-            names = noise[:, :, : own.shape[1]].argsort(axis=2)
-            drawn[:, at, own] = np.take_along_axis(correct[at, own][order], names, axis=2)
-
-
-def parts(labels: Ints, available: Bools, cluster: Ints, correct: Bools) -> tuple[Singles, list[Stratum]]:
-    """All examples: those that are drawn one by one, and clusters in strata.
-
-    Parameters
-    ----------
-    labels
-        (examples, places) the label of each choice: the same number for the same text.
-    available
-        (examples, places) whether there is a choice.
-    cluster
-        (examples,) the cluster of each example.
-    correct
-        (examples, places) whether a choice is correct.
-    """
-    choices = [_choices(row, there) for row, there in zip(labels, available, strict=True)]
-    clusters = [np.flatnonzero(cluster == name) for name in np.unique(cluster)]
-    times = _times(choices, clusters)
-    single = correct.sum(axis=1) == 1
-    alone = np.array([m[0] for m in clusters if len(m) == 1 and single[m[0]]], dtype=np.int64)
-    numbers = {label: number for number, label in enumerate((n for n in times if times[n] > 1), start=1)}
-    known = np.array([[numbers.get(label, OWN) for label in row] for row in labels.tolist()])
-    singles = Singles(alone, np.where(available, known, NONE)[alone])
-    return singles, _strata(choices, [m for m in clusters if len(m) > 1 or not single[m[0]]], times)
-
-
-def _strata(choices: list[dict[int, list[int]]], clusters: list[Ints], times: Counter[int]) -> list[Stratum]:
-    """Clusters of the same form together. A label that stands twice among an example's choices is its own."""
-    twice = {label for own in choices for label, places in own.items() if len(places) > 1}
-    common = {label for label, number in times.items() if number > 1} - twice
-    found: dict[tuple[_Form, ...], list[Ints]] = defaultdict(list)
-    for members in clusters:
-        found[tuple(_Form.of(choices[at], common) for at in members)].append(members)
-    return [_stratum(form, np.array(some), choices) for form, some in found.items()]
-
-
-@dataclass(frozen=True)
-class _Form:
-    """What choices an example has: the shared labels, and how many others."""
-
-    shared: tuple[int, ...]
-    own: int
+    exchanges: list[Exchange]
 
     @classmethod
-    def of(cls, choices: dict[int, list[int]], common: set[int]) -> _Form:
-        shared = tuple(label for label in choices if label in common)
-        return cls(shared, sum(map(len, choices.values())) - len(shared))
+    def of(cls, examples: Ints, labels: Ints, available: Bools, correct: Bools, common: set[int]) -> Singles:
+        """Return the part that some examples make."""
+        numbers = {label: number for number, label in enumerate(sorted(common), start=1)}
+        known = np.array([[numbers.get(label, OWN) for label in row] for row in labels[examples].tolist()])
+        own = np.where(available[examples], known, NONE)
+        return cls(examples, exchanges(own, correct[examples] & available[examples]))
+
+    def fill(self, drawn: Bools, places: Sequence[Ints], _: np.random.Generator) -> None:
+        draws = np.arange(len(drawn))[:, None]
+        for exchange, held in zip(self.exchanges, places, strict=True):
+            unit, choice = np.nonzero(exchange.labels != NONE)
+            drawn[:, self.examples[exchange.units[unit]], choice] = False
+            unit, choice = np.divmod(held, exchange.width)
+            drawn[draws, self.examples[exchange.units[unit]], choice] = True
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters of one size: patterns of gold labels move among them, and the other choices are renamed.
+
+    Attributes
+    ----------
+    examples
+        (clusters, members) the numbers of their examples.
+    exchanges
+        Which of them exchange patterns; units are places in ``examples``.
+    patterns
+        (clusters, places, members, choices) which choices are correct under each pattern that a cluster can
+        have.
+    renamed
+        Clusters, a member, and (clusters, choices) that member's choices that no other cluster has.
+    """
+
+    examples: Ints
+    exchanges: list[Exchange]
+    patterns: Bools
+    renamed: list[tuple[Ints, int, Ints]]
+
+    @classmethod
+    def of(
+        cls, examples: Ints, choices: list[dict[int, list[int]]], correct: Bools, common: set[int]
+    ) -> Clusters:
+        """Return the part that some clusters make. A label that an example has twice is no shared one."""
+        twice = {label for own in choices for label, places in own.items() if len(places) > 1}
+        members = [[_Member.of(choices[at], correct[at], common - twice) for at in row] for row in examples]
+        held = [tuple(member.pattern for member in row) for row in members]
+        numbers = {pattern: number for number, pattern in enumerate(dict.fromkeys(held))}
+        possible = _possible(members, list(numbers))
+        width = max(map(len, possible))
+        labels = np.full((len(examples), width), NONE)
+        patterns = np.zeros((len(examples), width, examples.shape[1], correct.shape[1]), dtype=bool)
+        for unit, (row, own) in enumerate(zip(members, possible, strict=True)):
+            for place, pattern in enumerate(own):
+                labels[unit, place] = numbers[pattern]
+                for number, (member, part) in enumerate(zip(row, pattern, strict=True)):
+                    patterns[unit, place, number, member.places(part)] = True
+        holds = labels == np.array([numbers[pattern] for pattern in held])[:, None]
+        found = exchanges(labels, holds)
+        return cls(examples, found, patterns, _renamed(members))
+
+    def fill(self, drawn: Bools, places: Sequence[Ints], generator: np.random.Generator) -> None:
+        draws = np.arange(len(drawn))[:, None]
+        for exchange, held in zip(self.exchanges, places, strict=True):
+            unit, place = np.divmod(held, exchange.width)
+            clusters = exchange.units[unit]
+            width = self.patterns.shape[3]
+            for member in range(self.examples.shape[1]):
+                found = self.patterns[clusters, place, member]
+                drawn[draws, self.examples[clusters, member], :width] = found
+        if not self.renamed:
+            return
+        most = max(places.shape[1] for _, _, places in self.renamed)
+        noise = generator.random((len(drawn), len(self.examples), most))
+        for clusters, member, own in self.renamed:
+            names = noise[:, clusters, : own.shape[1]].argsort(axis=2)  # the same for all members
+            at = self.examples[clusters, member][:, None]
+            drawn[:, at, own] = np.take_along_axis(drawn[:, at, own], names, axis=2)
+
+
+# the correct shared labels of an example; and which of its own choices are correct, of how many
+_Pattern = tuple[tuple[int, ...], tuple[int, ...], int]
+
+
+@dataclass(frozen=True)
+class _Member:
+    """An example of a cluster: {label: place} of its shared choices, and the places of its own ones."""
+
+    shared: dict[int, int]
+    own: tuple[int, ...]
+    pattern: _Pattern
+
+    @classmethod
+    def of(cls, choices: dict[int, list[int]], correct: Bools, common: set[int]) -> _Member:
+        shared = {label: places[0] for label, places in choices.items() if label in common}
+        own = tuple(place for label, places in choices.items() if label not in common for place in places)
+        labels = tuple(label for label, place in shared.items() if correct[place])
+        right = tuple(number for number, place in enumerate(own) if correct[place])
+        return cls(shared, own, (labels, right, len(own) if right else 0))
+
+    def can_have(self, pattern: _Pattern) -> bool:
+        """Whether this example has the choices that are correct under a pattern."""
+        labels, right, own = pattern
+        return all(label in self.shared for label in labels) and (not right or own == len(self.own))
+
+    def places(self, pattern: _Pattern) -> list[int]:
+        """The choices that are correct under a pattern."""
+        labels, right, _ = pattern
+        return [*(self.shared[label] for label in labels), *(self.own[number] for number in right)]
+
+
+def _possible(
+    members: list[list[_Member]], patterns: Sequence[tuple[_Pattern, ...]]
+) -> list[list[tuple[_Pattern, ...]]]:
+    """Return the patterns that each cluster can have."""
+    by_label: dict[int | None, list[tuple[_Pattern, ...]]] = defaultdict(list)
+    for pattern in patterns:
+        labels = pattern[0][0]
+        by_label[labels[0] if labels else None].append(pattern)
+    return [
+        [
+            pattern
+            for label in (None, *row[0].shared)
+            for pattern in by_label.get(label, [])
+            if all(member.can_have(part) for member, part in zip(row, pattern, strict=True))
+        ]
+        for row in members
+    ]
+
+
+def _renamed(members: list[list[_Member]]) -> list[tuple[Ints, int, Ints]]:
+    """Return ``Clusters.renamed``: one entry for each member and each number of its own choices above 1."""
+    found: dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]] = defaultdict(list)
+    for cluster, row in enumerate(members):
+        for number, member in enumerate(row):
+            if len(member.own) > 1:
+                found[number, len(member.own)].append((cluster, member.own))
+    return [
+        (np.array([cluster for cluster, _ in entries]), number, np.array([own for _, own in entries]))
+        for (number, _), entries in found.items()
+    ]
 
 
 def _choices(labels: Ints, available: Bools) -> dict[int, list[int]]:
@@ -211,25 +286,13 @@ def _choices(labels: Ints, available: Bools) -> dict[int, list[int]]:
     return dict(sorted(places.items()))
 
 
-def _times(choices: list[dict[int, list[int]]], clusters: list[Ints]) -> Counter[int]:
-    """In how many clusters each label stands."""
-    return Counter(label for members in clusters for label in {own for at in members for own in choices[at]})
-
-
-def _stratum(form: tuple[_Form, ...], examples: Ints, choices: list[dict[int, list[int]]]) -> Stratum:
-    shared, own = [], []
-    for member, part in enumerate(form):
-        places = [choices[at] for at in examples[:, member]]
-        shared.append([[there[label][0] for label in part.shared] for there in places])
-        own.append(
-            [
-                [place for label, these in there.items() if label not in part.shared for place in these]
-                for there in places
-            ]
+def _alike(examples: list[dict[int, list[int]]], common: set[int]) -> bool:
+    """Whether examples have the same shared labels, once each, and as many other choices."""
+    forms = {
+        (
+            tuple(sorted(own.keys() & common)),
+            sum(len(places) for label, places in own.items() if label not in common),
         )
-    size = len(examples)
-    return Stratum(
-        examples,
-        tuple(np.array(places, dtype=np.int64).reshape(size, -1) for places in shared),
-        tuple(np.array(places, dtype=np.int64).reshape(size, -1) for places in own),
-    )
+        for own in examples
+    }
+    return len(forms) == 1 and all(len(places) == 1 for own in examples for places in own.values())

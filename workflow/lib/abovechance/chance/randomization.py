@@ -14,8 +14,7 @@ Westfall and Young (1993, Section 2.8), in which the family-wise error rate hold
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +22,8 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from abovechance.chance.gold import OWN, Singles, Stratum, parts
+from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.gold import Gold
 from abovechance.chance.lower_bound import lower_bounds
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.html import as_html
@@ -44,13 +44,16 @@ RANDOMIZATION = TableSchema(
         "lower_bound": pa.float64(),
         "permuted": pa.float64(),
         "fixed": pa.float64(),
+        "power": pa.float64(),
         "clusters": pa.int64(),
     },
 )
 
 
-CHUNK = 500  # draws at a time
 STATISTICS = ("accuracy", "macro_f1")
+LEVEL = 0.05  # the significance level at which power is computed
+LEAST_POWER = 0.5  # with less, a p-value above the level says nothing
+SIMULATED_PROMPTS = 200
 
 
 @dataclass(frozen=True)
@@ -145,22 +148,35 @@ class Answers:
         """Whether every example has one correct choice."""
         return bool((self.correct.sum(axis=1) == 1).all())
 
+    @property
+    def accuracy(self) -> Floats:
+        """(prompts,) the share of its examples that each prompt answers correctly."""
+        found: Floats = self.right.sum(axis=1) / np.maximum(self.evaluated.sum(axis=1), 1)
+        return found
+
+    def simulated(self, generator: np.random.Generator, accuracy: float) -> Answers:
+        """Prompts with an accuracy, correct on random examples; else they choose any wrong label."""
+        number, examples = SIMULATED_PROMPTS, len(self.correct)
+        skilled = generator.random((number, examples)).argsort(axis=1) < round(accuracy * examples)
+        wanted = np.where(skilled[:, :, None], self.correct, self.available & ~self.correct)
+        wanted = np.where(wanted.any(axis=2, keepdims=True), wanted, self.available)
+        chosen = np.where(wanted, generator.random(wanted.shape), -1.0).argmax(axis=2)
+        return replace(self, predicted=chosen, evaluated=np.ones((number, examples), dtype=bool))
+
     @cached_property
-    def parts(self) -> tuple[Singles, list[Stratum]]:
-        """The examples by how their gold answers are drawn, see ``gold.parts``."""
+    def gold(self) -> Gold:
+        """The gold answers, and how they are drawn anew."""
         examples, places = self.correct.shape
         each = np.arange(examples * places).reshape(examples, places)
         texts = self.texts
         if texts is None:
             texts = np.broadcast_to(np.arange(places), each.shape) if self.shared else each
-        return parts(texts, self.available, self._clusters, self.correct)
+        return Gold.of(texts, self.available, self._clusters, self.correct)
 
     @property
     def permuted(self) -> float:
         """The share of examples with a choice that others have too, in [0, 1]; the rest is redrawn."""
-        singles, strata = self.parts
-        shared = (singles.labels > OWN).any(axis=1).sum()
-        return float(shared + sum(part.examples.size for part in strata if part.permuted)) / len(self.correct)
+        return float(self.gold.shared.mean())
 
     @property
     def clusters(self) -> int:
@@ -170,17 +186,6 @@ class Answers:
     @property
     def _clusters(self) -> Ints:
         return np.arange(len(self.correct)) if self.cluster is None else self.cluster
-
-    def draws(self, generator: np.random.Generator, *numbers: int) -> Iterator[Bools]:
-        """(number, examples, labels) correct labels under the null hypothesis, for each of the numbers."""
-        singles, strata = self.parts
-        prepared = singles.prepared(self.correct, generator)
-        for number in numbers:
-            drawn = np.zeros((number, *self.correct.shape), dtype=bool)
-            prepared.draw(generator, drawn)
-            for stratum in strata:
-                stratum.draw(self.correct, generator, drawn)
-            yield drawn
 
     def statistics(self, correct: Bools, statistic: str) -> Floats:
         """(prompts, draws) the statistic of each prompt in each draw of (draws, examples, labels)."""
@@ -224,6 +229,12 @@ class Result:
         change, as where all have one gold label, or a cluster is like no other.
     clusters
         How many clusters the examples make, which are drawn as wholes.
+    power
+        The probability, in [0, 1], that the test of a single prompt rejects at a level of 0.05, if the prompt
+        is correct on a random subset of examples, as many as give ``reference``. It is missing for macro-F1.
+    reference
+        The accuracy for which ``power`` is computed: the best prompt's, or the lowest whose maximum random
+        baseline's tail is at most 0.05, if that is higher.
     """
 
     statistic: str
@@ -234,6 +245,13 @@ class Result:
     permuted: float
     fixed: float
     clusters: int
+    power: float
+    reference: float
+
+    @property
+    def has_power(self) -> bool:
+        """Whether the p-value is small, or would probably be small for a prompt with skill."""
+        return self.p_value <= LEVEL or not self.power < LEAST_POWER
 
     def _repr_html_(self) -> str:
         return as_html(
@@ -241,7 +259,8 @@ class Result:
                 "statistic": self.statistic,
                 "best": float(self.observed.max()),
                 "prompts": len(self.observed),
-                "p-value": self.p_value,
+                "p-value": self.p_value if self.has_power else "no power",
+                "power": f"{self.power:.2f} for one prompt with an accuracy of {self.reference:.3f}",
                 "gold answers": f"permuted in {self.permuted:.0%} of examples, else redrawn",
                 "clusters": self.clusters,
                 "draws": self.draws,
@@ -291,8 +310,15 @@ def randomization_test(
     scores = (observed - centre) / unit
     order = np.argsort(-scores, kind="stable")
     reached, moved = np.zeros(len(observed), dtype=np.int64), np.zeros(len(answers.correct), dtype=bool)
-    chunks = [min(CHUNK, draws - begin) for begin in range(0, draws, CHUNK)]
-    for correct in answers.draws(np.random.default_rng(seed), *chunks):
+    generator = np.random.default_rng(seed)
+    reference = _reference(answers, float(observed.max()))
+    simulated = answers.simulated(generator.spawn(1)[0], reference) if statistic == "accuracy" else None
+    as_good = np.zeros(SIMULATED_PROMPTS, dtype=np.int64)  # draws in which a simulated prompt is as accurate
+    for correct in answers.gold.draws(generator, draws):
+        if simulated is not None:
+            as_good += (simulated.statistics(correct, "accuracy") >= simulated.accuracy[:, None] - 1e-9).sum(
+                axis=1
+            )
         moved |= (correct != answers.correct).any(axis=(0, 2))
         values = ((answers.statistics(correct, statistic) - centre[:, None]) / unit[:, None])[order]
         # the maximum over a prompt and all that are not better than it
@@ -301,8 +327,15 @@ def randomization_test(
     step_down = np.maximum.accumulate((reached + 1) / (draws + 1))
     adjusted = np.empty(len(observed))
     adjusted[order] = step_down
-    how = answers.permuted, float(1 - moved.mean()), answers.clusters
+    power = np.nan if simulated is None else float(((as_good + 1) / (draws + 1) <= LEVEL).mean())
+    how = answers.permuted, float(1 - moved.mean()), answers.clusters, power, reference
     return Result(statistic, observed, float(step_down[0]), adjusted, draws, *how)
+
+
+def _reference(answers: Answers, best: float) -> float:
+    """The accuracy for which power is computed."""
+    critical = RandomBaseline(answers.chance).critical(LEVEL, len(answers.predicted))
+    return max(best, min(int(critical), len(answers.correct)) / len(answers.correct))
 
 
 def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: int = 10_000) -> pd.DataFrame:
@@ -343,6 +376,7 @@ def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: 
                     "lower_bound": bounds if statistic == "accuracy" else np.nan,
                     "permuted": found.permuted,
                     "fixed": found.fixed,
+                    "power": found.power,
                     "clusters": found.clusters,
                 }
             )
@@ -361,24 +395,35 @@ def for_verdicts(table: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``randomization_tail``: the p-value of the best prompt; ``best_lower_bound``, how good it
-        is at least (``lower_bound``); ``best_macro_f1`` and ``macro_f1_tail``, missing where
-        choices are not shared.
+        ``randomization_tail``: the p-value of the best prompt, missing if it is above 0.05 and the test has
+        no power; ``randomization_power`` and ``randomization_fixed``, the test's power and the share of
+        examples whose gold answer is the same in all draws; ``best_lower_bound``, how good the best prompt is
+        at least (``lower_bound``); ``best_macro_f1`` and ``macro_f1_tail``, missing if choices are not
+        shared.
     """
     wide = (
         table.groupby([*SETTING, "statistic"], observed=True, sort=False)
-        .agg(value=("value", "max"), tail=("best_tail", "first"))
+        .agg(value=("value", "max"), **{name: (name, "first") for name in ("best_tail", "power", "fixed")})
         .unstack("statistic")
     )
+    power = wide["power", "accuracy"]
     columns = {
-        "randomization_tail": ("tail", "accuracy"),
+        "randomization_tail": ("best_tail", "accuracy"),
         "best_macro_f1": ("value", "macro_f1"),
-        "macro_f1_tail": ("tail", "macro_f1"),
+        "macro_f1_tail": ("best_tail", "macro_f1"),
     }
-    found = {name: wide.get(place, np.nan) for name, place in columns.items()}
+    found = {name: wide.get(place, pd.Series(np.nan, wide.index)) for name, place in columns.items()}
+    for name in ("randomization_tail", "macro_f1_tail"):
+        found[name] = found[name].where((found[name] <= LEVEL) | (power >= LEAST_POWER))
     bounds = table[table["statistic"] == "accuracy"].set_index([*SETTING, "prompt"])["lower_bound"]
     chosen = best.set_index([*SETTING, "best_prompt"]).index
-    found["best_lower_bound"] = bounds.reindex(chosen).droplevel("best_prompt").reindex(wide.index)
+    found = {
+        "randomization_tail": found.pop("randomization_tail"),
+        "randomization_power": power,
+        "randomization_fixed": wide["fixed", "accuracy"],
+        **found,
+        "best_lower_bound": bounds.reindex(chosen).droplevel("best_prompt").reindex(wide.index),
+    }
     return pd.DataFrame(found, index=wide.index).reset_index()
 
 

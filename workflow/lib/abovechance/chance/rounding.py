@@ -1,14 +1,21 @@
-"""Which numbers of correct examples a rounded accuracy stands for."""
+"""Which numbers of correct examples a rounded accuracy stands for.
+
+Accuracies are parsed as the decimal numbers that are written, and compared exactly: 0.57 of 150 examples is
+85.5.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 
 import numpy as np
 
+MOST_DECIMALS = 400  # 5e-324 is the least float
 # Half of float32's last binary digit below 1: what an accuracy loses that was a float32 once.
-FLOAT32 = 2.0**-25
+FLOAT32 = Fraction(1, 2**25)
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,8 @@ class Correct:
     nearest
         The number whose accuracy is nearest, the higher of two.
     least, most
-        Those at the ends, where several round to the accuracy; else the nearest.
+        The lowest and the highest number that round to the accuracy; if there is none, the nearest ones: both
+        of two that are as near.
     exact
         Whether any number rounds to it.
     """
@@ -32,50 +40,69 @@ class Correct:
 
     @classmethod
     def of(cls, accuracy: float | str, examples: int, digits: int | None = None) -> Correct:
-        """The numbers of ``examples`` that round to an accuracy.
+        """Return the numbers of ``examples`` that round to an accuracy.
 
         Parameters
         ----------
         accuracy
             In [0, 1]. A float that is a number of correct examples divided by ``examples``, to the last
-            digits or to those of a float32, is that one; of other numbers, and of texts, the decimals that
-            are written count. 0 and 1 without any are none and all.
+            digits or to those of a float32, stands for that number. Other numbers, and texts, stand for all
+            numbers that round to the written decimals. 0 and 1 without decimals are exact: no example is
+            correct, or all are.
         digits
-            How many decimals it was rounded to, where more are known than are written.
+            How many decimals it was rounded to, if more are known than are written.
 
         Raises
         ------
         ValueError
-            If the accuracy is outside [0, 1].
+            If the accuracy is not a number in [0, 1].
         """
-        value = as_number(accuracy)
-        if not 0 <= value <= 1:
-            raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
-        nearest = min(math.floor(value * examples + 0.5), examples)
-        quotient = nearest / examples
-        same = math.isclose(quotient, value, rel_tol=1e-12) or float(np.float32(quotient)) == value
-        exact = same and not isinstance(accuracy, str)
-        # 0 and 1 are none and all where they are written so, and not what half of all rounds to
-        if digits is None and (exact or not decimals(accuracy)):
+        value = as_fraction(accuracy)
+        scaled = value * examples
+        nearest = math.floor(scaled + Fraction(1, 2))
+        if digits is None and not isinstance(accuracy, str):
+            quotient = nearest / examples
+            if math.isclose(quotient, accuracy, rel_tol=1e-12) or float(np.float32(quotient)) == accuracy:
+                return cls(nearest, nearest, nearest, True)
+        digits = decimals(accuracy) if digits is None else digits
+        if value in (0, 1) and digits == 0:
             return cls(nearest, nearest, nearest, True)
-        half = max(0.5 * 10.0 ** -(decimals(accuracy) if digits is None else digits), FLOAT32) + 1e-12
+        half = max(Fraction(1, 2 * 10**digits), FLOAT32)
         least = max(math.ceil((value - half) * examples), 0)
         most = min(math.floor((value + half) * examples), examples)
-        exact = least <= most
-        return cls(nearest, least if exact else nearest, most if exact else nearest, exact)
+        if least <= most:
+            return cls(nearest, least, most, True)
+        return cls(nearest, math.ceil(scaled - Fraction(1, 2)), nearest, False)
 
 
-def as_number(accuracy: float | str) -> float:
-    """An accuracy as a number, whichever mark a text has before its decimals."""
-    return float(accuracy.replace(",", ".") if isinstance(accuracy, str) else accuracy)
+def as_fraction(accuracy: float | str) -> Fraction:
+    """Return an accuracy as the decimal number that is written, with a point or a comma.
+
+    Raises
+    ------
+    ValueError
+        If it is not a number in [0, 1].
+    """
+    try:
+        value = Decimal(_written(accuracy))
+    except InvalidOperation:
+        value = Decimal("nan")
+    if value.is_nan() or not 0 <= value <= 1:
+        raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
+    if decimals(accuracy) > MOST_DECIMALS:
+        raise ValueError(f"accuracy is {accuracy}: expected at most {MOST_DECIMALS} decimals")
+    return Fraction(value)
 
 
 def decimals(accuracy: float | str) -> int:
-    """How many decimals a number has as it is written, 1e-05 has five."""
-    if not isinstance(accuracy, str):
-        single = np.float32(accuracy)
-        # of what was a float32, the digits that it has as one
-        accuracy = str(single) if float(single) == accuracy else repr(float(accuracy))
-    text = accuracy.strip().lower()
-    mantissa, _, exponent = text.replace(",", ".").partition("e")
+    """Return the number of decimals of a number as it is written; 1e-05 has five."""
+    mantissa, _, exponent = _written(accuracy).lower().partition("e")
     return max(len(mantissa.partition(".")[2]) - int(exponent or 0), 0)
+
+
+def _written(accuracy: float | str) -> str:
+    """Return the digits of a number; of one that was a float32, those that it has as a float32."""
+    if isinstance(accuracy, str):
+        return accuracy.strip().replace(",", ".")
+    single = np.float32(accuracy)
+    return str(single) if float(single) == accuracy else repr(float(accuracy))

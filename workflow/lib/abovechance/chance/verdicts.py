@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -12,23 +11,22 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.chance.baseline import RandomBaseline, check_prompts
-from abovechance.chance.best_of import BestOf, accuracy_of, score_of
-from abovechance.chance.rounding import Correct, as_number
+from abovechance.chance.best_of import BestOf, accuracy_of, is_above, score_of
+from abovechance.chance.rounding import Correct, as_fraction
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, by_setting
 
 VERDICTS = ("below", "between", "above")
 
 
-def judge(accuracy: ArrayLike, standard: ArrayLike, maximum: ArrayLike) -> Any:
-    """The verdict on a best accuracy, or on an array of them; one equal to a baseline is not above it.
+def judge(score: ArrayLike, standard: ArrayLike, maximum: ArrayLike) -> Any:
+    """Return the position of best scores between the baselines; one that ``is_above`` neither is below.
 
-    Accuracies and baselines are quotients, so equality is meant up to rounding.
+    ``BestOf.guessing_above`` decides by the same function.
     """
-    accuracy = np.asarray(accuracy)
-    above = np.where(accuracy <= np.asarray(maximum) + 1e-12, "between", "above")
-    verdict = np.where(accuracy <= np.asarray(standard) + 1e-12, "below", above)
-    return verdict if verdict.ndim else str(verdict)
+    above = np.where(is_above(score, maximum), "above", "between")
+    position = np.where(is_above(score, standard), above, "below")
+    return position if position.ndim else str(position)
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,8 @@ class Verdict:
     ----------
     accuracy
         The best accuracy, in [0, 1].
+    correct
+        The number of correct examples, or the nearest to a rounded accuracy.
     examples, prompts
         How many examples prompts were evaluated on, and how many prompts were tried.
     standard_baseline, maximum_baseline
@@ -58,6 +58,7 @@ class Verdict:
     """
 
     accuracy: float
+    correct: int
     examples: int
     prompts: int
     standard_baseline: float
@@ -104,7 +105,7 @@ class Verdict:
             cls._of_best(correct, baseline, several) for correct in (found.nearest, found.least, found.most)
         )
         ends = (least, most) if found.least < found.most else None
-        return replace(nearest, accuracy=as_number(accuracy), possible=ends, exact=found.exact)
+        return replace(nearest, accuracy=float(as_fraction(accuracy)), possible=ends, exact=found.exact)
 
     @classmethod
     def of_prompts(cls, ordered: pd.DataFrame, tried: int | None = None) -> Verdict:
@@ -139,13 +140,14 @@ class Verdict:
         score, standard = score_of([correct, own.standard * own.examples], own, several.standardized)
         return cls(
             accuracy=correct / own.examples,
+            correct=correct,
             examples=own.examples,
             prompts=int(several.prompts),
             standard_baseline=own.standard,
             maximum_baseline=float(accuracy_of(several.maximum, own, several.standardized)),
             standard_tail=own.tail(correct),
             maximum_tail=float(several.tail(score)),
-            guessing_above=float(several.exceeded(several.maximum)),
+            guessing_above=float(several.guessing_above),
             verdict=judge(score, standard, several.maximum),
         )
 
@@ -161,17 +163,17 @@ class Verdict:
     @property
     def note(self) -> str:
         """What rounding leaves open, in words; nothing where it does not."""
+        ends = self.possible or (self, self)
+        least, most = (round(end.accuracy * self.examples) for end in ends)
+        tails = " to ".join(f"{end.maximum_tail:.2g}" for end in ends)
         if not self.exact:
-            nearest = math.floor(self.accuracy * self.examples + 0.5)
-            return f"no number of {self.examples} examples gives it; {nearest} is nearest"
+            if self.possible is None:
+                return f"no number of {self.examples} examples gives it; {self.correct} is nearest"
+            near = f"{least} and {most} are nearest"
+            return f"no number of {self.examples} examples gives it; {near}; maximum tails {tails}"
         if self.possible is None:
             return ""
-        least, most = self.possible
-        return (
-            f"{round(least.accuracy * self.examples)} to {round(most.accuracy * self.examples)} of "
-            f"{self.examples} examples round to it; maximum tails {least.maximum_tail:.2g} to "
-            f"{most.maximum_tail:.2g}"
-        )
+        return f"{least} to {most} of {self.examples} examples round to it; maximum tails {tails}"
 
     @property
     def _told(self) -> str:

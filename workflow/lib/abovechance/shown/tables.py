@@ -69,7 +69,10 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _decimal(value: float) -> str:
-    """A number with three decimals, in powers of ten where these would show nothing of it."""
+    """A number with three decimals, and more if these would show 0 or 1 and it is neither."""
+    if 0.9995 <= value < 1:
+        shown = (f"{value:.{digits}f}" for digits in range(4, 18))
+        return next(text for text in shown if not text.startswith("1"))
     return f"{value + 0.0:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.1e}"
 
 
