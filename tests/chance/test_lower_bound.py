@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm, t
 
 from abovechance.chance.lower_bound import lower_bounds
+from tests.bench.lower_bound import misses
 
 
 def study(generator, prompts=20, examples=80, truth=0.6, size=1):
@@ -37,8 +38,7 @@ def test_the_best_prompts_bound_holds_in_95_of_100_studies(size):
         held += bounds.max() <= 0.6
         best = right[right.mean(axis=1).argmax()]
         naive += lower_bounds(best[None], ones[:1], resamples=500)[0] <= 0.6
-    # with 20 clusters a little too seldom, as the docstring says
-    assert (0.91 if size == 1 else 0.87) <= held / 200 <= 0.995
+    assert held / 200 >= 0.91
     assert naive / 200 < 0.75  # the best one's own interval forgets that it was chosen
 
 
@@ -51,7 +51,8 @@ def test_one_prompts_bound_is_near_the_normal_one():
 @pytest.mark.parametrize("examples", [10, 40])
 def test_a_prompt_that_is_right_in_all_examples_has_wilsons_bound(examples):
     ones = np.ones((1, examples), bool)
-    expected = binomtest(examples, examples).proportion_ci(0.9, "wilson").low
+    confidence = 1 - 2 * norm.sf(t.isf(0.05, examples - 1))  # at Student's quantile
+    expected = binomtest(examples, examples).proportion_ci(confidence, "wilson").low
     assert lower_bounds(ones, ones) == pytest.approx([expected])
 
 
@@ -61,15 +62,26 @@ def test_examples_of_a_cluster_count_for_as_many_as_their_errors_are_worth():
     common, own = generator.random(60) < 0.9, generator.random((60, 4)) < 0.9
     right = np.where(generator.random((60, 4)) < 0.7, common[:, None], own)
     accuracy = right.mean()
-    error = np.sqrt(np.sum((right.sum(axis=1) - 4 * accuracy) ** 2)) / 240
-    shrunk = (right.sum() + 2) / 244
-    worth, z = shrunk * (1 - shrunk) / error**2, 1.645
+    # with a cluster that is all right and one that is all wrong
+    means = np.concatenate([right.mean(axis=1), [0, 1]])
+    error = means.std(ddof=1) / np.sqrt(60)
+    worth, z = means.mean() * (1 - means.mean()) / error**2, t.isf(0.05, 59)
     assert 70 < worth < 200
     middle = accuracy + z**2 / (2 * worth)
     spread = z * np.sqrt(accuracy * (1 - accuracy) / worth + z**2 / (4 * worth**2))
     ones = np.ones((1, 240), bool)
     found = lower_bounds(right.reshape(1, -1), ones, np.arange(240) // 4)
     assert found == pytest.approx([(middle - spread) / (1 + z**2 / worth)], abs=0.004)
+
+
+@pytest.mark.parametrize(
+    ("prompts", "clusters", "size", "truth", "correlation"),
+    [(50, 10, 10, 0.8, 0.3), (50, 20, 10, 0.8, 0.3), (50, 20, 4, 0.8, 0.3), (5, 12, 3, 0.9, 0.6)],
+)
+def test_bounds_hold_with_few_clusters(prompts, clusters, size, truth, correlation):
+    """With each prompt's own standard error and normal quantiles, they missed in 35 to 61 %."""
+    missed = misses(prompts, clusters, size, truth, correlation, studies=200)
+    assert missed <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
 def test_a_prompt_without_an_example_in_some_resamples_has_a_bound():

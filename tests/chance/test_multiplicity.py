@@ -50,14 +50,14 @@ def test_a_table_has_them_beside_the_tails_that_they_are_of():
     table = pd.DataFrame(
         {
             "maximum_tail": [0.01, 0.04],
-            "verdict": ["above"] * 2,
+            "position": ["above"] * 2,
             "randomization_tail": [0.02, np.nan],
             "effective_prompts": [1.0, 2.0],
         }
     )
     found = with_adjusted(table)
     assert found.columns.tolist() == [
-        *("maximum_tail", "bh_tail", "by_tail", "holm_tail", "verdict"),
+        *("maximum_tail", "bh_tail", "by_tail", "holm_tail", "position"),
         *("randomization_tail", "randomization_bh_tail", "effective_prompts"),
     ]
     assert found["bh_tail"].tolist() == pytest.approx([0.02, 0.04])

@@ -4,7 +4,9 @@ import pandas as pd
 import pytest
 
 from abovechance import RandomBaseline
-from abovechance.chance.published_scores import count, is_score_table, judge_scores, read_scores
+from abovechance.chance.conclusion import in_words
+from abovechance.chance.published_scores import is_score_table, judge_scores, read_scores
+from abovechance.chance.verdicts import Verdict
 from abovechance.core.errors import InputError
 from tests.conftest import REPOSITORY
 
@@ -20,22 +22,26 @@ def test_verdicts_are_those_of_the_baselines(tmp_path):
         read_scores(written(tmp_path, "a,0.62,100,2,200", "b,0.7,100,2,200", "c,0.5,100,2,200"))
     )
     baseline = RandomBaseline.of(0.5, 100)
-    assert found["verdict"].tolist() == ["between", "above", "below"]
+    assert found["position"].tolist() == ["between", "above", "below"]
     assert found["maximum_baseline"].tolist() == pytest.approx([baseline.maximum(200)] * 3)
     assert found["maximum_tail"].tolist() == pytest.approx(baseline.tail([62, 70, 50], 200))
-    assert count(found) == (
-        "2 of 3 best scores are above the standard baseline; 1 of these is not above the maximum baseline. "
-        "1 is above it, where guessing alone would put 1.5. Guessing does as well with a probability of at "
-        "most 0.05 for 1 of them all; adjusted for their number (Benjamini-Hochberg), for 1."
-    )
+    assert found["better_than_chance"].tolist() == ["no", "yes", "no"]
+    assert in_words(found, "score") == [
+        "1 of the 3 scores is better than chance.",
+        "The best prompt beats the standard random baseline in 2 of them and the maximum random baseline in 1"
+        "; guessing alone would beat the latter in about 1.5.",
+        "1 has p <= 0.05 against as many guessers as prompts, and 1 after correction for 3 comparisons "
+        "(Benjamini-Hochberg).",
+    ]
     adjusted = ["maximum_tail", "bh_tail", "by_tail", "holm_tail"]
     assert found.columns.tolist() == [
         *("task", "best_accuracy", "examples", "prompts", "standard_baseline", "maximum_baseline"),
-        *("standard_tail", *adjusted, "guessing_above", "verdict"),
+        *("standard_tail", *adjusted, "guessing_above", "position", "better_than_chance", "reason"),
     ]
-    assert count(found[:1]) == (
-        "1 of 1 best scores are above the standard baseline; 1 of these is not above the maximum baseline."
-    )
+    assert in_words(found[:1]) == [
+        "The best score is not shown to be better than chance "
+        "(adjusted p = 1.00 against the best of 200 guessers)."
+    ]
 
 
 def test_two_scores_are_several_and_one_is_not(tmp_path):
@@ -44,7 +50,7 @@ def test_two_scores_are_several_and_one_is_not(tmp_path):
     )
     assert "bh_tail" in two
     assert "bh_tail" not in one
-    assert "Benjamini-Hochberg" in count(two)
+    assert "Benjamini-Hochberg" in in_words(two)[2]
 
 
 def test_a_rounded_accuracy_is_the_number_of_examples_that_it_stands_for(tmp_path):
@@ -58,13 +64,34 @@ def test_a_rounded_accuracy_is_the_number_of_examples_that_it_stands_for(tmp_pat
 def test_where_rounding_leaves_several_numbers_all_their_verdicts_are_told(tmp_path):
     rows = ["a,0.5,200,2,50", "b,0.57,1000,2,50", "c,0.56,1000,2,1", "d,0.54,1000,2,50"]
     found = judge_scores(read_scores(written(tmp_path, *rows)))
-    assert found["verdict"].tolist() == ["below to between", "above", "above", "between to above"]
+    assert found["position"].tolist() == ["below to between", "above", "above", "between to above"]
     assert found["note"][1].startswith("565 to 575 of 1000 examples round to it; maximum tails 0.00")
     baseline = RandomBaseline.of(0.5, 1000)
     assert found["maximum_tail"][1] == pytest.approx(baseline.tail(570, 50))
-    assert count(found).startswith("3 of 4 best scores are above the standard baseline; 1 of these is not")
-    assert "2 are not certain" in count(found)
-    assert "1 is not certain" in count(found[1:])
+    assert found["better_than_chance"].tolist() == ["no", "yes", "yes", "no"]
+    assert (
+        "the standard random baseline in 3 of them and the maximum random baseline in 2;"
+        in in_words(found)[1]
+    )
+
+
+def test_a_rounded_accuracy_of_which_some_numbers_are_significant_is_unclear(tmp_path):
+    """56.0 to 57.0 % of 1000: tails of one guesser from 0.00008 to 0.00001; of 500, from 0.04 to 0.005."""
+    (row,) = judge_scores(read_scores(written(tmp_path, "a,0.56,1000,2,500"))).to_dict("records")
+    assert row["better_than_chance"] == "unclear"
+    assert row["reason"].startswith("the accuracy is rounded: p = 0.")
+    exact = judge_scores(read_scores(written(tmp_path, "a,0.560,1000,2,500"))).iloc[0]
+    assert exact["better_than_chance"] in ("yes", "no")
+    assert "note" not in exact
+
+
+@pytest.mark.parametrize("accuracy", ["1", "0"])
+def test_all_or_none_correct_is_not_rounded(tmp_path, accuracy):
+    row = judge_scores(read_scores(written(tmp_path, f"a,{accuracy},100,2,20"))).iloc[0]
+    expected = Verdict.of(accuracy, RandomBaseline.of(0.5, 100), 20)
+    assert (row["position"], row["better_than_chance"]) == (expected.position, expected.better_than_chance)
+    assert row["position"] == ("above" if accuracy == "1" else "below")
+    assert "note" not in row
 
 
 def test_each_source_rounds_in_its_own_way(tmp_path):
@@ -180,4 +207,4 @@ def test_no_file_and_no_rows_are_told(tmp_path):
 def test_the_example_file_is_right():
     found = judge_scores(read_scores(REPOSITORY / "docs" / "published_maxima.csv"))
     assert isinstance(found, pd.DataFrame)
-    assert set(found["verdict"]) >= {"between", "above"}
+    assert set(found["position"]) >= {"between", "above"}

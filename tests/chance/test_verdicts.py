@@ -53,7 +53,7 @@ def test_a_verdict_holds_the_best_prompt_both_baselines_and_both_tails():
     assert found["maximum_baseline"] == pytest.approx(baseline.maximum(4))
     assert found["standard_tail"] == pytest.approx(baseline.tail(13))
     assert found["maximum_tail"] == pytest.approx(baseline.tail(13, 4))
-    assert found["verdict"] == "above"  # 0.613 would be expected
+    assert found["position"] == "above"  # 0.613 would be expected
 
 
 def test_the_best_of_many_is_judged_by_how_many_were_tried():
@@ -61,14 +61,14 @@ def test_the_best_of_many_is_judged_by_how_many_were_tried():
     found = verdicts(accuracy, tried=50).iloc[0]
     assert found["prompts"] == 50
     assert found["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.5, 20).maximum(50))
-    assert found["verdict"] == "between"
+    assert found["position"] == "between"
     with pytest.raises(ValueError, match="2 prompts are there"):
         verdicts(accuracy_by_prompt(with_correct(13, 12)), tried=50)
 
 
 def test_a_verdict_on_one_number_is_that_of_its_baseline():
     found = Verdict.of(0.65, RandomBaseline.of(0.5, 20), prompts=4)
-    assert (found.verdict, found.examples, found.prompts) == ("above", 20, 4)
+    assert (found.position, found.examples, found.prompts) == ("above", 20, 4)
     assert found.maximum_tail == pytest.approx(RandomBaseline.of(0.5, 20).tail(13, 4))
     shown = found._repr_html_()
     assert "<td style='text-align:left'>above</td>" in shown
@@ -84,7 +84,7 @@ def test_guessers_have_the_verdict_above_as_often_as_it_is_said():
     found = Verdict.of(0.75, baseline, prompts=12)
     best = np.random.default_rng(0).binomial(16, 0.5, (100_000, 12)).max(axis=1) / 16
     assert found.guessing_above == pytest.approx((best > baseline.maximum(12)).mean(), abs=0.005)
-    assert found.verdict == "above"
+    assert found.position == "above"
     assert found.maximum_tail > 0.3  # being above is no test
 
 
@@ -92,7 +92,7 @@ def test_a_rounded_accuracy_is_the_nearest_number_and_all_that_round_to_it():
     baseline = RandomBaseline.of(0.5, 1000)
     found = Verdict.of("0.54", baseline, prompts=50)
     assert (found.possible[0].accuracy, found.possible[1].accuracy) == (0.535, 0.545)
-    assert found.judgement["verdict"] == "between to above"
+    assert found.judgement["position"] == "between to above"
     assert found.maximum_tail == pytest.approx(baseline.tail(540, 50))
     assert ">note<" in found._repr_html_()
     assert "535 to 545 of 1000" in found._repr_html_()
@@ -108,7 +108,7 @@ def test_prompts_on_other_examples_are_compared_by_their_standardized_scores():
     table = pd.concat([lucky, good.assign(prompt=1)])
     found = verdicts(accuracy_by_prompt(table)).iloc[0]
     assert (found["best_prompt"], found["best_accuracy"], found["examples"]) == (1, 0.75, 200)
-    assert found["verdict"] == "above"
+    assert found["position"] == "above"
     several = BestOf([RandomBaseline.of(0.5, 10), RandomBaseline.of(0.5, 200)], standardized=True)
     assert found["maximum_tail"] == pytest.approx(several.tail(50 / 50**0.5))
     assert found["maximum_baseline"] == pytest.approx(0.5 + several.maximum * 50**0.5 / 200)
@@ -148,9 +148,9 @@ def test_prompts_on_examples_of_another_chance_differ():
     assert (found["best_prompt"], found["standard_baseline"]) == (1, 0.2)
 
 
-@pytest.mark.parametrize(("best", "verdict"), [(9, "below"), (10, "below"), (12, "between"), (13, "above")])
-def test_verdicts_are_below_between_above_and_equality_is_not_above(best, verdict):
-    assert judged(with_correct(best, 3, 4, 5))["verdict"] == verdict
+@pytest.mark.parametrize(("best", "position"), [(9, "below"), (10, "below"), (12, "between"), (13, "above")])
+def test_verdicts_are_below_between_above_and_equality_is_not_above(best, position):
+    assert judged(with_correct(best, 3, 4, 5))["position"] == position
 
 
 def test_settings_of_which_all_prompts_were_left_out_have_no_verdict():
@@ -164,7 +164,7 @@ def test_settings_of_which_all_prompts_were_left_out_have_no_verdict():
     assert found["left_out"].tolist() == [5, 1]
     assert found["prompts"].tolist() == [0, 2]
     assert found["examples"].tolist() == [0, 20]
-    assert found["best_prompt"].isna().tolist() == found["verdict"].isna().tolist() == [True, False]
+    assert found["best_prompt"].isna().tolist() == found["position"].isna().tolist() == [True, False]
     assert str(found["best_prompt"].dtype) == "Int64"
     assert found["maximum_tail"][1] == table["maximum_tail"][0]
 
@@ -256,7 +256,7 @@ def test_guessing_is_above_as_often_as_its_scores_are_judged_above(examples, cha
     baseline = RandomBaseline.of(chance, examples)
     several = BestOf([baseline], [prompts])
     judged = [Verdict.of(k / examples, baseline, prompts) for k in range(examples + 1)]
-    above = [k for k, verdict in enumerate(judged) if verdict.verdict == "above"]
+    above = [k for k, verdict in enumerate(judged) if verdict.position == "above"]
     expected = baseline.tail(above[0], prompts) if above else 0.0
     assert [verdict.guessing_above for verdict in judged] == pytest.approx([expected] * len(judged))
     assert all(k / examples > several.maximum for k in above)
@@ -265,18 +265,20 @@ def test_guessing_is_above_as_often_as_its_scores_are_judged_above(examples, cha
 def test_near_the_top_what_is_shown_is_what_is_decided():
     """220 guessers on four examples: one of them has all correct, all but surely."""
     found = Verdict.of("1", RandomBaseline.of(0.5, 4), 220)
-    assert found.verdict == "above"
+    assert found.position == "above"
     assert found.guessing_above == pytest.approx(1, abs=1e-5)
     shown = readable(pd.DataFrame([found.judgement])).iloc[0]
     assert shown["maximum baseline"] == "0.9999998"
     assert shown["maximum tail"] == "1.00"
+    near = readable(pd.DataFrame({"accuracy": [0.636, 0.5], "maximum_baseline": [0.63621, 0.5]}))
+    assert near["maximum baseline"].tolist() == ["0.6362", "0.500"]
 
 
 def test_a_tie_between_two_numbers_has_both_verdicts():
     baseline = RandomBaseline.of(0.5, 100)
     found = Verdict.of("0.625", baseline, 100)
     assert [end.correct for end in found.possible] == [62, 63]
-    assert found.judgement["verdict"] == "between to above"
+    assert found.judgement["position"] == "between to above"
     assert found.note.startswith(
         "no number of 100 examples gives it; 62 and 63 are nearest; maximum tails 0.65 to 0.45"
     )

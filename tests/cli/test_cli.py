@@ -19,8 +19,10 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_baseline_is_told_in_words_and_as_json():
     arguments = ["baseline", "-n", "100", "-c", "2", "-t", "200", "--accuracy", "0.62"]
     said = run(*arguments).stdout
-    assert "maximum baseline   0.636" in said
-    assert "verdict            between" in said
+    assert "maximum baseline    0.636" in said
+    assert "position            between" in said
+    assert "better than chance  no" in said
+    assert "reason              p = 0.88 against the best of 200 guessers" in said
     found = json.loads(run(*arguments, "--json").stdout)
     baseline = RandomBaseline.of(0.5, 100)
     assert found["maximum_baseline"] == baseline.maximum(200)
@@ -36,14 +38,14 @@ def test_some_choices_each():
 @pytest.mark.parametrize("accuracy", ["0,5", "0.5"])
 def test_a_rounded_accuracy_shows_all_that_it_can_be(accuracy):
     found = json.loads(run("baseline", "-n", "200", "-c", "2", "-t", "20", "-a", accuracy, "--json").stdout)
-    assert (found["accuracy"], found["verdict"]) == (0.5, "below to between")
+    assert (found["accuracy"], found["position"]) == (0.5, "below to between")
     assert found["note"].startswith("90 to 110 of 200 examples round to it")
 
 
 def test_published_maxima_are_checked():
     done = run("check", "docs/published_maxima.csv")
     assert done.returncode == 0
-    assert "are not above the maximum baseline" in done.stdout
+    assert "70 of the 165 scores are better than chance." in done.stdout
     assert len(json.loads(run("check", "docs/published_maxima.csv", "--json").stdout)) == 165
 
 

@@ -84,12 +84,12 @@ def test_what_killed_processes_left_beside_a_file_is_removed(tmp_path):
 
 def test_a_csv_of_ours_comes_back_with_its_names(tmp_path):
     table = pd.DataFrame(
-        {"model": ["2024", "NA", "007"], "value": [1.5, None, 2], "verdict": ["above", None, "x"]}
+        {"model": ["2024", "NA", "007"], "value": [1.5, None, 2], "position": ["above", None, "x"]}
     )
     write_csv(table, tmp_path / "t.csv")
     found = read_csv(tmp_path / "t.csv")
     assert found["model"].tolist() == ["2024", "NA", "007"]
-    assert found["value"].isna().tolist() == found["verdict"].isna().tolist() == [False, True, False]
+    assert found["value"].isna().tolist() == found["position"].isna().tolist() == [False, True, False]
     (tmp_path / "t.csv").write_text("")
     with pytest.raises(InputError, match="t.csv: is damaged .*; delete it and run again"):
         read_csv(tmp_path / "t.csv")

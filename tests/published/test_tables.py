@@ -57,7 +57,7 @@ def test_equality_with_the_standard_baseline_counts_as_above_it_as_published():
     table = pd.concat(
         [accuracy("emoji_movie", 4, value, 0.1, model=f"{value}") for value in (0.19, 0.2, 0.4)]
     )
-    assert published_verdicts(table)["verdict"].tolist() == ["below", "between", "above"]
+    assert published_verdicts(table)["position"].tolist() == ["below", "between", "above"]
 
 
 def test_the_papers_table_is_made_from_the_aggregated_accuracies_where_they_are_such():
@@ -86,11 +86,11 @@ def test_changes_are_the_settings_whose_verdicts_differ():
         pd.concat([accuracy("winowhy", 1, 0.56), accuracy("emoji_movie", 4, 0.25)])
     )
     mended = published.assign(
-        standard_baseline=[0.2, 0.5], verdict=["between", "between"], prompts=[200, 191]
+        standard_baseline=[0.2, 0.5], position=["between", "between"], prompts=[200, 191]
     )
     found = changes(published, mended)
     assert found["task"].tolist() == ["winowhy"]
-    assert (found["verdict_published"][0], found["verdict_data"][0]) == ("above", "between")
+    assert (found["position_published"][0], found["position_data"][0]) == ("above", "between")
     counts = changes_count(published, mended).set_index("published, down; by the data, across")
     assert counts.loc["above", "between"] == 1
     assert counts.loc["all", "all"] == 2
@@ -148,9 +148,9 @@ def predictions(released) -> list[pd.DataFrame]:
 @needs_release
 def test_table_1_of_the_base_models_is_the_published_one(predictions):
     verdicts = published_verdicts(pd.concat([accuracy_by_prompt(table) for table in predictions]))
-    between = verdicts[verdicts["verdict"] == "between"].groupby("shots").size()
+    between = verdicts[verdicts["position"] == "between"].groupby("shots").size()
     assert between.to_dict() == {1: 12, 2: 8, 4: 5}
-    cells = verdicts.set_index(["task", "model", "shots"])["verdict"]
+    cells = verdicts.set_index(["task", "model", "shots"])["position"]
     assert cells["emoji_movie", "OLMo-7B", 4] == "between"
     assert cells["winowhy", "falcon-7b", 4] == "above"
     assert cells["play_dialog_same_or_different", "Llama-2-7b", 2] == "below"

@@ -119,8 +119,10 @@ def test_predictions_and_verdicts_that_change_are_counted(tmp_path, values):
     found = differences(first, second).set_index("task")
     changed = int((values["b"][1].argmax(axis=1) != 0).sum())
     assert found["predictions"].tolist() == [0, changed]
-    assert found.loc["b", ["best_accuracy_second", "verdict_second"]].tolist() == [1.0, "above"]
-    assert differ(found).tolist() == [False, found.loc["b", "verdict_first"] != "above"]
+    assert found.loc["b", ["best_accuracy_second", "position_second"]].tolist() == [1.0, "above"]
+    names = ("position", "better_than_chance")
+    moved = any(found.loc["b", f"{name}_first"] != found.loc["b", f"{name}_second"] for name in names)
+    assert differ(found).tolist() == [False, moved]
     done = CliRunner().invoke(app, ["diff", str(first), str(second), "--json"])
     assert [row["task"] for row in json.loads(done.stdout)] == ["a", "b"]
     assert done.exit_code == int(differ(found).any())

@@ -58,12 +58,12 @@ def test_two_precisions_are_compared_setting_by_setting_and_prompt_by_prompt():
             "task": "t",
             "shots": 1,
             "best_accuracy": [0.7, 0.6],
-            "verdict": ["above", "between"],
+            "position": ["above", "between"],
         }
     )
     settings = precision_settings(verdicts, accuracy, [("a", "b")])
     row = settings.iloc[0]
-    assert (row["best_accuracy_first"], row["verdict_second"]) == (0.7, "between")
+    assert (row["best_accuracy_first"], row["position_second"]) == (0.7, "between")
     assert row["mean_change"] == pytest.approx(-0.1)
     assert row["correlation"] == pytest.approx(1)
     summary = precision_summary(settings).iloc[0]

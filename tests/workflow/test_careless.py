@@ -60,7 +60,7 @@ def test_what_is_left_out_is_counted_and_does_not_pass_for_done(place):
     verdicts = pd.read_csv(results / "verdicts.csv").set_index("task")
     assert verdicts["left_out"].to_dict() == {"short": 0, "long": 3}
     assert verdicts["prompts"].to_dict() == {"short": 3, "long": 0}
-    assert verdicts["verdict"].notna().to_dict() == {"short": True, "long": False}
+    assert verdicts["position"].notna().to_dict() == {"short": True, "long": False}
     counts = pd.read_csv(results / "tables" / "verdict_counts.csv").iloc[-1]
     assert (counts["settings"], counts["left_out"]) == (2, 1)
     assert pd.read_csv(results / "tables" / "left_out.csv")["task"].tolist() == ["long"]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
+from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.randomization import effective_prompts, for_verdicts
 from abovechance.chance.verdicts import verdicts, with_left_out
@@ -27,7 +28,7 @@ with logged(snakemake):
         draws = read_made_from(Path(files.randomization[0]))["draws"]
         tails = table["randomization_tail"], table["standard_tail"]
         table["effective_prompts"] = effective_prompts(*tails, table["prompts"], draws)
-    table = with_adjusted(table)
+    table = with_conclusions(with_adjusted(table))
     if files.get("left_out"):
         table = with_left_out(table, read_table(Path(files.left_out[0])))
     write_csv(table, Path(snakemake.output[0]))

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.chance.baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
+from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.rounding import Correct, decimals
 from abovechance.chance.verdicts import Verdict
@@ -24,7 +25,6 @@ from abovechance.core.reading import heading, number, read_csv_texts, whole
 NAMES = ("source", "task", "model")
 NUMBERS = ("best_accuracy", "examples", "prompts")
 CHANCES = ("chance", "choices")
-LEVEL = 0.05
 
 
 def read_scores(path: Path) -> pd.DataFrame:
@@ -131,49 +131,18 @@ def judge_scores(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         The table with both baselines, both tail probabilities, the maximum baseline's adjusted for the
-        number of scores where there are several, the ``verdict``, and a ``note`` where rounding leaves
+        number of scores where there are several, the ``position``, and a ``note`` where rounding leaves
         something open.
     """
-    judged = []
+    judged, ends = [], []
     for row in table.to_dict("records"):
         baseline = RandomBaseline.of(row.pop("chance"), row["examples"])
         found = Verdict.of(row["best_accuracy"], baseline, row["prompts"], row.pop("digits"))
         judged.append(row | found.judgement | {"note": found.note})
+        ends.append([end.maximum_tail for end in found.possible or (found, found)])
     shown = pd.DataFrame(judged)
     if len(shown) > 1:
         shown = with_adjusted(shown)
+    shown = with_conclusions(shown, [*np.array(ends).T])
+    shown["note"] = shown.pop("note")  # the last column
     return shown if shown["note"].any() else shown.drop(columns="note")
-
-
-def count(judged: pd.DataFrame) -> str:
-    """What the verdicts on several best scores come to, in words.
-
-    Of a score that is rounded so that several verdicts are possible, the least counts, and the tail of the
-    nearest number.
-
-    Parameters
-    ----------
-    judged
-        From ``judge_scores`` or ``verdicts``, with its tails adjusted where it has several rows.
-    """
-    verdict = judged["verdict"].str.partition(" to ")[0]
-    above, between = int((verdict == "above").sum()), int((verdict == "between").sum())
-    told = [
-        f"{above + between} of {len(judged)} best scores are above the standard baseline; "
-        f"{between} of these {_are(between)} not above the maximum baseline."
-    ]
-    if len(judged) > 1:
-        low = int((judged["maximum_tail"] <= LEVEL).sum())
-        adjusted = int((judged["bh_tail"] <= LEVEL).sum())
-        told.append(
-            f"{above} {_are(above)} above it, where guessing alone would put "
-            f"{judged['guessing_above'].sum():.1f}. Guessing does as well with a probability of at most "
-            f"{LEVEL} for {low} of them all; adjusted for their number (Benjamini-Hochberg), for {adjusted}."
-        )
-    if open_ones := int(judged["verdict"].str.contains(" to ").sum()):
-        told.append(f"{open_ones} {_are(open_ones)} not certain, being rounded.")
-    return " ".join(told)
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"

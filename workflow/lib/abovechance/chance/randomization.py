@@ -23,6 +23,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.conclusion import LEVEL
 from abovechance.chance.gold import Gold
 from abovechance.chance.lower_bound import lower_bounds
 from abovechance.core.arrays import Bools, Floats, Ints
@@ -51,7 +52,6 @@ RANDOMIZATION = TableSchema(
 
 
 STATISTICS = ("accuracy", "macro_f1")
-LEVEL = 0.05  # the significance level at which power is computed
 LEAST_POWER = 0.5  # with less, a p-value above the level says nothing
 SIMULATED_PROMPTS = 200
 

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 
 from abovechance.chance.baseline import RandomBaseline, check_prompts
 from abovechance.chance.best_of import BestOf, accuracy_of, is_above, score_of
+from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.rounding import Correct, as_fraction
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, by_setting
 
-VERDICTS = ("below", "between", "above")
+POSITIONS = ("below", "between", "above")
 
 
 def judge(score: ArrayLike, standard: ArrayLike, maximum: ArrayLike) -> Any:
@@ -47,9 +48,10 @@ class Verdict:
         The probability that one guesser, or the best of as many, does at least as well.
     guessing_above
         The probability that the best of as many guessers is above the maximum baseline, which is their
-        mean: how often guessing alone has the verdict ``above``.
-    verdict
-        ``below``, ``between`` or ``above``.
+        mean: how often guessing alone is ``above``.
+    position
+        ``below``, ``between`` or ``above``: where the accuracy lies among the baselines (the paper's
+        verdict). It is no test, see ``better_than_chance``.
     exact
         Whether any number of correct examples rounds to the accuracy; else all is of the nearest.
     possible
@@ -66,7 +68,7 @@ class Verdict:
     standard_tail: float
     maximum_tail: float
     guessing_above: float
-    verdict: str
+    position: str
     possible: tuple[Verdict, Verdict] | None = None
     exact: bool = True
 
@@ -95,7 +97,7 @@ class Verdict:
 
         Examples
         --------
-        >>> Verdict.of(0.62, RandomBaseline.of(chance=0.5, examples=100), prompts=200).verdict
+        >>> Verdict.of(0.62, RandomBaseline.of(chance=0.5, examples=100), prompts=200).position
         'between'
         """
         check_prompts(prompts)
@@ -148,17 +150,30 @@ class Verdict:
             standard_tail=own.tail(correct),
             maximum_tail=float(several.tail(score)),
             guessing_above=float(several.guessing_above),
-            verdict=judge(score, standard, several.maximum),
+            position=judge(score, standard, several.maximum),
         )
 
     @property
     def judgement(self) -> dict[str, Any]:
-        """Baselines, tails and verdict: the columns that every table of verdicts has, in their order.
+        """Baselines, tails and position: the columns that every table of verdicts has, in their order.
 
         Where the accuracy is rounded so that several verdicts are possible, the first and the last of them.
         """
         columns = ("standard_baseline", "maximum_baseline", "standard_tail", "maximum_tail", "guessing_above")
-        return {name: getattr(self, name) for name in columns} | {"verdict": self._told}
+        return {name: getattr(self, name) for name in columns} | {"position": self._told}
+
+    @property
+    def conclusion(self) -> dict[str, str]:
+        """``better_than_chance`` and the ``reason``, from the tails alone (``chance.conclusion``)."""
+        ends = [np.array([end.maximum_tail]) for end in self.possible or ()]
+        table = pd.DataFrame([self.judgement | {"prompts": self.prompts}])
+        found: pd.Series[str] = with_conclusions(table, ends)[["better_than_chance", "reason"]].iloc[0]
+        return {str(name): value for name, value in found.items()}
+
+    @property
+    def better_than_chance(self) -> str:
+        """``yes``, ``no`` or ``unclear``, at a level of 0.05."""
+        return self.conclusion["better_than_chance"]
 
     @property
     def note(self) -> str:
@@ -177,13 +192,13 @@ class Verdict:
 
     @property
     def _told(self) -> str:
-        if self.possible is None or self.possible[0].verdict == self.possible[1].verdict:
-            return self.verdict
-        return f"{self.possible[0].verdict} to {self.possible[1].verdict}"
+        if self.possible is None or self.possible[0].position == self.possible[1].position:
+            return self.position
+        return f"{self.possible[0].position} to {self.possible[1].position}"
 
     def _repr_html_(self) -> str:
         rows = {"accuracy": self.accuracy, "examples": self.examples, "prompts": self.prompts}
-        return as_html(rows | self.judgement | ({"note": self.note} if self.note else {}))
+        return as_html(rows | self.judgement | self.conclusion | ({"note": self.note} if self.note else {}))
 
 
 def baselines(accuracy: pd.DataFrame) -> list[RandomBaseline]:
@@ -229,7 +244,10 @@ def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
-    """One row per setting: what stands first in ``verdicts.csv``, in the order of the table ``accuracy``.
+    """One row per setting: the first columns of ``verdicts.csv``, in the order of the table ``accuracy``.
+
+    The conclusions are those of each setting by itself, without a randomization test. If there are several
+    settings or other tests, ``with_conclusions`` gives those that follow from all.
 
     Parameters
     ----------
@@ -243,7 +261,7 @@ def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
         row = setting._asdict() | {"examples": found.examples, "prompts": found.prompts}
         row |= {"best_prompt": int(ordered["prompt"].iloc[0]), "best_accuracy": found.accuracy}
         rows.append(row | found.judgement)
-    return pd.DataFrame(rows)
+    return with_conclusions(pd.DataFrame(rows))
 
 
 def with_left_out(table: pd.DataFrame, left_out: pd.DataFrame) -> pd.DataFrame:

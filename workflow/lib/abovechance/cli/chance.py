@@ -70,7 +70,7 @@ def baseline(
     if accuracy is not None:
         verdict = Verdict.of(accuracy, guesser, prompts)
         found = {"accuracy": verdict.accuracy, "examples": guesser.examples, "prompts": prompts}
-        found |= verdict.judgement | ({"note": verdict.note} if verdict.note else {})
+        found |= verdict.judgement | verdict.conclusion | ({"note": verdict.note} if verdict.note else {})
     else:
         found = {
             "examples": guesser.examples,

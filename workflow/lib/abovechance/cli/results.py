@@ -12,6 +12,7 @@ import pandas as pd
 import typer
 
 from abovechance.chance import published_scores
+from abovechance.chance.conclusion import in_words, with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.verdicts import verdicts
 from abovechance.cli.app import app, example_lines
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 # Columns for which a screen is too narrow.
-FOR_PROGRAMS = ["by_tail", "holm_tail", "guessing_above"]
+FOR_PROGRAMS = ["by_tail", "holm_tail", "guessing_above", "reason"]
 
 
 @app.command(
@@ -88,10 +89,10 @@ def check(
                 "be to leave it out"
             )
         judged = verdicts(accuracy, prompts)
-        judged = with_adjusted(judged) if len(judged) > 1 else judged
+        judged = with_conclusions(with_adjusted(judged) if len(judged) > 1 else judged)
     show(judged if as_json else judged.drop(columns=FOR_PROGRAMS, errors="ignore"), as_json)
     if not as_json:
-        typer.echo(f"\n{published_scores.count(judged)}")
+        typer.echo("\n" + " ".join(in_words(judged, "score")))
 
 
 @app.command(

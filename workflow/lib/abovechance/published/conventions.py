@@ -51,7 +51,7 @@ class Convention:
         """The maximum random baseline."""
         return RandomBaseline.of(self.chance, self.examples).maximum(self.prompts)
 
-    def verdict(self, best: float) -> str:
+    def position(self, best: float) -> str:
         """The verdict on a best accuracy, as the paper decides it."""
         if best < self.chance:
             return "below"
@@ -88,7 +88,7 @@ def published_verdicts(
                 "best_accuracy": value,
                 "standard_baseline": convention.chance,
                 "maximum_baseline": convention.maximum,
-                "verdict": convention.verdict(value),
+                "position": convention.position(value),
             }
         )
     return pd.DataFrame(rows)

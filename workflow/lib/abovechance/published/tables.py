@@ -38,7 +38,12 @@ def grid(verdicts: pd.DataFrame) -> pd.DataFrame:
     """
     sizes = {name: min(task.examples, SAMPLED) for name, task in nominal().items()}
     cells = verdicts.pivot_table(
-        index="task", columns=["model", "shots"], values="verdict", aggfunc="first", sort=False, observed=True
+        index="task",
+        columns=["model", "shots"],
+        values="position",
+        aggfunc="first",
+        sort=False,
+        observed=True,
     )
     ordered = sorted(cells.index, key=lambda task: (sizes.get(task, SAMPLED), task))
     cells = cells.loc[ordered, sorted(cells.columns, key=lambda column: (column[1], column[0]))]
@@ -57,8 +62,8 @@ def grid(verdicts: pd.DataFrame) -> pd.DataFrame:
 def changes(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
     """The settings whose verdict is another once their numbers are those of the data."""
     both = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
-    changed = both[both["verdict_published"] != both["verdict_data"]]
-    names = ("verdict", "best_accuracy", "examples", "prompts", "standard_baseline", "maximum_baseline")
+    changed = both[both["position_published"] != both["position_data"]]
+    names = ("position", "best_accuracy", "examples", "prompts", "standard_baseline", "maximum_baseline")
     columns = [f"{name}_{side}" for name in names for side in ("published", "data")]
     return changed[[*SETTING, *columns]].reset_index(drop=True)
 
@@ -67,7 +72,7 @@ def changes_count(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame
     """How many settings go from which published verdict (rows) to which by the data (columns)."""
     both = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
     order = ["below", "between", "above"]
-    table = pd.crosstab(both["verdict_published"], both["verdict_data"])
+    table = pd.crosstab(both["position_published"], both["position_data"])
     table = table.reindex(index=order, columns=order, fill_value=0)
     table["all"] = table.sum(axis=1)
     table.loc["all"] = table.sum()

@@ -20,7 +20,7 @@ from abovechance.core.settings import SETTING, Setting, setting_of
 from abovechance.core.tables import read_made_from, read_table, reading
 
 Place = tuple[Path, int]
-BOTH = ("best_accuracy", "maximum_tail", "verdict")
+BOTH = ("best_accuracy", "maximum_tail", "position", "better_than_chance")
 
 
 def differences(first: Path, second: Path) -> pd.DataFrame:
@@ -38,7 +38,7 @@ def differences(first: Path, second: Path) -> pd.DataFrame:
         with the same texts, and how many ``other_prompts`` only one has; of the first, ``predictions``, how
         many of ``of_predictions`` differ, and ``drift``, the greatest difference of a choice's log-likelihood
         in nats, missing where scores are not there; and of each study, ``best_accuracy``, ``maximum_tail``
-        and ``verdict``, missing where it lacks the setting.
+        ``position`` and ``better_than_chance``, missing where it lacks the setting.
 
     Raises
     ------
@@ -62,9 +62,11 @@ def differences(first: Path, second: Path) -> pd.DataFrame:
 
 
 def differ(table: pd.DataFrame) -> pd.Series[bool]:
-    """(rows,) whether a setting's verdict differs, or only one of the studies has it or a prompt of it."""
-    other = table["verdict_first"].fillna("") != table["verdict_second"].fillna("")
-    return other | (table["prompts"] == 0)
+    """(rows,) whether settings differ in position or conclusion, or a study lacks one or its prompts."""
+    other = table["prompts"] == 0
+    for name in ("position", "better_than_chance"):
+        other |= table[f"{name}_first"].fillna("") != table[f"{name}_second"].fillna("")
+    return other
 
 
 def in_words(table: pd.DataFrame) -> str:

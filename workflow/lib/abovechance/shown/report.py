@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import pandas as pd
 
+from abovechance.chance.conclusion import in_words, probability
 from abovechance.core.files import read_csv
 from abovechance.series.summary import ACCURACY
 from abovechance.shown import style
-from abovechance.shown.tables import LEVEL, probability, readable, verdict_counts
+from abovechance.shown.tables import readable, verdict_counts
 
 if TYPE_CHECKING:
     from abovechance.shown.catalogue import ShownFigure, ShownTable
@@ -79,7 +80,7 @@ def render(
     template = environment.from_string(
         files("abovechance.shown").joinpath("report.html.jinja").read_text(encoding="utf-8")
     )
-    told = [[] if verdicts is None else lead(verdicts), [] if series is None else series_lead(series)]
+    told = [[] if verdicts is None else in_words(verdicts), [] if series is None else series_lead(series)]
     return template.render(
         study=study,
         question="How much do scores vary?" if verdicts is None else "Is the best score better than chance?",
@@ -89,35 +90,8 @@ def render(
         pictures=pictures,
         facts=facts,
         sections=sections,
-        colours=style.VERDICT_COLOURS,
-        evidence=style.EVIDENCE,
+        colours={word: colour for word, (colour, _) in style.CONCLUSIONS.items()},
     )
-
-
-def lead(verdicts: pd.DataFrame) -> list[str]:
-    """What the verdicts of a study mean, in two sentences."""
-    judged = verdicts[verdicts["verdict"].notna()]
-    above, guessed = int((judged["verdict"] == "above").sum()), judged["guessing_above"].sum()
-    many = (
-        f"{len(judged)} setting{'' if len(judged) == 1 else 's'} (a model on a task with a number of shots)"
-    )
-    low, adjusted = (int((judged[tail] <= LEVEL).sum()) for tail in ("maximum_tail", "bh_tail"))
-    told = (
-        f"As many guessers as prompts do as well with a probability of at most {LEVEL} in {low or 'none'} of "
-        f"them, and adjusted for all {len(judged)} (Benjamini-Hochberg) in {adjusted or 'none'}"
-    )
-    if "randomization_tail" in judged:
-        tails = ("randomization_tail", "randomization_bh_tail")
-        low, adjusted = (int((judged[tail] <= LEVEL).sum()) for tail in tails)
-        told += (
-            "; by the randomization test, which keeps what prompts have in common, in "
-            f"{low or 'none'} and {adjusted or 'none'}"
-        )
-    return [
-        f"Of {many}, {above} {'has' if above == 1 else 'have'} a best prompt above the maximum random "
-        f"baseline, where guessing alone would put {guessed:.1f}.",
-        f"{told}.",
-    ]
 
 
 def series_lead(series: pd.DataFrame) -> list[str]:
@@ -198,19 +172,16 @@ def _glance(verdicts: pd.DataFrame, rows: str, columns: str) -> list[dict[str, A
 
 def _cell(row: Any) -> dict[str, str]:
     """What the table at a glance shows of a setting."""
-    if pd.isna(row.verdict):
+    if pd.isna(row.better_than_chance):
         hint = f"all {row.left_out} prompts are longer than the model's context"
-        return {"verdict": "left-out", "label": "left out", "best": "none", "hint": hint}
-    strength, _ = style.evidence(row.maximum_tail)
+        return {"conclusion": "left-out", "label": "left out", "best": "none", "hint": hint}
     hint = (
-        f"best of {row.prompts} prompts on {row.examples} examples: "
-        f"{row.best_accuracy:.3f}; standard baseline {row.standard_baseline:.3f} "
-        f"(tail {probability(row.standard_tail)}), maximum baseline "
-        f"{row.maximum_baseline:.3f} (tail {probability(row.maximum_tail)})" + _randomized(row)
+        f"best of {row.prompts} prompts on {row.examples} examples: {row.best_accuracy:.3f}; standard "
+        f"baseline {row.standard_baseline:.3f}, maximum baseline {row.maximum_baseline:.3f}; {row.reason}"
     )
     return {
-        "verdict": f"{row.verdict} {strength}" if row.verdict == "above" else row.verdict,
-        "label": f"{row.verdict}, {_short(row.maximum_tail)}",
+        "conclusion": row.better_than_chance,
+        "label": f"{row.better_than_chance}, {_short(row.bh_tail)}",
         "best": f"{row.best_accuracy:.0%}",
         "hint": hint,
     }
@@ -224,12 +195,6 @@ def _short(tail: float) -> str:
 def _rows(table: pd.DataFrame) -> Iterator[Any]:
     """The rows of a table with its columns as attributes."""
     yield from table.itertuples()
-
-
-def _randomized(row: Any) -> str:
-    """The randomization test in words, where there is one."""
-    tail = getattr(row, "randomization_tail", None)
-    return "" if tail is None or pd.isna(tail) else f"; randomization test {probability(tail)}"
 
 
 def _html(table: pd.DataFrame, classes: str = "data") -> str:

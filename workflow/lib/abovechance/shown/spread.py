@@ -26,8 +26,9 @@ from abovechance.shown.panels import (
 
 
 def spread_numbers(accuracy: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """One row per prompt: its accuracy, and its setting's baselines, tail and verdict."""
-    beside = [*SETTING, "best_prompt", "standard_baseline", "maximum_baseline", "maximum_tail", "verdict"]
+    """One row per prompt: its accuracy, and its setting's baselines, tail and conclusion."""
+    beside = [*SETTING, "best_prompt", "standard_baseline", "maximum_baseline", "maximum_tail"]
+    beside += ["position", "better_than_chance"]
     return accuracy[[*SETTING, "prompt", "accuracy"]].merge(verdicts[beside], on=SETTING)
 
 
@@ -56,16 +57,16 @@ def spread(numbers: pd.DataFrame) -> Figure:
         Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=legend_label(m))
         for m in models
     ]
-    best = _best_marks("best prompt, tail above 0.05", "best prompt, tail at most 0.05 (*), 0.01 (**)")
+    best = _best_marks("best prompt, not better than chance (?: unclear)", "better than chance (*)")
     legend_below(figure, [*marks, *baseline_marks(), *best])
     return figure
 
 
-def _best_marks(weak: str, strong: str) -> list[Line2D]:
+def _best_marks(no: str, yes: str) -> list[Line2D]:
     look: dict[str, Any] = {"marker": "o", "linestyle": "", "color": style.INK, "markersize": 4}
     return [
         Line2D([], [], markerfacecolor=face, label=label, **look)
-        for face, label in (("white", weak), (style.INK, strong))
+        for face, label in (("white", no), (style.INK, yes))
     ]
 
 
@@ -87,7 +88,7 @@ def _spread_of_many(numbers: pd.DataFrame, tasks: list[str], shots: list[int]) -
         percent_axis(axes)
     label_first_column(panels, "accuracy")
     many = numbers["model"].nunique()
-    marks = _best_marks(f"best prompt of one of {many} models, tail above 0.05", "tail at most 0.05")
+    marks = _best_marks(f"best prompt of one of {many} models, not better than chance", "better than chance")
     legend_below(figure, [*baseline_marks(), *marks])
     return figure
 
@@ -95,8 +96,7 @@ def _spread_of_many(numbers: pd.DataFrame, tasks: list[str], shots: list[int]) -
 def _crowd(axes: Axes, place: int, best: pd.DataFrame) -> None:
     """The best prompts of all models with one number of shots, the lowest on the left."""
     across = place + np.linspace(-0.4, 0.4, len(best)) if len(best) > 1 else np.full(len(best), float(place))
-    strong = np.array([style.evidence(tail)[0] != "weak" for tail in best["maximum_tail"]], dtype=bool)
-    faces = np.where(strong, style.INK, "white")
+    faces = np.where(best["better_than_chance"] == "yes", style.INK, "white")
     axes.scatter(across, best["accuracy"], s=7, color=faces, edgecolor=style.INK, linewidth=0.4, zorder=2)
     for name in ("standard", "maximum"):
         axes.plot(across, best[f"{name}_baseline"], zorder=3, **style.BASELINES[name])
@@ -113,12 +113,12 @@ def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour:
     across = centre + np.clip(offsets, -0.45, 0.45) * width
     axes.scatter(across, values, s=7, color=colour, alpha=0.55, linewidth=0, zorder=2)
     best = int((group["prompt"] == group["best_prompt"]).to_numpy().argmax())
-    name, mark = style.evidence(group["maximum_tail"].iloc[0])
-    # a best prompt that guessers reach is an empty ring
-    face = "white" if name == "weak" else colour
+    conclusion = group["better_than_chance"].iloc[0]
+    # a best prompt that is not shown to be better than chance is an empty ring
+    face = colour if conclusion == "yes" else "white"
     axes.scatter(centre, values[best], s=20, color=face, edgecolor=colour, linewidth=0.9, zorder=4)
     axes.annotate(
-        mark,
+        style.CONCLUSIONS[conclusion][1],
         (centre, values[best]),
         (0, 1.5),
         textcoords="offset points",

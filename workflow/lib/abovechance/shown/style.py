@@ -24,14 +24,8 @@ BASELINES: dict[str, dict[str, Any]] = {
     "standard": {"color": FAINT, "linestyle": (0, (3, 2)), "linewidth": 1.1},
     "maximum": {"color": INK, "linestyle": "-", "linewidth": 1.3},
 }
-VERDICT_COLOURS = {"below": "#D9D9D9", "between": "#F6C65B", "above": "#5BA4CF"}
-# A best prompt above the maximum baseline is evidence only where guessers seldom do as well: (the most that
-# their tail may be, what such a prompt is called, its colour, its mark in figures), the least first.
-EVIDENCE = (
-    (0.01, "strong", "#3D8FC4", "**"),
-    (0.05, "fair", "#A3CDE8", "*"),
-    (1.0, "weak", "#EEF5FA", ""),
-)
+# {is the best prompt better than chance: (its colour in tables, its mark in figures)}
+CONCLUSIONS = {"yes": ("#3D8FC4", "*"), "unclear": ("#F6C65B", "?"), "no": ("#D9D9D9", "")}
 
 _SETTINGS: Any = {
     "font.size": 8,
@@ -70,12 +64,6 @@ def colours(names: Sequence[str]) -> dict[str, str]:
 def dashes(index: int) -> Any:
     """The line of the index-th name: where colours begin again, another one."""
     return ("-", "--", ":", "-.")[index // len(COLOURS) % 4]
-
-
-def evidence(tail: float) -> tuple[str, str]:
-    """How strong the evidence of a tail probability is, and its mark in figures."""
-    name, mark = next((name, mark) for most, name, _, mark in EVIDENCE if tail <= most)
-    return name, mark
 
 
 def words(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,10 +14,10 @@ from abovechance.chance.agreement import (
     most_prompts,
     of_guessers,
 )
-from abovechance.chance.verdicts import VERDICTS
+from abovechance.chance.best_of import TOLERANCE
+from abovechance.chance.conclusion import CONCLUSIONS, LEVEL, probability
+from abovechance.chance.verdicts import POSITIONS
 from abovechance.core.files import check_names, write_csv, write_text
-
-LEVEL = 0.05
 
 
 def write(table: pd.DataFrame, stem: Path) -> None:
@@ -65,7 +64,27 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
             values = values.map(lambda value, write_one=write_one: "" if pd.isna(value) else write_one(value))
         lacking = "" if column in UNKNOWN else "none"
         shown[column.replace("_", " ")] = values.where(values.notna(), lacking).astype(str)
+    return _told_apart(table, shown)
+
+
+def _told_apart(table: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
+    """``shown`` with more digits of baselines that would look like the accuracy and are not equal to it."""
+    accuracy = next((name for name in ("accuracy", "best_accuracy") if name in table), None)
+    for name in ("standard_baseline", "maximum_baseline") if accuracy else ():
+        if name not in table:
+            continue
+        heading = name.replace("_", " ")
+        written = zip(table[accuracy], table[name], shown[heading], strict=True)
+        shown[heading] = [
+            text if not abs(own - value) < 0.001 or abs(own - value) < TOLERANCE else _apart(value, own)
+            for own, value, text in written
+        ]
     return shown
+
+
+def _apart(value: float, other: float) -> str:
+    """A number with three decimals, or more until it is written in another way than the other one."""
+    return next(text for digits in range(3, 18) if (text := f"{value:.{digits}f}") != f"{other:.{digits}f}")
 
 
 def _decimal(value: float) -> str:
@@ -76,26 +95,15 @@ def _decimal(value: float) -> str:
     return f"{value + 0.0:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.1e}"
 
 
-def probability(value: float) -> str:
-    """A probability with two decimals, in powers of ten where it is small.
-
-    What is above ``LEVEL`` is not written as if it were at it.
-    """
-    if value < 0.01:
-        return f"{value:.1e}"
-    shown = (f"{value:.{digits}f}" for digits in (2, 3, 4))
-    told = next((text for text in shown if (float(text) > LEVEL) == (value > LEVEL)), None)
-    return told or f"{math.ceil(value * 1e4) / 1e4:.4f}"
-
-
 def verdict_counts(verdicts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """How many settings are below, between and above the baselines, by group and in total.
 
-    Also how many are above the standard baseline, and the share of these that are not above
-    the maximum one: what the standard baseline alone would have misled about. How many guessing alone would
-    put above the maximum baseline; and for how many guessing does as well with a probability of at most
-    0.05, as it is and adjusted for all settings (Benjamini and Hochberg). Where the verdicts say
-    what was left out, how many settings have no verdict, all their prompts being left out.
+    Also for how many the conclusion is yes, no or unclear; how many are above the standard baseline, and the
+    share of these that are not above the maximum one: what the standard baseline alone would have misled
+    about. How many guessing alone would put above the maximum baseline; and for how many guessing does as
+    well with a probability of at most 0.05, as it is and adjusted for all settings (Benjamini and Hochberg).
+    Where the verdicts say what was left out, how many settings have no verdict, all their prompts being left
+    out.
     """
     groups = [(key, group) for key, group in verdicts.groupby(by, observed=True, sort=False)]
     groups.append((("total", *[""] * (len(by) - 1)), verdicts))
@@ -103,12 +111,16 @@ def verdict_counts(verdicts: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def _count(group: pd.DataFrame) -> dict[str, object]:
-    counts = {verdict: int((group["verdict"] == verdict).sum()) for verdict in VERDICTS}
+    counts = {position: int((group["position"] == position).sum()) for position in POSITIONS}
     above_standard = counts["between"] + counts["above"]
     share = counts["between"] / above_standard if above_standard else float("nan")
     return {
         "settings": len(group),
-        **({"left_out": int(group["verdict"].isna().sum())} if "left_out" in group else {}),
+        **({"left_out": int(group["position"].isna().sum())} if "left_out" in group else {}),
+        **{
+            f"better_than_chance_{word}": int((group["better_than_chance"] == word).sum())
+            for word in CONCLUSIONS
+        },
         **counts,
         "above_standard": above_standard,
         "share_between": share,
@@ -139,9 +151,9 @@ def precision_settings(
     keys = ["task", "shots"]
     parts = []
     for pair in pairs:
-        judged = verdicts[verdicts["verdict"].notna()]
+        judged = verdicts[verdicts["position"].notna()]
         of_pair = [judged[judged["model"] == model] for model in pair]
-        first, second = (table[[*keys, "best_accuracy", "verdict"]] for table in of_pair)
+        first, second = (table[[*keys, "best_accuracy", "position"]] for table in of_pair)
         both = first.merge(second, on=keys, suffixes=("_first", "_second"))
         same = [accuracy.loc[accuracy["model"] == model, [*keys, "prompt", "accuracy"]] for model in pair]
         each = same[0].merge(same[1], on=[*keys, "prompt"], suffixes=("_first", "_second"))
@@ -180,10 +192,10 @@ def precision_summary(settings: pd.DataFrame) -> pd.DataFrame:
     for key, group in settings.groupby(["first", "second", "shots"], sort=False):
         row = dict(zip(("first", "second", "shots"), key, strict=True)) | {"settings": len(group)}
         for side in ("first", "second"):
-            verdict = group[f"verdict_{side}"]
+            verdict = group[f"position_{side}"]
             row[f"above_standard_{side}"] = int((verdict != "below").sum())
             row[f"between_{side}"] = int((verdict == "between").sum())
-        row["same_verdict"] = int((group["verdict_first"] == group["verdict_second"]).sum())
+        row["same_verdict"] = int((group["position_first"] == group["position_second"]).sum())
         row["mean_change_of_best"] = (group["best_accuracy_second"] - group["best_accuracy_first"]).mean()
         rows.append(row)
     return pd.DataFrame(rows, columns=_SUMMARY)

@@ -1,0 +1,159 @@
+"""One conclusion per setting: is its best prompt better than chance?
+
+It joins two tests at a level of 0.05. The tail of the maximum random baseline compares the best prompt with
+the best of as many independent guessers. The randomization test, if there is one, takes into account what the
+guessers do not have: unbalanced labels, and prompts and examples that depend on each other. If several
+settings are tested, p-values are adjusted for their number (Benjamini and Hochberg).
+
+- ``yes``: all tests reject;
+- ``no``: none does;
+- ``unclear``: they disagree; or the randomization test has no power; or the accuracy is rounded, and the
+numbers of
+  correct examples that round to it disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from abovechance.chance.multiplicity import adjusted
+from abovechance.core.arrays import Floats
+
+LEVEL = 0.05
+CONCLUSIONS = ("yes", "no", "unclear")
+
+
+def conclude(
+    tail: float, position: str, prompts: int, randomization_tail: float | None = None, name: str = "p"
+) -> tuple[str, str]:
+    """Return one of ``CONCLUSIONS`` on whether a best prompt is better than chance, and the reason.
+
+    Parameters
+    ----------
+    tail
+        The maximum random baseline's.
+    position
+        ``below``, ``between`` or ``above`` the baselines.
+    prompts
+        The number of prompts that were tried.
+    randomization_tail
+        The randomization test's p-value; nan if it has no power, None if there is no such test.
+    name
+        How p-values are called.
+    """
+    rejects = tail <= LEVEL
+    reason = f"{name} = {probability(tail)} against the best of {prompts} guessers"
+    if randomization_tail is None:
+        return "yes" if rejects else "no", reason
+    if math.isnan(randomization_tail):
+        return "unclear" if rejects else "no", f"{reason}; the randomization test has no power"
+    reason += f"; {name} = {probability(randomization_tail)} in the randomization test"
+    if rejects and randomization_tail > LEVEL:
+        return "unclear", f"{reason}: label frequencies alone may explain it"
+    if randomization_tail <= LEVEL and not rejects:
+        return "no" if position == "below" else "unclear", reason
+    return "yes" if rejects else "no", reason
+
+
+def with_conclusions(table: pd.DataFrame, possible_tails: Sequence[Floats] = ()) -> pd.DataFrame:
+    """Return a table of verdicts with the columns ``better_than_chance`` and ``reason``.
+
+    Parameters
+    ----------
+    table
+        One row per setting, with its tails, adjusted (``with_adjusted``) if there are several rows.
+    possible_tails
+        Each (rows,) what ``maximum_tail`` would be for other numbers of correct examples that round to the
+        accuracies.
+    """
+    several = "bh_tail" in table
+    main = table["bh_tail" if several else "maximum_tail"].to_numpy(dtype=np.float64)
+    others = [adjusted(tails, "bh") if several else tails for tails in possible_tails]
+    tests = [name for name in ("randomization_bh_tail", "randomization_tail") if name in table][:1]
+    rows = []
+    for place, row in enumerate(table.to_dict("records")):
+        randomized = float(row[tests[0]]) if tests else None
+        shared: dict[str, Any] = {"randomization_tail": randomized, "name": "adjusted p" if several else "p"}
+        position, _, highest = str(row["position"]).partition(" to ")
+        word, reason = conclude(main[place], highest or position, row["prompts"], **shared)
+        tails = [float(each[place]) for each in others]
+        if {conclude(tail, position, row["prompts"], **shared)[0] for tail in tails} - {word}:
+            ends = f"{probability(max(tails))} to {probability(min(tails))}"
+            word, reason = "unclear", f"the accuracy is rounded: {shared['name']} = {ends}"
+        rows.append({"better_than_chance": word, "reason": reason})
+    return table.assign(**pd.DataFrame(rows, index=table.index, columns=["better_than_chance", "reason"]))
+
+
+def in_words(table: pd.DataFrame, what: str = "setting") -> list[str]:
+    """Return what a table with conclusions comes to, in a few sentences.
+
+    Parameters
+    ----------
+    table
+        From ``with_conclusions``. Rows without a conclusion do not count. If an accuracy is rounded so that
+        several positions are possible, the lowest counts.
+    what
+        What a row is.
+    """
+    judged = table[table["better_than_chance"].notna()]
+    number = len(judged)
+    yes, unclear = (int((judged["better_than_chance"] == word).sum()) for word in ("yes", "unclear"))
+    position = judged["position"].str.partition(" to ")[0]
+    above, below = int((position == "above").sum()), int((position == "below").sum())
+    guessed = float(judged["guessing_above"].sum())
+    if number == 1:
+        word = {"yes": "is better than chance", "no": "is not shown to be better than chance"}
+        row = judged.iloc[0]
+        told = word.get(row["better_than_chance"], "is not clearly better than chance")
+        return [f"The best score {told} ({row['reason']})."]
+    told = f"{_number(yes).capitalize()} of the {number} {what}s {_is(yes)} better than chance"
+    sentences = [f"{told}; {unclear} {_is(unclear)} unclear." if unclear else f"{told}."]
+    sentences.append(
+        f"The best prompt beats the standard random baseline in {_number(number - below)} of them and the "
+        f"maximum random baseline in {_number(above)}; guessing alone would beat the latter in about "
+        f"{guessed:.1f}."
+    )
+    low, adjusted_low = (int((judged[tail] <= LEVEL).sum()) for tail in ("maximum_tail", "bh_tail"))
+    corrected = f"correction for {number} comparisons (Benjamini-Hochberg)"
+    sentences.append(
+        f"{_number(low).capitalize()} {'has' if low == 1 else 'have'} p <= {LEVEL} against as many guessers "
+        f"as prompts, and {_number(adjusted_low)} after {corrected}."
+    )
+    if "randomization_tail" in judged:
+        low, adjusted_low, unknown = (
+            int((judged["randomization_tail"] <= LEVEL).sum()),
+            int((judged["randomization_bh_tail"] <= LEVEL).sum()),
+            int(judged["randomization_tail"].isna().sum()),
+        )
+        sentences.append(
+            "In the randomization test, which keeps label frequencies and the dependence between prompts, "
+            f"these are {_number(low)} and {_number(adjusted_low)}."
+        )
+        if unknown:
+            sentences.append(f"That test has no power in {unknown} of them.")
+    return sentences
+
+
+def _number(number: int) -> str:
+    return str(number) if number else "none"
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def probability(value: float) -> str:
+    """A probability with two decimals, in powers of ten where it is small.
+
+    What is above ``LEVEL`` is not written as if it were at it.
+    """
+    if value < 0.01:
+        return f"{value:.1e}"
+    shown = (f"{value:.{digits}f}" for digits in (2, 3, 4))
+    told = next((text for text in shown if (float(text) > LEVEL) == (value > LEVEL)), None)
+    return told or f"{math.ceil(value * 1e4) / 1e4:.4f}"
