@@ -12,7 +12,9 @@ import pandas as pd
 from scipy import stats
 
 from abovechance.compare import compare, exchanged, over_prompts, over_seeds, pairs, trained
+from abovechance.comparison.paired import ScoreTest, bootstrap_interval
 from abovechance.core.files import write_text
+from abovechance.core.means import cluster_sums, clustered_mean
 
 LEVEL = 0.05
 # name: examples, how many stand together, how alike models are in what is hard, the true difference
@@ -51,12 +53,14 @@ def measured(name: str, studies: int) -> dict[str, object]:
     found = []
     for _ in range(studies):
         first, second, clusters = answers(generator, examples, size, alike, difference)
-        pair = compare(first, second, clusters, resamples=999)
+        pair, student = compare(first, second, clusters), clustered_mean(first - second, clusters)
+        sums, sizes = cluster_sums(first - second, clusters)
         found.append(
             {
-                "exchanged": pair.p <= LEVEL,
-                "Student": leaves_out(pair.t_low, pair.t_high),
-                "bootstrap": leaves_out(pair.low, pair.high),
+                "p": pair.p <= LEVEL,
+                "exchanged": exchanged(sums) <= LEVEL,
+                "Student": leaves_out(student.low, student.high),
+                "bootstrap": leaves_out(*bootstrap_interval(sums, sizes, 0.95, 999, 0)),
                 "unpaired": leaves_out(pair.unpaired_low, pair.unpaired_high),
                 "clusters ignored": exchanged(first - second) <= LEVEL,
             }
@@ -64,15 +68,91 @@ def measured(name: str, studies: int) -> dict[str, object]:
     return {"case": name, **pd.DataFrame(found).mean().round(3).to_dict()}
 
 
+def procedures() -> Iterator[dict[str, object]]:
+    """How often 95 % intervals for right and wrong answers miss the difference, over all possible answers."""
+    for examples in (10, 20, 50, 100, 200):
+        for share in (0.02, 0.05, 0.1, 0.3):
+            for lean in (0.0, 0.5):  # the difference as a part of the share of answers that differ
+                yield _procedures(examples, share, lean * share)
+
+
+def _procedures(examples: int, share: float, delta: float) -> dict[str, object]:
+    better, worse = np.meshgrid(np.arange(examples + 1), np.arange(examples + 1), indexing="ij")
+    there = better + worse <= examples
+    better, worse = better[there], worse[there]
+    cells = [(share + delta) / 2, (share - delta) / 2, 1 - share]
+    counts = np.column_stack([better, worse, examples - better - worse])
+    weight = stats.multinomial.pmf(counts, examples, cells)
+    likely = weight > 1e-7
+    missed = dict.fromkeys(
+        ("score (Tango)", "Bonett-Price", "exact conditional", "Student", "bootstrap"), 0.0
+    )
+    for own, first, second in zip(
+        weight[likely], better[likely].tolist(), worse[likely].tolist(), strict=True
+    ):
+        for name, (low, high) in _intervals(first, second, examples).items():
+            missed[name] += own * (not low - 1e-9 <= delta <= high + 1e-9)
+    case = {"examples": examples, "answers that differ": share, "difference": delta}
+    return case | {name: round(float(value), 3) for name, value in missed.items()}
+
+
+def _intervals(better: int, worse: int, examples: int) -> dict[str, tuple[float, float]]:
+    """95 % intervals of the difference of two proportions of the same examples."""
+    z, mean = stats.norm.isf(0.025), (better - worse) / examples
+    one, other = (better + 1) / (examples + 2), (worse + 1) / (examples + 2)
+    reach = z * np.sqrt((one + other - (one - other) ** 2) / (examples + 2))
+    differ = better + worse
+    share = stats.binomtest(better, differ).proportion_ci() if differ else (0.0, 1.0)
+    conditional = [(2 * end - 1) * differ / examples for end in share]
+    values = np.repeat([1.0, -1.0, 0.0], [better, worse, examples - differ])
+    error = values.std(ddof=1) / np.sqrt(examples)
+    student = stats.t.isf(0.025, examples - 1) * error
+    drawn = np.random.default_rng(0).multinomial(
+        examples, [better / examples, worse / examples, 1 - differ / examples], 1000
+    )
+    low, high = np.quantile((drawn[:, 0] - drawn[:, 1]) / examples, [0.025, 0.975])
+    return {
+        "score (Tango)": ScoreTest(better, worse, examples).interval(0.95),
+        "Bonett-Price": (one - other - reach, one - other + reach),
+        "exact conditional": (conditional[0], conditional[1]),
+        "Student": (mean - student, mean + student),
+        "bootstrap": (float(low), float(high)),
+    }
+
+
+def best(studies: int) -> Iterator[dict[str, object]]:
+    """How often the interval of best prompts misses the difference of the truly best ones."""
+    for counts in ((20, 1), (20, 20), (3, 3)):
+        for spread in (0.0, 0.03, 0.1):
+            for examples in (50, 200):
+                generator = np.random.default_rng(0)
+                missed, none, width = [], [], []
+                for _ in range(studies):
+                    number = max(counts)
+                    truth = np.clip(0.6 + spread * generator.normal(size=(2, number)), 0.02, 0.98)
+                    for model, count in enumerate(counts):
+                        if count == 1:
+                            truth[model] = np.where(np.arange(number) == 0, 0.6, 0.3)
+                    hard = generator.normal(size=examples)
+                    drive = np.sqrt(0.6) * hard + np.sqrt(0.4) * generator.normal(size=(2, number, examples))
+                    scores = (drive < stats.norm.ppf(truth)[:, :, None]).astype(float)
+                    found, gap = over_prompts(*scores).best, truth[0].max() - truth[1].max()
+                    missed.append(not found.low <= gap <= found.high)
+                    none.append(leaves_out(found.low, found.high))
+                    width.append(found.high - found.low)
+                case = {"prompts": f"{counts[0]} and {counts[1]}", "spread": spread, "examples": examples}
+                yield case | {"misses": np.mean(missed), "excludes 0": np.mean(none), "width": np.mean(width)}
+
+
 def prompts(studies: int) -> Iterator[dict[str, object]]:
     """How often intervals over prompts leave out the truth, of two models that like other prompts."""
-    for count in (3, 8, 24):
+    for count in (2, 3, 5, 8, 24):
         generator = np.random.default_rng(0)
         missed = []
         for _ in range(studies):
             own, hard = generator.normal(0, 0.4, (2, count, 1)), generator.normal(size=200)
             scores = (own + hard + generator.normal(0, 0.5, (2, count, 200)) > 0).astype(float)
-            pair = over_prompts(*scores, draws=400)
+            pair = over_prompts(*scores)
             missed.append([leaves_out(one.low, one.high) for one in (pair.mean, pair.population)])
         mean, population = np.mean(missed, axis=0).round(3)
         yield {"prompts": count, "these prompts alone": mean, "prompts like these": population}
@@ -98,7 +178,7 @@ def seeds(studies: int) -> Iterator[dict[str, object]]:
                     {
                         "over seeds": over_seeds(*models).p <= LEVEL,
                         "ranks' intervals": leaves_out(ranked["low"][0], ranked["high"][0]),
-                        "exchanged, these trainings alone": compare(*means, resamples=400).p <= LEVEL,
+                        "exchanged, these trainings alone": compare(*means).p <= LEVEL,
                     }
                 )
             case = {"seeds": f"{counts[0]} and {counts[1]}", "true difference": difference}
@@ -150,6 +230,10 @@ def main() -> None:
             cases.to_markdown(index=False),
             "How often 95 % intervals over prompts leave out the truth.",
             over.to_markdown(index=False),
+            "How often 95 % intervals for two models under one prompt miss the difference (exact).",
+            pd.DataFrame(list(procedures())).to_markdown(index=False),
+            "How often the 95 % interval of best prompts misses the difference of the truly best ones.",
+            pd.DataFrame(list(best(options.studies // 5))).to_markdown(index=False),
             "How often models with several training seeds are said to differ, at 0.05.",
             pd.DataFrame(list(seeds(options.studies // 4))).to_markdown(index=False),
             "How often any two of several models that are alike are told apart, at 0.05.",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import typer
 
+from abovechance.chance.conclusion import probability
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import EachFile, Epoch, FigureFile, Filter, Json, Metric, Results, refuse
 from abovechance.cli.output import as_rows, check_writable, show, write_figure
@@ -19,7 +20,7 @@ from abovechance.comparison import leaderboard, many
 from abovechance.comparison.components import variance_components
 from abovechance.comparison.paired import LEVEL, POWER, Comparison
 from abovechance.comparison.paired import compare as compare_two
-from abovechance.comparison.prompts import over_prompts
+from abovechance.comparison.prompts import TRUSTED_PROMPTS, over_prompts
 from abovechance.comparison.responses import Responses, arrange
 from abovechance.comparison.seeds import over_seeds
 from abovechance.comparison.study import as_trainings, seed_components
@@ -149,18 +150,26 @@ def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str,
 def _compared(of: Responses, level: float, power: float, seed_deviation: float | None) -> dict[str, Any]:
     """What there is to say of the models on one task."""
     found: dict[str, Any] = {"task": of.task, "shots": of.shots, "models": of.models, "notes": of.notes}
+    found["prompts"] = len(of.prompts)
     scores = of.by_example
     if of.several_seeds:
         found["seeds"] = seed_components(of)
     if len(of.models) == 2:
+        headline = headline_of(of, level)
+        if headline.difference < 0:  # the better model first
+            of = of.reversed
+            headline = headline_of(of, level)
+            found["models"] = of.models
+        scores = of.by_example
         pair = compare_two(scores[0], scores[1], of.clusters, level, power)
-        found |= {"comparison": pd.DataFrame([pair._asdict()]), "told": _in_words(of, pair, level, power)}
+        found |= {"comparison": pd.DataFrame([pair._asdict()]), "headline": headline._asdict()}
+        found["told"] = _in_words(of, pair, headline, level, power)
         if of.several_seeds:
             seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, level)
             found["over_seeds"] = pd.DataFrame([seeds._asdict()])
-            found["told"] += _beside_seeds(pair.difference, seeds.deviation, "here")
+            found["told"] += _beside_seeds(headline.difference, seeds.deviation, "here")
         if seed_deviation is not None:
-            found["told"] += _beside_seeds(pair.difference, seed_deviation, "as given")
+            found["told"] += _beside_seeds(headline.difference, seed_deviation, "as given")
         if len(of.prompts) > 1:
             pairs = over_prompts(of.scores[0], of.scores[1], of.clusters, level)
             kinds = ("mean", "population", "best")
@@ -199,31 +208,71 @@ def _beside_seeds(difference: float, deviation: float, where: str) -> str:
     )
 
 
-def _in_words(of: Responses, pair: Comparison, level: float, power: float) -> str:
-    """What a comparison of two models says."""
-    if pair.better == pair.worse == 0:
+class Headline(NamedTuple):
+    """The inference that answers whether one of two models is better, the first less the second.
+
+    Attributes
+    ----------
+    about
+        What it holds for; empty if that is examples like these.
+    """
+
+    about: str
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+def headline_of(of: Responses, level: float) -> Headline:
+    """The inference that generalizes as far as results allow: over seeds or prompts, and over examples."""
+    prompts = len(of.prompts)
+    if of.several_seeds:
+        seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, level)
+        about = "for trainings and examples like these"
+        if prompts > 1:
+            about += f", under these {prompts} prompts only"
+        return Headline(about, seeds.difference, seeds.low, seeds.high, seeds.p)
+    if prompts > 1:
+        over = over_prompts(of.scores[0], of.scores[1], of.clusters, level)
+        if prompts >= TRUSTED_PROMPTS and np.isfinite(over.population.p):
+            return Headline("for prompts and examples like these", *over.population)
+        return Headline(f"for these {prompts} prompts only", *over.mean)
+    scores = of.by_example
+    pair = compare_two(scores[0], scores[1], of.clusters, level)
+    return Headline("", pair.difference, pair.low, pair.high, pair.p)
+
+
+def _in_words(of: Responses, pair: Comparison, headline: Headline, level: float, power: float) -> str:
+    """What a comparison of two models says, the better one first."""
+    low, high = 100 * headline.low, 100 * headline.high
+    interval = f"{level:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
+    known = f"p = {probability(headline.p)}" if np.isfinite(headline.p) else "p is not known"
+    ahead, evidence = points(headline.difference), f"({interval}{known})"
+    if pair.better == pair.worse == 0 and len(of.prompts) == 1:
         most = 1 - (1 - level) ** (1 / pair.clusters)
-        return (
+        told = (
             f"Both have the same score on each of {pair.examples} examples. On others like these they may "
             f"differ, on up to {most:.0%} of them ({level:.0%} bound)."
         )
-    better, sign = (of.models[0], 1) if pair.difference >= 0 else (of.models[1], -1)
-    low, high = sorted((sign * pair.low, sign * pair.high))
-    interval = f"{level:.0%} interval {100 * low:.1f} to {100 * high:.1f}, " if np.isfinite(low) else ""
-    told = f"{better} is better by {points(abs(pair.difference))} ({interval}p = {pair.p:.2g})"
-    if pair.difference == 0:
-        told = "Both have as many right"
+    elif headline.difference == 0:
+        told = f"Both have the same score {evidence}."
+    elif headline.p <= 1 - level:
+        told = f"{of.models[0]} is better by {ahead} {evidence}."
+    else:
+        told = f"No difference can be told from noise. {of.models[0]} is ahead by {ahead} {evidence}."
+    if headline.about:
+        told = f"{headline.about[0].upper()}{headline.about[1:]}: {told}"
     planned = ""
-    if np.isfinite(pair.detectable):
+    if np.isfinite(pair.detectable) and not headline.about:
         planned = (
             f" With {pair.examples} examples, a true difference of {points(pair.detectable)} is found with a "
+            f"probability of {power:.0%}"
         )
-        planned += f"probability of {power:.0%}"
         planned += (
             f"; one of this size with {pair.needed:,.0f} examples." if np.isfinite(pair.needed) else "."
         )
-    noise = ", which cannot be told from noise" if pair.p > 1 - level else ""
-    return f"{told}{noise}.{planned}"
+    return told + planned
 
 
 def points(share: float) -> str:
@@ -238,6 +287,8 @@ def _tell(found: dict[str, Any]) -> None:
         typer.echo(f"note: {note}", err=True)
     if "comparison" in found:
         typer.echo(found["told"] + "\n")
+        if found["headline"]["about"]:
+            typer.echo("For these prompts and trainings only, and examples like these:\n")
         show(found["comparison"], as_json=False, upright=True)
     else:
         show(found["ranks"], as_json=False)
@@ -249,6 +300,11 @@ def _tell(found: dict[str, Any]) -> None:
     if "over_prompts" in found:
         typer.echo("\nOver prompts: these prompts, prompts like these, and the best one of each model:\n")
         show(found["over_prompts"], as_json=False)
+        if found["prompts"] < TRUSTED_PROMPTS:
+            typer.echo(
+                f"\nWith fewer than {TRUSTED_PROMPTS} prompts, the interval for prompts like these is too "
+                "narrow."
+            )
     if "components" in found:
         typer.echo("\nWhere single answers vary:\n")
         show(found["components"], as_json=False)

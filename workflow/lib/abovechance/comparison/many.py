@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
-from abovechance.comparison.paired import LEVEL, exchanged
+from abovechance.comparison.paired import LEVEL, exchanged, of_sums
 from abovechance.comparison.seeds import over_seeds
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
@@ -33,8 +33,9 @@ class Drawn(NamedTuple):
     draws
         (draws, models) the same of examples that are drawn with replacement: the same ones for all models
         where they are paired, so that what they have in common drops out of differences.
-    sums
-        (models, clusters) of what the scores are means, for exact tests; None where that is not known.
+    sums, sizes
+        (models, clusters) by how much each cluster adds to a score, and (clusters,) its share of the
+        examples, for tests; None where that is not known.
     p
         (models, models) of each pair, where it is not by exchanging models.
     freedom
@@ -43,15 +44,20 @@ class Drawn(NamedTuple):
         (models,) about which draws spread; the scores where it is None.
     error
         (models, models) the standard error of each pair's difference; that of draws where it is None.
+    signs
+        (models, clusters of all tasks) by how much each adds to a mean over tasks, for an exact test if
+        nothing varies.
     """
 
     scores: Floats
     draws: Floats
     sums: Floats | None = None
+    sizes: Floats | None = None
     p: Floats | None = None
     freedom: Floats | float = np.inf
     middle: Floats | None = None
     error: Floats | None = None
+    signs: Floats | None = None
 
 
 def paired(
@@ -83,7 +89,8 @@ def paired(
     count = len(sizes)
     counts = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
     drawn = (counts @ sums.T) / (counts @ sizes)[:, None]
-    return Drawn(given.mean(axis=1), drawn, sums, freedom=float(count - 1))
+    total = given.shape[1]
+    return Drawn(given.mean(axis=1), drawn, sums / total, sizes / total, freedom=float(count - 1))
 
 
 def trained(
@@ -137,7 +144,7 @@ def trained(
             drawn[:, place] += moved * np.sqrt(count / (count - 1))
     p, freedom, error = (np.ones((len(given), len(given))) for _ in range(3))
     for first, second in combinations(range(len(given)), 2):
-        found = over_seeds(given[first], given[second], clusters)
+        found = over_seeds(given[first], given[second], clusters, elsewhere=(float(pooled), repeats))
         # where nothing varies, not even over examples, they are exchanged
         own = alone.sums[first] - alone.sums[second] if alone.sums is not None else np.zeros(1)
         p[first, second] = p[second, first] = exchanged(own) if np.isnan(found.p) else found.p
@@ -224,13 +231,14 @@ def reordered(drawn: Drawn, names: Sequence[str], order: Sequence[str]) -> Drawn
     """The same models in another order."""
     places = [names.index(name) for name in order]
     sums = None if drawn.sums is None else drawn.sums[places]
+    sizes = drawn.sizes
     p = None if drawn.p is None else drawn.p[np.ix_(places, places)]
     freedom = drawn.freedom
     if not isinstance(freedom, float):
         freedom = freedom[np.ix_(places, places)]
     middle = None if drawn.middle is None else drawn.middle[places]
     error = None if drawn.error is None else drawn.error[np.ix_(places, places)]
-    return Drawn(drawn.scores[places], drawn.draws[:, places], sums, p, freedom, middle, error)
+    return Drawn(drawn.scores[places], drawn.draws[:, places], sums, sizes, p, freedom, middle, error)
 
 
 def together(tasks: Sequence[Drawn]) -> Drawn:
@@ -239,11 +247,30 @@ def together(tasks: Sequence[Drawn]) -> Drawn:
     Tasks are to be drawn with seeds of their own, unless they have the same examples: what is drawn alike
     counts as belonging together.
     """
+    models = len(tasks[0].scores)
+    errors = [_errors(task) for task in tasks]
+    freedoms = [np.maximum(task.freedom + np.zeros((models, models)), 1e-9) for task in tasks]
+    # of tasks by themselves, each has its own freedom (Satterthwaite, 1946)
+    below = sum(error**4 / freedom for error, freedom in zip(errors, freedoms, strict=True))
+    squares = sum(error**2 for error in errors)
+    least = np.min(freedoms, axis=0)
+    freedom = np.divide(squares**2, below, out=least.copy(), where=np.asarray(below) > 0)
+    sums = [task.sums for task in tasks if task.sums is not None]
     return Drawn(
         np.mean([task.scores for task in tasks], axis=0),
         np.mean([task.draws for task in tasks], axis=0),
-        freedom=np.min([task.freedom + np.zeros((len(task.scores),) * 2) for task in tasks], axis=0),
+        signs=np.concatenate(sums, axis=1) / len(tasks) if len(sums) == len(tasks) else None,
+        freedom=freedom,
     )
+
+
+def _errors(drawn: Drawn) -> Floats:
+    """(models, models) the standard error of each pair's difference."""
+    if drawn.error is not None:
+        return drawn.error
+    differences = drawn.draws[:, :, None] - drawn.draws[:, None, :]
+    found: Floats = differences.std(axis=0, ddof=1)
+    return found
 
 
 def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFrame:
@@ -255,10 +282,10 @@ def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
         One row a pair, the better model first: ``first``; ``second``; ``difference``; its ``error`` over
         draws; ``low`` and ``high``, an interval that holds for all pairs at once (the largest deviation over
         pairs, by standard errors, and Student's distribution), missing where nothing varies; ``p``,
-        two-sided: of paired models, by exchanging them within clusters of examples (``paired.exchanged``), of
+        two-sided: of paired models as in ``paired.compare``, of
         those trained several times by ``over_seeds``, of unpaired ones by Fisher's exact test, of the mean
-        over tasks by the error; ``holm`` and ``bh``, the same adjusted for the number of pairs; ``flips``, in
-        which share of draws the order is the other one.
+        over tasks by the error and Student's distribution; ``holm`` and ``bh``, the same adjusted for the
+        number of pairs; ``flips``, in which share of draws the order is the other one.
     """
     order = np.argsort(-drawn.scores, kind="stable")
     rows = []
@@ -300,11 +327,14 @@ def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
 def _p(drawn: Drawn, one: int, other: int, difference: float, error: float) -> float:
     if drawn.p is not None:
         return float(drawn.p[one, other])
-    if drawn.sums is not None:
-        return exchanged(drawn.sums[one] - drawn.sums[other])
-    if error == 0:
-        return 1.0 if difference == 0 else 0.0
-    return float(2 * stats.norm.sf(abs(difference) / error))
+    if drawn.sums is not None and drawn.sizes is not None:
+        return of_sums(drawn.sums[one] - drawn.sums[other], drawn.sizes)
+    if error <= 1e-12 * np.abs(drawn.scores).max():
+        if drawn.signs is None:
+            return 1.0
+        return exchanged(drawn.signs[one] - drawn.signs[other])
+    freedom = np.asarray(drawn.freedom + np.zeros((len(drawn.scores),) * 2))[one, other]
+    return float(2 * stats.t.sf(abs(difference) / error, freedom))
 
 
 def _largest(drawn: Drawn, level: float) -> float:

@@ -2,24 +2,33 @@
 
 What is the same for both models (how hard an example is) drops out of the differences example by example,
 so that these say more than two scores with an interval each.
+
+Interval, p-value and power are those of one test. For right and wrong answers to single examples, it is
+the score test of a difference of paired proportions (Tango, 1998), which for no difference is McNemar's
+(1947) without correction. For other scores, and if examples belong together, it is Student's, by the standard
+error of a clustered mean, with one degree of freedom less than there are clusters. docs/compare.md compares
+both with others.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import signal, stats
+from scipy import optimize, signal, stats
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
-from abovechance.core.means import Mean, cluster_sums, clustered_mean
+from abovechance.core.means import Mean, clustered_mean
 
 LEVEL, POWER = 0.95, 0.8
 RESAMPLES = 9999
 MOST_STEPS = 10**6  # of a sum whose distribution is worked out exactly
+MOST_EXAMPLES = 10**9  # that planning counts
 MOST_PROMPTS = 256  # of which scores may be means
 BATCH = 2**22  # numbers that are resampled at once
 
@@ -36,26 +45,26 @@ class Comparison(NamedTuple):
     difference
         The first less the second.
     low, high
-        The ends of its interval by resampling clusters of examples with replacement (percentiles); missing
-        where the difference is the same on all, so that nothing says how it varies.
-    error, t_low, t_high
-        Its standard error, and the interval by it and Student's distribution, missing as the other one.
+        Its interval; missing if the difference of scores is the same on all examples and the test is
+        Student's, so that nothing says how it varies.
+    p
+        The two-sided p-value of the same test: at most 1 - level if and only if the interval excludes 0.
+    test
+        ``score`` (Tango's) or ``Student``.
+    error
+        The standard error of the difference.
     unpaired_error, unpaired_low, unpaired_high
-        The same as if the examples were not the same ones.
+        The standard error and the interval as if the examples were not the same ones (Welch).
     gain
         How many times as many examples the same precision would need unpaired.
     better, worse
         On how many examples the first model has the higher score, and the lower one.
-    p
-        How probable a difference as large is, either way, where models are exchanged at random within
-        clusters of examples.
-    mcnemar
-        The exact test of McNemar; missing where scores are others than 0 and 1, or examples belong together.
     detectable
-        The least true difference that a test at this level finds with this power at this size; missing as the
-        intervals are.
+        The least true difference that the test finds with this power at this size, if as many examples
+        differ; missing if there is none, or nothing says how differences vary.
     needed
-        How many examples would find a difference of this size with this power; missing where it is none.
+        How many examples it would take to find a difference of this size with this power; missing as
+        ``detectable`` is, and if there is no difference.
     """
 
     examples: int
@@ -65,17 +74,15 @@ class Comparison(NamedTuple):
     difference: float
     low: float
     high: float
+    p: float
+    test: str
     error: float
-    t_low: float
-    t_high: float
     unpaired_error: float
     unpaired_low: float
     unpaired_high: float
     gain: float
     better: int
     worse: int
-    p: float
-    mcnemar: float
     detectable: float
     needed: float
 
@@ -86,8 +93,6 @@ def compare(
     clusters: ArrayLike | None = None,
     level: float = LEVEL,
     power: float = POWER,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Comparison:
     """Compare two models on the same examples; see ``Comparison``.
 
@@ -97,11 +102,9 @@ def compare(
         (examples,) the scores of both, of the same examples in the same order: 0 and 1, or any numbers.
     clusters
         (examples,) the same for examples that belong together, such as questions on one passage; without
-        it, each is by itself. They are resampled and exchanged as wholes.
+        it, each is by itself.
     level, power
         Of intervals and of planning, each in (0, 1).
-    resamples
-        How many; fewer where all that exist are fewer.
 
     Raises
     ------
@@ -111,35 +114,238 @@ def compare(
     if not (0 < level < 1 and 0 < power < 1):
         raise InputError(f"level and power are {level:g} and {power:g}; right would be between 0 and 1")
     one, other = checked(first, second)
-    difference = clustered_mean(one - other, clusters, level)
-    sums, sizes = cluster_sums(one - other, clusters)
-    # differences that are all the same say nothing of how they vary
-    vary = difference.error > 0
-    low, high = bootstrap_interval(sums, sizes, level, resamples, seed) if vary else (np.nan, np.nan)
+    scale = max(np.abs(one).max(), np.abs(other).max(), np.finfo(float).tiny)
+    difference = clustered_mean((one - other) / scale, clusters, level)
+    better, worse = int((one > other).sum()), int((one < other).sum())
+    proportions = np.isin([one, other], (0, 1)).all() and difference.clusters == difference.examples
+    test: ScoreTest | StudentTest = (
+        ScoreTest(better, worse, len(one)) if proportions else StudentTest(difference, (one - other) / scale)
+    )
+    low, high = (float(end * scale) for end in test.interval(level))
     alone = _unpaired(one, other, clusters, level)
-    detectable = factor(level, power) * difference.error if vary else np.nan
+    error = float(difference.error * scale)
     return Comparison(
         examples=difference.examples,
         clusters=difference.clusters,
         first=float(one.mean()),
         second=float(other.mean()),
-        difference=difference.mean,
+        difference=float(one.mean() - other.mean()),
         low=low,
         high=high,
-        error=difference.error,
-        t_low=difference.low if vary else np.nan,
-        t_high=difference.high if vary else np.nan,
+        p=test.p,
+        test=test.name,
+        error=error,
         unpaired_error=alone.error,
         unpaired_low=alone.low,
         unpaired_high=alone.high,
-        gain=(alone.error / difference.error) ** 2 if difference.error > 0 else np.nan,
-        better=int((one > other).sum()),
-        worse=int((one < other).sum()),
-        p=exchanged(sums, resamples, seed),
-        mcnemar=mcnemar(one, other) if difference.clusters == difference.examples else np.nan,
-        detectable=detectable,
-        needed=examples_needed(difference, detectable),
+        gain=(alone.error / error) ** 2 if error > 0 else np.nan,
+        better=better,
+        worse=worse,
+        detectable=float(test.detectable(level, power) * scale),
+        needed=test.needed(level, power),
     )
+
+
+@dataclass(frozen=True)
+class ScoreTest:
+    """The score test of the difference of two proportions of the same examples (Tango, 1998).
+
+    Attributes
+    ----------
+    better, worse
+        On how many examples the first alone is right, and the second alone.
+    examples
+        How many there are.
+    """
+
+    better: int
+    worse: int
+    examples: int
+
+    name = "score"
+
+    @property
+    def p(self) -> float:
+        """Two-sided; for no difference, the statistic is McNemar's."""
+        return float(2 * stats.norm.sf(abs(self._score(0.0))))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """The differences that are not rejected."""
+        reach, middle = stats.norm.isf((1 - level) / 2), (self.better - self.worse) / self.examples
+        ends = []
+        for end, sign in ((-1.0, 1), (1.0, -1)):
+            outer, inner = end * (1 - 1e-12), end + (middle - end) * (1 - 1e-12)
+            left = [self._score(delta) - sign * reach for delta in (outer, inner)]
+            if left[0] * left[1] >= 0:  # not even all rejects it
+                ends.append(end)
+            else:
+                ends.append(self._root(sign * reach, outer, inner))
+        return ends[0], ends[1]
+
+    def _root(self, reach: float, outer: float, inner: float) -> float:
+        """The difference between two others at which the statistic is ``reach``."""
+
+        def left(delta: float) -> float:
+            return self._score(delta) - reach
+
+        return float(optimize.brentq(left, outer, inner, xtol=1e-12))
+
+    def _score(self, delta: float) -> float:
+        """Tango's statistic of a difference; 0 if no answer differs and none should."""
+        count, better, worse = self.examples, self.better, self.worse
+        second = -better - worse + (2 * count - better + worse) * delta
+        third = -worse * delta * (1 - delta)
+        # the probability that the second alone is right, at its most likely under this difference
+        alone = (math.sqrt(max(second**2 - 8 * count * third, 0.0)) - second) / (4 * count)
+        variance = count * (2 * alone + delta * (1 - delta))
+        above = better - worse - count * delta
+        return above / math.sqrt(variance) if variance > 0 else 0.0
+
+    def power(self, delta: float, examples: int, level: float) -> float:
+        """The probability that a test of so many examples rejects, if the same share of answers differs."""
+        differ = max((self.better + self.worse) / self.examples, abs(delta))
+        reach = stats.norm.isf((1 - level) / 2)
+        spread = 8 * math.sqrt(examples * differ * (1 - differ)) + 8
+        least, most = (
+            max(0, int(examples * differ - spread)),
+            min(examples, int(examples * differ + spread) + 1),
+        )
+        number = np.arange(least, most + 1)
+        needed = np.ceil((number + reach * np.sqrt(number)) / 2 - 1e-9)
+        share = (1 + abs(delta) / differ) / 2
+        rejects = stats.binom.sf(needed - 1, number, share) + stats.binom.cdf(number - needed, number, share)
+        rejects = np.where(number > 0, np.minimum(rejects, 1.0), 0.0)
+        return float(stats.binom.pmf(number, examples, differ) @ rejects)
+
+    def detectable(self, level: float, power: float) -> float:
+        """The least difference that is found with this power."""
+
+        def lacking(delta: float) -> float:
+            return self.power(delta, self.examples, level) - power
+
+        if self.better + self.worse == 0 or lacking(1.0) < 0:
+            return np.nan
+        return float(optimize.brentq(lacking, 1e-9, 1.0, xtol=1e-7))
+
+    def needed(self, level: float, power: float) -> float:
+        """How many examples it takes to find the observed difference with this power."""
+        delta = abs(self.better - self.worse) / self.examples
+        if not delta:
+            return np.nan
+        return _least_examples(lambda examples: self.power(delta, examples, level), power)
+
+
+@dataclass(frozen=True)
+class StudentTest:
+    """Student's test of a clustered mean of differences.
+
+    Attributes
+    ----------
+    mean
+        The mean of differences.
+    differences
+        (examples,) which they are.
+    """
+
+    mean: Mean
+    differences: Floats
+
+    name = "Student"
+
+    @property
+    def varies(self) -> bool:
+        """Whether differences vary by more than rounding."""
+        return bool(self.mean.error > 1e-12 * np.abs(self.differences).max())
+
+    @property
+    def freedom(self) -> int:
+        """The degrees of freedom."""
+        return self.mean.clusters - 1
+
+    @property
+    def p(self) -> float:
+        """Two-sided; of a difference that is the same on all examples, by exchanging the models."""
+        if not self.varies:
+            return 1.0 if not self.mean.mean else exchanged(np.full(self.mean.clusters, self.mean.mean))
+        return float(2 * stats.t.sf(abs(self.mean.mean) / self.mean.error, self.freedom))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """The mean and what Student's quantile adds; missing if differences do not vary."""
+        if not self.varies:
+            return np.nan, np.nan
+        reach = float(stats.t.isf((1 - level) / 2, self.freedom)) * self.mean.error
+        return self.mean.mean - reach, self.mean.mean + reach
+
+    def power(self, delta: float, times: float, level: float) -> float:
+        """The probability that the test rejects with ``times`` as many clusters."""
+        freedom = self.mean.clusters * times - 1
+        reach, centre = stats.t.isf((1 - level) / 2, freedom), abs(delta) / self.mean.error * math.sqrt(times)
+        above, below = stats.nct.sf(reach, freedom, centre), stats.nct.cdf(-reach, freedom, centre)
+        # scipy has no number for probabilities that are next to 0 or 1
+        return float(np.nan_to_num(above, nan=float(centre > reach)) + np.nan_to_num(below))
+
+    def detectable(self, level: float, power: float) -> float:
+        """The least difference that is found with this power."""
+        if not self.varies:
+            return np.nan
+
+        def lacking(delta: float) -> float:
+            return self.power(delta, 1.0, level) - power
+
+        most = self.mean.error * 10
+        while lacking(most) < 0:
+            most *= 2
+        return float(optimize.brentq(lacking, 0.0, most, xtol=1e-9 * most))
+
+    def needed(self, level: float, power: float) -> float:
+        """How many examples, in clusters like these, find the observed difference with this power."""
+        if not self.varies or not self.mean.mean:
+            return np.nan
+        own = self.mean.examples
+        least = 2 / self.mean.clusters  # two clusters have a degree of freedom
+
+        def reached(examples: int) -> float:
+            return self.power(self.mean.mean, max(examples / own, least), level)
+
+        return _least_examples(reached, power)
+
+
+def _least_examples(power_of: Callable[[int], float], power: float) -> float:
+    """The least number of examples with this power, by halving intervals; missing above 10^9."""
+    most = 2
+    while power_of(most) < power:
+        most *= 2
+        if most > MOST_EXAMPLES:
+            return np.nan
+    least = most // 2
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (least, middle) if power_of(middle) >= power else (middle, most)
+    return float(most)
+
+
+def of_sums(sums: Floats, sizes: Floats) -> float:
+    """The p-value of ``compare``, from what each cluster adds to the difference.
+
+    Parameters
+    ----------
+    sums, sizes
+        (clusters,) the difference of a cluster's scores and its number of examples, both divided by the
+        number of all examples.
+    """
+    count = len(sums)
+    signs = np.rint(sums * count)
+    if (
+        np.allclose(sizes, 1 / count)
+        and np.abs(sums * count - signs).max() < 1e-9
+        and np.isin(signs, (-1, 0, 1)).all()
+    ):
+        return ScoreTest(int((signs > 0).sum()), int((signs < 0).sum()), count).p
+    difference = float(sums.sum())
+    left = sums - difference * sizes
+    error = math.sqrt(count / max(count - 1, 1) * float((left**2).sum()))
+    mean = Mean(difference, error if count > 1 else np.nan, np.nan, np.nan, count, count)
+    return StudentTest(mean, sums / sizes).p
 
 
 def checked(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
@@ -159,18 +365,6 @@ def checked(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
                 f"score {place} of the {name} model is {values[place]:g}; right would be a number"
             )
     return one, other
-
-
-def factor(level: float = LEVEL, power: float = POWER) -> float:
-    """How many standard errors a true difference must have to be found with this power, two-sided."""
-    return float(stats.norm.ppf((1 + level) / 2) + stats.norm.ppf(power))
-
-
-def examples_needed(difference: Mean, detectable: float) -> float:
-    """How many examples of the same kind would find a difference of this size."""
-    if not difference.mean or not np.isfinite(detectable):
-        return np.nan
-    return float(math.ceil(difference.examples * (detectable / abs(difference.mean)) ** 2))
 
 
 def bootstrap_interval(
@@ -224,16 +418,19 @@ def exchanged(sums: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> flo
     given = np.asarray(sums, dtype=float)
     if given.ndim != 1 or not np.isfinite(given).all():
         raise InputError("differences are no row of numbers; right would be one for each cluster, all there")
-    sums = given[np.abs(given) > 1e-12]  # others are the same either way
+    largest = np.abs(given).max(initial=0.0)
+    sums = given[np.abs(given) > 1e-12 * largest]  # others are the same either way
     told = np.abs(sums)
     if len(told) < 2:
         return 1.0
-    for times in range(1, MOST_PROMPTS + 1):
-        whole = np.rint(told * times)
-        if np.abs(told * times - whole).max() < 1e-9 * times:
-            if whole.sum() > MOST_STEPS:
-                break
-            return _exactly(abs(float((np.sign(sums) * whole).sum())), whole)
+    for unit in (1.0, float(told.min())):  # of numbers on another scale, in steps of the least
+        for times in range(1, MOST_PROMPTS + 1):
+            steps = told / unit * times
+            whole = np.rint(steps)
+            if whole.min() > 0 and np.abs(steps - whole).max() < 1e-9 * times:
+                if whole.sum() > MOST_STEPS:
+                    break
+                return _exactly(abs(float((np.sign(sums) * whole).sum())), whole)
     found = stats.permutation_test(
         (sums / told.sum(),),
         # rounded, so that sums that are equal but for the last digit count as equal

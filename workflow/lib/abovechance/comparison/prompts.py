@@ -1,6 +1,7 @@
 """Two models under several prompts: these prompts, prompts like them, and the best one of each model.
 
-The same prompts are put to both models, so that differences are paired by prompts and by examples.
+The same prompts are put to both models, so that differences are paired by prompts and by examples. All three
+have one inference each: a standard error and Student's distribution.
 """
 
 from __future__ import annotations
@@ -16,15 +17,27 @@ from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.means import cluster_sums
 
-DRAWS = 2000
+PARTITIONS = 20  # into halves
+TRUSTED_PROMPTS = 5
 
 
 class Interval(NamedTuple):
-    """A difference, the first model less the second, with its interval."""
+    """A difference, the first model less the second, with its interval and the p-value of the same test."""
 
     difference: float
     low: float
     high: float
+    p: float
+
+    @classmethod
+    def of(cls, difference: float, variance: float, freedom: float, level: float) -> Interval:
+        """By a variance with so many degrees of freedom; nothing is known if it is 0, or there are none."""
+        if not (variance > 0 and freedom > 0):
+            return cls(difference, np.nan, np.nan, np.nan)
+        error = float(np.sqrt(variance))
+        reach = float(stats.t.isf((1 - level) / 2, freedom)) * error
+        p = float(2 * stats.t.sf(abs(difference) / error, freedom))
+        return cls(difference, difference - reach, difference + reach, p)
 
 
 class OverPrompts(NamedTuple):
@@ -40,9 +53,11 @@ class OverPrompts(NamedTuple):
         The same for prompts like these: the variances that prompts and that examples make are added, and what
         both count is taken off (Cameron, Gelbach and Miller, 2011), with Student's distribution, since
         prompts are few.
+        With fewer than ``TRUSTED_PROMPTS``, or very unequal ones, intervals are too narrow (docs/compare.md).
     best
-        Of each model's best prompt, chosen anew in each draw of examples: that a best score is high by luck
-        is paid for by both. It says how good the chosen prompts are on these examples, not on others.
+        Of each model's best prompt, by sample splitting: the best prompt on one half of the examples (of
+        whole clusters) is scored on the other half, so that no score is high by luck. The mean is over
+        ``PARTITIONS`` halvings, the standard error that of one half, which is conservative.
     """
 
     prompts: int
@@ -57,7 +72,6 @@ def over_prompts(
     second: ArrayLike,
     clusters: ArrayLike | None = None,
     level: float = LEVEL,
-    draws: int = DRAWS,
     seed: int = 0,
 ) -> OverPrompts:
     """Compare two models under the same prompts; see ``OverPrompts``.
@@ -86,28 +100,73 @@ def over_prompts(
         raise InputError(
             "a score is missing of one model; right would be the same prompts on the same examples"
         )
-    generator = np.random.default_rng(seed)
     # (models and how many, prompts, clusters)
     sums, _ = cluster_sums(np.stack([np.where(there, one, 0), np.where(there, other, 0), there]), clusters)
-    counts = _counts(generator, sums.shape[2], draws)  # (draws, clusters)
-    totals = np.moveaxis(
-        np.tensordot(counts, sums, axes=(1, 2)), 0, 2
-    )  # (models and how many, prompts, draws)
-    with np.errstate(invalid="ignore"):  # a prompt of which no example was drawn
-        drawn = np.moveaxis(totals[:2] / totals[2], 2, 0)  # (draws, models, prompts)
-    drawn = drawn[np.isfinite(drawn).all(axis=(1, 2))]
-    by_prompt = drawn[:, 0] - drawn[:, 1]
-    best = drawn.max(axis=2)
-    given = sums[:2].sum(axis=2) / sums[2].sum(axis=1)
-    difference = float((given[0] - given[1]).mean())
+    sizes = sums[2]
+    scores = sums[:2].sum(axis=2) / sizes.sum(axis=1)
+    difference = float((scores[0] - scores[1]).mean())
     prompts, examples = one.shape
     return OverPrompts(
         prompts,
         examples,
-        _interval(difference, by_prompt.mean(axis=1), level),
-        _of_population(sums[0] - sums[1], sums[2], difference, level),
-        _interval(float(given[0].max() - given[1].max()), best[:, 0] - best[:, 1], level),
+        _of_these(sums[0] - sums[1], sizes, level),
+        _of_population(sums[0] - sums[1], sizes, difference, level),
+        _of_best(sums[:2], sizes, level, np.random.default_rng(seed)),
     )
+
+
+def _of_these(sums: Floats, sizes: Floats, level: float) -> Interval:
+    """The mean over prompts, with examples drawn anew.
+
+    Parameters
+    ----------
+    sums, sizes
+        (prompts, clusters) of differences, and of how many examples.
+    """
+    means = sums.sum(axis=1, keepdims=True) / sizes.sum(axis=1, keepdims=True)
+    left = ((sums - means * sizes) / sizes.sum(axis=1, keepdims=True)).mean(axis=0)
+    return Interval.of(float(means.mean()), *_of_clusters(left), level)
+
+
+def _of_clusters(left: Floats) -> tuple[float, float]:
+    """The variance of a mean that each cluster moves by so much, and its degrees of freedom."""
+    count = len(left)
+    return count / max(count - 1, 1) * float((left**2).sum()), float(count - 1)
+
+
+def _of_best(sums: Floats, sizes: Floats, level: float, generator: np.random.Generator) -> Interval:
+    """The difference of best prompts, each chosen on one half of the examples and scored on the other.
+
+    Parameters
+    ----------
+    sums
+        (models, prompts, clusters) of scores.
+    sizes
+        (prompts, clusters) how many examples a prompt is evaluated on.
+    """
+    count = sums.shape[2]
+    differences, variances = [], []
+    for _ in range(PARTITIONS):
+        half = generator.permutation(count) % 2
+        for number in (0, 1):
+            chosen_on, scored_on = half != number, half == number
+            size = sizes[:, chosen_on].sum(axis=1)
+            means = np.full(sums.shape[:2], -np.inf)
+            np.divide(sums[:, :, chosen_on].sum(axis=2), size, where=size > 0, out=means)
+            best = means >= means.max(axis=1, keepdims=True) - 1e-12
+            prompts = [generator.choice(np.flatnonzero(own)) for own in best]
+            right = sums[[0, 1], prompts][:, scored_on]
+            examples = sizes[prompts][:, scored_on]
+            total = examples.sum(axis=1, keepdims=True)
+            if not total.all():
+                continue
+            scores = right.sum(axis=1, keepdims=True) / total
+            left = (right - scores * examples) / total
+            differences.append(float(scores[0, 0] - scores[1, 0]))
+            variances.append(_of_clusters(left[0] - left[1])[0])
+    if not differences:
+        return Interval(np.nan, np.nan, np.nan, np.nan)
+    return Interval.of(float(np.mean(differences)), float(np.mean(variances)), count // 2 - 1, level)
 
 
 def _of_population(sums: Floats, sizes: Floats, difference: float, level: float) -> Interval:
@@ -128,17 +187,5 @@ def _of_population(sums: Floats, sizes: Floats, difference: float, level: float)
     variance = max(of_prompts + of_examples - float((left**2).sum()), of_prompts, of_examples)
     below = sum(own**2 / freedom for own, freedom in zip(variances, freedoms, strict=True))
     if len(sums) < 2 or not below:
-        return Interval(difference, np.nan, np.nan)
-    reach = float(stats.t.ppf((1 + level) / 2, variance**2 / below)) * np.sqrt(variance)
-    return Interval(difference, float(difference - reach), float(difference + reach))
-
-
-def _counts(generator: np.random.Generator, count: int, draws: int) -> Floats:
-    """(draws, count) how often each is drawn, with replacement."""
-    found: Floats = generator.multinomial(count, np.full(count, 1 / count), draws).astype(np.float64)
-    return found
-
-
-def _interval(difference: float, drawn: Floats, level: float) -> Interval:
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(difference, float(low), float(high))
+        return Interval(difference, np.nan, np.nan, np.nan)
+    return Interval.of(difference, variance, variance**2 / below, level)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -60,6 +60,11 @@ class Responses:
     def by_seed(self) -> list[Floats]:
         """For each model (seeds, examples) means over prompts."""
         return [np.nanmean(own, axis=1) for own in self.seeds]
+
+    @property
+    def reversed(self) -> Responses:
+        """The same with the models in the other order."""
+        return replace(self, models=self.models[::-1], scores=self.scores[::-1], seeds=self.seeds[::-1])
 
     @property
     def several_seeds(self) -> bool:

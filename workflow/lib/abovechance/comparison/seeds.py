@@ -45,7 +45,11 @@ class OverSeeds(NamedTuple):
 
 
 def over_seeds(
-    first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None, level: float = LEVEL
+    first: ArrayLike,
+    second: ArrayLike,
+    clusters: ArrayLike | None = None,
+    level: float = LEVEL,
+    elsewhere: tuple[float, int] | None = None,
 ) -> OverSeeds:
     """Compare two models of which each was trained with several seeds; see ``OverSeeds``.
 
@@ -60,6 +64,9 @@ def over_seeds(
         (seeds, examples) scores of each; they may have other numbers of seeds.
     clusters
         (examples,) the same for examples that belong together.
+    elsewhere
+        The standard deviation of one training's score over seeds, and its degrees of freedom, as other models
+        have it: that of a model with one seed, if both have one.
 
     Raises
     ------
@@ -77,7 +84,7 @@ def over_seeds(
     parts = [_left(one, clusters) for one in both]
     means = [one.mean(axis=1) for one in both]
     difference = float(means[0].mean() - means[1].mean())
-    variance, freedom = _variance(parts[0], -parts[1])
+    variance, freedom = _variance(parts[0], -parts[1], elsewhere)
     error, reach, p = float(np.sqrt(variance)), np.nan, np.nan
     if freedom > 0:
         reach = float(stats.t.ppf((1 + level) / 2, freedom)) * error
@@ -93,7 +100,7 @@ def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:
     return found
 
 
-def _variance(first: Floats, second: Floats) -> tuple[float, float]:
+def _variance(first: Floats, second: Floats, elsewhere: tuple[float, int] | None) -> tuple[float, float]:
     """The variance of the difference, and its degrees of freedom."""
     parts, freedoms = [], []
     several = [left for left in (first, second) if len(left) > 1]
@@ -103,6 +110,10 @@ def _variance(first: Floats, second: Floats) -> tuple[float, float]:
         # of a training alone it is as many times as large as there are seeds
         parts.append(of_mean * (1 if len(several) == 2 else 1 + seeds))
         freedoms.append(seeds - 1)
+    if not several and elsewhere is not None:
+        deviation, freedom = elsewhere
+        parts.append(2 * deviation**2)
+        freedoms.append(freedom)
     by_example = first.sum(axis=0) + second.sum(axis=0)
     examples = len(by_example)
     parts.append(examples / max(examples - 1, 1) * float((by_example**2).sum()))
