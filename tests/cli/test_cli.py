@@ -9,6 +9,7 @@ import pytest
 from abovechance import RandomBaseline
 from abovechance.core.tables import read_table
 from tests.conftest import REPOSITORY
+from tests.importers.test_lm_eval import lm_sample, write_lm
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -106,6 +107,55 @@ def test_the_best_of_many_is_judged_as_such(tmp_path):
     (found,) = json.loads(run("check", str(path), "--prompts", "20", "--json").stdout)
     assert found["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.5, 20).maximum(20))
     assert found["maximum_tail"] == pytest.approx(RandomBaseline.of(0.5, 20).tail(14, 20))
+
+
+def test_the_metric_that_was_taken_is_named(tmp_path):
+    norm = [float(place < 3) for place in range(10)]
+    samples = [lm_sample(place, [-1, -2], int(place >= 6), acc_norm=norm[place]) for place in range(10)]
+    log = write_lm(tmp_path, [{**sample, "metrics": ["acc", "acc_norm"]} for sample in samples])
+    done = run("check", str(log), "--prompts", "2")
+    assert "The metric is acc." in done.stdout
+    assert "the metric is acc; for another one, use --metric acc_norm" in done.stderr
+    for arguments, metric, accuracy in [([], "acc", 0.6), (["--metric", "acc_norm"], "acc_norm", 0.3)]:
+        (found,) = json.loads(run("check", str(log), "--prompts", "2", "--json", *arguments).stdout)
+        assert (found["metric"], found["best_accuracy"]) == (metric, accuracy)
+
+
+def test_prompts_of_one_setting_have_one_metric(tmp_path):
+    for folder, metrics in (("one", ["acc"]), ("other", ["exact_match"])):
+        samples = [lm_sample(place, [-1, -2], 0, exact_match=1.0) for place in range(4)]
+        write_lm(tmp_path / folder, [{**sample, "metrics": metrics} for sample in samples])
+    said = run("check", str(tmp_path), "--each-file").stderr
+    assert "its metric is exact_match, and that of" in said
+    assert "expected one metric for all prompts of org--model, sums, 4-shot" in said
+
+
+def test_import_says_what_takes_the_place_of_prompts(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("example,correct,choices\n1,1,2\n2,0,2\n")
+    done = run("import", str(path), "--prompts", "1", "-o", str(tmp_path / "mine.parquet"))
+    assert done.returncode == 1
+    assert "use --each-file instead, also for a single prompt" in done.stderr
+    assert run("import", str(path), "--each-file", "-o", str(tmp_path / "mine.parquet")).returncode == 0
+
+
+def test_items_of_few_rows_are_refused(tmp_path):
+    def said(rows: int) -> subprocess.CompletedProcess[str]:
+        lines = [f"{e},{(e * (row + 2)) % 3 % 2},m{row}" for row in range(rows) for e in range(9)]
+        (tmp_path / "answers.csv").write_text("\n".join(["example,correct,model", *lines]) + "\n")
+        return run("items", str(tmp_path / "answers.csv"))
+
+    assert "has 5 rows" in said(5).stderr
+    assert "expected two examples and 6 rows" in said(5).stderr
+    assert said(6).returncode == 0
+
+
+@pytest.mark.parametrize(("sizes", "score"), [((10, 10), "accuracies"), ((10, 30), "standardized scores")])
+def test_how_prompts_on_different_examples_are_compared_is_told(tmp_path, sizes, score):
+    path = tmp_path / "mine.csv"
+    rows = [f"{p},{100 * p + e},{e % 2},2" for p, size in enumerate(sizes) for e in range(size)]
+    path.write_text("\n".join(["prompt,example,correct,choices", *rows]) + "\n")
+    assert f"the verdict compares their {score}" in run("check", str(path)).stderr
 
 
 def test_a_closed_pipe_is_no_error():

@@ -1,6 +1,7 @@
 """Tails, consistency and analyses of variance: known values, other formulas, simulation."""
 
 import zipfile
+from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 
@@ -91,15 +92,48 @@ def test_no_other_threshold_is_better(pairs):
     assert at == pytest.approx(found.accuracy)
 
 
-def test_r_is_pearsons_and_its_interval_holds_it_as_often_as_it_says():
+@pytest.mark.parametrize(("examples", "freedom"), [(6, np.inf), (10, np.inf), (10, 5), (80, np.inf)])
+def test_r_is_pearsons_and_its_interval_holds_it_as_often_as_it_says(examples, freedom):
     generator, held = np.random.default_rng(0), 0
-    for seed in range(300):
-        x = generator.normal(size=80)
-        y = 0.6 * x + 0.8 * generator.normal(size=80)
-        found = correlation(x, y, seed=seed)
+    for _ in range(1000):
+        x = generator.normal(size=examples)
+        y = 0.6 * x + 0.8 * generator.normal(size=examples)
+        if freedom < np.inf:  # heavy tails, the same scale for both
+            x, y = (np.sqrt(freedom / generator.chisquare(freedom, examples)) * part for part in (x, y))
+        found = correlation(x, y)
         assert (found.r, found.p) == pytest.approx(stats.pearsonr(x, y))
         held += found.low <= 0.6 <= found.high
-    assert 0.91 <= held / 300 <= 0.98
+    assert held / 1000 >= 0.93
+
+
+def test_an_interval_of_r_does_not_end_where_nothing_is_known():
+    assert np.isnan(correlation([1, 2, 3], [1, 2, 3]).low)
+    assert np.isnan(correlation([0, 0, 0, 5], [1, 2, 3, 4]).low)
+
+
+def test_of_thresholds_that_are_as_good_the_lowest_is_taken():
+    generator = np.random.default_rng(0)
+    for _ in range(300):
+        values = generator.permutation(generator.integers(2, 14)).astype(float)
+        right = generator.random(len(values)) < 0.5
+        found = threshold(values, right)
+        if right.all() or not right.any():
+            continue
+        by_border = {}
+        for border in np.sort(values)[:-1] + 0.5:
+            told = Fraction(int((right & (values > border)).sum()), int(right.sum()))
+            told += Fraction(int((~right & (values < border)).sum()), int((~right).sum()))
+            by_border[border] = told / 2
+        best = max(by_border.values())
+        if best > Fraction(1, 2):
+            lowest = min(border for border, told in by_border.items() if told == best)
+            assert found == (lowest, pytest.approx(float(best)))
+
+
+def test_a_threshold_between_neighbouring_numbers_divides_them():
+    low = 1.0
+    high = np.nextafter(low, 2)
+    assert low <= threshold([low, high], [False, True]).value < high
 
 
 def test_clusters_widen_the_interval_of_r():

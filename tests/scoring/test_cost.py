@@ -13,9 +13,10 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from abovechance.core.errors import InputError
 from abovechance.core.tables import read_made_from
 from abovechance.scoring.cells import score_cells
-from abovechance.scoring.cost import SPENT, TOKEN_COUNTS, Ledger, count_tokens, estimate, on_machines, spent
+from abovechance.scoring.cost import TOKEN_COUNTS, count_tokens, estimate, on_machines
 from abovechance.scoring.demands import parameters
 from abovechance.scoring.fetching import fetch
+from abovechance.scoring.ledgers import SPENT, Ledger, spent
 from abovechance.scoring.reader import Reader, expected_path
 from abovechance.scoring.tokens import tokenize
 from abovechance.scoring.weights import Weights, load_tokenizer

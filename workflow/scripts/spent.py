@@ -6,7 +6,7 @@ from script_log import logged
 
 with logged(snakemake):
     from abovechance.core.files import write_csv
-    from abovechance.scoring.cost import spent
+    from abovechance.scoring.ledgers import spent
 
     listed = snakemake.params.ledgers
     ledgers = {(model, task, kind): Path(path) for model, task, kind, path in listed}

@@ -1,7 +1,7 @@
 """What scoring costs: counted before it begins, and added up afterwards.
 
 in:  tasks, evaluation sets, prompts and tokenizers; what jobs wrote to cost/ledgers/
-out: cost/estimate.csv and cost/machines.csv, where they are asked for (`make cost`); cost/spent.csv
+out: cost/estimate.csv, cost/machines.csv and cost/config.yaml, where they are asked for (`make cost`); cost/spent.csv
 
 Jobs write to their ledgers line by line, so these are no outputs, which Snakemake would delete where a job fails.
 """
@@ -72,12 +72,14 @@ rule cost:
     output:
         estimate=f"{RESULTS}/cost/estimate.csv",
         machines=f"{RESULTS}/cost/machines.csv",
+        config=f"{RESULTS}/cost/config.yaml",
     log:
         f"{RESULTS}/logs/cost.log",
     localrule: True
     conda:
         "../../../envs/scoring.yaml"
     params:
+        config=STUDY,
         settings=[(model, task) for model in MODELS for task in TASKS],
         models=MODELS,
         given=STUDY["machines"],

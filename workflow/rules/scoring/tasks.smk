@@ -45,7 +45,7 @@ rule evaluation_set:
     params:
         name=lambda wildcards: drawn_as(wildcards.task, STUDY["tasks"])[0],
         seed=STUDY["seed"],
-        max_examples=STUDY["max_examples"],
+        max_examples=lambda wildcards: (STUDY["tasks"][wildcards.task]["max_examples"]),
         code=code_of("evaluation_set.py"),
     script:
         "../../scripts/evaluation_set.py"

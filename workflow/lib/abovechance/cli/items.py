@@ -11,13 +11,15 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, Results
-from abovechance.cli.output import as_rows, check_writable, show
+from abovechance.cli.output import as_rows, check_writable, counted, show
 from abovechance.cli.results import given_paths, responses_of
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_csv
 from abovechance.item_analysis.matrices import in_short, items_of, matrices
 
 SHOWN = 20  # items of a task
+# That only the better half gets an item right has a probability of 1/10 with five rows, and of 1/20 with six.
+LEAST_ROWS = 6
 # a screen is too narrow for all
 COLUMNS = ["example", "rows", "difficulty", "discrimination", "corrected", "half", "other_half"]
 
@@ -56,15 +58,18 @@ def items(
         given_paths(results), Options(None, metric, filter_, epoch, each_file, None, "items")
     )
     found = [*matrices(table)]
-    small = [matrix.task for matrix in found if len(matrix.rows) < 2 or len(matrix.examples) < 2]
+    small = {
+        matrix.task: f"{matrix.task}: has {counted(len(matrix.rows), 'row')} (a model with a number of "
+        f"shots and a prompt) and {counted(len(matrix.examples), 'example')}; expected two examples and "
+        f"{LEAST_ROWS} rows, because with fewer every discrimination may be chance"
+        for matrix in found
+        if len(matrix.rows) < LEAST_ROWS or len(matrix.examples) < 2
+    }
     found = [matrix for matrix in found if matrix.task not in small]
     if not found:
-        raise InputError(
-            f"{small[0]}: has one row or one example; right would be at least two models or prompts on at "
-            "least two examples"
-        )
-    for name in small:
-        typer.echo(f"note: {name}: has one row or one example, of which nothing is said", err=True)
+        raise InputError(next(iter(small.values())))
+    for reason in small.values():
+        typer.echo(f"note: {reason}", err=True)
     by_task = [items_of(matrix) for matrix in found]
     short = pd.DataFrame([in_short(matrix, own) for matrix, own in zip(found, by_task, strict=True)])
     listed = pd.concat(by_task, ignore_index=True)

@@ -31,7 +31,7 @@ from abovechance.cli.options import (
 )
 from abovechance.cli.output import check_writable, counted, expanded, show
 from abovechance.core.errors import InputError
-from abovechance.core.settings import SETTING, by_setting
+from abovechance.core.settings import SETTING, Setting, by_setting
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.results.imported import IMPORTED
 
@@ -80,7 +80,8 @@ def check(
         judged = published_scores.judge_scores(scores)
     else:
         options = _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
-        settings = by_setting(_imported(paths, options))
+        imported, metrics = _imported(paths, options)
+        settings = by_setting(imported)
         accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in settings], ignore_index=True)
         several = accuracy.groupby(SETTING).size().max()
         if prompts is not None and several > 1:
@@ -90,9 +91,10 @@ def check(
             )
         judged = verdicts(accuracy, prompts)
         judged = with_conclusions(with_adjusted(judged) if len(judged) > 1 else judged)
+        judged.insert(len(SETTING), "metric", [metrics[setting] for setting, _ in by_setting(judged)])
     show(judged if as_json else judged.drop(columns=FOR_PROGRAMS, errors="ignore"), as_json)
     if not as_json:
-        typer.echo("\n" + " ".join(in_words(judged, "score")))
+        typer.echo("\n" + " ".join([*in_words(judged, "score"), *_metric_in_words(judged)]))
 
 
 @app.command(
@@ -105,6 +107,7 @@ def check(
 def import_(
     results: Results,
     output: Annotated[Path, typer.Option("--output", "-o", help="The .parquet file to write.")],
+    best_of: Annotated[int | None, typer.Option("--prompts", "-t", hidden=True)] = None,
     each_file: EachFile = False,
     chance: Chance = None,
     choices: Choices = None,
@@ -113,12 +116,17 @@ def import_(
     epoch: Epoch = None,
 ) -> None:
     """Write other tools' logs as a table that a study starts from: `predictions: FILE` in its config."""
+    if best_of is not None:
+        raise InputError(
+            "--prompts belongs to `abovechance check`, which judges the best of many; a study needs the "
+            "results of all prompts: use --each-file instead, also for a single prompt"
+        )
     output = check_writable(output, "--output", (".parquet",))
     options = _options("import", None, each_file, chance, choices, metric, filter_, epoch)
     paths = given_paths(results)
     if tables := list(filter(published_scores.is_score_table, paths)):
         raise InputError(f"{tables[0]}: is a table of best scores; right would be `abovechance check`")
-    imported = _imported(paths, options)
+    imported, _ = _imported(paths, options)
     facts = {"imported": [str(path) for path in results]}
     with IMPORTED.writing_parts(output, facts) as write:
         for _, rows in by_setting(imported):
@@ -126,6 +134,12 @@ def import_(
     prompts = imported[[*SETTING, "prompt"]].drop_duplicates()
     settings = len(prompts.drop_duplicates(SETTING))
     typer.echo(f"{output}: {counted(len(prompts), 'prompt')} in {counted(settings, 'setting')}")
+
+
+def _metric_in_words(judged: pd.DataFrame) -> list[str]:
+    """Which metric says whether an answer is correct, if the results have one and the same."""
+    names = [*judged["metric"].unique()] if "metric" in judged else []
+    return [f"The metric is {names[0]}."] if len(names) == 1 else []
 
 
 def given_paths(results: list[str]) -> list[Path]:
@@ -195,12 +209,12 @@ def _options(
     return Options(known, metric, filter_, epoch, each_file, prompts, command)
 
 
-def _imported(paths: list[Path], options: Options) -> pd.DataFrame:
-    """The predictions of other tools' results; what people should know goes to the error stream."""
-    from abovechance.importers import combine, read_runs, uneven
+def _imported(paths: list[Path], options: Options) -> tuple[pd.DataFrame, dict[Setting, str]]:
+    """Other tools' predictions and the metric of each setting; notes go to the error stream."""
+    from abovechance.importers import combine, metrics, read_runs, uneven
 
     runs = read_runs(paths, options)
-    table = combine(runs, options)
+    table, metric_of = combine(runs, options), metrics(runs)
     for note in dict.fromkeys([*(note for run in runs for note in run.notes), *uneven(table)]):
         typer.echo(f"note: {note}", err=True)
-    return table
+    return table, metric_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -51,23 +51,32 @@ def cost(
 ) -> None:
     """What a study will cost, as `make cost` counted it, and what it has cost so far."""
     from abovechance.core.files import read_csv
-    from abovechance.core.reading import read_yaml
-    from abovechance.scoring.cost import ledgers_in, spent
-    from abovechance.shown.costs import in_words, of_machines, of_models
+    from abovechance.scoring.ledgers import ledgers_in, spent
+    from abovechance.shown.costs import changed_since, in_words, of_machines, of_models
+    from abovechance.study.installed import resolved_file
 
-    folder = expanded(study, "STUDY")
+    folder, config = expanded(study, "STUDY"), None
     if folder.is_file():
-        folder = Path("results", str(read_yaml(folder).get("study", "")))
+        config = resolved_file(folder)
+        folder = Path("results", config["study"])
     tables = {name: folder / "cost" / f"{name}.csv" for name in ("estimate", "machines")}
     found = {name: read_csv(path) for name, path in tables.items() if path.is_file()}
     if ledgers := ledgers_in(folder / "cost"):  # as they are now, of jobs that are at work too
         found["spent"] = spent(ledgers)
     if not found:
         raise InputError(f"{folder}: has no costs; right would be `make cost` with its config first")
+    changed = changed_since(folder, config) if "estimate" in found else []
     if as_json:
-        rows = {name: json.loads(table.to_json(orient="records")) for name, table in found.items()}
-        typer.echo(json.dumps(rows, indent=2))
+        rows: dict[str, Any] = {
+            name: json.loads(table.to_json(orient="records")) for name, table in found.items()
+        }
+        typer.echo(json.dumps(rows | ({"changed_since": changed} if changed else {}), indent=2))
         return
+    if changed:
+        typer.echo(
+            f"This estimate is of an earlier config: {', '.join(changed)} changed since. Run `make cost` "
+            "again.\n"
+        )
     if "estimate" in found:
         typer.echo(in_words(found["estimate"]) + "\n")
         show(of_machines(found["machines"]), as_json)

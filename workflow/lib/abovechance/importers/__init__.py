@@ -18,9 +18,9 @@ from typing import Any
 from abovechance.core.errors import InputError
 from abovechance.importers import csv, helm, inspect_ai, lighteval, lm_eval, own, published
 from abovechance.importers.contract import Options, Run, check_recorded
-from abovechance.importers.table import combine, uneven
+from abovechance.importers.table import combine, metrics, uneven
 
-__all__ = ["FORMATS", "Options", "Run", "combine", "read_runs", "uneven"]
+__all__ = ["FORMATS", "Options", "Run", "combine", "metrics", "read_runs", "uneven"]
 
 FORMATS = (lm_eval, helm, lighteval, inspect_ai, published, own, csv)
 

@@ -85,6 +85,8 @@ class Run:
         What people should know: what was left out, and why.
     reported
         What the tool itself reports of all rows.
+    metric
+        The metric whose value is ``correct``, as the tool names it.
     """
 
     file: str
@@ -94,6 +96,7 @@ class Run:
     rows: pd.DataFrame
     notes: list[str] = field(default_factory=list)
     reported: Reported | None = None
+    metric: str = "accuracy"
 
     def __post_init__(self) -> None:
         for name in (self.model, self.task):

@@ -55,7 +55,15 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         notes.append(f"{path.name}: has no column task; its task is called '{path.stem}'")
     by = [pd.Series(value, index=rows.index, name=name) for name, value in keys.items()]
     for (model, task, shots), group in rows.groupby(by, sort=False):
-        yield Run(str(path), str(model), str(task), int(str(shots)), group.reset_index(drop=True), notes)
+        yield Run(
+            str(path),
+            str(model),
+            str(task),
+            int(str(shots)),
+            group.reset_index(drop=True),
+            notes,
+            metric="correct",
+        )
 
 
 def _checked(path: Path) -> pd.DataFrame:

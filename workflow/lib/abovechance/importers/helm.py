@@ -61,7 +61,7 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     if table.groupby("prompt").size().nunique() == 1:  # HELM's mean is that of its trials' means
         reported = _reported(folder / "stats.json", metric, split)
     rows = table.drop(columns="split").reset_index(drop=True)
-    yield Run(str(folder), model, task, shots, rows, notes, reported)
+    yield Run(str(folder), model, task, shots, rows, notes, reported, metric)
 
 
 def _task(name: str) -> str:

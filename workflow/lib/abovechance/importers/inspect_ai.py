@@ -90,6 +90,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         pd.DataFrame(scored, columns=["example", "predicted", "correct", "tie", "chance", "recorded"]),
         notes,
         reported,
+        scorer,
     )
 
 

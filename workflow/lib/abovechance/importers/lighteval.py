@@ -69,7 +69,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     above = path.parent.parent
     model = above.name if above.parent.name in ("", "details") else f"{above.parent.name}/{above.name}"
     reported = _reported(path, name, match[2], metric or "acc") if match else None
-    yield Run(str(path), model or "model", task, int(shots), frame, notes, reported)
+    yield Run(str(path), model or "model", task, int(shots), frame, notes, reported, metric or "acc")
 
 
 def _reported(path: Path, task: str, date: str, metric: str) -> Reported | None:

@@ -65,6 +65,11 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         sample.delimiter = delimiter if isinstance(delimiter, str) else ""
     metric = _metric(chosen, options)
     rows = _rows(chosen, metric)
+    if (others := _others(chosen[0], metric or "acc")) and options.metric is None:
+        notes.append(
+            f"{path.name}: the metric is {_named(metric, chosen)}; for another one, use --metric "
+            + " or ".join(others)
+        )
     if ties := int(rows["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
     if not results:
@@ -83,7 +88,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
             None if value is None else float(value),
             results.get("n-samples", {}).get(task, {}).get("effective"),
         )
-    yield Run(str(path), str(model), task, int(shots), rows, notes, reported)
+    yield Run(str(path), str(model), task, int(shots), rows, notes, reported, _named(metric, chosen))
 
 
 def _is_mean(config: dict[str, Any], metric: str) -> bool:
@@ -177,8 +182,7 @@ def _metric(samples: list[_Sample], options: Options) -> str | None:
     known = next((name for name in METRICS if name in samples[0].metrics), None)
     if known == "acc" and scored:
         return None
-    # others that say of each sample whether it is correct
-    graded = [name for name in samples[0].metrics if samples[0].fields[name] in (0.0, 1.0)]
+    graded = _others(samples[0], known)
     if known or not graded:
         return known or (None if scored else METRICS[0])
     if len(graded) > 1:
@@ -187,6 +191,17 @@ def _metric(samples: list[_Sample], options: Options) -> str | None:
             f"{' or '.join(graded)}"
         )
     return graded[0]
+
+
+def _named(metric: str | None, samples: list[_Sample]) -> str:
+    """The metric's name, with that of the filter if the log has one, as in the tool's results."""
+    name, filter_ = metric or "acc", samples[0].filter
+    return name if filter_ == "none" else f"{name},{filter_}"
+
+
+def _others(sample: _Sample, metric: str | None) -> list[str]:
+    """The other metrics that say of each sample whether it is correct."""
+    return [name for name in sample.metrics if name != metric and sample.fields[name] in (0.0, 1.0)]
 
 
 def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from abovechance.chance.verdicts import differ
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting, by_setting
 from abovechance.importers.contract import Options, Run
+from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.results.imported import as_imported
 
 
@@ -36,6 +38,19 @@ def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
     return pd.concat([_one_setting(group, options) for group in by_setting.values()], ignore_index=True)
 
 
+def metrics(runs: Sequence[Run]) -> dict[Setting, str]:
+    """Return the metric of each setting; InputError if the runs of a setting have different ones."""
+    by_setting: dict[Setting, Run] = {}
+    for run in runs:
+        first = by_setting.setdefault(run.setting, run)
+        if run.metric != first.metric:
+            raise InputError(
+                f"{run.file}: its metric is {run.metric}, and that of {first.file} is {first.metric}; "
+                f"expected one metric for all prompts of {run.setting.words} (--metric)"
+            )
+    return {setting: run.metric for setting, run in by_setting.items()}
+
+
 def uneven(table: pd.DataFrame) -> list[str]:
     """What people should know of settings whose prompts are not evaluated on the same examples.
 
@@ -51,10 +66,16 @@ def uneven(table: pd.DataFrame) -> list[str]:
         examples = rows["example"].nunique()
         sizes = rows.groupby("prompt").size()
         if sizes.min() < examples - setting.shots:
+            standardized = differ(accuracy_by_prompt(rows))
+            score = (
+                "standardized scores, (correct - mean) / deviation of a guesser"
+                if standardized
+                else "accuracies"
+            )
             notes.append(
                 f"{setting.words}: its prompts are evaluated on different examples, {sizes.min()} to "
-                f"{sizes.max()} of {examples}, the fewest by prompt {sizes.idxmin()}; they are compared by "
-                "how many standard deviations of a guesser they are above the guesser's mean"
+                f"{sizes.max()} of {examples}, the fewest by prompt {sizes.idxmin()}; the verdict compares "
+                f"their {score}"
             )
     return notes
 
@@ -119,7 +140,7 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
     if options.command != "check":  # a study takes all prompts, and not the best of them alone
         raise InputError(
             f"{run.file}: does not say which prompts were tried for {what}; right would be the runs of all "
-            "of them, each a file, and --each-file"
+            "of them, each a file, and --each-file (also for a single prompt)"
         )
     command = f"{command} {shlex.quote(run.file)} --prompts 20"
     raise InputError(

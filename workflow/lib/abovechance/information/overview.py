@@ -24,6 +24,7 @@ PVI_SETTINGS = TableSchema(
         "examples": pa.int64(),
         "accuracy": pa.float64(),
         "ties": pa.float64(),
+        "mean_pvi": pa.float64(),
         "information": pa.float64(),
         "low": pa.float64(),
         "high": pa.float64(),
@@ -58,12 +59,13 @@ def of_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) -> pd.Dat
     -------
     DataFrame
         One row: ``over``; ``prompts``; ``examples``; ``accuracy``; ``ties``, the share of predictions that
-        are wrong for a tie; ``information``, the mean PVI over prompts and examples, and its 95 % interval
-        from ``low`` to ``high`` by examples and their clusters; the mean PVI of ``right`` and ``wrong``
-        predictions; the share that is ``negative``; ``threshold``, see ``tails.threshold``, and the share
-        that it has ``told_apart``; whether prompts differ, by repeated measures on the same examples:
-        ``sets_share`` of the variation, ``sets_f``, its degrees of freedom ``sets_between`` and
-        ``sets_within``, ``sets_p``, and of how many examples, ``sets_examples``.
+        are wrong for a tie; ``mean_pvi``, the mean of all finite values; ``information``, the same adjusted
+        as if all prompts were evaluated on all examples, and its 95 % interval from ``low`` to ``high`` by
+        examples and their clusters; not adjusted are the mean PVI of ``right`` and ``wrong`` predictions;
+        the share that is ``negative``; ``threshold``, see ``tails.threshold``, and the share that it has
+        ``told_apart``; whether prompts differ, by repeated measures on the same examples: ``sets_share`` of
+        the variation, ``sets_f``, its degrees of freedom ``sets_between`` and ``sets_within``, ``sets_p``,
+        and of how many examples, ``sets_examples``.
     """
     values = pvi["pvi"].to_numpy(dtype=float)
     correct = pvi["correct"].to_numpy(dtype=bool)
@@ -77,6 +79,7 @@ def of_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) -> pd.Dat
         "examples": information.examples,
         "accuracy": float(correct.mean()),
         "ties": float(pvi["tie"].mean()),
+        "mean_pvi": float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else np.nan,
         "information": information.mean,
         "low": information.low,
         "high": information.high,

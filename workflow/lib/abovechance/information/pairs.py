@@ -119,7 +119,7 @@ def _compared(
 ) -> dict[str, Any]:
     both = pd.concat([one, other], axis=1, keys=["one", "other"]).replace([np.inf, -np.inf], np.nan).dropna()
     left = both - both.groupby(labels.reindex(both.index)).transform("mean")
-    within = correlation(left["one"], left["other"], resamples=0).r
+    within = correlation(left["one"], left["other"]).r
     return correlation(both["one"], both["other"], clusters.reindex(both.index))._asdict() | {
         "within": within
     }

@@ -129,12 +129,13 @@ def threshold(values: ArrayLike, correct: ArrayLike) -> Threshold:
         return Threshold(np.nan, np.nan)
     order = np.argsort(given, kind="stable")
     ordered, told = given[order], right[order]
-    wrong_below = np.cumsum(~told) / (~told).sum()
-    right_below = np.cumsum(told) / told.sum()
-    balanced = (wrong_below + 1 - right_below) / 2
-    balanced[:-1][ordered[1:] == ordered[:-1]] = 0.0  # no border between equals
-    balanced[-1] = 0.5
-    best = int(balanced.argmax())
-    if balanced[best] <= 0.5:
+    rights, wrongs = int(told.sum()), int((~told).sum())
+    # whole numbers, so that thresholds that are as good tie: 2 * balanced accuracy - 1, times both totals
+    gain = np.cumsum(~told) * rights - np.cumsum(told) * wrongs
+    gain[:-1][ordered[1:] == ordered[:-1]] = 0  # no border between equals
+    best = int(gain.argmax())
+    if gain[best] <= 0:
         return Threshold(np.nan, 0.5)
-    return Threshold(float((ordered[best] + ordered[best + 1]) / 2), float(balanced[best]))
+    below, above = float(ordered[best]), float(ordered[best + 1])
+    middle = below + (above - below) / 2
+    return Threshold(middle if middle < above else below, float(0.5 + gain[best] / (2 * rights * wrongs)))

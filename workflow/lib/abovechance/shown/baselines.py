@@ -12,11 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import NullLocator, PercentFormatter
+from matplotlib.ticker import NullLocator
 
 from abovechance.chance.baseline import RandomBaseline
 from abovechance.chance.planning import least_accuracies
 from abovechance.shown import style
+from abovechance.shown.panels import percent_axis
 from abovechance.study.suites import suites
 
 CHOICES = (2, 3, 4, 5)
@@ -116,7 +117,7 @@ def critical(numbers: pd.DataFrame) -> Figure:
             below = level
         axes.axhline(1 / choices[column], **style.BASELINES["standard"])
         axes.set(xscale="log", ylim=(0, 1), xlim=(10, 10_000))
-        axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        percent_axis(axes.yaxis)
         _decades(axes, x_only=True)
         if row == 0:
             axes.set_title(f"{choices[column]} choices")
@@ -166,7 +167,7 @@ def rise(numbers: pd.DataFrame) -> Figure:
             axes.scatter(values, aside, s=11, color=style.COLOURS[0], alpha=0.75, linewidth=0)
         axes.set(title=suite, xlabel="rise of the baseline, in accuracy", ylim=(len(tried) - 0.5, -0.6))
         axes.set_yticks(range(len(tried)), [_prompts(prompts) for prompts in tried])
-        axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        percent_axis(axes.xaxis)
         axes.set_xlim(-0.008, None)
     return figure
 
@@ -253,7 +254,7 @@ def plan(numbers: pd.DataFrame) -> Figure:
         axes.plot(line["examples"], line["maximum_baseline"], color=shade, label=_prompts(prompts))
     axes.axhline(numbers["standard_baseline"].iloc[0], **style.BASELINES["standard"])
     axes.set(xscale="log", xlabel="examples", ylabel="maximum random baseline")
-    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(axes.yaxis)
     axes.legend()
     return figure
 
@@ -273,7 +274,7 @@ def power_lines(numbers: pd.DataFrame) -> Figure:
         axes.plot(line["accuracy"], line["power"], color=shade, label=_prompts(prompts))
     axes.axhline(0.8, color=style.FAINT, linewidth=0.5)
     axes.set(xlabel="true accuracy of one prompt", ylabel="power", ylim=(0, 1.02))
-    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(axes.xaxis)
     axes.set_title(f"{numbers['examples'].iloc[0]:,} examples")
     axes.legend()
     return figure

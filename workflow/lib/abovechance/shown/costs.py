@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 import pandas as pd
 
+from abovechance.core.reading import read_yaml
+from abovechance.study.config import COUNTED_KEYS
 from abovechance.study.kinds import DRAWN, HARDEST, NULL, TRAINING, TRAINING_NULL
 
 WORDS = {
@@ -43,6 +49,25 @@ def in_words(needed: pd.DataFrame) -> str:
             f"{needed['scores_gb'].sum():.2g} GB of scores.",
         ]
     )
+
+
+def changed_since(folder: Path, config: Mapping[str, Any] | None) -> list[str]:
+    """Return the keys of a study's config that are others than those of its estimate.
+
+    Parameters
+    ----------
+    folder
+        The study's folder, with ``cost/config.yaml``, which the estimate was made from.
+    config
+        The study's config with its defaults; that of the last report if None.
+    """
+    counted, reported = (folder / name for name in ("cost/config.yaml", "config.yaml"))
+    if config is None and reported.is_file():
+        config = read_yaml(reported)
+    if config is None or not counted.is_file():
+        return []
+    then = read_yaml(counted)
+    return [key for key in COUNTED_KEYS if config.get(key) != then.get(key)]
 
 
 def of_machines(machines: pd.DataFrame) -> pd.DataFrame:

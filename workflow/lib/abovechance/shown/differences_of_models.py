@@ -12,7 +12,7 @@ from abovechance.comparison import many
 from abovechance.comparison.responses import Responses
 from abovechance.core.means import clustered_mean
 from abovechance.shown import style
-from abovechance.shown.panels import in_order, legend_label, plain
+from abovechance.shown.panels import in_order, legend_label, percent_axis, plain
 
 
 def score_numbers(found: list[Responses], level: float) -> pd.DataFrame:
@@ -61,5 +61,5 @@ def scores(numbers: pd.DataFrame) -> Figure:
         axes.set_yticks(range(len(own)), [legend_label(str(model)) for model in own["model"]])
         axes.set_ylim(-0.6, len(own) - 0.4)
         axes.set_title(plain(f"{style.words(str(task))}, {shots}-shot"))
-        axes.xaxis.set_major_formatter("{x:.0%}")
+        percent_axis(axes.xaxis)
     return figure

@@ -92,7 +92,7 @@ def _expected_maximum_pair(above: Axes, below: Axes, here: pd.DataFrame, colour:
         if not tuned:
             dashes = style.BASELINES["standard"]["linestyle"]
             below.plot(tried, group["standard_tail"], color=colour[shots], linestyle=dashes)
-    percent_axis(above)
+    percent_axis(above.yaxis)
     tails = here["maximum_tail"] if "tuned" in here else here[["standard_tail", "maximum_tail"]].min(axis=1)
     below.set(xscale="log", yscale="log", xlabel="prompts tried")
     below.axhline(0.05, color=style.FAINT, linewidth=0.5, zorder=1)

@@ -6,12 +6,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
 from abovechance.chance.baseline import RandomBaseline
 from abovechance.chance.verdicts import Verdict, baselines
 from abovechance.shown import style
+from abovechance.shown.panels import percent_axis
 
 
 def guessers_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def guessers(numbers: pd.DataFrame, verdict: pd.Series, title: str | None = None
                 axes.axvline(level, color=other_colour, linewidth=0.6, linestyle=(0, (1, 2)))
     panels[-1].set(xlim=(seen.min() - 3 * width, max(seen.max(), verdict["best_accuracy"]) + 3 * width))
     panels[-1].set_xlabel("accuracy")
-    panels[-1].xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    percent_axis(panels[-1].xaxis)
     return figure
 
 

@@ -157,7 +157,7 @@ def _label_tails(axes: Axes, task: str) -> None:
     axes.set_xticks(range(len(ALONG)), names)
     axes.set_xlim(-0.3, len(ALONG) - 0.7)
     axes.set_ylim(-0.03, 1.03)
-    percent_axis(axes)
+    percent_axis(axes.yaxis)
 
 
 def models(pairs: pd.DataFrame) -> Figure:

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from abovechance.item_analysis.features import grouped
 from abovechance.item_analysis.smaller import ALL
@@ -177,8 +177,7 @@ def pruning(numbers: pd.DataFrame, what: str) -> Figure:
             )
             axes.plot(own["share"], own[what], color=colour[split])
         axes.set_title(panel_title(task))
-        axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-        axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        percent_axis(axes.xaxis, ticks=4)
         axes.set_xlabel("items removed")
         if what != "error":
             axes.axhline(0, color=style.FAINT, linewidth=0.6)
@@ -212,7 +211,7 @@ def costs(table: pd.DataFrame) -> Figure:
                 own = numbers[(numbers["split"] == split) & (numbers["method"] == method)]
                 axes.plot(own["examples"], own[what], **_look(method, methods))
             _sizes_axis(axes, sizes)
-            percent_axis(axes)
+            percent_axis(axes.yaxis)
         row[0].set_ylim(bottom=0)  # of the whole row, once all is drawn
         row[0].set_ylabel(words)
     for axes, split in zip(grid[0], splits, strict=True):
@@ -260,8 +259,8 @@ def adaptive(table: pd.DataFrame) -> Figure:
     axes.set_yticks(range(len(questions)), questions)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.25)
+    percent_axis(axes.xaxis)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
-    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.set_xlabel("examples evaluated until it is decided")
     legend_below(figure, [Patch(color=colour[way], label=way) for way in ways])
     return figure

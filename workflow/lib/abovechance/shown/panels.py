@@ -10,9 +10,10 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 
 from abovechance.shown import style
 
@@ -27,10 +28,10 @@ def empty_figure(why: str) -> Figure:
     return figure
 
 
-def percent_axis(axes: Axes) -> None:
-    """Whole per cents, at round numbers."""
-    axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+def percent_axis(axis: Axis, ticks: int = 6) -> None:
+    """Per cents at round numbers, with as many decimals as a tick has."""
+    axis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(lambda share, _: f"{round(100 * share, 6):g}%")
 
 
 def in_order(values: pd.Series) -> list[str]:

@@ -248,6 +248,9 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
         What each file of predictions, or that of evaluations, was made from.
     """
     told = {_TOLD[key][0]: _TOLD[key][1](config[key]) for key in _TOLD if key in config}
+    for name, task in config.get("tasks", {}).items():
+        if task["max_examples"] != config["max_examples"]:
+            told["examples"] += f", {task['max_examples']} of {name}"
     versions: dict[str, str] = {}
     for made in [one for file in made_from for one in file.get("models") or [file]]:
         if "model" in made:

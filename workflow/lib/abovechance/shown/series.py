@@ -28,6 +28,7 @@ from abovechance.shown.panels import (
     legend_label,
     panel_grid,
     panel_title,
+    percent_axis,
     plain,
 )
 
@@ -248,7 +249,7 @@ def noise(numbers: pd.DataFrame) -> Figure:
     left.set_yticks(range(len(tasks)), [panel_title(task) for task in tasks])
     left.set_ylim(-0.6, len(tasks) - 0.4)
     left.set_title("Score with its 95 % interval")
-    left.xaxis.set_major_formatter("{x:.0%}")
+    percent_axis(left.xaxis)
     if noisy:
         right.set_title("Signal-to-noise ratio")
         right.set_xscale("log")
@@ -311,7 +312,7 @@ def formulations_of_tasks(numbers: pd.DataFrame) -> Figure:
         axes.scatter(x[alone], y[alone], s=10, color=style.COLOURS[1], linewidth=0)
         ends = [min(x.min(), y.min()), max(x.max(), y.max())]
         axes.plot(ends, ends, color=style.FAINT, linewidth=0.6)
-        r = correlation(x, y, resamples=0).r
+        r = correlation(x, y).r
         told = "" if np.isnan(r) else f", r = {r:.2f} of {len(x)}"
         axes.set_title(plain(f"{style.words(task)}{told}\n{METRIC_WORDS[metric]}"))
         axes.set_xlabel(plain(style.words(first)))

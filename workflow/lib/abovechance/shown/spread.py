@@ -51,7 +51,7 @@ def spread(numbers: pd.DataFrame) -> Figure:
         axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
         axes.set_xlim(-0.5, len(shots) - 0.5)
         axes.margins(y=0.12)  # room for stars
-        percent_axis(axes)
+        percent_axis(axes.yaxis)
     label_first_column(panels, "accuracy")
     marks = [
         Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=legend_label(m))
@@ -85,7 +85,7 @@ def _spread_of_many(numbers: pd.DataFrame, tasks: list[str], shots: list[int]) -
         axes.set_title(panel_title(task))
         axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
         axes.set_xlim(-0.5, len(shots) - 0.5)
-        percent_axis(axes)
+        percent_axis(axes.yaxis)
     label_first_column(panels, "accuracy")
     many = numbers["model"].nunique()
     marks = _best_marks(f"best prompt of one of {many} models, not better than chance", "better than chance")

@@ -48,6 +48,11 @@ PATHS = {
     "evaluations": "a result of lm-evaluation-harness (.json), or a folder or zip file of such",
     "bigbench": "a BIG-bench checkout, or the sdist of the package bigbench",
 }
+# Keys of a config that an estimate of costs depends on.
+COUNTED_KEYS = (
+    *("seed", "tasks", "bigbench", "models", "shots", "prompts", "demonstrations", "max_examples", "pvi"),
+    *("special_tokens", "too_long"),
+)
 NEEDED = ("tasks", "models", "shots", "prompts")  # by those of models that are scored, or were
 
 
@@ -88,7 +93,8 @@ def resolve(
     resolved = copy.deepcopy(config)
     _fill_defaults(resolved, schema, start)
     for task in resolved.get("tasks", {}).values():
-        task.setdefault("shots", resolved["shots"])
+        for key in ("shots", "max_examples"):
+            task.setdefault(key, resolved[key])
     _expand_paths(resolved, where)
     _check_start(resolved, start, where)
     _check_hardest(resolved, where)

@@ -52,9 +52,9 @@ def drawn_as(task: str, tasks: Mapping[str, Mapping[str, Any]]) -> tuple[str, st
 
 
 def check_alike(tasks: Mapping[str, Mapping[str, Any]], where: str) -> None:
-    """Raise InputError unless formulations of one task are of one source, with the same numbers of shots."""
+    """Raise InputError unless formulations of one task are of one source, shots and examples."""
     for name, members in formulations(tasks).items():
-        for key in ("source", "shots"):
+        for key in ("source", "shots", "max_examples"):
             first, *others = (tasks[member][key] for member in members)
             if any(other != first for other in others):
                 raise InputError(

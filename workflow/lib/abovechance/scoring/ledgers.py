@@ -1,0 +1,142 @@
+"""What scoring has cost: jobs write it to ledgers, a line for each prompt as soon as it is scored."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from abovechance.core.files import append
+from abovechance.study.kinds import KINDS
+
+OPERATIONS = 2.0  # for each parameter and token
+
+
+class Ledger:
+    """What one scoring job spends, in a file that later jobs of the same model and task add to.
+
+    Parameters
+    ----------
+    path
+        A file of JSON lines.
+    machine
+        On what the job runs, in words.
+    processors, accelerators
+        How many the job has.
+    since
+        When the job began, by ``time.monotonic``; now without it.
+    """
+
+    def __init__(
+        self, path: Path, machine: str, processors: int, accelerators: int, since: float | None = None
+    ) -> None:
+        self.path = path
+        self.job = {"machine": machine, "processors": processors, "accelerators": accelerators}
+        self.last = time.monotonic() if since is None else since
+
+    @classmethod
+    def of_job(cls, path: Path, threads: int, accelerators: int, since: float | None = None) -> Ledger:
+        """That of this process, which has so many threads and accelerators."""
+        return cls(path, machine(threads, accelerators), threads, accelerators, since)
+
+    def add(self, what: str, **counts: int) -> None:
+        """Add a line: the seconds since the last one, and what they were spent on."""
+        now = time.monotonic()
+        line = {"what": what, "seconds": round(now - self.last, 4), **counts, **self.job}
+        self.last = now
+        append(self.path, json.dumps(line).encode() + b"\n")
+
+
+SPENT = [
+    *("model", "task", "kind", "machine", "prompts", "tokens", "computed", "operations"),
+    *("start_seconds", "seconds", "processor_hours", "gpu_hours"),
+]
+
+
+def spent(ledgers: Mapping[tuple[str, str, str], Path]) -> pd.DataFrame:
+    """What scoring has cost.
+
+    Parameters
+    ----------
+    ledgers
+        {(model, task, kind of prompts): its file}, which need not be there.
+
+    Returns
+    -------
+    DataFrame
+        One row for each model, task, kind of prompts and machine: ``model``; ``task``; ``kind``; ``machine``;
+        how many ``prompts`` were scored there, those that were scored again included; their ``tokens``, and
+        those ``computed``; ``operations``, missing where no job told how large the model is;
+        ``start_seconds`` that jobs took until the model was loaded; ``seconds`` for the prompts; and
+        ``processor_hours`` and ``gpu_hours`` of both, by as many as the jobs had.
+    """
+    rows = []
+    for (model, task, kind), path in ledgers.items():
+        lines = pd.DataFrame(_lines(path), columns=[*_OF_LINE])
+        for machine, own in lines.groupby("machine", sort=False):
+            prompts = own[own["what"] == "prompt"]
+            parameters = own["parameters"].max() or np.nan
+            rows.append(
+                {
+                    "model": model,
+                    "task": task,
+                    "kind": kind,
+                    "machine": machine,
+                    "prompts": len(prompts),
+                    **prompts[["tokens", "computed"]].sum().astype(int).to_dict(),
+                    "operations": OPERATIONS * parameters * prompts["computed"].sum(),
+                    "start_seconds": own.loc[own["what"] == "start", "seconds"].sum(),
+                    "seconds": prompts["seconds"].sum(),
+                    "processor_hours": (own["seconds"] * own["processors"]).sum() / 3600,
+                    "gpu_hours": (own["seconds"] * own["accelerators"]).sum() / 3600,
+                }
+            )
+    return pd.DataFrame(rows, columns=SPENT)
+
+
+def ledgers_in(folder: Path) -> dict[tuple[str, str, str], Path]:
+    """{(model, task, kind of prompts): its file} of what lies in a study's ``cost/``."""
+    return {
+        (path.parent.name, path.stem, kind.name): path
+        for kind in KINDS
+        for path in sorted((folder / kind.ledgers).glob("*/*.jsonl"))
+    }
+
+
+_OF_LINE = ("what", "seconds", "tokens", "computed", "parameters", "machine", "processors", "accelerators")
+
+
+def _lines(path: Path) -> Iterable[dict[str, Any]]:
+    """The whole lines of a ledger; a job that was killed may have left a torn one."""
+    if not path.is_file():
+        return
+    for line in path.read_bytes().splitlines():
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        yield {name: found.get(name, 0) for name in _OF_LINE}
+
+
+def machine(threads: int, accelerators: int) -> str:
+    """What a job runs on, in words: the accelerators' name, or the processor's and how many threads of it."""
+    if accelerators:
+        import torch  # which those who only read ledgers need not have
+
+        name = torch.cuda.get_device_name()
+        return name if accelerators == 1 else f"{accelerators} x {name}"
+    return f"{_processor()}, {threads} thread{'s' * (threads > 1)}"
+
+
+def _processor() -> str:
+    """The processor's name, as Linux has it."""
+    listed = Path("/proc/cpuinfo")
+    lines = listed.read_text(encoding="utf-8", errors="replace").splitlines() if listed.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return " ".join(names[0].split()) if names else f"{os.uname().machine} processor"
