@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from abovechance.compare import compare, exchanged, mcnemar
+from abovechance.compare import compare, exchanged, mcnemar, over_prompts
 from abovechance.comparison.paired import ScoreTest, welch
 from abovechance.core.errors import InputError
 from abovechance.core.means import clustered_mean
@@ -225,3 +225,14 @@ def test_mcnemar_is_of_right_and_wrong_alone():
 def test_what_cannot_be_compared_is_told(first, second, clusters, told):
     with pytest.raises(InputError, match=told):
         compare(first, second, clusters)
+
+
+def test_there_is_no_interval_of_zero_width():
+    ones, zeros = np.ones(10), np.zeros(10)
+    found = compare(ones, zeros)
+    assert np.isnan([found.unpaired_low, found.unpaired_high]).all()
+    assert found.low < 1
+    under = over_prompts(np.ones((3, 10)), np.zeros((3, 10)))
+    for interval in (under.mean, under.population, under.best):
+        assert np.isnan([interval.low, interval.high]).all()
+    assert under.mean.p == compare(ones, zeros).p  # the test is exact, and needs no variance

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from abovechance.chance.multiplicity import adjusted
 from abovechance.cli import app
 from abovechance.compare import compare
 from abovechance.comparison.leaderboard import read_leaderboard
@@ -201,6 +202,59 @@ def test_prompts_of_both_models(tmp_path):
     assert [row["of"] for row in found["over_prompts"]] == ["mean", "population", "best"]
     assert [row["of"] for row in found["components"]][:3] == ["models", "prompts", "examples"]
     assert "Where single answers vary" in run(str(tmp_path / "x.csv"))
+
+
+def several_tasks(path: Path, models: dict[str, float]) -> Path:
+    generator = np.random.default_rng(0)
+    lines = ["model,task,example,correct"]
+    for task, gap in (("x", 0.4), ("y", 0.0), ("z", 0.25)):
+        hard = generator.random(80)
+        for model, skill in models.items():
+            lines += [f"{model},{task},{e},{int(hard[e] < 0.4 + gap * skill)}" for e in range(80)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_several_tasks_have_a_mean_and_are_adjusted_for_their_number(tmp_path):
+    path = several_tasks(tmp_path / "two.csv", {"a": 0.0, "b": 1.0})
+    *tasks, over = json.loads(CliRunner().invoke(app, ["compare", str(path), "--json"]).stdout)
+    p = [task["headline"]["p"] for task in tasks]
+    assert [task["headline"]["holm"] for task in tasks] == pytest.approx(adjusted(p, "holm"))
+    assert [task["headline"]["bh"] for task in tasks] == pytest.approx(adjusted(p, "bh"))
+    assert over["tasks"] == ["x", "y", "z"]
+    (pair,) = over["pairs"]
+    assert (pair["first"], pair["second"]) == ("b", "a")
+    signed = [task["headline"]["difference"] * (1 if task["models"][0] == "b" else -1) for task in tasks]
+    assert pair["difference"] == pytest.approx(np.mean(signed))
+    # tasks are independent: the standard error of their mean
+    errors = [task["comparison"][0]["error"] for task in tasks]
+    assert pair["error"] == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 3, rel=0.1)
+    said = " ".join(CliRunner().invoke(app, ["compare", str(path)]).output.split())
+    assert "Mean over 3 tasks, 0-shot, each task counted alike b is better by" in said
+    assert "2 of 3 differences have p <= 0.05, and 2 after Holm's correction" in said
+
+
+def test_many_models_on_several_tasks_are_adjusted_for_all_pairs(tmp_path):
+    path = several_tasks(tmp_path / "three.csv", {"a": 0.0, "b": 1.0, "c": 0.5})
+    *tasks, over = json.loads(CliRunner().invoke(app, ["compare", str(path), "--json"]).stdout)
+    pairs = [pair for task in tasks for pair in task["pairs"]]
+    assert [pair["holm"] for pair in pairs] == pytest.approx(adjusted([pair["p"] for pair in pairs], "holm"))
+    assert [row["model"] for row in over["ranks"]] == ["b", "c", "a"]
+
+
+def test_an_accuracy_that_no_number_of_examples_gives_is_told(tmp_path):
+    (tmp_path / "board.csv").write_text("model,accuracy,n\na,0.333,100\nb,0.57,100\nc,0.5,3\n")
+    said = " ".join(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv")]).output.split())
+    assert "row 2: no number of 100 examples gives 'a' an accuracy of 0.333; 33 correct answers" in said
+    assert "row 4: no number of 3 examples gives 'c' an accuracy of 0.5; 2 correct answers" in said
+    assert "'b'" not in said
+
+
+def test_a_model_that_can_have_any_rank_has_no_share_of_being_the_best(tmp_path):
+    board = "model,accuracy,n\n" + "".join(f"m{place},0.5,400\n" for place in range(110)) + "new,0.5,2\n"
+    (tmp_path / "board.csv").write_text(board)
+    (found,) = json.loads(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv"), "--json"]).stdout)
+    assert {row["best"] for row in found["ranks"]} == {None}
 
 
 def test_a_leaderboard_is_unpaired(tmp_path):

@@ -222,6 +222,10 @@ def test_the_published_evaluations_of_pythia(tmp_path):
     expected = {"arc_challenge": 1172, "piqa": 1838, "lambada_openai": 5153, "winogrande": 1267, "sciq": 1000}
     assert {task: sizes[task] for task in expected} == expected
     assert {row["checkpoints"] for row in rows.values()} == {27}
+    # by right answers of all subjects, so that no tie is lost to rounding
+    grouped = with_groups(read_evaluations([PYTHIA]), {"mmlu": "hendrycksTest-*"}, "here: key 'groups")
+    mmlu = of_evaluations(grouped[(grouped["task"] == "mmlu") & (grouped["metric"] == "acc")])
+    assert sorted(mmlu["tau"].round(6)) == [0.540002, 0.76286, 0.878746]
     with zipfile.ZipFile(PYTHIA) as file:
         file.extractall(tmp_path)
     folder = json.loads(
@@ -362,6 +366,17 @@ def test_zip_files_of_macs_and_broken_ones(tmp_path):
         read_evaluations([tmp_path / "cut.zip"])
 
 
+def test_an_accuracy_in_per_cent_is_told(tmp_path):
+    for step, value in ((10, 45.3), (20, 61.0)):
+        results = {"results": {"t": {"acc,none": value, "ppl,none": 30.0}}}
+        (tmp_path / f"results_step{step}.json").write_text(json.dumps(results))
+    done = CliRunner().invoke(app, ["variance", str(tmp_path)])
+    assert "note: acc of t is up to 61: expected a share from 0 to 1 (per cent?)" in done.output
+    assert "ppl of t" not in done.output
+    with pytest.raises(InputError, match="here.t': acc of t is up to 61"):
+        with_chances(read_evaluations([tmp_path]), {"t": 0.5}, "here.t")
+
+
 def seeds_of(values: dict[int, list[float]]) -> pd.DataFrame:
     return pd.DataFrame(
         {"model": "m", "seed": seed, "checkpoint": 10 * step, "value": value}
@@ -380,11 +395,31 @@ def seeds_of(values: dict[int, list[float]]) -> pd.DataFrame:
     )
 
 
-def test_the_last_checkpoint_is_one_that_all_seeds_have():
-    found = of_evaluations(seeds_of({1: [0.2, 0.4, 0.9], 2: [0.2, 0.5]})).iloc[0]
-    assert found["mean"] == pytest.approx(0.45)
+def test_all_measures_are_of_the_checkpoints_that_all_seeds_have():
+    table = seeds_of({1: [0.3, 0.2, 0.4, 0.9], 2: [0.2, 0.1, 0.5]})
+    table = table[(table["seed"] == 1) | (table["checkpoint"] != 0)].assign(
+        error=[0.5, 0.1, 0.1, 0.5, 0.2, 0.2]
+    )
+    found = of_evaluations(table).iloc[0]
+    assert (found["first"], found["mean"]) == pytest.approx((0.15, 0.45))
     assert found["final_deviation"] == pytest.approx(np.std([0.4, 0.5], ddof=1))
-    assert found["checkpoints"] == 2
+    assert found["interval"] == pytest.approx(1.96 * 0.15)
+    assert found["tau"] == 1
+    assert (found["checkpoints"], found["left_out"]) == (2, 2)
+
+
+def test_a_score_that_is_no_number_takes_its_checkpoint_from_all_seeds():
+    found = of_evaluations(seeds_of({1: [0.2, 0.4, 0.6], 2: [0.2, np.nan, 0.8]})).iloc[0]
+    assert found["deviation"] == pytest.approx(np.mean([0, np.std([0.6, 0.8], ddof=1)]))
+    assert np.isnan(of_evaluations(seeds_of({1: [0.2, 0.4], 2: [0.2, np.nan]})).iloc[0]["mean"])
+
+
+def test_of_seeds_without_a_common_checkpoint_nothing_is_said():
+    table = seeds_of({1: [0.2, 0.4], 2: [0.3, 0.5]})
+    table = table[(table["seed"] == 1) == (table["checkpoint"] == 0)]
+    found = of_evaluations(table).iloc[0]
+    assert (found["seeds"], found["checkpoints"], found["left_out"]) == (2, 0, 2)
+    assert found.loc["first":].isna().all()
 
 
 def test_a_score_that_is_no_number_is_not_passed_over():

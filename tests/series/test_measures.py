@@ -66,6 +66,18 @@ def test_the_pivotal_bootstrap_mirrors_the_percentiles():
     assert np.isnan(bootstrap_interval([1, 0], [1, 1])).all()
 
 
+def test_scores_that_differ_by_rounding_are_ties():
+    generator = np.random.default_rng(0)
+    counts = generator.integers(0, 4, (40, 57)) + 20  # right answers of each task at each checkpoint
+    sizes = generator.integers(90, 200, 57)
+    weights = sizes / sizes.sum()
+    means = np.array([weights @ (row / sizes) for row in counts])
+    totals = counts.sum(axis=1)
+    assert np.unique(means).size > np.unique(totals).size  # rounding makes ties differ
+    assert rank_correlation(means) == rank_correlation(totals)
+    assert rank_correlation(means * 1e-9) == rank_correlation(totals)
+
+
 def test_monotonicity_is_kendalls_tau_b_of_each_seed():
     expected = [stats.kendalltau(range(5), row).statistic for row in ([1, 2, 2, 3, 5], [3, 1, 2, 5, 4])]
     assert rank_correlation([[1, 2, 2, 3, 5], [3, 1, 2, 5, 4]]) == pytest.approx(np.mean(expected))

@@ -12,6 +12,7 @@ import pandas as pd
 import typer
 
 from abovechance.chance.conclusion import probability
+from abovechance.chance.multiplicity import adjusted
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import EachFile, Epoch, FigureFile, Filter, Json, Metric, Results, refuse
 from abovechance.cli.output import as_rows, check_writable, show, write_figure
@@ -23,7 +24,7 @@ from abovechance.comparison.paired import compare as compare_two
 from abovechance.comparison.prompts import TRUSTED_PROMPTS, over_prompts
 from abovechance.comparison.responses import Responses, arrange
 from abovechance.comparison.seeds import over_seeds
-from abovechance.comparison.study import as_trainings, seed_components
+from abovechance.comparison.study import as_trainings, draws_of, over_tasks, seed_components
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_yaml
 from abovechance.core.tables import read_table
@@ -93,6 +94,9 @@ def compare(
     if all(len(of.models) > 2 for of in responses):
         refuse({"--power": power}, "with more than two models")
     found = [_compared(of, level, power or POWER, seed_deviation) for of in responses]
+    if len(found) > 1:
+        _adjust_for_tasks(found)
+        found += _over_tasks(responses, found, level)
     if drawn:
         from abovechance.shown.differences_of_models import score_numbers, scores
 
@@ -101,7 +105,65 @@ def compare(
         typer.echo(json.dumps([{**one, **_rows(one)} for one in found], indent=2))
         return
     for one in found:
-        _tell(one)
+        (_tell_over_tasks if "tasks" in one else _tell)(one)
+
+
+def _adjust_for_tasks(found: list[dict[str, Any]]) -> None:
+    """Adjust the p-values of all tasks together: of headlines for two models, of pairs for more."""
+    p_values = [[one["headline"]["p"]] if "headline" in one else [*one["pairs"]["p"]] for one in found]
+    for method in ("holm", "bh"):
+        values = iter(adjusted(np.concatenate(p_values), method))
+        for one, own in zip(found, p_values, strict=True):
+            if "headline" in one:
+                one["headline"][method] = float(next(values))
+            else:
+                one["pairs"][method] = [next(values) for _ in own]
+
+
+def _over_tasks(
+    responses: list[Responses], found: list[dict[str, Any]], level: float
+) -> list[dict[str, Any]]:
+    """The mean over tasks, each counted alike, for each number of shots with several tasks."""
+    told = []
+    for over in over_tasks([(of, draws_of(of)) for of in responses], level):
+        if len(over.tasks) < 2:
+            continue
+        one: dict[str, Any] = {"tasks": over.tasks, "shots": over.shots, "models": [*over.ranks["model"]]}
+        if len(one["models"]) == 2:
+            own = [each for each in found if each["shots"] == over.shots and each["task"] in over.tasks]
+            one["by_task"] = pd.DataFrame(
+                [
+                    {"task": each["task"], "better": each["models"][0]}
+                    | {
+                        name: each["headline"][name]
+                        for name in ("difference", "low", "high", "p", "holm", "bh")
+                    }
+                    for each in own
+                ]
+            )
+            pair = over.pairs.iloc[0]
+            headline = Headline("", *(float(pair[name]) for name in ("difference", "low", "high", "p")))
+            one["told"] = _verdict(one["models"], headline, level)
+        told.append(one | {"ranks": over.ranks, "pairs": over.pairs})
+    return told
+
+
+def _tell_over_tasks(found: dict[str, Any]) -> None:
+    """Print the mean over tasks for people."""
+    tasks = found["tasks"]
+    typer.echo(f"\nMean over {len(tasks)} tasks, {found['shots']}-shot, each task counted alike\n")
+    if "told" in found:
+        by_task = found["by_task"]
+        low, corrected = (int((by_task[name] <= 0.05).sum()) for name in ("p", "holm"))
+        typer.echo(
+            f"{found['told']} Task by task, {low or 'none'} of {len(tasks)} differences have p <= 0.05, and "
+            f"{corrected or 'none'} after Holm's correction for all tasks.\n"
+        )
+        show(by_task, as_json=False)
+    else:
+        show(found["ranks"], as_json=False)
+        typer.echo("\nAll pairs, the better model first; intervals hold for all of them at once:\n")
+        show(found["pairs"], as_json=False)
 
 
 def _rows(found: dict[str, Any]) -> dict[str, Any]:
@@ -245,22 +307,14 @@ def headline_of(of: Responses, level: float) -> Headline:
 
 def _in_words(of: Responses, pair: Comparison, headline: Headline, level: float, power: float) -> str:
     """What a comparison of two models says, the better one first."""
-    low, high = 100 * headline.low, 100 * headline.high
-    interval = f"{level:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
-    known = f"p = {probability(headline.p)}" if np.isfinite(headline.p) else "p is not known"
-    ahead, evidence = points(headline.difference), f"({interval}{known})"
     if pair.better == pair.worse == 0 and len(of.prompts) == 1:
         most = 1 - (1 - level) ** (1 / pair.clusters)
         told = (
             f"Both have the same score on each of {pair.examples} examples. On others like these they may "
             f"differ, on up to {most:.0%} of them ({level:.0%} bound)."
         )
-    elif headline.difference == 0:
-        told = f"Both have the same score {evidence}."
-    elif headline.p <= 1 - level:
-        told = f"{of.models[0]} is better by {ahead} {evidence}."
     else:
-        told = f"No difference can be told from noise. {of.models[0]} is ahead by {ahead} {evidence}."
+        told = _verdict(of.models, headline, level)
     if headline.about:
         told = f"{headline.about[0].upper()}{headline.about[1:]}: {told}"
     planned = ""
@@ -273,6 +327,19 @@ def _in_words(of: Responses, pair: Comparison, headline: Headline, level: float,
             f"; one of this size with {pair.needed:,.0f} examples." if np.isfinite(pair.needed) else "."
         )
     return told + planned
+
+
+def _verdict(models: list[str], headline: Headline, level: float) -> str:
+    """Which of two models is better, the first one being ahead."""
+    low, high = 100 * headline.low, 100 * headline.high
+    interval = f"{level:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
+    known = f"p = {probability(headline.p)}" if np.isfinite(headline.p) else "p is not known"
+    ahead, evidence = points(headline.difference), f"({interval}{known})"
+    if headline.difference == 0:
+        return f"Both have the same score {evidence}."
+    if headline.p <= 1 - level:
+        return f"{models[0]} is better by {ahead} {evidence}."
+    return f"No difference can be told from noise. {models[0]} is ahead by {ahead} {evidence}."
 
 
 def points(share: float) -> str:
@@ -316,6 +383,8 @@ def _tell(found: dict[str, Any]) -> None:
 def _leaderboard(table: pd.DataFrame, level: float, as_json: bool) -> None:
     """What a leaderboard says, each model as if on examples of its own."""
     told: list[dict[str, Any]] = []
+    for note in filter(None, table["note"]):
+        typer.echo(f"note: {note}", err=True)
     for task, own in table.groupby("task", sort=False):
         names = own["model"].tolist()
         if len(names) < 2:

@@ -13,7 +13,7 @@ from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Chance, FigureFile, Json, Results
 from abovechance.cli.output import check_writable, counted, expanded, show, write_figure
 from abovechance.core.errors import InputError, nearest
-from abovechance.series.evaluations import read_evaluations
+from abovechance.series.evaluations import in_percent, read_evaluations
 from abovechance.series.summary import of_evaluations
 
 FIGURES = (".png", ".pdf")
@@ -57,12 +57,15 @@ def variance(
                 raise InputError(f"{option} {name}: is not in these results; {nearest(name, known)}")
         if wanted:
             table = table[table[column].isin(wanted)]
+    for note in in_percent(table):
+        typer.echo(f"note: {note}", err=True)
     found = of_evaluations(table.assign(chance=np.nan if chance is None else chance), ddof)
     if chance is None:
         found = found.drop(columns=["chance", "leaves_chance"])
     if path:
         _draw(table, path)
-    show(found, as_json)
+    shown = found.drop(columns=[] if found["left_out"].any() else ["left_out"])
+    show(found if as_json else shown.dropna(axis="columns", how="all"), as_json)
     if not as_json:
         runs = table[["model", "seed", "checkpoint"]].drop_duplicates()
         typer.echo(
@@ -70,6 +73,8 @@ def variance(
             "Kendall's tau-b with the order of training; monotonicity: the same with its sign turned for "
             "losses."
         )
+        if found["left_out"].any():
+            typer.echo("Checkpoints that only some seeds have are left out.")
 
 
 def _draw(table: pd.DataFrame, path: Path) -> None:

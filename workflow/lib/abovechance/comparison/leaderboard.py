@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from abovechance.chance.rounding import Correct
 from abovechance.core.errors import InputError
 from abovechance.core.reading import heading, number, read_csv_texts, whole
 
@@ -23,7 +24,8 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``model``, ``task``, ``accuracy`` in [0, 1], ``n`` examples. Other columns are left out.
+        ``model``, ``task``, ``accuracy`` in [0, 1], ``n`` examples, and a ``note`` if no number of correct
+        answers rounds to the accuracy, else an empty text. Other columns are left out.
 
     Raises
     ------
@@ -42,7 +44,14 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
         if examples is None or examples < 1:
             raise InputError(f"{path}, row {place}: n is '{row['n']}'; right would be a number of examples")
         task = row["task"].strip() if "task" in texts else path.stem
-        rows.append({"model": row["model"].strip(), "task": task, "accuracy": accuracy, "n": examples})
+        model = row["model"].strip()
+        note = ""
+        if not (correct := Correct.of(row["accuracy"], examples)).exact:
+            note = (
+                f"{path}, row {place}: no number of {examples} examples gives '{model}' an accuracy of "
+                f"{row['accuracy'].strip()}; {correct.nearest} correct answers are assumed"
+            )
+        rows.append({"model": model, "task": task, "accuracy": accuracy, "n": examples, "note": note})
     table = pd.DataFrame(rows, index=texts.index)
     twice = table.duplicated(["model", "task"]).to_numpy()
     if twice.any():

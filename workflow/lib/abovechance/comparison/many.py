@@ -359,7 +359,8 @@ def ranks(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
         ``rank_low`` and ``rank_high``, between which its true rank is, for all models at once with
         probability ``level``: as many are better, and as many worse, as the intervals of ``pairs`` tell apart
         (Mogstad, Romano, Shaikh and Wilhelm, 2024); ``groups``, letters: models that share one cannot be
-        told apart; ``best``, in which share of draws it is the best (shared among equals).
+        told apart; ``best``, in which share of draws it is the best (shared among equals), missing if it can
+        have any rank.
     """
     table = pairs(drawn, names, level)
     # by more than rounding; where nothing varies, by the exact test
@@ -371,7 +372,7 @@ def ranks(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
     ordered = [names[place] for place in order]
     differ = set(zip(apart["first"], apart["second"], strict=True))
     letters = _letters(ordered, differ)
-    rows = [
+    table = pd.DataFrame(
         {
             "model": names[place],
             "score": drawn.scores[place],
@@ -382,8 +383,10 @@ def ranks(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
             "best": share[place],
         }
         for place in order
-    ]
-    return pd.DataFrame(rows)
+    )
+    # small only because there are many models
+    table["best"] = table["best"].mask((table["rank_low"] == 1) & (table["rank_high"] == len(names)))
+    return table
 
 
 def _letters(names: Sequence[str], differ: set[tuple[str, str]]) -> dict[str, str]:

@@ -483,11 +483,16 @@ def _unpaired(first: Floats, second: Floats, clusters: ArrayLike | None, level: 
 
 
 def welch(one: Mean, other: Mean, level: float = LEVEL) -> Mean:
-    """The difference of two means of other examples, by the standard errors of both (Welch, 1947)."""
+    """The difference of two means of other examples, by the standard errors of both (Welch, 1947).
+
+    There is no interval if neither mean varies: then nothing is known of other examples.
+    """
     difference, error = one.mean - other.mean, math.hypot(one.error, other.error)
     below = one.error**4 / max(one.clusters - 1, 1) + other.error**4 / max(other.clusters - 1, 1)
     freedom = error**4 / below if below > 0 else np.inf
-    reach = float(stats.t.ppf((1 + level) / 2, freedom)) * error if np.isfinite(error) else np.nan
+    reach = (
+        float(stats.t.ppf((1 + level) / 2, freedom)) * error if np.isfinite(error) and error > 0 else np.nan
+    )
     clusters = one.clusters + other.clusters
     return Mean(
         difference, error, difference - reach, difference + reach, one.examples + other.examples, clusters

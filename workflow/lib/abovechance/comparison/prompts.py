@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from abovechance.comparison.paired import LEVEL
+from abovechance.comparison.paired import LEVEL, of_sums
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.means import cluster_sums
@@ -123,9 +123,13 @@ def _of_these(sums: Floats, sizes: Floats, level: float) -> Interval:
     sums, sizes
         (prompts, clusters) of differences, and of how many examples.
     """
-    means = sums.sum(axis=1, keepdims=True) / sizes.sum(axis=1, keepdims=True)
-    left = ((sums - means * sizes) / sizes.sum(axis=1, keepdims=True)).mean(axis=0)
-    return Interval.of(float(means.mean()), *_of_clusters(left), level)
+    totals = sizes.sum(axis=1, keepdims=True)
+    means = sums.sum(axis=1, keepdims=True) / totals
+    left = ((sums - means * sizes) / totals).mean(axis=0)
+    found = Interval.of(float(means.mean()), *_of_clusters(left), level)
+    if np.isnan(found.p):  # nothing varies: exact, by exchanging the models
+        return found._replace(p=of_sums((sums / totals).mean(axis=0), (sizes / totals).mean(axis=0)))
+    return found
 
 
 def _of_clusters(left: Floats) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from abovechance.chance.multiplicity import adjusted
 from abovechance.comparison import many
 from abovechance.comparison.components import variance_components
+from abovechance.comparison.paired import LEVEL
 from abovechance.comparison.responses import ONE, Responses, arrange
 from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
 
@@ -85,26 +87,60 @@ def of_study(
     rows = table.rename(columns={"correct": "score"}).assign(prompt=ONE).astype({"model": str})
     if compared is not None:
         rows = as_trainings(rows, compared)
-    everywhere = rows["model"].nunique()
-    ranks, pairs, overall = [], [], []
-    by_shots: dict[int, list[tuple[list[str], many.Drawn]]] = {}
-    for found in arrange(rows, clusters):
-        # tasks with the same examples, such as formulations, are drawn alike, and no others
-        of_examples = crc32("\n".join(found.examples).encode())
-        drawn = many.trained(found.by_seed, found.clusters, of_examples=of_examples)
+    ranks, pairs = [], []
+    tasks = [(found, draws_of(found)) for found in arrange(rows, clusters)]
+    for found, drawn in tasks:
         ranks.append(many.ranks(drawn, found.models).assign(task=found.task, shots=found.shots))
         pairs.append(many.pairs(drawn, found.models).assign(task=found.task, shots=found.shots))
-        if len(found.models) == everywhere:
-            by_shots.setdefault(found.shots, []).append((found.models, drawn))
-    for shots, tasks in sorted(by_shots.items()):
-        names = tasks[0][0]
-        alike = [many.reordered(drawn, models, names) for models, drawn in tasks]
-        overall.append(many.ranks(many.together(alike), names).assign(shots=shots, tasks=len(tasks)))
+    overall = [over.ranks.assign(shots=over.shots, tasks=len(over.tasks)) for over in over_tasks(tasks)]
     return Compared(
         _joined(overall, ["shots", "tasks"], many.RANKS),
         _joined(ranks, ["task", "shots"], many.RANKS),
-        _joined(pairs, ["task", "shots"], many.PAIRS),
+        with_tasks_adjusted(_joined(pairs, ["task", "shots"], many.PAIRS)),
     )
+
+
+def draws_of(found: Responses) -> many.Drawn:
+    """The draws of one task: tasks with the same examples, such as formulations, are drawn alike."""
+    of_examples = crc32("\n".join(found.examples).encode())
+    return many.trained(found.by_seed, found.clusters, of_examples=of_examples)
+
+
+class OverTasks(NamedTuple):
+    """``many.ranks`` and ``many.pairs`` of the mean over tasks, each counted alike."""
+
+    shots: int
+    tasks: list[str]
+    ranks: pd.DataFrame
+    pairs: pd.DataFrame
+
+
+def over_tasks(tasks: Sequence[tuple[Responses, many.Drawn]], level: float = LEVEL) -> Iterator[OverTasks]:
+    """Compare models by their means over the tasks that all of them have, for each number of shots.
+
+    Parameters
+    ----------
+    tasks
+        The responses of each task and number of shots, with their draws.
+    level
+        Of intervals.
+    """
+    names = list(dict.fromkeys(model for found, _ in tasks for model in found.models))
+    for shots in sorted({found.shots for found, _ in tasks}):
+        shared = [
+            (found, drawn)
+            for found, drawn in tasks
+            if found.shots == shots and len(found.models) == len(names)
+        ]
+        if shared:
+            drawn = many.together([many.reordered(own, found.models, names) for found, own in shared])
+            ranks, pairs = many.ranks(drawn, names, level), many.pairs(drawn, names, level)
+            yield OverTasks(shots, [found.task for found, _ in shared], ranks, pairs)
+
+
+def with_tasks_adjusted(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of models on several tasks, ``holm`` and ``bh`` adjusted for all pairs on all tasks."""
+    return pairs.assign(holm=adjusted(pairs["p"], "holm"), bh=adjusted(pairs["p"], "bh"))
 
 
 def as_trainings(table: pd.DataFrame, compared: Mapping[str, tuple[str, int]]) -> pd.DataFrame:

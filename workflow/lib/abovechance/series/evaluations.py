@@ -37,6 +37,7 @@ EVALUATIONS = TableSchema(
     },
 )
 BEST = "best_accuracy"  # of several prompts
+ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right answers
 # Metrics of which less is better, where a file does not say it.
 LOSSES = re.compile(
     r"(ppl|perplexity|loss|nll|bits_per_byte|brier|likelihood_difference|(^|_)(ter|wer|cer|mse|mae|rmse|err)$)"
@@ -135,7 +136,19 @@ def with_chances(table: pd.DataFrame, chances: Mapping[str, float], where: str) 
     for name in sorted(chances, key=lambda name: name not in tasks):
         for task in _fitting(name, tasks, f"{where}.{name}'"):
             found.setdefault(task, chances[name])
-    return table.assign(chance=table["task"].map(found).astype(float))
+    chance = table["task"].map(found).astype(float)
+    if notes := in_percent(table[chance.notna()]):
+        raise InputError(f"{where}': {notes[0]}")
+    return table.assign(chance=chance)
+
+
+def in_percent(table: pd.DataFrame) -> list[str]:
+    """Return what people should know of accuracies in the table ``evaluations`` that are no shares."""
+    above = table[table["metric"].str.contains(ACCURACY) & (table["value"] > 1)]
+    return [
+        f"{metric} of {task} is up to {own['value'].max():g}: expected a share from 0 to 1 (per cent?)"
+        for (task, metric), own in above.groupby(["task", "metric"], sort=False)
+    ]
 
 
 def with_groups(table: pd.DataFrame, groups: Mapping[str, str], where: str) -> pd.DataFrame:

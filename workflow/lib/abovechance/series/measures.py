@@ -12,11 +12,13 @@ from scipy import stats
 
 from abovechance.chance.baseline import RandomBaseline
 from abovechance.comparison.paired import bootstrap_interval as of_clusters
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.means import cluster_sums
 
 RESAMPLES = 9999
+# Sums of the same counts in another order, or of shares of them, differ by less (relative to the largest).
+ROUNDING = 1e-12
 
 
 def final(scores: ArrayLike) -> Floats:
@@ -118,15 +120,28 @@ def bootstrap_interval(
 def rank_correlation(scores: ArrayLike) -> float:
     """Kendall's tau-b of the scores with an increasing array, seed by seed, and the mean of these.
 
-    In [-1, 1]: 1 where each checkpoint is better than all before it. Seeds whose scores are all the same have
-    none, and do not count; missing where that is so of all, or there are fewer than two checkpoints.
+    In [-1, 1]: 1 where each checkpoint is better than all before it. Scores that differ by rounding alone are
+    ties. Seeds whose scores are all the same have none, and do not count; missing where that is so of all, or
+    there are fewer than two checkpoints.
     """
     found = []
     for row in _checked(scores):
         there = ~np.isnan(row)
-        if np.unique(row[there]).size > 1:
-            found.append(float(stats.kendalltau(np.flatnonzero(there), row[there], variant="b").statistic))
+        ranks = _ranks(row[there])
+        if ranks.size and ranks.max() > 0:
+            found.append(float(stats.kendalltau(np.flatnonzero(there), ranks, variant="b").statistic))
     return float(np.mean(found)) if found else np.nan
+
+
+def _ranks(values: Floats) -> Ints:
+    """The ranks of values from 0, that of ties the same: of those within ``ROUNDING`` of the largest one."""
+    order = np.argsort(values, kind="stable")
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    with np.errstate(invalid="ignore"):  # of two infinite ones
+        apart = np.diff(values[order]) > ROUNDING * largest
+    ranks = np.zeros(len(values), dtype=np.int64)
+    ranks[order[1:]] = np.cumsum(apart)
+    return ranks
 
 
 def monotonicity(scores: ArrayLike, loss: bool = False) -> float:

@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 
 from abovechance.core.arrays import Floats
 from abovechance.series import measures
-from abovechance.series.evaluations import BEST
+from abovechance.series.evaluations import ACCURACY, BEST
 
-ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right answers
 KEYS = ["model", "shots", "task", "metric"]
 COLUMNS = [
     *KEYS,
-    *("seeds", "checkpoints", "examples", "chance", "loss", "first", "mean", "interval", "bootstrap"),
+    *(
+        "seeds",
+        "checkpoints",
+        "left_out",
+        "examples",
+        "chance",
+        "loss",
+        "first",
+        "mean",
+        "interval",
+        "bootstrap",
+    ),
     *("deviation", "final_deviation", "snr", "tau", "monotonicity", "leaves_chance"),
 ]
 
 
-def arranged(own: pd.DataFrame) -> tuple[list[int], list[int], Floats]:
-    """The seeds, the checkpoints, and (seeds, checkpoints) the values of one model, task and metric.
+def shared(own: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the checkpoints that all seeds have, of one model, task and metric."""
+    seeds = own["checkpoint"].map(own.groupby("checkpoint")["seed"].nunique())
+    return own[seeds == own["seed"].nunique()]
 
-    The last checkpoint is one that all seeds have, where there is one: what comes after it is left out.
+
+def arranged(own: pd.DataFrame) -> tuple[list[int], Floats]:
+    """Return the checkpoints and (seeds, checkpoints) the values of one model, task and metric.
+
+    If a value is no number, those of all seeds at its checkpoint are missing, so that all measures speak of
+    the same models.
+
+    Parameters
+    ----------
+    own
+        From ``shared``.
     """
-    index = ["seed", "checkpoint"]
-    wide = own.set_index(index)["value"].unstack().sort_index().sort_index(axis=1)
-    there = own.assign(one=1).set_index(index)["one"].unstack().reindex_like(wide).notna().all(axis=0)
-    if there.any():
-        wide = wide.loc[:, : there[there].index[-1]]
-    return [*map(int, wide.index)], [*map(int, wide.columns)], wide.to_numpy(dtype=float)
+    wide = own.set_index(["seed", "checkpoint"])["value"].unstack().sort_index().sort_index(axis=1)
+    values = wide.to_numpy(dtype=float)
+    return [*map(int, wide.columns)], np.where(np.isnan(values).any(axis=0), np.nan, values)
 
 
 def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
@@ -46,44 +63,52 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``model``; ``shots``; ``task``; ``metric``; how many ``seeds``, ``checkpoints``, and ``examples`` (-1
-        where that is not known); the ``chance`` of one lucky guess, where it is told; ``loss``, whether less
-        is better; the mean over seeds at the ``first`` checkpoint, and at the last one that all seeds have
-        (``mean``); ``interval``, half the width of the 95 % interval of one model over examples, 1.96
-        standard errors, averaged over seeds and checkpoints; ``bootstrap``, the same by drawing examples
-        anew, where there are predictions; ``deviation`` over seeds, averaged over checkpoints, and
-        ``final_deviation`` at the last one; ``snr``, mean by ``final_deviation``; ``tau``, Kendall's tau-b
-        with an increasing array, the mean over seeds, and ``monotonicity``, the same with the sign turned for
-        losses; ``leaves_chance``, from which checkpoint on accuracies are told from guessing
-        (``measures.leaves_chance``), missing where none is, or chance or examples are not known.
+        ``model``; ``shots``; ``task``; ``metric``; how many ``seeds``, ``checkpoints`` that all seeds have,
+        checkpoints ``left_out`` because only some have them, and ``examples`` (-1 where that is not known);
+        all that follows is of the former checkpoints, and missing if there is none: the ``chance`` of one
+        lucky guess, where it is told; ``loss``, whether less is better; the mean over seeds at the
+        ``first`` checkpoint, and at the last one (``mean``); ``interval``, half the width of the 95 %
+        interval of one model over examples, 1.96 standard errors, averaged over seeds and checkpoints;
+        ``bootstrap``, the same by drawing examples anew, where there are predictions; ``deviation`` over
+        seeds, averaged over checkpoints, and ``final_deviation`` at the last one; ``snr``, mean by
+        ``final_deviation``; ``tau``, Kendall's tau-b with an increasing array, the mean over seeds, and
+        ``monotonicity``, the same with the sign turned for losses; ``leaves_chance``, from which checkpoint
+        on accuracies are told from guessing (``measures.leaves_chance``), missing where none is, or chance
+        or examples are not known.
     """
     rows: list[dict[str, object]] = []
     for key, own in table.groupby(KEYS, sort=False):
-        seeds, checkpoints, values = arranged(own)
-        loss = bool(own["loss"].iloc[0])
-        examples = int(own["examples"].max())
-        place = _leaves_chance(own, values, examples) if not loss else None
-        rows.append(
-            dict(zip(KEYS, key, strict=True))
-            | {
-                "seeds": len(seeds),
-                "checkpoints": len(checkpoints),
-                "examples": examples,
-                "chance": float(own["chance"].mean()),
-                "loss": loss,
-                "first": measures.seed_mean(values[:, :1]),
-                "mean": measures.seed_mean(values),
-                "interval": float(1.96 * own["error"].mean()) if own["error"].notna().any() else np.nan,
-                "bootstrap": float(own["bootstrap"].mean()),
-                "deviation": measures.seed_deviation(values, ddof),
-                "final_deviation": measures.seed_deviation(values, ddof, last=True),
-                "snr": measures.signal_to_noise(values, ddof),
-                "tau": measures.rank_correlation(values),
-                "monotonicity": measures.monotonicity(values, loss),
-                "leaves_chance": None if place is None else checkpoints[place],
-            }
-        )
+        kept = shared(own)
+        row: dict[str, object] = dict(zip(KEYS, key, strict=True))
+        row |= {
+            "seeds": own["seed"].nunique(),
+            "checkpoints": kept["checkpoint"].nunique(),
+            "left_out": own["checkpoint"].nunique() - kept["checkpoint"].nunique(),
+            "examples": int(own["examples"].max()),
+            "chance": float(own["chance"].mean()),
+            "loss": bool(own["loss"].iloc[0]),
+        }
+        rows.append(row | (_measured(kept, ddof) if len(kept) else {}))
     return pd.DataFrame(rows, columns=COLUMNS).astype({"leaves_chance": "Int64"})
+
+
+def _measured(own: pd.DataFrame, ddof: int) -> dict[str, object]:
+    """The measures of the rows of ``shared``."""
+    checkpoints, values = arranged(own)
+    loss = bool(own["loss"].iloc[0])
+    place = _leaves_chance(own, values, int(own["examples"].max())) if not loss else None
+    return {
+        "first": measures.seed_mean(values[:, :1]),
+        "mean": measures.seed_mean(values),
+        "interval": float(1.96 * own["error"].mean()) if own["error"].notna().any() else np.nan,
+        "bootstrap": float(own["bootstrap"].mean()),
+        "deviation": measures.seed_deviation(values, ddof),
+        "final_deviation": measures.seed_deviation(values, ddof, last=True),
+        "snr": measures.signal_to_noise(values, ddof),
+        "tau": measures.rank_correlation(values),
+        "monotonicity": measures.monotonicity(values, loss),
+        "leaves_chance": None if place is None else checkpoints[place],
+    }
 
 
 def _leaves_chance(own: pd.DataFrame, values: Floats, examples: int) -> int | None:

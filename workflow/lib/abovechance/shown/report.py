@@ -16,7 +16,7 @@ import pandas as pd
 
 from abovechance.chance.conclusion import in_words, probability
 from abovechance.core.files import read_csv
-from abovechance.series.summary import ACCURACY
+from abovechance.series.evaluations import ACCURACY
 from abovechance.shown import style
 from abovechance.shown.tables import readable, verdict_counts
 

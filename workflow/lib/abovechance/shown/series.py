@@ -15,8 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator
 
 from abovechance.information.consistency import correlation
-from abovechance.series.evaluations import BEST, LOSSES
-from abovechance.series.summary import ACCURACY
+from abovechance.series.evaluations import ACCURACY, BEST, LOSSES
 from abovechance.shown import style
 from abovechance.shown.panels import (
     COLUMNS,

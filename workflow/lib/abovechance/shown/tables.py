@@ -46,7 +46,7 @@ def write_all(tables: Mapping[str, pd.DataFrame], outputs: Sequence[str]) -> Non
 
 
 UNKNOWN = ("answer", "subtask", "suggested", "input")  # which "none" might be
-STEPS = ("leaves_chance", "kinds")  # columns of whole numbers that may be missing
+STEPS = ("leaves_chance", "kinds", "needed")  # columns of whole numbers that may be missing
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
@@ -57,7 +57,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
         if values.dtype == object:
             values = values.infer_objects()
         if column in STEPS:
-            shown[column.replace("_", " ")] = ["" if pd.isna(step) else str(int(step)) for step in values]
+            shown[column.replace("_", " ")] = ["" if pd.isna(step) else f"{step:.0f}" for step in values]
             continue
         if pd.api.types.is_float_dtype(values):
             write_one = probability if column.endswith("_tail") else _decimal
