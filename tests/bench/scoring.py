@@ -26,7 +26,7 @@ from transformers import PreTrainedModel
 
 from abovechance.core.files import write_json, write_text
 from abovechance.core.tables import read_table
-from abovechance.scoring import models
+from abovechance.scoring import models, products
 from abovechance.scoring.algorithms import Paths, score
 from abovechance.scoring.engine import pack_tokens
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
@@ -97,9 +97,9 @@ def score_with_harness(
 def seconds_a_token(model: PreTrainedModel, rows: int) -> tuple[float, float]:
     """Seconds that the products of one token take, and those of one row of logits, at best."""
     products = [
-        module.wide if isinstance(module, models.WideLinear) else module.weight
+        module.wide if isinstance(module, products.WideLinear) else module.weight
         for module in model.modules()
-        if isinstance(module, torch.nn.Linear | models.WideLinear)
+        if isinstance(module, torch.nn.Linear | products.WideLinear)
     ]
     shapes, dtype = [tuple(weight.shape) for weight in products], products[0].dtype
     times = {}

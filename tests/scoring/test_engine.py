@@ -20,7 +20,8 @@ from abovechance.scoring import algorithms, models
 from abovechance.scoring.algorithms import Paths
 from abovechance.scoring.engine import score_rows, score_tree
 from abovechance.scoring.masks import all_before
-from abovechance.scoring.models import WideLinear, load
+from abovechance.scoring.models import load
+from abovechance.scoring.products import WideLinear, widen
 from abovechance.scoring.trie import build_trie
 from abovechance.scoring.weights import Weights, nf4_config, quantize
 
@@ -148,7 +149,7 @@ def test_a_wide_product_is_the_exact_product_rounded_once():
 def test_wide_products_survive_that_weights_are_tied_again():
     torch.manual_seed(0)
     model = LlamaForCausalLM(LlamaConfig(**SMALL, tie_word_embeddings=True)).bfloat16().eval()
-    models._widen_products(model)
+    widen(model)
     tokens = torch.arange(9)[None]
     with torch.inference_mode():
         before = model(tokens).logits

@@ -37,5 +37,6 @@ with logged(snakemake) as log:
             report,
             leave_out_too_long=params.too_long == "leave_out",
             special_tokens=params.special_tokens,
+            products=params.products,
             spend=Ledger.of_job(Path(params.ledger), snakemake.threads, len(accelerators), STARTED).add,
         )

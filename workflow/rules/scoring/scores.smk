@@ -48,6 +48,7 @@ for kind, shots, tasks, name in scoring_rules():
             precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
             too_long=STUDY["too_long"],
             special_tokens=STUDY["special_tokens"],
+            products=STUDY["scoring"]["products"],
             ledger=ledger_of(kind),
             code=code_of("score.py"),
         script:

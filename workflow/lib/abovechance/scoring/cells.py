@@ -21,9 +21,10 @@ from abovechance.scoring import models
 from abovechance.scoring.algorithms import Paths, score
 from abovechance.scoring.engine import Computed, pack_tokens, score_alone
 from abovechance.scoring.identity import identities, reading_digest
+from abovechance.scoring.products import MEASURED
 from abovechance.scoring.store import TOO_LONG, ScoreStore
 from abovechance.scoring.tokens import PromptStrings, Tokens, tokenize
-from abovechance.scoring.weights import Weights, default_device, keeps_length, load_tokenizer
+from abovechance.scoring.weights import Weights, keeps_length, load_tokenizer
 from abovechance.study.prompts import evaluated_on, null_target, prompt_keys
 
 
@@ -87,6 +88,7 @@ def score_cells(
     leave_out_too_long: bool = False,
     special_tokens: str = "text",
     spend: Callable[..., None] = lambda *_, **__: None,
+    products: str = MEASURED,
 ) -> None:
     """Score every prompt of the cells that has no score yet, and write the scores files.
 
@@ -108,6 +110,8 @@ def score_cells(
         See ``tokens.tokenize``.
     spend
         Is told when the model is loaded, and of each prompt how many tokens that took: ``Ledger.add``.
+    products
+        See ``products.decide``.
 
     Raises
     ------
@@ -115,7 +119,8 @@ def score_cells(
         If a string is longer than the model's context, before the model is loaded.
     """
     reading = reading_digest(Path(weights.folder), weights.trust_remote_code)
-    identity, *earlier = identities(weights.revision, precision, default_device(), reading, special_tokens)
+    device = models.device_for(precision)
+    identity, *earlier = identities(weights.revision, precision, device, reading, special_tokens, products)
     stores = {path: ScoreStore(path, identity, earlier, report) for path in cells}
     missing = {path: _missing(cell, stores[path], leave_out_too_long) for path, cell in cells.items()}
     for path, cell in cells.items():
@@ -131,7 +136,7 @@ def score_cells(
             path: prompts_too_long(cell, read, missing[path], context, leave_out_too_long, short_shows)
             for path, cell in cells.items()
         }
-        scorer = Scorer(models.load(weights, precision), read, spend)
+        scorer = Scorer(models.load(weights, precision, products), read, spend)
         spend("start", parameters=scorer.model.num_parameters())
         _prove(cells, stores, missing, too_long, scorer, report)
         for path, cell in cells.items():

@@ -35,7 +35,7 @@ def pack_tokens(model: PreTrainedModel) -> int:
     that a study's jobs agree) holds beside the weights: a token costs a row of logits in
     float32, twice, and the hidden states of a few layers at a time.
     """
-    if model.device.type == "cpu":
+    if model.device.type != "cuda":
         return PACK_TOKENS
     config = model.config.get_text_config()
     memory = torch.cuda.get_device_properties(model.device).total_memory

@@ -11,14 +11,16 @@ from abovechance.core.provenance import digest, file_sha256
 # The modules that decide a score's digits.
 NUMERICS = (
     *("scoring.trie", "scoring.tokens", "scoring.packs", "scoring.masks", "scoring.attention"),
-    *("scoring.engine", "scoring.algorithms", "scoring.models", "scoring.weights"),
+    *("scoring.engine", "scoring.algorithms", "scoring.models", "scoring.products", "scoring.weights"),
 )
 
 # {digest of these modules: earlier ones whose scores have the same digits}. Whoever edits them without
 # changing a digit puts the new digest here, and the old one behind it; any other edit makes the
 # line void, so that old scores are not taken for new ones. Scores from before paths were held against
 # the definition are not among them: of some models they were wrong.
-SAME_DIGITS: dict[str, tuple[str, ...]] = {"770daef85ec20556": ("9a9569bff7cdb0d3", "eec88141d0661249")}
+SAME_DIGITS: dict[str, tuple[str, ...]] = {
+    "c452d1cfdffa9b43": ("770daef85ec20556", "9a9569bff7cdb0d3", "eec88141d0661249")
+}
 
 # Files of a model's folder that decide how it reads, besides its weights; its code, where that is trusted.
 READING = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model")
@@ -26,7 +28,12 @@ CODE = ("*.py",)
 
 
 def identities(
-    revision: str, precision: str, device: str, tokenizer: str, special_tokens: str
+    revision: str,
+    precision: str,
+    device: str,
+    tokenizer: str,
+    special_tokens: str,
+    products: str = "measured",
 ) -> list[dict[str, Any]]:
     """The identity of scores that are made now, then those of earlier ones that count as the same.
 
@@ -37,15 +44,19 @@ def identities(
     precision
         A key of ``models.DTYPES``.
     device
-        The kind of processor that computes, ``cpu`` or ``cuda``: they round in other ways.
+        The kind of device that computes, ``cpu``, ``cuda`` or ``mps``: they round in other ways.
     tokenizer
         From ``reading_digest``.
     special_tokens
         One of ``tokens.SPECIAL_TOKENS``.
+    products
+        The way of taking products that the user chose, if any (``products.decide``). Measured decisions do
+        not count: like a processor's other properties, they are recorded with the scores.
     """
     now = module_digest(*NUMERICS)
     depends_on = {"revision": revision, "precision": precision, "device": device}
     depends_on |= {"tokenizer": tokenizer, "special_tokens": special_tokens}
+    depends_on |= {} if products == "measured" else {"products": products}
     return [{**depends_on, "code": code} for code in (now, *SAME_DIGITS.get(now, ()))]
 
 

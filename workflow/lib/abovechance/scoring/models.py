@@ -6,18 +6,35 @@ import os
 from pathlib import Path
 
 import torch
-from torch import nn
 from transformers import PreTrainedModel
 
 from abovechance.scoring.demands import parameters
-from abovechance.scoring.weights import Weights, default_device, load_whole
+from abovechance.scoring.products import MEASURED, WIDE, WideLinear, decide, widen
+from abovechance.scoring.weights import Weights, load_whole
 
+DECIDED_BY = "products_decided_by"
 DTYPES = {
     "float32": torch.float32,
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
     "nf4": torch.bfloat16,  # the compute type
 }
+
+
+def device_for(precision: str) -> str:
+    """The kind of device that scores in a precision: ``cuda``, ``mps`` or ``cpu``.
+
+    Apple's ``mps`` takes float32, and bfloat16 from macOS 14 on; NF4 and float16 go to the processor there.
+    """
+    if torch.cuda.is_available():
+        return "cuda"
+    if torch.backends.mps.is_available() and precision in ("float32", "bfloat16"):
+        try:
+            torch.zeros(1, dtype=DTYPES[precision], device="mps")
+        except (TypeError, RuntimeError):
+            return "cpu"
+        return "mps"
+    return "cpu"
 
 
 def limits(weights: Weights) -> tuple[int | None, int | None]:
@@ -30,15 +47,20 @@ def limits(weights: Weights) -> tuple[int | None, int | None]:
     return getattr(config, "max_position_embeddings", None), getattr(config, "vocab_size", None)
 
 
-def load(weights: Weights, precision: str) -> PreTrainedModel:
-    """The model, ready to score, on the accelerator where there is one.
+def load(weights: Weights, precision: str, products: str = MEASURED) -> PreTrainedModel:
+    """The model, ready to score, on the accelerator if there is one.
 
-    NF4 weights are dequantized once where memory allows, which gives the same numbers as
+    NF4 weights are dequantized once if the machine's memory allows it, which gives the same numbers as
     dequantizing them in every product (bitsandbytes' kernel for processors with AVX512-BF16 rounds
-    otherwise). Where a processor has no bfloat16 products, they are taken in float32 and
-    rounded (``WideLinear``).
+    otherwise). On a processor whose 16-bit products are slow, they are taken in float32 and rounded
+    (``products.decide``).
+
+    Parameters
+    ----------
+    products
+        See ``products.decide``.
     """
-    dtype, device = DTYPES[precision], default_device()
+    dtype, device = DTYPES[precision], device_for(precision)
     model = load_whole(
         weights.folder,
         weights.source,
@@ -50,8 +72,11 @@ def load(weights: Weights, precision: str) -> PreTrainedModel:
     parameters = model.num_parameters()
     if weights.quantized and 2 * parameters < _memory(device) / 2:
         model = dequantized(model)
-    if device == "cpu" and not _multiplies_natively(dtype) and 4 * parameters < _memory(device) / 2:
-        _widen_products(model)
+    if device == "cpu":
+        decision = decide(model, dtype, products)
+        if decision.way == WIDE and (decision.by == "hand" or 4 * parameters < _memory(device) / 2):
+            widen(model)
+        setattr(model, DECIDED_BY, decision.by)
     model.eval().requires_grad_(False)
     return model
 
@@ -79,6 +104,8 @@ def _device_map(device: str, weights: Weights) -> str | dict[str, int] | None:
     """Where the parts of a model go: on the one accelerator that is seen, or over several."""
     if device == "cpu":
         return "cpu" if weights.quantized else None
+    if device == "mps":
+        return device
     return "auto" if torch.cuda.device_count() > 1 else {"": 0}
 
 
@@ -93,54 +120,20 @@ def describe(model: PreTrainedModel) -> dict[str, str]:
     """Where and how the model's products are computed, for the record."""
     wide = any(isinstance(module, WideLinear) for module in model.modules())
     name = str(model.dtype).removeprefix("torch.")
-    return {
-        "device": torch.cuda.get_device_name() if model.device.type == "cuda" else "cpu",
+    found = {
+        "device": torch.cuda.get_device_name() if model.device.type == "cuda" else model.device.type,
         "products": f"float32, rounded to {name}" if wide else name,
     }
-
-
-class WideLinear(nn.Module):
-    """A linear layer of a 16-bit type whose product is taken in float32 and rounded once.
-
-    That is what 16-bit matrix instructions do: they accumulate in float32. On processors
-    without them, emulating them is several times slower than float32 products.
-    """
-
-    def __init__(self, linear: nn.Linear) -> None:
-        super().__init__()
-        # Not named `weight`: a model that ties its weights again would put its own there.
-        self.wide = nn.Parameter(linear.weight.detach().float(), requires_grad=False)
-        self.bias = None if linear.bias is None else nn.Parameter(linear.bias.detach().float(), False)
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        return nn.functional.linear(inputs.float(), self.wide, self.bias).to(inputs.dtype)
-
-
-def _widen_products(model: PreTrainedModel) -> None:
-    for name, module in list(model.named_modules()):
-        if type(module) is nn.Linear:
-            parent, _, child = name.rpartition(".")
-            setattr(model.get_submodule(parent), child, WideLinear(module))
-
-
-def _multiplies_natively(dtype: torch.dtype) -> bool:
-    """Whether this processor has matrix instructions that make the type worth using."""
-    if dtype == torch.float32:
-        return True
-    if not torch.backends.mkldnn.is_available():
-        return False
-    supported = {
-        torch.bfloat16: torch.ops.mkldnn._is_mkldnn_bf16_supported,
-        torch.float16: torch.ops.mkldnn._is_mkldnn_fp16_supported,
-    }
-    return bool(supported[dtype]())
+    if by := getattr(model, DECIDED_BY, ""):
+        found[DECIDED_BY] = by
+    return found
 
 
 def _memory(device: str) -> int:
-    """Bytes that weights may take: what is free on a processor, and of one accelerator all that it has.
+    """Bytes of the machine's memory or of its one accelerator: all, so that every job decides alike.
 
-    A job has its accelerators to itself. Weights over several of them stay as they are.
+    Weights over several accelerators stay as they are.
     """
-    if device == "cpu":
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if device != "cuda":
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return torch.cuda.get_device_properties(0).total_memory if torch.cuda.device_count() == 1 else 0

@@ -71,11 +71,6 @@ class Weights:
         write_json(asdict(self), path)
 
 
-def default_device() -> str:
-    """The accelerator where there is one, else the processor."""
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def convert_gguf(gguf: Path, folder: Path) -> None:
     """Dequantize a GGUF file to a folder of float32 safetensors, once, since it is slow.
 
@@ -178,7 +173,7 @@ def quantize(weights: Weights, folder: Path) -> Weights:
         weights.source,
         dtype=torch.bfloat16,
         quantization_config=nf4_config(),
-        device_map=default_device(),
+        device_map="cuda" if torch.cuda.is_available() else "cpu",
         use_safetensors=True,
         trust_remote_code=weights.trust_remote_code,
     )
