@@ -21,7 +21,9 @@ from abovechance.archive.bundle import (
     verify,
     write,
 )
+from abovechance.core import untrusted
 from abovechance.core.errors import InputError
+from abovechance.core.untrusted import is_portable, portable
 
 
 @pytest.fixture
@@ -83,9 +85,12 @@ def test_an_archive_in_which_programs_may_see_other_files_is_not_as_it_was(archi
     manifest_of_fakes = (MANIFEST, manifest({"README.md": "0" * 64}).encode())
     assert Problem(MANIFEST, "twice") in verify(made_again(archive, first=[manifest_of_fakes]))
     assert Problem("README.md", "a link") in verify(made_again(archive, mode=0o120777))
+    strange = "a name that some systems cannot store"
     for name in ("../evil/", "results/more/", "/root/"):
-        assert verify(made_again(archive, last=[(name, b"content")])) == [Problem(name, "not listed")]
-    assert verify(made_again(archive, last=[("../evil/", b"")])) == [Problem("../evil/", "not listed")]
+        found = verify(made_again(archive, last=[(name, b"content")]))
+        assert found == [Problem(name, "not listed"), Problem(name, strange)]
+    found = verify(made_again(archive, last=[("../evil/", b"")]))
+    assert found == [Problem("../evil/", "not listed"), Problem("../evil/", strange)]
     assert verify(made_again(archive, last=[("results/", b"")])) == []  # as other programs write it
 
 
@@ -100,10 +105,79 @@ def test_what_stands_before_or_behind_an_archive_is_told(archive):
             verify(archive)
 
 
-def test_a_name_that_cannot_stand_in_a_manifest_is_told(tmp_path):
-    with pytest.raises(InputError, match="its name has a line break"):
-        write({"a\nb": b""}, tmp_path / "x.zip")
+STRANGE = ["a\nb", "a\\b", "nul", "x/COM1.txt", "C:x", "../x", "/x", "x/", "x.", "a\x1b]0;b\x07"]
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_name_that_some_systems_cannot_store_is_told(archive, tmp_path, name):
+    with pytest.raises(InputError, match="a name that some systems cannot store"):
+        write({name: b""}, tmp_path / "x.zip")
     assert not (tmp_path / "x.zip").exists()
+    listed = {name: b"", "README.md": "# Ünlike\n".encode()}
+    if "\n" not in name and not name.startswith(("..", "/")) and name != "x/":  # a manifest has no such name
+        (tmp_path / "manifest").write_text(manifest({each: sha256(text) for each, text in listed.items()}))
+        own = [(MANIFEST, (tmp_path / "manifest").read_bytes()), (name, b"")]
+        again = made_again(archive, last=own, leave=[MANIFEST, "empty.txt", "results/table.csv"])
+        assert Problem(name, "a name that some systems cannot store") in verify(again)
+
+
+def test_names_that_differ_in_case_only_are_told(archive, tmp_path):
+    with pytest.raises(InputError, match="'a/b': another name in case only"):
+        write({"a/B": b"", "a/b": b""}, tmp_path / "x.zip")
+    assert Problem("readme.md", "another name in case only") in verify(
+        made_again(archive, last=[("readme.md", b"")])
+    )
+
+
+def test_a_files_name_is_made_one_that_every_system_can_store():
+    assert portable("we ird\u2028 (é) #1.parquet") == "we ird_ (é) #1.parquet"
+    assert all(is_portable(portable(name)) for name in [*STRANGE, ".", "..", "CON.parquet", "a/b", "???"])
+
+
+def test_what_no_one_can_read_to_its_end_is_not_read(archive, tmp_path):
+    folder = tmp_path / "unpacked"
+    shutil.unpack_archive(archive, folder)
+    for name in ("README.md", "empty.txt", "results/table.csv"):
+        (folder / name).unlink()
+    (folder / "README.md").symlink_to("/dev/zero")
+    os.mkfifo(folder / "empty.txt")
+    with (folder / "results" / "table.csv").open("wb") as file:
+        file.truncate(2**40)  # a hole
+    assert verify(folder) == [
+        Problem("README.md", "a link"),
+        Problem("empty.txt", "no regular file"),
+        Problem("results/table.csv", "too large"),
+    ]
+    (folder / MANIFEST).unlink()
+    (folder / MANIFEST).symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=f"has no {MANIFEST}"):
+        verify(folder)
+
+
+def of_zeros(path: Path, members: dict[str, int]) -> Path:
+    """A zip file whose members are zeros."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+        for name, size in members.items():
+            with file.open(name, "w", force_zip64=True) as member:
+                for _ in range(0, size, 2**20):
+                    member.write(bytes(min(size, 2**20)))
+    return path
+
+
+def test_a_zip_file_that_would_unpack_to_too_much_is_not_unpacked(tmp_path):
+    with pytest.raises(InputError, match="its member 'manifest-sha256.txt' would unpack"):
+        verify(of_zeros(tmp_path / "bomb.zip", {MANIFEST: 300 * 2**20}))
+    with pytest.raises(InputError, match=f"{MANIFEST}: has 41,943,040 bytes; expected at most 33,554,432"):
+        verify(of_zeros(tmp_path / "list.zip", {MANIFEST: 40 * 2**20}))
+    many = {f"{number}": 200 * 2**20 for number in range(6)}
+    with pytest.raises(InputError, match="would unpack .* to 1,258,291,201; expected at most 100 times"):
+        verify(of_zeros(tmp_path / "many.zip", {**many, MANIFEST: 1}))
+
+
+def test_a_zip_file_of_too_many_members_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(untrusted, "MOST_MEMBERS", 10)
+    with pytest.raises(InputError, match="has 11 members; expected at most 10"):
+        verify(of_zeros(tmp_path / "x.zip", {f"{number}": 0 for number in range(11)}))
 
 
 def test_a_manifest_that_lists_nothing_or_a_file_twice_is_none(archive, tmp_path):

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from abovechance.archive.bundle import Problem, verify
-from abovechance.archive.rerun import Rerun, rerun
+from abovechance.archive.bundle import MANIFESTS, Problem, verify, write
+from abovechance.archive.rerun import Rerun, archived_code, rerun
 from abovechance.core.errors import InputError
 from abovechance.core.provenance import file_sha256
 from abovechance.results.imported import IMPORTED, as_imported
@@ -131,7 +131,55 @@ def test_another_number_is_noticed_twice_and_a_lost_result_once(archive, tmp_pat
     done = rerun(again, tmp_path / "there")
     assert sorted(done.different) == ["tables/verdicts.csv", "verdicts.csv"]
     assert done.equal > 35
-    assert verify(tmp_path / "there" / "archived") == []
+    assert not (tmp_path / "there" / "archived" / "code").exists()
+
+
+def remade(archive: Path, folder: Path, changes: dict[str, str | None]) -> Path:
+    """The archive with other files, its list of hashes mended."""
+    with zipfile.ZipFile(archive) as file:
+        contents = {name: file.read(name) for name in file.namelist() if name not in MANIFESTS}
+    contents |= {name: text.encode() for name, text in changes.items() if text is not None}
+    own = {name: content for name, content in contents.items() if changes.get(name, "") is not None}
+    write(own, folder / "remade.zip")
+    assert verify(folder / "remade.zip") == []
+    return folder / "remade.zip"
+
+
+def test_an_archives_own_code_runs_only_if_it_is_asked_for(archive, tmp_path):
+    """A Snakefile that gives its own answer, in an archive whose hashes are right."""
+    evil = f"open({str(tmp_path / 'was-here')!r}, 'w').close()\nrule all:\n    default_target: True\n"
+    forged = remade(
+        archive,
+        tmp_path,
+        {"code/Snakefile": evil, "code/workflow/Snakefile": evil, "results/verdicts.csv": "model\nforged\n"},
+    )
+    code = archived_code(forged)
+    assert code.version.startswith("0.1.0")
+    assert code.different == ["code/Snakefile", "code/workflow/Snakefile"]
+    done = rerun(forged, tmp_path / "again")
+    assert done.different == ["verdicts.csv"]
+    assert not (tmp_path / "was-here").exists()
+    rerun(forged, tmp_path / "trusted", archived_code=True)
+    assert (tmp_path / "was-here").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("study: [", "results/config.yaml, line"),
+        ("- 1", "results/config.yaml: has no keys"),
+        ("{study: ../, stored: x}", "results/config.yaml: key 'study' has '../'"),
+        ("{study: x, tasks: 3, models: 4, shots: [1], prompts: 1}", "key 'models' is 4"),
+        ("{study: x, release: /etc}", "right would be --release"),
+        ("{study: x, evaluations: /etc}", "the config lacks the key|means nothing|starts from one of them"),
+        (None, "has no results/config.yaml"),
+    ],
+)
+def test_an_archived_config_is_checked_as_a_users_is(archive, tmp_path, change, message):
+    changed = remade(archive, tmp_path, {"results/config.yaml": change})
+    with pytest.raises(InputError, match=message):
+        rerun(changed, tmp_path / "again")
+    assert not (tmp_path / "again").exists()
 
 
 def test_with_scores_beside_it_runs_again_without_a_model_and_all_is_equal_and_without_scores_not(

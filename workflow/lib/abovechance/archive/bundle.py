@@ -14,7 +14,7 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,10 +22,21 @@ from pathlib import Path, PurePosixPath
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing
 from abovechance.core.provenance import file_sha256
+from abovechance.core.untrusted import (
+    MOST_MEMBER,
+    MOST_MEMBERS,
+    RATIO,
+    ROOMY_ZIP,
+    check_regular,
+    is_portable,
+    opened_zip,
+    printable,
+)
 
 MANIFEST = "manifest-sha256.txt"
 MANIFEST_OF_SCORES = "manifest-scores-sha256.txt"  # another one, so that both can lie in one folder
 MANIFESTS = (MANIFEST, MANIFEST_OF_SCORES)
+MOST_LISTED = 32 * 2**20  # bytes of a manifest
 BESIDE = "beside-sha256.txt"  # of archives that belong to this one
 # The earliest time that zip files can have; when files were made is no part of what they are.
 TIME = (1980, 1, 1, 0, 0, 0)
@@ -56,8 +67,8 @@ def write(contents: Mapping[str, Content], path: Path, listed_in: str = MANIFEST
     InputError
         If a name cannot stand in a manifest.
     """
-    if strange := [name for name in contents if "\n" in name or "\r" in name]:
-        raise InputError(f"{strange[0]!r}: its name has a line break; right would be a file of another name")
+    for what, names in strange_names(contents).items():
+        raise InputError(f"'{printable(names[0])}': {what}; expected a name that every system can store")
     with replacing(path) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
         found = {name: _add(archive, name, contents[name]) for name in sorted(contents)}
         _add(archive, listed_in, manifest(found).encode())
@@ -89,7 +100,8 @@ def manifest(hashes: Mapping[str, str]) -> str:
 class Problem:
     """What is wrong with a file of an archive.
 
-    It is ``changed``, ``missing``, ``not listed``, there ``twice``, or ``a link``.
+    It is ``changed``, ``missing``, ``not listed``, there ``twice``, ``a link``, ``no regular file``, ``too
+    large``, or has a name that some systems cannot store (``strange_names``).
     """
 
     file: str
@@ -116,10 +128,12 @@ def verify(path: Path) -> list[Problem]:
         problems = [Problem(name, "missing") for name in sorted({*listed} - found)]
         problems += [Problem(name, "not listed") for name in sorted(found - {*listed})]
         problems += [Problem(name, "twice") for name, times in sorted(Counter(names).items()) if times > 1]
-        problems += [Problem(name, "a link") for name in sorted(archive.links())]
+        problems += [Problem(name, what) for what, own in strange_names(names).items() for name in own]
+        unread = archive.unread()
+        problems += [Problem(name, what) for name, what in sorted(unread.items())]
         problems += [
             Problem(name, "changed")
-            for name in sorted(found & {*listed})
+            for name in sorted(found & {*listed} - {*unread})
             if archive.sha256(name) != listed[name]
         ]
     for companion, value in companions(path).items():
@@ -161,21 +175,41 @@ class Archive:
         if isinstance(self.root, zipfile.ZipFile):
             entries = self.root.infolist()
             return [entry.filename for entry in entries if not _is_plain_folder(entry)]
-        files = (file for file in self.root.rglob("*") if file.is_file() or file.is_symlink())
-        return [file.relative_to(self.root).as_posix() for file in files]
+        found = []
+        for file in self.root.rglob("*"):
+            if file.is_symlink() or not file.is_dir():
+                found.append(file.relative_to(self.root).as_posix())
+            if len(found) > MOST_MEMBERS:
+                raise InputError(f"{self.root}: has more than {MOST_MEMBERS:,} files")
+        return found
 
-    def links(self) -> list[str]:
-        """The names of what is a link to another file, which need not be one of the archive's."""
+    def unread(self) -> dict[str, str]:
+        """{name: why its content is not read}: links, pipes and devices, and files that are mostly holes."""
         if isinstance(self.root, zipfile.ZipFile):
             entries = self.root.infolist()
-            return [entry.filename for entry in entries if stat.S_ISLNK(entry.external_attr >> 16)]
-        return [name for name in self.names() if (self.root / name).is_symlink()]
+            return {entry.filename: "a link" for entry in entries if stat.S_ISLNK(entry.external_attr >> 16)}
+        found = {}
+        for name in self.names():
+            facts = (self.root / name).lstat()
+            if stat.S_ISLNK(facts.st_mode):
+                found[name] = "a link"
+            elif not stat.S_ISREG(facts.st_mode):
+                found[name] = "no regular file"
+            elif facts.st_size > min(max(ROOMY_ZIP, RATIO * 512 * facts.st_blocks), MOST_MEMBER):
+                found[name] = "too large"
+        return found
 
-    def read(self, name: str) -> bytes:
-        """A file's content."""
+    def read(self, name: str, most: int = MOST_LISTED) -> bytes:
+        """A file's content; InputError if it is longer than ``most`` bytes, or no regular file."""
         if isinstance(self.root, zipfile.ZipFile):
+            if (size := self.root.getinfo(name).file_size) > most:
+                raise InputError(f"{name}: has {size:,} bytes; expected at most {most:,}")
             return self.root.read(name)
-        return (self.root / name).read_bytes()
+        path = self.root / name
+        if path.is_symlink():
+            raise InputError(f"{path}: is a link; expected a regular file")
+        check_regular(path, most)
+        return path.read_bytes()
 
     def sha256(self, name: str) -> str:
         """The SHA-256 of a file; of one that cannot be read, nothing."""
@@ -207,12 +241,24 @@ def opened(path: Path) -> Iterator[Archive]:
         raise InputError(f"{path}: there is no such file or folder; {right}")
     try:
         _check_ends(path)
-        with zipfile.ZipFile(path) as file:
+        with opened_zip(path) as file:
             if not {*MANIFESTS} & {*file.namelist()}:
                 raise InputError(f"{path}: has no {MANIFEST}; {right}")
             yield Archive(file)
     except DAMAGED as error:
         raise InputError(f"{path}: cannot be read as a zip file ({error}); {right}") from None
+
+
+def strange_names(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return {what is strange: the names of which it is so} of files that not all systems can store."""
+    first: dict[str, str] = {}
+    strange: dict[str, list[str]] = {}
+    for name in sorted({*names}):
+        if not is_portable(name):
+            strange.setdefault("a name that some systems cannot store", []).append(name)
+        if first.setdefault(name.casefold(), name) != name:
+            strange.setdefault("another name in case only", []).append(name)
+    return strange
 
 
 def _is_plain_folder(entry: zipfile.ZipInfo) -> bool:
@@ -256,5 +302,7 @@ def _hashes(archive: Archive, name: str) -> dict[str, str]:
             raise InputError(f"{name}, row {number}: is '{line[:80]}'; right would be a SHA-256 and a file")
         if file in found:
             raise InputError(f"{name}, row {number}: lists '{file[:80]}' a second time")
+        if len(found) >= MOST_MEMBERS:
+            raise InputError(f"{name}: lists more than {MOST_MEMBERS:,} files")
         found[file] = value
     return found

@@ -18,6 +18,7 @@ import yaml
 from abovechance.archive.bundle import Content, sha256
 from abovechance.core.provenance import digest
 from abovechance.core.tables import read_made_from
+from abovechance.core.untrusted import portable
 from abovechance.study.config import start_of
 from abovechance.study.kinds import KINDS
 
@@ -99,7 +100,7 @@ def code_state(folder: Path) -> str:
 
 def name_of_input(path: Path) -> str:
     """What a user's own file is called in an archive."""
-    return f"{INPUTS}/{path.name}"
+    return f"{INPUTS}/{portable(path.name)}"
 
 
 def code_version(folder: Path, version: str) -> str:

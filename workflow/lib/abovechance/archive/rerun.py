@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-from abovechance.archive.bundle import companions, lacking, opened, verify
-from abovechance.archive.contents import CODE, RESULTS, name_of_input
+from abovechance.archive.bundle import companions, lacking, opened, sha256, verify
+from abovechance.archive.contents import CODE, INPUTS, RESULTS, name_of_input
+from abovechance.archive.contents import code as code_files
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_text
+from abovechance.core.reading import parse_yaml
+from abovechance.core.untrusted import opened_zip, printable
 from abovechance.study.config import start_of
+from abovechance.study.installed import resolved, workflow_folder
 from abovechance.study.kinds import KINDS
 
 # Results that a study which starts from stored ones does not make.
@@ -47,70 +52,66 @@ class Rerun:
     different: list[str]
 
 
-def unpack(archive: Path, folder: Path) -> None:
-    """Unpack an archive, and those that belong to it, into a new folder.
-
-    Raises
-    ------
-    InputError
-        If it does not fit there.
-    """
-    try:
-        for path in (archive, *companions(archive)):
-            with zipfile.ZipFile(path) as file:
-                file.extractall(folder)
-    except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise InputError(f"{folder}: {archive} cannot be unpacked there ({error.strerror})") from None
-
-
 def rerun(
     archive: Path,
     folder: Path,
     release: Path | None = None,
     cores: int = 2,
     downloads: Path = Path("results", "downloads"),
+    bigbench: Path | None = None,
+    archived_code: bool = False,
 ) -> Rerun:
-    """Run the analyses of an archived study again, with the archived code and the packages of this
-    environment.
+    """Run the analyses of an archived study again, from its stored scores, with the packages installed here.
 
     Parameters
     ----------
     archive
-        The zip file.
+        The zip file. Its scores and its config are data; its code is not run.
     folder
-        A new folder; it is unpacked to ``archived`` in it, and run in ``rerun``.
+        A new folder; the archive is unpacked to ``archived`` in it, and the study runs in ``rerun``.
     release
-        The release that the study is about, where it is about one.
+        The release that the study is about, if it is about one.
     cores
         How many processors may be used.
     downloads
-        Where pinned downloads lie already, which a study of a release needs; without this folder they are
+        Where pinned downloads are already, which a study of a release needs; without this folder they are
         downloaded.
+    bigbench
+        The BIG-bench checkout that the study's tasks came from, if they did.
+    archived_code
+        Run the workflow in the archive instead of the installed one. Whoever made the archive can do anything
+        on this machine then.
 
     Raises
     ------
     InputError
-        If the archive is damaged or has no scores, or a job fails.
+        If the archive is damaged, has no scores, or its config is not valid, or a job fails.
     """
+    if importlib.util.find_spec("snakemake") is None:
+        raise InputError("Snakemake is not installed; install the extra: pip install 'abovechance[workflow]'")
+    code = folder.resolve() / "archived" / CODE if archived_code else workflow_folder().parent
     _check_whole(archive)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; right would be a new folder")
     folder = folder.resolve()
     archived = folder / "archived"
-    config = given(_config(archive), archived, release, _has_scores(archive))
-    unpack(archive, archived)
+    config = given(_config(archive), archived, release, _has_scores(archive), bigbench)
+    try:
+        unpack(archive, archived, archived_code)
+        check_config(config, archive)
+    except InputError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), folder / "rerun.yaml")
     if downloads.is_dir():
         (folder / "rerun" / "results").mkdir(parents=True)
         (folder / "rerun" / "results" / "downloads").symlink_to(downloads.resolve())
-    code = archived / CODE
     command = [
         sys.executable,
         "-m",
         "snakemake",
         "--snakefile",
-        str(code / "Snakefile"),
+        str(code / "Snakefile" if archived_code else code / "workflow" / "Snakefile"),
         "--cores",
         str(cores),
     ]
@@ -123,6 +124,54 @@ def rerun(
     return compared(archived / RESULTS, folder / "rerun" / "results" / config["study"])
 
 
+def unpack(archive: Path, folder: Path, code: bool = False) -> None:
+    """Unpack the results and inputs of an archive, and of those that belong to it, into a new folder.
+
+    Parameters
+    ----------
+    code
+        Whether to unpack everything, the archived code included.
+
+    Raises
+    ------
+    InputError
+        If it does not fit there.
+    """
+    try:
+        for path in (archive, *companions(archive)):
+            with opened_zip(path) as file:
+                names = [name for name in file.namelist() if code or name.split("/")[0] in (RESULTS, INPUTS)]
+                file.extractall(folder, names)
+    except OSError as error:
+        raise InputError(f"{folder}: {archive} cannot be unpacked there ({error.strerror})") from None
+
+
+class ArchivedCode(NamedTuple):
+    """What is known of the code in an archive.
+
+    Attributes
+    ----------
+    version
+        The version that the archive says it was made by; anyone can write anything there.
+    different
+        The names of its files that are not those of the installed workflow, or lack there.
+    """
+
+    version: str
+    different: list[str]
+
+
+def archived_code(archive: Path) -> ArchivedCode:
+    """Return which version made an archive, and how its code differs from the installed one."""
+    own = {name: sha256(content) for name, content in code_files(workflow_folder().parent).items()}
+    with opened(archive) as file:
+        theirs = {name: file.sha256(name) for name in file.names() if name.startswith(f"{CODE}/")}
+        readme = file.read("README.md").decode(errors="replace") if "README.md" in file.names() else ""
+    made_by = re.search(r"^Made by abovechance (.*?)\. What is here:", readme, re.MULTILINE)
+    different = sorted(name for name in own.keys() | theirs.keys() if own.get(name) != theirs.get(name))
+    return ArchivedCode(made_by[1] if made_by else "an unknown version", different)
+
+
 def _check_whole(archive: Path) -> None:
     """Raise InputError where an archive is none, or has not all that it was made with."""
     if archive.is_dir():
@@ -130,27 +179,52 @@ def _check_whole(archive: Path) -> None:
     if problems := verify(archive):
         first = problems[0]
         raise InputError(
-            f"{archive}: {len(problems)} of its files are not as they were: {first.file} is {first.what}"
+            f"{archive}: {len(problems)} of its files are not as they were: {first.what}: "
+            f"'{printable(first.file)}'"
         )
     if missing := lacking(archive):
         raise InputError(f"{archive}: its scores are in {missing[0]}, which does not lie beside it")
+    for path in companions(archive):
+        if problems := verify(path):
+            raise InputError(f"{path}: {problems[0].what}: '{printable(problems[0].file)}'")
 
 
 def _config(archive: Path) -> dict[str, Any]:
+    """The config in an archive, read as a user's is."""
+    name = f"{RESULTS}/config.yaml"
     with opened(archive) as file:
-        config: dict[str, Any] = yaml.safe_load(file.read(f"{RESULTS}/config.yaml"))
-    return config
+        if name not in file.names():
+            raise InputError(f"{archive}: has no {name}; expected an archive of `make archive`")
+        try:
+            text = file.read(name).decode()
+        except UnicodeDecodeError:
+            raise InputError(f"{archive}, {name}: is not text in UTF-8") from None
+    return parse_yaml(text, f"{archive}, {name}")
+
+
+def check_config(config: dict[str, Any], archive: Path) -> None:
+    """Raise InputError unless an archived config, with the paths of this machine, is one of a study."""
+    resolved(config, f"{archive}, {RESULTS}/config.yaml")
 
 
 def _has_scores(archive: Path) -> bool:
-    names = [name for path in (archive, *companions(archive)) for name in zipfile.ZipFile(path).namelist()]
+    names: list[str] = []
+    for path in (archive, *companions(archive)):
+        with opened_zip(path) as file:
+            names += file.namelist()
     return any(name.startswith(f"{RESULTS}/scores/") for name in names)
 
 
 def given(
-    config: Mapping[str, Any], folder: Path, release: Path | None, scores: bool = True
+    config: Mapping[str, Any],
+    folder: Path,
+    release: Path | None,
+    scores: bool = True,
+    bigbench: Path | None = None,
 ) -> dict[str, Any]:
     """The archived study's config, its paths those of the archive when it is unpacked.
+
+    No path that the archived config names is opened.
 
     Raises
     ------
@@ -164,9 +238,9 @@ def given(
             raise InputError(
                 "the study is about a release, which is not in its archive; right would be --release"
             )
-        changed = {"release": str(release.resolve())} | _bigbench(config)
+        changed = {"release": str(release.resolve())} | _bigbench(config, bigbench)
     elif start == "imported":
-        changed = {"predictions": str(folder / name_of_input(Path(config["predictions"])))}
+        changed = {"predictions": str(folder / name_of_input(Path(str(config["predictions"]))))}
     elif scores:
         changed = {"stored": str(folder / RESULTS)}
     else:
@@ -174,17 +248,16 @@ def given(
     return {key: value for key, value in config.items() if key not in OF_SCORING} | changed
 
 
-def _bigbench(config: Mapping[str, Any]) -> dict[str, str]:
-    """The checkout of BIG-bench that a study of a release took its tasks from, where it took one."""
+def _bigbench(config: Mapping[str, Any], checkout: Path | None) -> dict[str, str]:
+    """The checkout of BIG-bench that a study of a release took its tasks from, if it took one."""
     if "bigbench" not in config:
         return {}
-    checkout = Path(config["bigbench"]).expanduser().resolve()
-    if not checkout.is_dir():
+    if checkout is None:
         raise InputError(
             f"the study's tasks come from '{config['bigbench']}' (key 'bigbench'), which is not in its "
-            "archive; right would be to run this where that folder is"
+            "archive; expected --bigbench with that folder"
         )
-    return {"bigbench": str(checkout)}
+    return {"bigbench": str(checkout.resolve())}
 
 
 def compared(archived: Path, made: Path) -> Rerun:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from abovechance import __version__
+from abovechance.core.untrusted import printable
 
 # Set to anything, an error that nobody foresaw is shown with its traceback.
 TRACEBACK = "ABOVECHANCE_TRACEBACK"
@@ -59,7 +60,7 @@ def main() -> None:
 def _in_words(error: Exception) -> str:
     """One line on an error."""
     if isinstance(error, ValueError):  # InputError among them
-        return " ".join(str(error).split())
+        return printable(" ".join(str(error).split()))
     if isinstance(error, OSError):
         return f"{error.filename or 'output'}: {error.strerror or error}"
     if isinstance(error, MemoryError):

@@ -15,7 +15,7 @@ from abovechance.chance.conclusion import probability
 from abovechance.chance.multiplicity import adjusted
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import EachFile, Epoch, FigureFile, Filter, Json, Metric, Results, refuse
-from abovechance.cli.output import as_rows, check_writable, show, write_figure
+from abovechance.cli.output import as_rows, check_writable, show, tell_note, write_figure
 from abovechance.cli.results import given_paths, predictions_of, responses_of
 from abovechance.comparison import leaderboard, many
 from abovechance.comparison.components import variance_components
@@ -205,7 +205,7 @@ def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str,
         return {}
     found = compared_as(models, entries)
     if len(left := [model for model in models if model not in found]):
-        typer.echo(f"note: of series, the last checkpoint; {len(left)} earlier ones are left out", err=True)
+        tell_note(f"of series, the last checkpoint; {len(left)} earlier ones are left out")
     return found
 
 
@@ -351,7 +351,7 @@ def _tell(found: dict[str, Any]) -> None:
     """Print what was found for people."""
     typer.echo(f"\n{found['task']}, {found['shots']}-shot: {', '.join(found['models'])}\n")
     for note in found["notes"]:
-        typer.echo(f"note: {note}", err=True)
+        tell_note(note)
     if "comparison" in found:
         typer.echo(found["told"] + "\n")
         if found["headline"]["about"]:
@@ -384,7 +384,7 @@ def _leaderboard(table: pd.DataFrame, level: float, as_json: bool) -> None:
     """What a leaderboard says, each model as if on examples of its own."""
     told: list[dict[str, Any]] = []
     for note in filter(None, table["note"]):
-        typer.echo(f"note: {note}", err=True)
+        tell_note(note)
     for task, own in table.groupby("task", sort=False):
         names = own["model"].tolist()
         if len(names) < 2:

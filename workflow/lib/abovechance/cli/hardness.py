@@ -11,7 +11,7 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Json
-from abovechance.cli.output import counted, expanded, show
+from abovechance.cli.output import counted, expanded, show, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING
 from abovechance.information import files, runs
@@ -145,7 +145,7 @@ def _of_logs(given: Path, null: Path, over: str) -> pd.DataFrame:
         tables.append(found[0].rows.assign(prompt=0))
         models.append(found[0].model)
     if models[0] != models[1]:
-        typer.echo(f"note: the runs are of '{models[0]}' and '{models[1]}'", err=True)
+        tell_note(f"the runs are of '{models[0]}' and '{models[1]}'")
     found_in = [of_imported(table) for table in tables]
     measured = of_likelihoods(found_in[0], found_in[1], over)
     return measured.drop(columns="prompt").merge(tables[0][["example", "correct"]], on="example")

@@ -11,7 +11,7 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, Results
-from abovechance.cli.output import as_rows, check_writable, counted, show
+from abovechance.cli.output import as_rows, check_writable, counted, show, tell_note
 from abovechance.cli.results import given_paths, responses_of
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_csv
@@ -69,7 +69,7 @@ def items(
     if not found:
         raise InputError(next(iter(small.values())))
     for reason in small.values():
-        typer.echo(f"note: {reason}", err=True)
+        tell_note(reason)
     by_task = [items_of(matrix) for matrix in found]
     short = pd.DataFrame([in_short(matrix, own) for matrix, own in zip(found, by_task, strict=True)])
     listed = pd.concat(by_task, ignore_index=True)
@@ -86,8 +86,7 @@ def items(
             typer.echo(f"\n{task}: items that better rows fail more often{more}\n")
             show(negative.head(SHOWN)[COLUMNS], as_json=False)
     if (listed["corrected"] < 0).any():
-        typer.echo(
-            "\nnote: such an item may have a wrong gold answer, or one that better rows like less; half of "
-            "all items are below 0 by chance where none has to do with the others",
-            err=True,
+        tell_note(
+            "such an item may have a wrong gold answer, or one that better rows like less; half of all items "
+            "are below 0 by chance where none has to do with the others"
         )

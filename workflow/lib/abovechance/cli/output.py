@@ -13,6 +13,7 @@ import typer
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing, write_csv
+from abovechance.core.untrusted import printable
 from abovechance.shown.tables import readable
 
 
@@ -28,6 +29,11 @@ def show(table: pd.DataFrame, as_json: bool, upright: bool = False) -> None:
         typer.echo("\n".join(f"{name:<{width}}  {shown[name].iloc[0]}" for name in shown.columns))
     else:
         typer.echo(shown.to_string(index=False))
+
+
+def tell_note(text: str) -> None:
+    """Print what people should know to the error stream, in one line."""
+    typer.echo(f"note: {printable(' '.join(text.split()))}", err=True)
 
 
 def as_rows(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -29,9 +29,10 @@ from abovechance.cli.options import (
     one_chance,
     refuse,
 )
-from abovechance.cli.output import check_writable, counted, expanded, show
+from abovechance.cli.output import check_writable, counted, expanded, show, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting, by_setting
+from abovechance.core.untrusted import MOST_TEXT
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.results.imported import IMPORTED
 
@@ -170,7 +171,7 @@ def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
 
     runs = read_runs([predictions_of(path) or path for path in paths], options)
     for note in dict.fromkeys(note for run in runs for note in run.notes):
-        typer.echo(f"note: {note}", err=True)
+        tell_note(note)
     by_file = len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
     parts = []
     for run in runs:
@@ -189,7 +190,11 @@ def _from_pipe() -> Path:
     folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
     path = Path(folder.name) / "stdin.csv"
-    path.write_bytes(sys.stdin.buffer.read())
+    with path.open("wb") as file:
+        while part := sys.stdin.buffer.read(2**20):
+            if file.tell() + len(part) > MOST_TEXT:
+                raise InputError(f"-: more than {MOST_TEXT:,} bytes came through the pipe")
+            file.write(part)
     return path
 
 
@@ -216,5 +221,5 @@ def _imported(paths: list[Path], options: Options) -> tuple[pd.DataFrame, dict[S
     runs = read_runs(paths, options)
     table, metric_of = combine(runs, options), metrics(runs)
     for note in dict.fromkeys([*(note for run in runs for note in run.notes), *uneven(table)]):
-        typer.echo(f"note: {note}", err=True)
+        tell_note(note)
     return table, metric_of

@@ -12,6 +12,7 @@ from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Json
 from abovechance.cli.output import counted, expanded, show
 from abovechance.core.errors import InputError
+from abovechance.core.untrusted import printable
 
 
 @app.command(
@@ -95,11 +96,11 @@ Archived = Annotated[
 
 @app.command(epilog=example_lines("abovechance verify default.zip"))
 def verify(archive: Archived, as_json: Json = False) -> None:
-    """Whether an archive is as it was made: every file by its hash.
+    """Check every file of an archive against its list of hashes.
 
-    Exit status 1 where a file is changed, missing, or was not there. Whoever changes an archive can change
-    its list of hashes as well: note the hash of the zip file itself where others find it, such as in the
-    paper.
+    Exit status 1 if a file is changed, missing, or not listed. This proves integrity only against a hash that
+    you have from elsewhere: whoever changes an archive can change its list as well. So compare the SHA-256 of
+    the zip file, which is printed, with one that the authors published, such as in the paper.
     """
     from abovechance.archive import bundle
 
@@ -109,15 +110,17 @@ def verify(archive: Archived, as_json: Json = False) -> None:
         rows = [{"file": problem.file, "problem": problem.what} for problem in problems]
         typer.echo(json.dumps({"problems": rows, "lacking": lacking}, indent=2))
     else:
-        for problem in problems:
-            typer.echo(f"{problem.file}: {problem.what}")
+        for problem in problems:  # a name that could be read as a line of ours stands behind what it is
+            typer.echo(f"{problem.what}: '{printable(problem.file)}'")
         for name in lacking:
-            typer.echo(f"{name}: belongs to this archive and does not lie beside it, so it was not checked")
+            typer.echo(f"not checked, because it does not lie next to this archive: '{printable(name)}'")
         more = sum(problem.what == "not listed" for problem in problems)
         told = [f"{counted(len(problems) - more, 'file')} not as made."] * (len(problems) > more)
         told += [f"{counted(more, 'file')} more than were made."] * bool(more)
         here = "All files that are here" if lacking else "All files"
         typer.echo(" ".join(told) or f"{here} are as they were.")
+        if path.is_file():
+            typer.echo(f"SHA-256 of the archive: {bundle.sha256(path)}")
     if problems:
         raise typer.Exit(1)
 
@@ -134,21 +137,50 @@ def rerun(
     release: Annotated[
         Path | None, typer.Option(help="The release, where the study is about one.", show_default=False)
     ] = None,
+    bigbench: Annotated[
+        Path | None,
+        typer.Option(help="The BIG-bench checkout of the study's tasks, if any.", show_default=False),
+    ] = None,
     cores: Annotated[int, typer.Option(min=1, help="Processors to use.")] = 2,
+    run_archived_code: Annotated[
+        bool, typer.Option("--run-archived-code", help="Run the archive's own workflow, which you trust.")
+    ] = False,
 ) -> None:
     """Repeat the analysis of an archived study from its stored scores, without a model, and compare.
 
-    A study of a release needs BIG-bench's tasks: taken from results/downloads where they lie there.
+    The installed workflow runs: the archive's scores and config are data. Equal files prove that the tables
+    and figures follow from the stored scores by this version's code. They do not prove that the scores are
+    those of the model. With --run-archived-code, the workflow in the archive runs instead: only do that if
+    you trust whoever made the archive.
 
-    Exit status 1 where a table, a figure or the report has other bytes.
+    Exit status 1 if a table, a figure or the report has other bytes.
     """
     from abovechance.archive import rerun as again
 
     path = expanded(archive, "ARCHIVE")
     folder = expanded(into, "--into") if into else Path(f"{path.stem}-rerun")
-    done = again.rerun(path, folder, expanded(release, "--release") if release else None, cores)
+    code = again.archived_code(path)
+    typer.echo(f"The archive says that it was made by abovechance {printable(code.version)}.", err=True)
+    if code.different:
+        which = "runs" if run_archived_code else "does not run"
+        files = counted(len(code.different), "file")
+        typer.echo(
+            f"Its code, which {which}, differs from the installed one in {files}, such as "
+            f"'{printable(code.different[0])}'.",
+            err=True,
+        )
+    else:
+        typer.echo("Its code is the installed one.", err=True)
+    done = again.rerun(
+        path,
+        folder,
+        expanded(release, "--release") if release else None,
+        cores,
+        bigbench=expanded(bigbench, "--bigbench") if bigbench else None,
+        archived_code=run_archived_code,
+    )
     for name in done.different:
-        typer.echo(f"{name}: differs")
+        typer.echo(f"differs: '{printable(name)}'")
     typer.echo(
         f"{counted(done.equal, 'file')} equal, {len(done.different) or 'none'} other; "
         f"they are in {folder}/rerun"

@@ -11,7 +11,7 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Chance, FigureFile, Json, Results
-from abovechance.cli.output import check_writable, counted, expanded, show, write_figure
+from abovechance.cli.output import check_writable, counted, expanded, show, tell_note, write_figure
 from abovechance.core.errors import InputError, nearest
 from abovechance.series.evaluations import in_percent, read_evaluations
 from abovechance.series.summary import of_evaluations
@@ -58,7 +58,7 @@ def variance(
         if wanted:
             table = table[table[column].isin(wanted)]
     for note in in_percent(table):
-        typer.echo(f"note: {note}", err=True)
+        tell_note(note)
     found = of_evaluations(table.assign(chance=np.nan if chance is None else chance), ddof)
     if chance is None:
         found = found.drop(columns=["chance", "leaves_chance"])

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from abovechance.core.errors import InputError
+from abovechance.core.untrusted import MOST_MEMBER, MOST_TEXT, check_regular
 
 csv.field_size_limit(2**31 - 1)  # else a long passage ends the reading
 
@@ -39,7 +40,7 @@ def as_written_by(tool: str, where: str) -> Iterator[None]:
         raise
     except KeyError as error:
         raise InputError(f"{where}: lacks {error}; right would be a log as {tool} writes it") from None
-    except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+    except (TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
         raise InputError(f"{where}: is not as {tool} writes it ({error})") from None
 
 
@@ -66,11 +67,10 @@ def read_text(path: Path) -> str:
     return text
 
 
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; right would be a file")
+def _check_file(path: Path, most: int = MOST_TEXT) -> None:
     if not path.exists():
         raise InputError(f"{path}: there is no such file")
+    check_regular(path, most)
 
 
 def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
@@ -145,6 +145,8 @@ def _check_shape(names: list[str], rows: Mapping[int, list[str]], top: int, path
 def heading(path: Path) -> list[str]:
     """The names of a CSV's columns, of any file its first line; none where it cannot be opened."""
     try:
+        if not path.is_file():  # a pipe may never end
+            return []
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             first = next((line for line in file if line.strip() and "sep=" not in line[:5]), "")
         return [name.strip() for name in next(_csv_lines(first), [])]
@@ -221,7 +223,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
     """A Parquet file, or those of these columns that it has; InputError where it is none."""
-    _check_file(path)
+    _check_file(path, MOST_MEMBER)
     try:
         table = pq.read_table(path, columns=columns)
         table.slice(0, 1).to_pylist()  # some values can be stored and not be read
@@ -239,7 +241,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
     InputError
         With file, line, and what is wrong there.
     """
-    text = read_text(path)
+    return parse_yaml(read_text(path), str(path))
+
+
+def parse_yaml(text: str, path: str) -> dict[str, Any]:
+    """A YAML or JSON text with keys at its top, none of which stands twice; InputError where it is none."""
     try:
         # JSON allows tabs where YAML does not
         is_json = text.lstrip().startswith("{") and "\t" in text
@@ -273,10 +279,12 @@ def _line(error: yaml.MarkedYAMLError) -> str:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object of these pairs."""
-    for place, (key, _) in enumerate(pairs):
-        if key in dict(pairs[:place]):
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
             raise _Twice(key, None)
-    return dict(pairs)
+        found[key] = value
+    return found
 
 
 class _UniqueKeys(yaml.SafeLoader):

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from abovechance.core.errors import InputError
+from abovechance.core.reading import as_written_by
+from abovechance.core.untrusted import MOST_MEMBER, check_regular
 from abovechance.importers import csv, helm, inspect_ai, lighteval, lm_eval, own, published
 from abovechance.importers.contract import Options, Run, check_recorded
 from abovechance.importers.table import combine, metrics, uneven
@@ -36,7 +38,10 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
     """
     found = [(known, file) for path in paths for known, file in _files(path)]
     _check_options(options, [known for known, _ in found])
-    runs = [run for known, file in found for run in known.read(file, options)]
+    runs: list[Run] = []
+    for known, file in found:
+        with as_written_by(getattr(known, "TOOL", "a tool"), str(file)):
+            runs += known.read(file, options)
     for run in runs:
         check_recorded(run)
     names = _model_names([run.model for run in runs])
@@ -74,6 +79,8 @@ def _files(path: Path) -> list[tuple[Any, Path]]:
     """All tools' results in a path, each with the module that reads it."""
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
+    if not path.is_dir():
+        check_regular(path, MOST_MEMBER)
     found = [(known, file) for known in FORMATS for file in known.find(path)]
     if not found:
         raise InputError(

@@ -14,6 +14,8 @@ from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
 from abovechance.results.predictions import UNKNOWN, choose
 
+MOST_SHOTS = 1_000_000
+
 
 @dataclass(frozen=True)
 class Options:
@@ -152,6 +154,14 @@ def named(value: Any, where: str) -> str:
     except UnicodeEncodeError:
         raise InputError(f"{where}: the name {name!r} has half of a character") from None
     return name
+
+
+def number_of_shots(value: Any, where: str) -> int:
+    """A number of demonstrations as a whole number; InputError if it is none, or negative."""
+    whole = isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
+    if not whole or not 0 <= value <= MOST_SHOTS:
+        raise InputError(f"{where}: has {repr(value)[:40]} shots; expected a whole number from 0")
+    return int(value)
 
 
 def truth(value: Any, metric: str, where: str) -> bool:

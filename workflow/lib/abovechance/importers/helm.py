@@ -16,7 +16,7 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by, read_json
-from abovechance.importers.contract import Options, Reported, Run, files_below, named, tied
+from abovechance.importers.contract import Options, Reported, Run, files_below, named, number_of_shots, tied
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "HELM"
@@ -55,7 +55,7 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
         spec = read_json(folder / "run_spec.json")
         adapter = spec.get("adapter_spec") or {}
         model = str(adapter.get("model") or adapter.get("model_deployment") or "model")
-        shots = int(adapter.get("max_train_instances") or 0)
+        shots = number_of_shots(adapter.get("max_train_instances") or 0, str(folder / "run_spec.json"))
         task = _task(str(spec.get("name") or folder.name))
     reported = None
     if table.groupby("prompt").size().nunique() == 1:  # HELM's mean is that of its trials' means

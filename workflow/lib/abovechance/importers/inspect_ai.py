@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by, number, parse_json, read_json
+from abovechance.core.untrusted import opened_zip
 from abovechance.importers.contract import Options, Reported, Run, files_below, named
 from abovechance.results.predictions import UNKNOWN
 
@@ -55,6 +56,10 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     for place, sample in enumerate(samples):
         if not isinstance(sample, dict) or sample.get("id") is None:
             raise InputError(f"{path}, sample {place}: has no id; right would be {LOOKS_LIKE}")
+        if type(sample.get("epoch", 1)) is not int:
+            raise InputError(
+                f"{path}, sample {place}: epoch is {repr(sample['epoch'])[:40]}; expected a number"
+            )
     epoch = options.epoch or 1
     chosen = [sample for sample in samples if sample.get("epoch", 1) == epoch]
     notes = []
@@ -111,12 +116,12 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
             raise InputError(f"{path}: has no samples; right would be {LOOKS_LIKE}")
         return log, log.get("samples") or []
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened_zip(path) as archive:
             names = archive.namelist()
             if "header.json" not in names:
                 raise InputError(f"{path}: has no header.json; was the evaluation stopped before its end?")
             members = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
-            header, *samples = (_member(path, archive.getinfo(name)) for name in ["header.json", *members])
+            header, *samples = (_member(path, archive, name) for name in ["header.json", *members])
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(f"{path}: is not an archive ({error}); was the file cut off?") from None
     if not isinstance(header, dict):
@@ -124,21 +129,20 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
     return header, samples
 
 
-def _member(path: Path, member: zipfile.ZipInfo) -> Any:
+def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
     """A JSON file of the archive, in whichever way it is compressed."""
-    where = f"{path}, {member.filename}"
+    where = f"{path}, {name}"
     try:
-        content = _unpacked(path, member)
+        content = _unpacked(path, archive, archive.getinfo(name))
     except DAMAGED as error:
         raise InputError(f"{where}: cannot be unpacked ({error}); was the file damaged?") from None
     return parse_json(content, where)
 
 
-def _unpacked(path: Path, member: zipfile.ZipInfo) -> bytes:
+def _unpacked(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """The content of a file of the archive; its checksum is held against that of the archive."""
     if member.compress_type != ZSTANDARD:
-        with zipfile.ZipFile(path) as archive:
-            return archive.read(member)
+        return archive.read(member)
     with path.open("rb") as file:
         file.seek(member.header_offset)
         # a zip file's local header: 30 bytes, the last four of them the lengths of name and extra field

@@ -30,6 +30,7 @@ from abovechance.importers.contract import (
     judged,
     logged,
     named,
+    number_of_shots,
     recorded_row,
     tied,
     truth,
@@ -76,8 +77,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         notes.append(f"{path.name}: no results_{date}.json lies beside it; shots are taken as 0")
     with as_written_by(TOOL, str(results_file)):
         shots = results.get("n-shot", {}).get(task) or 0
-        if shots != int(shots):
-            raise InputError(f"{results_file}: n-shot of {task} is {shots}; right would be a whole number")
+        shots = number_of_shots(shots, f"{results_file}, n-shot of {task}")
         model = results.get("model_name") or path.parent.name or "model"
         name = f"{metric or 'acc'},{chosen[0].filter}"
         value = results.get("results", {}).get(task, {}).get(name)
@@ -88,7 +88,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
             None if value is None else float(value),
             results.get("n-samples", {}).get(task, {}).get("effective"),
         )
-    yield Run(str(path), str(model), task, int(shots), rows, notes, reported, _named(metric, chosen))
+    yield Run(str(path), str(model), task, shots, rows, notes, reported, _named(metric, chosen))
 
 
 def _is_mean(config: dict[str, Any], metric: str) -> bool:

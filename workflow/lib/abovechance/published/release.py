@@ -32,6 +32,7 @@ import pyarrow.csv as pacsv
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.reading import parse_json
 from abovechance.core.settings import Setting
+from abovechance.core.untrusted import check_members
 from abovechance.study.task_sources import bigbench_names
 
 # The paper's, as the names of the release's files have them; a study may name those that a part lacks.
@@ -92,9 +93,10 @@ class Release:
         if path.is_dir():
             self._zip = None
             found = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
-        elif zipfile.is_zipfile(path):
+        elif path.is_file() and zipfile.is_zipfile(path):
             try:
                 self._zip = zipfile.ZipFile(path)
+                check_members(self._zip, path)
             except (zipfile.BadZipFile, OSError) as error:
                 raise InputError(f"release {path}: cannot be read ({error}); was it cut off?") from None
             found = set(self._zip.namelist())

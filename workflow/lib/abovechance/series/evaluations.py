@@ -17,6 +17,7 @@ from abovechance.core.errors import InputError, nearest
 from abovechance.core.files import files_below
 from abovechance.core.reading import parse_json
 from abovechance.core.tables import TableSchema
+from abovechance.core.untrusted import check_regular, opened_zip
 
 EVALUATIONS = TableSchema(
     "evaluations",
@@ -234,11 +235,11 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
             raise InputError(f"{path}: there is no such file or folder")
         named: Iterator[tuple[str, bytes]]
         if path.is_dir():
-            named = ((str(file), file.read_bytes()) for file in files_below(path, ".json"))
-        elif zipfile.is_zipfile(path):
+            named = ((str(file), _content(file)) for file in files_below(path, ".json"))
+        elif path.is_file() and zipfile.is_zipfile(path):
             named = _of_zip(path)
         else:
-            named = iter([(str(path), path.read_bytes())])
+            named = iter([(str(path), _content(path))])
         for where, content in named:
             try:
                 found = parse_json(content.decode("utf-8-sig"), where)
@@ -251,9 +252,14 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
                 raise InputError(f"{where}: has no results; right would be {LOOKS_LIKE}")
 
 
+def _content(path: Path) -> bytes:
+    check_regular(path)
+    return path.read_bytes()
+
+
 def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
     try:
-        with zipfile.ZipFile(path) as file:
+        with opened_zip(path) as file:
             for name in sorted(file.namelist()):
                 # what macOS puts beside files is none of them
                 if name.endswith(".json") and not PurePosixPath(name).name.startswith("._"):

@@ -18,6 +18,7 @@ from abovechance.chance.best_of import TOLERANCE
 from abovechance.chance.conclusion import CONCLUSIONS, LEVEL, probability
 from abovechance.chance.verdicts import POSITIONS
 from abovechance.core.files import check_names, write_csv, write_text
+from abovechance.core.untrusted import printable
 
 
 def write(table: pd.DataFrame, stem: Path) -> None:
@@ -63,7 +64,8 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
             write_one = probability if column.endswith("_tail") else _decimal
             values = values.map(lambda value, write_one=write_one: "" if pd.isna(value) else write_one(value))
         lacking = "" if column in UNKNOWN else "none"
-        shown[column.replace("_", " ")] = values.where(values.notna(), lacking).astype(str)
+        texts = values.where(values.notna(), lacking).astype(str)
+        shown[column.replace("_", " ")] = texts.map(printable)  # texts of files may hold anything
     return _told_apart(table, shown)
 
 

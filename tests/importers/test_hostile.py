@@ -1,0 +1,122 @@
+"""Logs in which anything stands in the place of anything: read, or refused in one line, never a traceback."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abovechance.core.errors import InputError
+from abovechance.core.reading import read_json_lines
+from abovechance.importers import Options, combine, read_runs
+from abovechance.series.evaluations import read_evaluations
+from tests.importers.test_importers import (
+    helm_result,
+    helm_stat,
+    inspect_files,
+    inspect_sample,
+    write_helm,
+    write_zstandard_zip,
+)
+from tests.importers.test_lm_eval import lm_sample, write_lm
+
+STRANGE: list[Any] = [
+    None,
+    [],
+    {},
+    [1],
+    {"a": [2]},
+    "",
+    "x\x1b[2J",
+    -5,
+    2.5,
+    1e308,
+    True,
+    10**400,
+    "9" * 5000,
+]
+
+
+def changed(value: Any, strange: Any) -> Iterator[Any]:
+    """A JSON value with each of its parts in turn replaced."""
+    yield strange
+    places = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in places:
+        for other in changed(part, strange):
+            copied = deepcopy(value)
+            copied[key] = other
+            yield copied
+
+
+def read_or_refused(path: Path) -> None:
+    options = Options(prompts=1, chance=None)
+    with suppress(InputError):
+        combine(read_runs([path], options), options)
+
+
+def files_of(kind: str, folder: Path) -> dict[str, Any]:
+    """{file: what is in it} of a small log."""
+    if kind == "helm":
+        write_helm(folder, [helm_result("a", 0, 1.0), helm_result("b", 0, 0.0)])
+        (folder / "stats.json").write_text(json.dumps([helm_stat("exact_match", 0.5)]))
+    elif kind == "lm_eval":
+        write_lm(folder, [lm_sample(0, [-1, -2], 0)])
+    else:
+        header, *samples = inspect_files([inspect_sample(0, "C"), inspect_sample(1, "I")]).values()
+        results = {"scores": [{"name": "choice", "metrics": {"accuracy": {"value": 0.5}}}]}
+        results["completed_samples"] = 2
+        (folder / "log.json").write_text(json.dumps({**header, "samples": samples, "results": results}))
+    return {path.name: json.loads(path.read_text().splitlines()[0]) for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("kind", ["helm", "lm_eval", "inspect"])
+@pytest.mark.parametrize("place", range(len(STRANGE)))
+def test_any_value_in_the_place_of_any_other_is_read_or_refused(tmp_path, kind, place):
+    files = files_of(kind, tmp_path)
+    for name, whole in files.items():
+        for other in changed(whole, STRANGE[place]):
+            (tmp_path / name).write_text(json.dumps(other))
+            read_or_refused(tmp_path)
+        (tmp_path / name).write_text(json.dumps(whole))
+    read_or_refused(tmp_path)
+
+
+def test_negative_shots_and_lists_of_epochs_are_refused_with_their_place(tmp_path):
+    folder = write_helm(tmp_path / "run", [helm_result("a", 0, 1.0), helm_result("b", 0, 0.0)])
+    spec = json.loads((folder / "run_spec.json").read_text())
+    spec["adapter_spec"]["max_train_instances"] = -5
+    (folder / "run_spec.json").write_text(json.dumps(spec))
+    with pytest.raises(InputError, match="run_spec.json: has -5 shots; expected a whole number from 0"):
+        read_runs([folder], Options())
+    log = write_zstandard_zip(tmp_path / "log.eval", inspect_files([inspect_sample(0, "C", epoch=[1])]))
+    with pytest.raises(InputError, match=r"sample 0: epoch is \[1\]; expected a number"):
+        read_runs([log], Options())
+
+
+def test_a_member_that_would_unpack_to_too_much_is_not_unpacked(tmp_path):
+    log = write_zstandard_zip(tmp_path / "log.eval", inspect_files([inspect_sample(0, "C")]))
+    whole = log.read_bytes()
+    at = whole.index(b"PK\1\2")
+    log.write_bytes(whole[: at + 24] + (2**32 - 2).to_bytes(4, "little") + whole[at + 28 :])
+    with pytest.raises(InputError, match="its member 'header.json' would unpack"):
+        read_runs([log], Options())
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_read(tmp_path):
+    for name in ("a.csv", "samples_x.jsonl", "a.json", "a.eval", "a.parquet"):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(InputError, match="is a pipe or a device; expected a regular file"):
+            read_runs([tmp_path / name], Options())
+        with pytest.raises(InputError, match="is a pipe or a device; expected a regular file"):
+            read_evaluations([tmp_path / name])
+
+
+def test_an_object_of_many_keys_takes_no_longer_than_its_length(tmp_path):
+    path = tmp_path / "wide.jsonl"
+    path.write_text(json.dumps({f"key{number}": number for number in range(100_000)}))
+    ((row, value),) = read_json_lines(path)
+    assert (row, len(value)) == (1, 100_000)
