@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 from pathlib import Path
 
@@ -45,9 +46,49 @@ CASES = {
         lambda folder: os.truncate(folder / "model.safetensors", 0),
         "model.safetensors: cannot be read as safetensors",
     ),
+    "no integer": (with_config(vocab_size=10**30), "config.json: 'vocab_size' is 1000000000000000"),
+    "endless layers": (
+        with_config(num_hidden_layers=10**6),
+        "config.json: 'num_hidden_layers' is 1000000; expected at most 2,000",
+    ),
+    "endless vocabulary": (
+        with_config(vocab_size=2 * 10**9),
+        "config.json: describes a model of 128,",
+    ),
+    "endless layers, in a part": (with_config(text_config={"n_layer": -(10**9)}), "'n_layer' is -1000000000"),
+    "kind of quantization that is not installed": (
+        with_config(quantization_config={"quant_method": "awq", "bits": 4}),
+        "config.json: its weights are quantized in a way that cannot be read here (ImportError",
+    ),
+    "quantization that is none": (
+        with_config(quantization_config={"quant_method": "gptq"}),
+        "config.json: its weights are quantized in a way that cannot be read here (TypeError",
+    ),
+    "weights elsewhere": (
+        lambda folder: (folder / "model.safetensors.index.json").write_text(
+            '{"weight_map": {"a": "../other.safetensors"}}'
+        ),
+        "index.json: lists '../other.safetensors'; expected names of .safetensors files in its folder",
+    ),
+    "pickled weights in the index": (
+        lambda folder: (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "x.bin"}}'),
+        "index.json: lists 'x.bin'; expected names of .safetensors files in its folder",
+    ),
+    "a pickle as the index": (
+        lambda folder: (folder / "model.safetensors.index.json").write_bytes(
+            pickle.dumps({"weight_map": {}})
+        ),
+        "model.safetensors.index.json, row 1: is not text",
+    ),
+    "a pipe as weights": (
+        lambda folder: os.mkfifo(folder / "more.safetensors"),
+        "more.safetensors: is a pipe or a device",
+    ),
     "a part is not there": (
-        lambda folder: (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "b"}}'),
-        "model.safetensors.index.json: lists b, which is not there",
+        lambda folder: (folder / "model.safetensors.index.json").write_text(
+            '{"weight_map": {"a": "b.safetensors"}}'
+        ),
+        "model.safetensors.index.json: lists b.safetensors, which is not there",
     ),
     "torn config": (lambda folder: (folder / "config.json").write_text("{"), "config.json: is not JSON"),
     "config is a list": (

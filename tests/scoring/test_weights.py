@@ -9,6 +9,7 @@ from safetensors.torch import load_file, save_file
 
 from abovechance.core.errors import InputError
 from abovechance.scoring import weights as module
+from abovechance.scoring.fetching import fetch
 from abovechance.scoring.models import load
 from abovechance.scoring.weights import Weights, load_whole, quantize
 from tests.tiny import save_tiny_model
@@ -90,3 +91,12 @@ def test_a_full_disk_is_named_and_leaves_no_folder(whole, tmp_path, monkeypatch)
     with pytest.raises(InputError, match=r"nf4: cannot be written .*No space left.* GB free, and the"):
         quantize(Weights(str(whole), "tiny", "r"), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_index_of_weights_is_a_part_of_the_models_revision(tmp_path):
+    folder = save_tiny_model(tmp_path / "model")
+    before = fetch({"path": str(folder)}, None, tmp_path / "made").revision
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {}}')
+    indexed = fetch({"path": str(folder)}, None, tmp_path / "made").revision
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "b.safetensors"}}')
+    assert len({before, indexed, fetch({"path": str(folder)}, None, tmp_path / "made").revision}) == 3

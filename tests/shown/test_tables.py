@@ -1,8 +1,11 @@
 """Tables that people read."""
 
+import re
+
 import pandas as pd
 import pytest
 
+from abovechance.shown import tables
 from abovechance.shown.tables import precision_settings, precision_summary, probability, readable
 from abovechance.study.config import precision_pairs
 
@@ -23,6 +26,29 @@ def test_small_numbers_are_not_written_as_nothing():
         pd.DataFrame({"power": [1e-6, -0.0, 0.0005, 0.2061], "standard_tail": [0.5, 0.05, 1, 0]})
     )
     assert shown["power"].tolist() == ["1.0e-06", "0.000", "0.001", "0.206"]
+
+
+def test_texts_of_strangers_are_texts_in_spreadsheets_and_in_markdown(tmp_path):
+    texts = [
+        "=HYPERLINK(1)",
+        "+1+1",
+        "@x",
+        "-2",
+        "a|b",
+        "<script>x</script>",
+        "`[x](y)`",
+        "\x1b]0;x\x07",
+        "\t=1",
+    ]
+    tables.write(pd.DataFrame({"answer": texts, "accuracy": 0.5}), tmp_path / "t")
+    found = pd.read_csv(tmp_path / "t.csv")["answer"].tolist()
+    assert found[:4] == ["'=HYPERLINK(1)", "'+1+1", "'@x", "-2"]
+    assert found[-1] == "'\t=1"
+    lines = (tmp_path / "t.md").read_text().splitlines()[2:]
+    cells = [re.split(r"(?<!\\)\|", line)[1].strip() for line in lines]
+    assert all(len(re.split(r"(?<!\\)\|", line)) == 4 for line in lines)
+    assert cells[4:7] == [r"a\|b", "&lt;script&gt;x&lt;/script&gt;", r"\`\[x\](y)\`"]
+    assert cells[7] == r"\\x1b\]0;x\\x07"
 
 
 def test_precisions_of_the_same_model_are_paired_the_higher_first():

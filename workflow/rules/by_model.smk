@@ -64,7 +64,12 @@ def scores_of(kind):
     return lambda wildcards: scores_files(kind, settings_of(wildcards))
 
 
-rule likelihoods:
-    """The log-likelihoods of choices, which no analysis of the report needs."""
-    input:
-        of_all_models(LIKELIHOODS),
+def prompts_of_settings(wildcards):
+    """The prompts of a file's settings, which its scores are checked against."""
+    return [
+        f"{SCORED}/prompts/{task}/{shots}-shot.parquet"
+        for _, task, shots in settings_of(wildcards)
+    ]
+
+
+include: "likelihoods.smk"

@@ -10,14 +10,6 @@ FEATURES = [f"{RESULTS}/example_features.parquet"]
 SCORES = {kind: scores_files(kind, SETTINGS) for kind in KINDS}
 
 
-def prompts_of_settings(wildcards):
-    """The prompts of a file's settings, which its scores are checked against."""
-    return [
-        f"{SCORED}/prompts/{task}/{shots}-shot.parquet"
-        for _, task, shots in settings_of(wildcards)
-    ]
-
-
 rule accuracy:
     """Which examples each prompt of a model gets right, and its accuracy."""
     input:

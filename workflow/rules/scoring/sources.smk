@@ -128,7 +128,8 @@ def weights_input(wildcards):
     path = Path(source["path"])
     if path.suffix == ".gguf":
         return [str(path)]
-    return sorted(map(str, [path / "config.json", *path.glob("*.safetensors")]))
+    names = ("config.json", "*.safetensors", "*.safetensors.index.json")
+    return sorted(str(file) for name in names for file in path.glob(name))
 
 
 def weights_file(wildcards):
@@ -138,7 +139,7 @@ def weights_file(wildcards):
 
 def weights_folder(model):
     quantized = STUDY["models"][model]["precision"] == "nf4"
-    return f"{WEIGHTS}/{weights_id(model)}" + "/nf4" * quantized
+    return str(Path(WEIGHTS, weights_id(model), "nf4" if quantized else ""))
 
 
 def passing_files(wildcards):

@@ -275,7 +275,7 @@ SCORES = {
     "`inputs.csv` has the hashes of their files.",
     "stored": "The study started from stored scores, which are not in here: `inputs.csv` has their hashes.",
 }
-COMPARES = "repeats the analysis and compares all results"
+COMPARES = "repeats the analysis with the installed version and compares all results"
 RERUN = {
     "models": f"\n    abovechance rerun ARCHIVE       {COMPARES}, without a model",
     "imported": f"\n    abovechance rerun ARCHIVE       {COMPARES}",

@@ -44,7 +44,9 @@ def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path, pass
         convert_gguf(path, folder / "converted")
         return Weights(str(folder / "converted"), str(path), file_sha256(path))
     check_model_path(path, "model")
-    files = sorted([*path.glob("*.safetensors"), path / "config.json"])
+    files = sorted(
+        [*path.glob("*.safetensors"), *path.glob("*.safetensors.index.json"), path / "config.json"]
+    )
     revision = digest(*(file_sha256(file) for file in files))
     return Weights(str(path), str(path), revision, trust_remote_code=trust)
 

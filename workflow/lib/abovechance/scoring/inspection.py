@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +11,19 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoModelForCausalLM
+from transformers.quantizers.auto import AutoHfQuantizer
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by, read_json
+from abovechance.core.untrusted import MOST_MEMBER, check_regular, printable
+from abovechance.scoring.demands import parameters
 from abovechance.scoring.weights import Weights, load_tokenizer
 
 INDEX = "model.safetensors.index.json"
+# What a key of a config may be at most: models are built layer by layer, without weights, to look at them.
+MOST = {re.compile("layer|block|depth|stages"): 2000, re.compile("expert"): 10_000}
+MOST_NUMBER = 2**31 - 1
+PACKED = 16  # parameters that a stored number can hold, if weights are quantized
 # Any of these is a tokenizer's vocabulary.
 VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
 
@@ -28,16 +36,15 @@ def check_weights(weights: Weights) -> None:
     InputError
         With the file that cannot be read, or what the model is that it should not be.
     """
-    config = _check_config(weights)
     _check_tensors(Path(weights.folder))
+    config = _check_config(weights)
     _check_tokenizer(weights, config)
 
 
 def _check_config(weights: Weights) -> Any:
     """The model's config, of which an empty model can be built that predicts the next token."""
     path = Path(weights.folder, "config.json")
-    if not isinstance(read_json(path), dict):
-        raise InputError(f"{path}: has no keys; right would be a config as transformers saves it")
+    check_sizes(path)
     with _told(f"{path}: transformers cannot read it"):
         config = AutoConfig.from_pretrained(
             weights.folder, trust_remote_code=weights.trust_remote_code, local_files_only=True
@@ -50,13 +57,43 @@ def _check_config(weights: Weights) -> Any:
         )
     problem = f"{path}: no model of the type '{kind}' that predicts the next token can be built"
     with _told(problem), torch.device("meta"):
-        AutoModelForCausalLM.from_config(config, trust_remote_code=weights.trust_remote_code)
+        model = AutoModelForCausalLM.from_config(config, trust_remote_code=weights.trust_remote_code)
+    if model.num_parameters() > PACKED * max(parameters(path.parent), 1):
+        raise InputError(
+            f"{path}: describes a model of {model.num_parameters():,} parameters, and the weights have "
+            f"{parameters(path.parent):,}; right would be the weights that belong to the config"
+        )
+    if getattr(config, "quantization_config", None) is not None:
+        with _told(f"{path}: its weights are quantized in a way that cannot be read here"):
+            quantizer = AutoHfQuantizer.from_config(config.quantization_config, pre_quantized=True)
+            quantizer.validate_environment(device_map=None, weights_only=True)
     return config
+
+
+def check_sizes(path: Path) -> None:
+    """Raise InputError if a model's config is no object, or has numbers with which building it never ends."""
+    config = read_json(path)
+    if not isinstance(config, dict):
+        raise InputError(f"{path}: has no keys; right would be a config as transformers saves it")
+    waiting: list[tuple[str, Any]] = [*config.items()]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.items()
+        elif isinstance(value, list):
+            waiting += [(key, part) for part in value]
+        elif isinstance(value, int) and not isinstance(value, bool):
+            most = next((limit for pattern, limit in MOST.items() if pattern.search(key)), MOST_NUMBER)
+            if abs(value) > most:
+                raise InputError(
+                    f"{path}: '{printable(key)}' is {str(value)[:30]}; expected at most {most:,}"
+                )
 
 
 def _check_tensors(folder: Path) -> None:
     """Raise InputError unless the headers of all files of weights can be read, and all files are there."""
     for path in sorted(folder.glob("*.safetensors")):
+        check_regular(path, MOST_MEMBER)
         try:
             with safe_open(path, framework="pt") as file:
                 if not list(file.keys()):
@@ -66,9 +103,15 @@ def _check_tensors(folder: Path) -> None:
     index = folder / INDEX
     if index.is_file():
         with as_written_by("transformers", str(index)):
-            listed = set(read_json(index)["weight_map"].values())
-        if missing := sorted(name for name in listed if not (folder / name).is_file()):
-            raise InputError(f"{index}: lists {missing[0]}, which is not there")
+            listed = {str(name) for name in read_json(index)["weight_map"].values()}
+        for name in sorted(listed):
+            # others would be loaded and not be part of the model's revision
+            if "/" in name or "\\" in name or not name.endswith(".safetensors"):
+                raise InputError(
+                    f"{index}: lists '{printable(name)}'; expected names of .safetensors files in its folder"
+                )
+            if not (folder / name).is_file():
+                raise InputError(f"{index}: lists {name}, which is not there")
 
 
 def _check_tokenizer(weights: Weights, config: Any) -> None:

@@ -15,6 +15,7 @@ from abovechance.scoring.algorithms import takes_positions
 from abovechance.scoring.demands import parameters, stored
 from abovechance.scoring.engine import changing_positions
 from abovechance.scoring.fetching import fetch_snapshot
+from abovechance.scoring.inspection import check_sizes
 from abovechance.scoring.weights import Weights
 
 
@@ -27,6 +28,7 @@ def expected_path(weights: Weights) -> Callable[[int], str]:
     from transformers import AutoConfig, AutoModelForCausalLM
 
     trust = weights.trust_remote_code
+    check_sizes(Path(weights.folder, "config.json"))
     config = AutoConfig.from_pretrained(weights.folder, trust_remote_code=trust)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, trust_remote_code=trust)
