@@ -167,20 +167,20 @@ def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
         ``model``, ``task``, ``shots``, ``prompt``, ``example`` and ``score``, a row for each; where all files
         are of one model, each file is one.
     """
-    from abovechance.importers import read_runs
+    from abovechance.importers import endings, read_runs
 
     runs = read_runs([predictions_of(path) or path for path in paths], options)
     for note in dict.fromkeys(note for run in runs for note in run.notes):
         tell_note(note)
     by_file = len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
-    parts = []
+    parts, names = [], endings([run.file for run in runs])
     for run in runs:
         rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
         if "prompt" in run.rows:
             prompt: Any = run.rows["prompt"]
         else:
             prompt = run.file if options.each_file else "the prompt"
-        model = f"{run.model} ({Path(run.file).name})" if by_file else run.model
+        model = f"{run.model} ({names[run.file]})" if by_file else run.model
         parts.append(rows.assign(model=model, task=run.task, shots=run.shots, prompt=prompt))
     return pd.concat(parts, ignore_index=True)
 

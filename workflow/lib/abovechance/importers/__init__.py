@@ -22,7 +22,7 @@ from abovechance.importers import csv, helm, inspect_ai, lighteval, lm_eval, own
 from abovechance.importers.contract import Options, Run, check_recorded
 from abovechance.importers.table import combine, metrics, uneven
 
-__all__ = ["FORMATS", "Options", "Run", "combine", "metrics", "read_runs", "uneven"]
+__all__ = ["FORMATS", "Options", "Run", "combine", "endings", "metrics", "read_runs", "uneven"]
 
 FORMATS = (lm_eval, helm, lighteval, inspect_ai, published, own, csv)
 
@@ -60,19 +60,22 @@ def _model_names(models: Sequence[str]) -> dict[str, str]:
     A folder is called by its name, and by those above it where two would be called the same.
     """
     names = {model: model.replace("/", "--") for model in models}
-    folders = {model: Path(model).parts for model in names if model.startswith("/")}
-    for model, parts in folders.items():
-        others = [other for folder, other in folders.items() if folder != model]
-        length = next(
-            (
-                some
-                for some in range(1, len(parts))
-                if all(parts[-some:] != other[-some:] for other in others)
-            ),
-            len(parts),
-        )
-        names[model] = "--".join(part.strip("/") for part in parts[-length:])
+    for model, ending in endings([model for model in names if model.startswith("/")]).items():
+        names[model] = "--".join(part.strip("/") for part in Path(ending).parts)
     return names
+
+
+def endings(paths: Sequence[str]) -> dict[str, str]:
+    """Return {path: the shortest end of it, in whole parts, that no other path has}."""
+    parts = {path: Path(path).parts for path in paths}
+    found = {}
+    for path, own in parts.items():
+        others = [other for another, other in parts.items() if another != path]
+        lengths = (
+            some for some in range(1, len(own)) if all(own[-some:] != other[-some:] for other in others)
+        )
+        found[path] = str(Path(*own[-next(lengths, len(own)) :]))
+    return found
 
 
 def _files(path: Path) -> list[tuple[Any, Path]]:

@@ -1,0 +1,191 @@
+"""Every command that the README and the docs show, executed as it is written, on small studies and files."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import REPOSITORY
+from tests.importers.test_importers import (
+    helm_result,
+    inspect_files,
+    inspect_sample,
+    write_helm,
+    write_zstandard_zip,
+)
+from tests.importers.test_lm_eval import lm_sample, write_lm
+from tests.test_docs import PAGES
+from tests.tiny import write_tiny_study
+
+pytestmark = [
+    pytest.mark.workflow,
+    pytest.mark.skipif(
+        not (REPOSITORY / ".venv" / ".installed-dev").is_file(), reason="make did not set up .venv"
+    ),
+]
+
+PROGRAMS = ("abovechance", ".venv/bin/abovechance", "make", "snakemake", "python", ".venv/bin/python", "git")
+CLUSTER = "needs a SLURM cluster; tests/slurm runs a study on one where it can be installed"
+HOURS = "takes half an hour to hours; the pages show what it printed"
+NETWORK = "needs github.com"
+# Commands that cannot run in a test, as they are written, and why.
+EXCEPTIONS = {
+    "make test": "runs these tests",
+    "make test-all": "runs these tests",
+    "make lint": "CI runs it before the tests",
+    "make faults": HOURS,
+    "make logs": "installs the other tools in environments of their own (gigabytes)",
+    "make mutants": HOURS,
+    "make docs": "its programs are those of `make test`, and its pages take a minute",
+    **dict.fromkeys(["make bench", "make bench-large", "make bench-models", "make bench-scale"], HOURS),
+    **dict.fromkeys(["make bench-baselines", "make bench-drift"], HOURS),
+    **dict.fromkeys(
+        [f"python -m tests.bench.{name}" for name in ("comparison", "items", "lower_bound")], HOURS
+    ),
+    "python -m tests.bench.drift --prompts 6": HOURS,
+    ".venv/bin/python tests/bench/random_llama.py results/bench/llama-7b": "needs 30 GB of memory",
+    'make bench BENCH="--weights results/bench/llama-7b/weights.json --precision bfloat16"': "needs 30 GB",
+    'make bench BENCH="--weights results/bench/llama-7b/nf4/weights.json --precision nf4"': "needs 30 GB",
+    "git clone https://github.com/gyauney/stronger-random-baselines release": NETWORK,
+    "git -C release checkout 836a551": NETWORK,
+    "make run CONFIG=workflow/studies/published.yaml": "test_published_study.py runs it on a small release",
+    "make run CONFIG=published-items.yaml RELEASE=published.zip": HOURS,
+    "make run PROFILE=slurm CONFIG=workflow/studies/paper.yaml": CLUSTER,
+    "make run PROFILE=slurm CONFIG=study.yaml": CLUSTER,
+    'make run PROFILE=slurm SNAKEMAKE_OPTIONS="--set-resources score:gpu_model=a100"': CLUSTER,
+    'make run PROFILE=slurm SNAKEMAKE_OPTIONS="--set-resources score:gres=gpu:a100:1 score:gpu=0"': CLUSTER,
+    "snakemake --workflow-profile workflow/profiles/slurm": CLUSTER,
+    "snakemake --sdm conda": "needs conda",
+    ".venv/bin/python -m tests.same_results results-before/default results/default": (
+        "compares the results of two versions of the code"
+    ),
+    "abovechance compare results/logs/compared/float32/out results/logs/compared/nf4/out": (
+        "its logs are those of `make logs`"
+    ),
+}
+
+
+def shown() -> list[str]:
+    """The commands of all pages, without their comments, each once."""
+    found = []
+    for path in PAGES:
+        if path.name == "CHANGELOG.md":  # commands of the past
+            continue
+        # text, language, content of a block, text, language, ...
+        parts = re.split(r"^ *```(\w*)\n(.*?)^ *```\n?", path.read_text(), flags=re.M | re.S)
+        blocks = zip(parts[1::3], parts[2::3], strict=True)
+        lines = [line for kind, block in blocks if kind in ("", "sh", "bash") for line in block.splitlines()]
+        spans = [" ".join(span.split()) for text in parts[::3] for span in re.findall(r"`([^`]+)`", text)]
+        found += [re.sub(r"\s+#.*", "", line).strip() for line in [*lines, *spans]]
+    return list(dict.fromkeys(filter(is_command, found)))
+
+
+def is_command(text: str) -> bool:
+    """Whether a text is a command with arguments, and none of them stands for others."""
+    program, _, arguments = text.partition(" ")
+    stands_for_another = re.search(r"<\w+>|\.\.\.|\b[A-Z]{4,}\b(?!=)", arguments)
+    return program in PROGRAMS and bool(arguments) and not stands_for_another
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone with small files of all names in the commands; the studies mine and default are finished."""
+    folder = tmp_path_factory.mktemp("user") / "clone"
+    folder.mkdir()
+    for name in ("Makefile", "Snakefile", "pyproject.toml", "README.md", "LICENSE", "CITATION.cff"):
+        shutil.copy2(REPOSITORY / name, folder)
+    for name in ("workflow", "envs", "config", "docs"):
+        shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "results").mkdir()
+    shutil.copy2(REPOSITORY / "results" / "README.md", folder / "results")
+    (folder / ".venv").symlink_to(REPOSITORY / ".venv")
+    config = write_tiny_study(
+        folder, "tiny", ("float32", "bfloat16"), shots=[1], tasks={"sums": "sums.jsonl"}
+    )
+    study = yaml.safe_load(config.read_text())
+    alone = {"models": {"tiny": study["models"]["tiny"]}}
+    studies = {
+        "config.yaml": {"study": "default"},
+        "mine.yaml": {"study": "mine", **alone},
+        "study.yaml": {"study": "study", **alone},
+        "workflow/studies/pvi.yaml": {"study": "pvi", "pvi": {}, **alone},
+        "workflow/studies/variance.yaml": {"study": "variance", **alone},
+    }
+    for name, changes in studies.items():
+        (folder / name).write_text(yaml.safe_dump(study | changes))
+    write_logs(folder)
+    for command in ("make run", "make run CONFIG=mine.yaml", "make archive CONFIG=mine.yaml"):
+        run(command, folder)
+    shutil.copytree(folder / "results" / "mine", folder.parent / "other-machine" / "results" / "mine")
+    shutil.copy2(folder / "results" / "mine" / "archive" / "mine.zip", folder)
+    return folder
+
+
+def write_logs(folder: Path) -> None:
+    """The logs, tables and evaluations that the pages' commands name."""
+    for name, right in (("a", 14), ("b", 9), ("log", 12)):
+        samples = [inspect_sample(place, "C" if place < right else "I") for place in range(20)]
+        files = inspect_files(samples)
+        files["header.json"]["eval"]["model"] = f"hf/{name}"
+        write_zstandard_zip(folder / f"{name}.eval", files)
+    samples = [lm_sample(place, [-1, -2], int(place > 12)) for place in range(20)]
+    own = write_lm(folder / "logs-one", samples)
+    shutil.copy2(own, folder / "samples_arc_easy_2026-01-01T00-00-00.jsonl")
+    for name, less in (("samples_sums.jsonl", 0.0), ("samples_sums_without_inputs.jsonl", 1.5)):
+        changed = [lm_sample(place, [-1 - less, -2], int(place > 12)) for place in range(20)]
+        (folder / name).write_text("".join(json.dumps(sample) + "\n" for sample in changed))
+    for prompt in range(8):
+        samples = [lm_sample(place, [-1, -2], int(place > 8 + prompt)) for place in range(20)]
+        write_lm(folder / "logs" / f"prompt{prompt}", samples)
+    results = [helm_result(f"id{e}", trial, float((e + trial) % 2)) for trial in range(3) for e in range(8)]
+    write_helm(folder / "helm_runs" / "run", results)
+    (folder / "leaderboard.csv").write_text("model,accuracy,n\na,0.9,100\nb,0.5,100\n")
+    (folder / "examples.csv").write_text("H_yb,H_yx,correct_yx\n3.0,1.0,1\n2.0,2.5,0\n2.5,0.5,1\n")
+    heading = (
+        "dataset,model,number_of_shots,prompt_set,accuracy,average_pvi_for_T,average_pvi_for_F,"
+        "accuracy_for_pvi<1/5quantile,accuracy_for_pvi>4/5quantile,accuracy_for_pvi<1/2quantile,"
+        "accuracy_for_pvi>1/2quantile\n"
+    )
+    lines = [
+        f"d,m,{shots},{prompt},0.{5 + prompt},0.{4 + prompt},-0.3,0.2,0.9,0.4,0.8\n"
+        for shots in (2, 4)
+        for prompt in range(3)
+    ]
+    (folder / "results.csv").write_text(heading + "".join(lines))
+    with zipfile.ZipFile(folder / "evals.zip", "w") as file:
+        for step in (10, 20, 30):
+            metrics = {"acc,none": 0.5 + step / 200, "acc_stderr,none": 0.02}
+            text = json.dumps(
+                {"model_name": "m", "results": {"piqa": metrics}, "n-samples": {"piqa": {"effective": 400}}}
+            )
+            file.writestr(f"results_step{step}.json", text)
+            (folder / "evals").mkdir(exist_ok=True)
+            (folder / "evals" / f"results_step{step}.json").write_text(text)
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command as a user with the project's environment on the path does."""
+    path = f"{folder / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, cwd=folder, env=os.environ | {"PATH": path}
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+    return done
+
+
+def test_the_commands_that_do_not_run_here_are_shown_somewhere():
+    assert {*EXCEPTIONS} <= {*shown()}
+
+
+@pytest.mark.parametrize("command", [command for command in shown() if command not in EXCEPTIONS])
+def test_a_command_of_the_docs_runs_as_it_is_written(place, command):
+    if len(command.split()) == 2 and "abovechance" in command:  # a command by its name alone
+        command += " --help"
+    shutil.rmtree(place / "mine-rerun", ignore_errors=True)
+    run(command, place)
