@@ -69,12 +69,12 @@ def endings(paths: Sequence[str]) -> dict[str, str]:
     """Return {path: the shortest end of it, in whole parts, that no other path has}."""
     parts = {path: Path(path).parts for path in paths}
     found = {}
-    for path, own in parts.items():
+    for path, part in parts.items():
         others = [other for another, other in parts.items() if another != path]
         lengths = (
-            some for some in range(1, len(own)) if all(own[-some:] != other[-some:] for other in others)
+            some for some in range(1, len(part)) if all(part[-some:] != other[-some:] for other in others)
         )
-        found[path] = str(Path(*own[-next(lengths, len(own)) :]))
+        found[path] = str(Path(*part[-next(lengths, len(part)) :]))
     return found
 
 
