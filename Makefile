@@ -31,7 +31,7 @@ ASKED = $(if $(ON_CLUSTER),,--cores $(CORES)) $(SNAKEMAKE_OPTIONS) $(if $(RELEAS
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs docs lint fetch cost archive setup unlock help
+.PHONY: run test test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs docs lint fetch cost archive setup hashes unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -55,6 +55,8 @@ help:
 	@echo "make lint    check style and types: ruff, snakefmt, mypy, snakemake --lint"
 	@echo "make unlock  let a run go on after one that was killed outright"
 	@echo "make setup   install the pinned packages into $(VENV), no more"
+	@echo "             HASHES=FILE refuses packages that are other than those of 'make hashes' elsewhere"
+	@echo "make hashes  the hashes of the pinned packages, for another machine: results/hashes.txt"
 
 run: $(VENV)/.installed $(if $(ON_CLUSTER),$(VENV)/.installed-slurm)
 	@echo "Running the study of $$CONFIG on $(if $(ON_CLUSTER),the cluster,$(CORES) cores);" \
@@ -150,6 +152,13 @@ archive: $(VENV)/.installed
 
 setup: $(VENV)/.installed
 
+# The pinned packages with the hashes of their files, as the index in use has them for this system.
+hashes: $(VENV)/.installed
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed --no-deps \
+		--report results/hashes.json --requirement envs/requirements.txt
+	@$(VENV)/bin/python envs/hashes.py results/hashes.json > results/hashes.txt
+	@echo "results/hashes.txt: make setup HASHES=results/hashes.txt requires these files"
+
 # After a run was killed outright, Snakemake keeps its folder locked.
 unlock: $(VENV)/.installed
 	@$(STUDY) --unlock $(ASKED)
@@ -157,7 +166,8 @@ unlock: $(VENV)/.installed
 $(VENV)/.installed: envs/requirements.txt pyproject.toml
 	@echo "Setting up $(VENV) with the pinned packages (once, some minutes) ..."
 	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement envs/requirements.txt
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+		$(if $(HASHES),--require-hashes --requirement "$(HASHES)",--requirement envs/requirements.txt)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
