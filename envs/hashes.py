@@ -1,4 +1,4 @@
-"""Print requirements with the hashes of the files that pip would install: python hashes.py REPORT > hashes.txt.
+"""Print requirements with the hashes of what pip would install: python hashes.py REPORT > hashes.txt.
 
 REPORT is what ``pip install --dry-run --report`` wrote (``make hashes``).
 """
