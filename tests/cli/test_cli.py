@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from abovechance import RandomBaseline
+from abovechance.archive.bundle import write
 from abovechance.core.tables import read_table
 from tests.conftest import REPOSITORY
 from tests.importers.test_lm_eval import lm_sample, write_lm
@@ -162,3 +163,37 @@ def test_a_closed_pipe_is_no_error():
     command = f"{sys.executable} -m abovechance.cli check docs/published_maxima.csv | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=REPOSITORY)
     assert done.stderr == ""
+
+
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "{}":
+            raise ModuleNotFoundError("No module named " + name)
+sys.meta_path.insert(0, Missing())
+from abovechance.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("missing", ["torch", "snakemake", "transformers"])
+def test_commands_that_score_nothing_need_no_extra(tmp_path, missing):
+    (tmp_path / "cost").mkdir()
+    (tmp_path / "cost" / "spent.csv").write_text("")
+    for arguments, status, said in (
+        (["cost", str(tmp_path)], 1, "has no costs; right would be `make cost` with its config first"),
+        (["verify", str(tmp_path)], 1, "has no manifest-sha256.txt"),
+        (["baseline", "-n", "9", "-c", "2"], 0, "standard baseline"),
+    ):
+        command = [sys.executable, "-c", WITHOUT.format(missing), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.returncode, said in done.stdout + done.stderr) == (status, True), done.stderr
+
+
+def test_rerun_says_at_once_that_snakemake_is_missing(tmp_path):
+    write({"README.md": b""}, tmp_path / "x.zip")
+    command = [sys.executable, "-c", WITHOUT.format("snakemake"), "rerun", str(tmp_path / "x.zip")]
+    done = subprocess.run([*command, "--into", str(tmp_path / "y")], capture_output=True, text=True)
+    assert "install the extra: pip install 'abovechance[workflow]'" in done.stderr
+    assert not (tmp_path / "y").exists()

@@ -106,6 +106,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "results").mkdir()
     shutil.copy2(REPOSITORY / "results" / "README.md", folder / "results")
     (folder / ".venv").symlink_to(REPOSITORY / ".venv")
+    # older than .venv, into which make would install this clone otherwise
+    for path in (folder / "pyproject.toml", *(folder / "envs").iterdir()):
+        os.utime(path, (0, 0))
     config = write_tiny_study(
         folder, "tiny", ("float32", "bfloat16"), shots=[1], tasks={"sums": "sums.jsonl"}
     )

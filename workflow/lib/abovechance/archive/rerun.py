@@ -87,8 +87,7 @@ def rerun(
     InputError
         If the archive is damaged, has no scores, or its config is not valid, or a job fails.
     """
-    if importlib.util.find_spec("snakemake") is None:
-        raise InputError("Snakemake is not installed; install the extra: pip install 'abovechance[workflow]'")
+    check_installed()
     code = folder.resolve() / "archived" / CODE if archived_code else workflow_folder().parent
     _check_whole(archive)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -122,6 +121,16 @@ def rerun(
     if status:
         raise InputError(f"{archive}: a job failed; what was said is in {folder / 'rerun.log'}")
     return compared(archived / RESULTS, folder / "rerun" / "results" / config["study"])
+
+
+def check_installed() -> None:
+    """Raise InputError unless Snakemake is installed, by which studies run."""
+    try:
+        found = importlib.util.find_spec("snakemake")
+    except ImportError:
+        found = None
+    if found is None:
+        raise InputError("Snakemake is not installed; install the extra: pip install 'abovechance[workflow]'")
 
 
 def unpack(archive: Path, folder: Path, code: bool = False) -> None:

@@ -159,6 +159,7 @@ def rerun(
 
     path = expanded(archive, "ARCHIVE")
     folder = expanded(into, "--into") if into else Path(f"{path.stem}-rerun")
+    again.check_installed()
     code = again.archived_code(path)
     typer.echo(f"The archive says that it was made by abovechance {printable(code.version)}.", err=True)
     if code.different:
