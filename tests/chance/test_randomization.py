@@ -540,10 +540,10 @@ def test_texts_and_clusters_of_a_task_are_read():
 @pytest.mark.parametrize("name", NULLS)
 def test_no_null_is_rejected_too_often(name):
     generator, rejected = np.random.default_rng(7), 0
-    for _ in range(200):
+    for _ in range(100):
         study = NULLS[name](generator)
         rejected += randomization_test(study, generator.integers(2**31), 99).p_value <= 0.05
-    assert rejected / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+    assert rejected / 100 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
 
 
 def test_prompts_on_other_examples_are_compared_by_their_standardized_scores():

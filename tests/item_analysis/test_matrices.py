@@ -96,14 +96,16 @@ def test_small_tasks_are_told_and_the_others_shown(matrix, tmp_path: Path):
     both.to_csv(tmp_path / "both.csv", index=False)
     done = CliRunner().invoke(app, ["items", str(tmp_path / "both.csv")])
     assert done.exit_code == 0
-    assert "note: solo: has one row or one example" in done.stderr
+    assert (
+        "note: solo: has 18 rows (a model with a number of shots and a prompt) and 1 example" in done.stderr
+    )
     assert "e6" in done.stdout
 
 
 def test_one_row_tells_nothing(matrix, tmp_path: Path):
     as_table(matrix[:1]).to_csv(tmp_path / "one.csv", index=False)
     done = CliRunner().invoke(app, ["items", str(tmp_path / "one.csv")])
-    assert "has one row or one example" in str(done.exception)
+    assert "has 1 row (a model with a number of shots and a prompt)" in str(done.exception)
     table = as_table(matrix).rename(columns={"correct": "score"})
     with pytest.raises(InputError, match="stands twice for 'm0', 1-shot, prompt p0"):
         [*matrices(pd.concat([table, table]))]

@@ -70,8 +70,8 @@ def test_a_task_is_its_source_or_more():
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_the_studies_that_come_with_the_project_are_right(path, tmp_path):
     config = yaml.safe_load(path.read_text())
-    if "release" in config:
-        config["release"] = str(tmp_path)  # any folder: what is in it is looked at later
+    for key in {"release", "evaluations"} & {*config}:
+        config[key] = str(tmp_path)  # any folder: what is in it is looked at later
     assert resolve(config, SCHEMA, DOWNLOADS, str(path))
 
 

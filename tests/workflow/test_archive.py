@@ -182,6 +182,7 @@ def test_an_archived_config_is_checked_as_a_users_is(archive, tmp_path, change, 
     assert not (tmp_path / "again").exists()
 
 
+@pytest.mark.slow
 def test_with_scores_beside_it_runs_again_without_a_model_and_all_is_equal_and_without_scores_not(
     place, tmp_path
 ):

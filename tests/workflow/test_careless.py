@@ -147,7 +147,7 @@ def test_a_config_that_is_no_study_is_one_line(place, arguments, message):
     ("name", "message"),
     [
         ("nothere.yaml", "there is no such file"),
-        (".", "is a folder; right would be a file"),
+        (".", "is a folder; expected a file"),
         ("with a blank.yaml", "line 1: is not YAML: expected the node content, but found ']'"),
         ("it's; $HOME.yaml", "there is no such file"),
     ],

@@ -26,7 +26,7 @@ from tests.tiny import write_tiny_study
 pytestmark = [
     pytest.mark.workflow,
     pytest.mark.skipif(
-        not (REPOSITORY / ".venv" / ".installed-dev").is_file(), reason="make did not set up .venv"
+        not (REPOSITORY / ".venv" / ".installed-dev").is_file(), reason="needs .venv as make sets it up"
     ),
 ]
 
@@ -56,6 +56,8 @@ EXCEPTIONS = {
     "git clone https://github.com/gyauney/stronger-random-baselines release": NETWORK,
     "git -C release checkout 836a551": NETWORK,
     "make run CONFIG=workflow/studies/published.yaml": "test_published_study.py runs it on a small release",
+    "make run CONFIG=workflow/studies/pvi.yaml": "test_pvi_study.py runs a small one",
+    "make run CONFIG=workflow/studies/variance.yaml": "test_series_study.py runs a small one",
     "make run CONFIG=published-items.yaml RELEASE=published.zip": HOURS,
     "make run PROFILE=slurm CONFIG=workflow/studies/paper.yaml": CLUSTER,
     "make run PROFILE=slurm CONFIG=study.yaml": CLUSTER,
@@ -110,7 +112,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in (folder / "pyproject.toml", *(folder / "envs").iterdir()):
         os.utime(path, (0, 0))
     config = write_tiny_study(
-        folder, "tiny", ("float32", "bfloat16"), shots=[1], tasks={"sums": "sums.jsonl"}
+        folder, "tiny", ("float32", "bfloat16"), shots=[1], tasks={"sums": "sums.jsonl"}, max_examples=8
     )
     study = yaml.safe_load(config.read_text())
     alone = {"models": {"tiny": study["models"]["tiny"]}}
@@ -118,8 +120,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "config.yaml": {"study": "default"},
         "mine.yaml": {"study": "mine", **alone},
         "study.yaml": {"study": "study", **alone},
-        "workflow/studies/pvi.yaml": {"study": "pvi", "pvi": {}, **alone},
-        "workflow/studies/variance.yaml": {"study": "variance", **alone},
     }
     for name, changes in studies.items():
         (folder / name).write_text(yaml.safe_dump(study | changes))

@@ -93,6 +93,7 @@ def test_names_of_any_characters_and_a_single_example_make_a_whole_report(workpl
     assert "&lt;b&gt;" in text
 
 
+@pytest.mark.slow
 def test_names_that_look_like_numbers_or_like_nothing_are_names(workplace):
     names = ["2024", "007", "NA", "null"]
     rows = [

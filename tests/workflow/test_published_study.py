@@ -114,11 +114,12 @@ def test_its_archive_is_run_again_with_the_release(finished, study, workplace, r
     assert done.equal > 60
 
 
-def test_a_checkout_of_the_tasks_is_asked_for_where_it_was(tmp_path):
+def test_a_checkout_of_the_tasks_is_asked_for(tmp_path):
     config = {"study": "published", "release": "there", "bigbench": str(tmp_path)}
-    assert given(config, tmp_path, tmp_path)["bigbench"] == str(tmp_path)
-    with pytest.raises(InputError, match="'/nowhere' .key 'bigbench'., which is not in its archive"):
-        given(config | {"bigbench": "/nowhere"}, tmp_path, tmp_path)
+    assert given(config, tmp_path, tmp_path, bigbench=tmp_path / "mine")["bigbench"] == str(tmp_path / "mine")
+    # the path in the archive is not opened, whatever it names
+    with pytest.raises(InputError, match="key 'bigbench'., which is not in its archive; expected --bigbench"):
+        given(config, tmp_path, tmp_path)
 
 
 def test_a_second_run_does_nothing_and_no_release_is_told_at_once(finished, study, workplace, release):
