@@ -95,9 +95,9 @@ def test_power_agrees_with_simulation():
     correct = np.concatenate(
         [generator.binomial(80, 0.4, (20_000, 2)), generator.binomial(80, 0.25, (20_000, 8))], axis=1
     ).max(axis=1)
-    for level in (0.05, None):
-        least = least_above(baseline, 10) if level is None else least_significant(baseline, 10, level)
-        found = power(baseline, 0.4, prompts=10, better=2, level=level)
+    for alpha in (0.05, None):
+        least = least_above(baseline, 10) if alpha is None else least_significant(baseline, 10, alpha)
+        found = power(baseline, 0.4, prompts=10, better=2, alpha=alpha)
         assert found == pytest.approx((correct / 80 >= least - 1e-9).mean(), abs=0.015)
 
 
@@ -110,7 +110,7 @@ def test_power_of_one_prompt_at_the_usual_level():
 
 def test_guessing_is_found_better_than_chance_at_most_at_the_level():
     for examples in (20, 50, 200):
-        assert power(RandomBaseline.of(0.5, examples), 0.5, prompts=30, level=0.05) <= 0.05
+        assert power(RandomBaseline.of(0.5, examples), 0.5, prompts=30, alpha=0.05) <= 0.05
 
 
 def test_examples_for_power_suffice_and_one_less_does_not():
@@ -120,7 +120,7 @@ def test_examples_for_power_suffice_and_one_less_does_not():
 
 
 @pytest.mark.parametrize(
-    ("chance", "accuracy", "prompts", "better", "level", "wanted"),
+    ("chance", "accuracy", "prompts", "better", "alpha", "wanted"),
     [
         (0.01, 0.02, 1, 1, 0.05, 0.5),  # enough at 434, but not at 483
         (0.01, 0.03, 20, 1, 0.05, 0.8),
@@ -130,10 +130,10 @@ def test_examples_for_power_suffice_and_one_less_does_not():
         (1 / 3, 0.45, 100, 3, 0.001, 0.3),
     ],
 )
-def test_power_never_falls_below_what_was_wanted_again(chance, accuracy, prompts, better, level, wanted):
-    found = examples_for_power(chance, accuracy, prompts, better, level, wanted)
+def test_power_never_falls_below_what_was_wanted_again(chance, accuracy, prompts, better, alpha, wanted):
+    found = examples_for_power(chance, accuracy, prompts, better, alpha, wanted)
     enough = [
-        power(RandomBaseline.of(chance, n), accuracy, prompts, better, level) >= wanted
+        power(RandomBaseline.of(chance, n), accuracy, prompts, better, alpha) >= wanted
         for n in range(1, 2 * found + 100)
     ]
     assert found == 1 + max(n for n, is_enough in enumerate(enough, start=1) if not is_enough)
@@ -164,8 +164,8 @@ def test_power_rises_with_accuracy_and_falls_with_prompts():
     assert table.columns.tolist() == ["examples", "prompts", "accuracy", "power"]
     by = table.pivot_table("power", "prompts", "accuracy")
     assert by.loc[10, 0.65] == power(RandomBaseline.of(0.5, 100), 0.65, 10)
-    assert power_curve(0.5, [100], [10], [0.65], level=None)["power"].tolist() == [
-        power(RandomBaseline.of(0.5, 100), 0.65, 10, level=None)
+    assert power_curve(0.5, [100], [10], [0.65], alpha=None)["power"].tolist() == [
+        power(RandomBaseline.of(0.5, 100), 0.65, 10, alpha=None)
     ]
     assert (by.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
     assert (by.diff(axis=0).iloc[1:] < 0).all(axis=None)
@@ -182,8 +182,8 @@ def test_power_rises_with_accuracy_and_falls_with_prompts():
         (lambda: prompts_allowed(RandomBaseline.of(0.5, 9), 1.2), "accuracy is 1.2"),
         (lambda: power(RandomBaseline.of(0.5, 9), 0.7, prompts=2, better=3), "better is 3"),
         (lambda: power(RandomBaseline.of(0.5, 9), 1.5), "accuracy is 1.5: it must be between 0 and 1"),
-        (lambda: power(RandomBaseline.of(0.5, 9), 0.7, level=0), "level is 0"),
-        (lambda: power(RandomBaseline.of(0.5, 9), 0.7, level=1), "level is 1"),
+        (lambda: power(RandomBaseline.of(0.5, 9), 0.7, alpha=0), "alpha is 0"),
+        (lambda: power(RandomBaseline.of(0.5, 9), 0.7, alpha=1), "alpha is 1"),
         (lambda: examples_for_power(0.5, 0.5), "must be above the chance"),
         (lambda: examples_for_power(0, 0.5), "chance is 0"),
         (lambda: examples_for_power(0.5, 0.6, wanted=1), "wanted is 1"),

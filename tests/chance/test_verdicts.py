@@ -300,10 +300,10 @@ def test_infinite_scores_are_beyond_all_others():
         assert (several.pmf(np.inf), several.exceeded(-np.inf)) == (0, 1)
 
 
-@pytest.mark.parametrize("level", [-1, 0, 1, 2, np.nan, [0.05, 2]])
-def test_a_level_that_is_no_probability_is_refused(level):
+@pytest.mark.parametrize("alpha", [-1, 0, 1, 2, np.nan, [0.05, 2]])
+def test_an_alpha_that_is_no_probability_is_refused(alpha):
     with pytest.raises(ValueError, match="between 0 and 1, both excluded"):
-        RandomBaseline.of(0.5, 10).critical(level)
+        RandomBaseline.of(0.5, 10).critical(alpha)
 
 
 @pytest.mark.parametrize("accuracy", [np.nan, np.inf, -np.inf, "0.5", None])

@@ -36,7 +36,7 @@ def ability_of(items: Items, share: float) -> float:
 def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned):
     """Sums just at the border, of which decisions are the likeliest to be wrong; also with a model of items
     that is upside down."""
-    count, level, items = 60, 0.1, fitted(60)
+    count, alpha, items = 60, 0.1, fitted(60)
     generator = np.random.default_rng(1)
     p = items.probability([[ability_of(items, 0.4)]])[0]
     order = np.argsort(p if turned else -p)
@@ -48,10 +48,10 @@ def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned)
             right[order[generator.permutation(30)[: total - 4]]] = 1
             right[generator.permutation(np.flatnonzero(right == 0))[:4]] = 1
             assert right.sum() == total
-            done = replay(Evaluation(better_than(0.4, count), count, items, way, level, run), right)
+            done = replay(Evaluation(better_than(0.4, count), count, items, way, alpha, run), right)
             wrong[false] += done.decision == false
     for count_wrong in wrong.values():
-        assert count_wrong / 150 <= level + 2.5 * np.sqrt(level * (1 - level) / 150)
+        assert count_wrong / 150 <= alpha + 2.5 * np.sqrt(alpha * (1 - alpha) / 150)
     assert sum(wrong.values()) > 0
 
 
@@ -64,15 +64,15 @@ def sharp_and_flat() -> Items:
 @pytest.mark.parametrize("items", [fitted(150, seed=2), sharp_and_flat()], ids=["usual", "sharp and flat"])
 def test_by_information_few_decisions_are_wrong_where_the_model_is_true(items):
     """To know the ability is not to know what the examples that are left turn out to be."""
-    level, wrong, early, count = 0.1, 0, 0, len(items.difficulty)
+    alpha, wrong, early, count = 0.1, 0, 0, len(items.difficulty)
     generator = np.random.default_rng(3)
     for run in range(100):
         ability = generator.normal(ability_of(items, 0.5), 0.5)
         right = (generator.random(count) < items.probability([[ability]])[0]).astype(float)
-        done = replay(Evaluation(better_than(0.5, count), count, items, "information", level, run), right)
+        done = replay(Evaluation(better_than(0.5, count), count, items, "information", alpha, run), right)
         wrong += done.decision != ("above" if right.sum() > count / 2 else "not above")
         early += len(done.seen) < count / 2
-    assert wrong / 100 <= level
+    assert wrong / 100 <= alpha
     assert early > 0
 
 
@@ -177,7 +177,7 @@ def test_what_is_left_cannot_change_is_decided():
     assert evaluation.decision is None
     evaluation.tell(0)  # then 10 of 10 is out of reach, and 9 of 10 is not above 0.9
     assert evaluation.decision == "not above"
-    evaluation = Evaluation(better_than(0.05, 10), 10, way="random", level=1e-9)
+    evaluation = Evaluation(better_than(0.05, 10), 10, way="random", alpha=1e-9)
     evaluation.tell(1)
     assert evaluation.decision == "above"
     with pytest.raises(InputError, match="the question is decided: above"):
@@ -199,16 +199,16 @@ def test_all_examples_give_the_answer_of_all_examples(way):
 
 @pytest.mark.parametrize("way", ["random", "assisted"])
 def test_two_models_that_are_equal_are_seldom_told_apart(way):
-    items, generator, level = fitted(60, seed=9), np.random.default_rng(10), 0.1
+    items, generator, alpha = fitted(60, seed=9), np.random.default_rng(10), 0.1
     wrong = 0
     for run in range(100):
         one = (generator.random(60) < 0.5).astype(float)
         other = np.zeros(60)
         other[generator.permutation(60)[: int(one.sum())]] = 1
         wrong += (
-            replay(Evaluation(better_of_two(), 60, items, way, level, run), one, other).decision != "equal"
+            replay(Evaluation(better_of_two(), 60, items, way, alpha, run), one, other).decision != "equal"
         )
-    assert wrong / 100 <= level + 2.5 * np.sqrt(level * (1 - level) / 100)
+    assert wrong / 100 <= alpha + 2.5 * np.sqrt(alpha * (1 - alpha) / 100)
 
 
 def test_a_model_that_knows_one_answer_alone_is_no_evidence():
@@ -246,8 +246,8 @@ def test_what_is_refused():
         Evaluation(better_than(0.5, 5), 5)
     with pytest.raises(InputError, match="has 5 items and 1 dimensions; right would be 6 and 1"):
         Evaluation(better_than(0.5, 6), 6, items)
-    with pytest.raises(InputError, match="level 1; right would be in"):
-        Evaluation(better_than(0.5, 5), 5, items, level=1)
+    with pytest.raises(InputError, match="alpha 1; right would be in"):
+        Evaluation(better_than(0.5, 5), 5, items, alpha=1)
     with pytest.raises(InputError, match="baseline 1.5, 5 examples"):
         better_than(1.5, 5)
     evaluation = Evaluation(better_of_two(), 5, items)

@@ -5,7 +5,7 @@
         place = evaluation.next()                 # which example
         evaluation.tell(right_or_not(place))      # 1 or 0
 
-A wrong decision is no more probable than `level`, however often one looks; with the way `information`, only
+A wrong decision is no more probable than `alpha`, however often one looks; with the way `information`, only
 where the fitted model is right (docs/items.md says how often it errs elsewhere).
 """
 

@@ -224,21 +224,21 @@ class RandomBaseline:
         found = np.where(wanted == 0, 0, np.where(wanted == 1, most, np.minimum(found, most)))
         return found if found.ndim else int(found)
 
-    def critical(self, level: ArrayLike, prompts: ArrayLike = 1) -> NDArray[np.int64] | int:
+    def critical(self, alpha: ArrayLike, prompts: ArrayLike = 1) -> NDArray[np.int64] | int:
         """The least number of correct examples that the best guesser reaches with at most this probability.
 
-        The least k with ``1 - F(k - 1)^prompts <= level``, for a level in (0, 1); ``examples + 1`` where
-        even all correct are more probable. Broadcasts as ``tail`` does.
+        The least k with ``1 - F(k - 1)^prompts <= alpha``, for alpha in (0, 1); ``examples + 1`` if even all
+        correct are more probable. Broadcasts as ``tail`` does.
         """
         check_prompts(prompts)
-        level, tried = np.broadcast_arrays(np.asarray(level, dtype=np.float64), np.asarray(prompts))
-        if not np.all((level > 0) & (level < 1)):
-            raise ValueError(f"level is {level!r}: expected a number between 0 and 1, both excluded")
-        log_single = np.log1p(-level) / tried
+        alpha, tried = np.broadcast_arrays(np.asarray(alpha, dtype=np.float64), np.asarray(prompts))
+        if not np.all((alpha > 0) & (alpha < 1)):
+            raise ValueError(f"alpha is {alpha!r}: expected a number between 0 and 1, both excluded")
+        log_single = np.log1p(-alpha) / tried
         # at most a rounding error too early; on from there, by what `tail` says
         place = np.searchsorted(self._law.log_cdf, log_single * (1 + 1e-14))
         found = np.asarray(self._law.first + 1 + place)
-        while np.any(more := (found <= self.examples) & (self.tail(found, tried) > level)):
+        while np.any(more := (found <= self.examples) & (self.tail(found, tried) > alpha)):
             found = found + more
         found = np.minimum(found, self.examples + 1)
         return found if found.ndim else int(found)

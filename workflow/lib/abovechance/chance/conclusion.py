@@ -23,8 +23,8 @@ import pandas as pd
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.core.arrays import Floats
+from abovechance.core.estimates import ALPHA
 
-LEVEL = 0.05
 CONCLUSIONS = ("yes", "no", "unclear")
 
 
@@ -46,16 +46,16 @@ def conclude(
     name
         How p-values are called.
     """
-    rejects = tail <= LEVEL
+    rejects = tail <= ALPHA
     reason = f"{name} = {probability(tail)} against the best of {prompts} guessers"
     if randomization_tail is None:
         return "yes" if rejects else "no", reason
     if math.isnan(randomization_tail):
         return "unclear" if rejects else "no", f"{reason}; the randomization test has no power"
     reason += f"; {name} = {probability(randomization_tail)} in the randomization test"
-    if rejects and randomization_tail > LEVEL:
+    if rejects and randomization_tail > ALPHA:
         return "unclear", f"{reason}: label frequencies alone may explain it"
-    if randomization_tail <= LEVEL and not rejects:
+    if randomization_tail <= ALPHA and not rejects:
         return "no" if position == "below" else "unclear", reason
     return "yes" if rejects else "no", reason
 
@@ -118,16 +118,16 @@ def in_words(table: pd.DataFrame, what: str = "setting") -> list[str]:
         f"maximum random baseline in {_number(above)}; guessing alone would beat the latter in about "
         f"{guessed:.1f}."
     )
-    low, adjusted_low = (int((judged[tail] <= LEVEL).sum()) for tail in ("maximum_tail", "bh_tail"))
+    low, adjusted_low = (int((judged[tail] <= ALPHA).sum()) for tail in ("maximum_tail", "bh_tail"))
     corrected = f"correction for {number} comparisons (Benjamini-Hochberg)"
     sentences.append(
-        f"{_number(low).capitalize()} {'has' if low == 1 else 'have'} p <= {LEVEL} against as many guessers "
+        f"{_number(low).capitalize()} {'has' if low == 1 else 'have'} p <= {ALPHA} against as many guessers "
         f"as prompts, and {_number(adjusted_low)} after {corrected}."
     )
     if "randomization_tail" in judged:
         low, adjusted_low, unknown = (
-            int((judged["randomization_tail"] <= LEVEL).sum()),
-            int((judged["randomization_bh_tail"] <= LEVEL).sum()),
+            int((judged["randomization_tail"] <= ALPHA).sum()),
+            int((judged["randomization_bh_tail"] <= ALPHA).sum()),
             int(judged["randomization_tail"].isna().sum()),
         )
         sentences.append(
@@ -150,10 +150,10 @@ def _is(number: int) -> str:
 def probability(value: float) -> str:
     """A probability with two decimals, in powers of ten where it is small.
 
-    What is above ``LEVEL`` is not written as if it were at it.
+    What is above ``ALPHA`` is not written as if it were at it.
     """
     if value < 0.01:
         return f"{value:.1e}"
     shown = (f"{value:.{digits}f}" for digits in (2, 3, 4))
-    told = next((text for text in shown if (float(text) > LEVEL) == (value > LEVEL)), None)
+    told = next((text for text in shown if (float(text) > ALPHA) == (value > ALPHA)), None)
     return told or f"{math.ceil(value * 1e4) / 1e4:.4f}"

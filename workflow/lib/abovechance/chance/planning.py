@@ -21,6 +21,7 @@ from abovechance.chance.baseline import (
     check_prompts,
 )
 from abovechance.chance.best_of import BestOf
+from abovechance.core.estimates import ALPHA
 
 # At how many numbers of examples in a row that ask for one more correct one there has to be enough power.
 STEPS = 30
@@ -81,13 +82,13 @@ def least_above(baseline: RandomBaseline, prompts: int) -> float | None:
     return correct / baseline.examples if correct <= baseline.examples else None
 
 
-def least_significant(baseline: RandomBaseline, prompts: int, level: float = 0.05) -> float | None:
+def least_significant(baseline: RandomBaseline, prompts: int, alpha: float = ALPHA) -> float | None:
     """The least accuracy that the best of ``prompts`` guessers reaches with at most this probability.
 
     None where even answering all correctly is more probable.
     """
-    _check(level=level)
-    accuracy = float(least_accuracies(baseline, prompts, level))
+    _check(alpha=alpha)
+    accuracy = float(least_accuracies(baseline, prompts, alpha))
     return None if np.isnan(accuracy) else accuracy
 
 
@@ -102,7 +103,7 @@ def power(
     accuracy: float,
     prompts: int = 1,
     better: int = 1,
-    level: float | None = 0.05,
+    alpha: float | None = ALPHA,
 ) -> float:
     """The probability that the best prompt is found to be better than chance.
 
@@ -115,7 +116,7 @@ def power(
         answer each example.
     prompts, better
         How many prompts are tried, and how many of them have that accuracy; the others guess.
-    level
+    alpha
         The best accuracy counts as better than chance where guessing reaches it with at most
         this probability; None: where it is above the maximum baseline.
     """
@@ -123,9 +124,9 @@ def power(
         raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
     if not 1 <= better <= prompts:
         raise ValueError(f"better is {better}: it must be between 1 and prompts, {prompts}")
-    if level is not None:
-        _check(level=level)
-    least = _threshold(baseline, prompts, level)
+    if alpha is not None:
+        _check(alpha=alpha)
+    least = _threshold(baseline, prompts, alpha)
     skilled = RandomBaseline.of(accuracy, baseline.examples)
     return float(BestOf([skilled, baseline], [better, prompts - better]).tail(least / baseline.examples))
 
@@ -135,7 +136,7 @@ def examples_for_power(
     accuracy: float,
     prompts: int = 1,
     better: int = 1,
-    level: float | None = 0.05,
+    alpha: float | None = ALPHA,
     wanted: float = 0.8,
 ) -> int:
     """The least number of examples from which on the power is at least ``wanted``.
@@ -155,10 +156,10 @@ def examples_for_power(
         raise ValueError(f"accuracy is {accuracy}: it must be above the chance, {chance}")
 
     def asked(examples: int) -> int:
-        return _threshold(RandomBaseline.of(chance, examples), prompts, level)
+        return _threshold(RandomBaseline.of(chance, examples), prompts, alpha)
 
     def enough(examples: int) -> bool:
-        return power(RandomBaseline.of(chance, examples), accuracy, prompts, better, level) >= wanted
+        return power(RandomBaseline.of(chance, examples), accuracy, prompts, better, alpha) >= wanted
 
     def one_more_is_asked_for(after: int) -> Callable[[int], bool]:
         correct = asked(after)
@@ -180,7 +181,7 @@ def power_curve(
     examples: list[int],
     prompts: list[int],
     accuracies: list[float],
-    level: float | None = 0.05,
+    alpha: float | None = ALPHA,
 ) -> pd.DataFrame:
     """Power over numbers of examples and prompts and true accuracies of one better prompt.
 
@@ -190,7 +191,7 @@ def power_curve(
         ``examples``, ``prompts``, ``accuracy``, ``power``.
     """
     rows = [
-        (size, tried, accuracy, power(RandomBaseline.of(chance, size), accuracy, tried, level=level))
+        (size, tried, accuracy, power(RandomBaseline.of(chance, size), accuracy, tried, alpha=alpha))
         for size in examples
         for tried in prompts
         for accuracy in accuracies
@@ -198,11 +199,11 @@ def power_curve(
     return pd.DataFrame(rows, columns=["examples", "prompts", "accuracy", "power"])
 
 
-def _threshold(baseline: RandomBaseline, prompts: int, level: float | None) -> int:
+def _threshold(baseline: RandomBaseline, prompts: int, alpha: float | None) -> int:
     """The least number correct that is better than chance, see ``power``; examples + 1 where none is."""
-    if level is None:
+    if alpha is None:
         return int(np.floor(baseline.maximum(prompts) * baseline.examples + 1e-9)) + 1
-    return int(baseline.critical(level, prompts))
+    return int(baseline.critical(alpha, prompts))
 
 
 def _least(

@@ -23,10 +23,10 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from abovechance.chance.baseline import RandomBaseline
-from abovechance.chance.conclusion import LEVEL
 from abovechance.chance.gold import Gold
 from abovechance.chance.lower_bound import lower_bounds
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.estimates import ALPHA
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
@@ -52,7 +52,7 @@ RANDOMIZATION = TableSchema(
 
 
 STATISTICS = ("accuracy", "macro_f1")
-LEAST_POWER = 0.5  # with less, a p-value above the level says nothing
+LEAST_POWER = 0.5  # with less, a p-value above the significance level says nothing
 SIMULATED_PROMPTS = 200
 
 
@@ -251,7 +251,7 @@ class Result:
     @property
     def has_power(self) -> bool:
         """Whether the p-value is small, or would probably be small for a prompt with skill."""
-        return self.p_value <= LEVEL or not self.power < LEAST_POWER
+        return self.p_value <= ALPHA or not self.power < LEAST_POWER
 
     def _repr_html_(self) -> str:
         return as_html(
@@ -327,14 +327,14 @@ def randomization_test(
     step_down = np.maximum.accumulate((reached + 1) / (draws + 1))
     adjusted = np.empty(len(observed))
     adjusted[order] = step_down
-    power = np.nan if simulated is None else float(((as_good + 1) / (draws + 1) <= LEVEL).mean())
+    power = np.nan if simulated is None else float(((as_good + 1) / (draws + 1) <= ALPHA).mean())
     how = answers.permuted, float(1 - moved.mean()), answers.clusters, power, reference
     return Result(statistic, observed, float(step_down[0]), adjusted, draws, *how)
 
 
 def _reference(answers: Answers, best: float) -> float:
     """The accuracy for which power is computed."""
-    critical = RandomBaseline(answers.chance).critical(LEVEL, len(answers.predicted))
+    critical = RandomBaseline(answers.chance).critical(ALPHA, len(answers.predicted))
     return max(best, min(int(critical), len(answers.correct)) / len(answers.correct))
 
 
@@ -414,7 +414,7 @@ def for_verdicts(table: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
     }
     found = {name: wide.get(place, pd.Series(np.nan, wide.index)) for name, place in columns.items()}
     for name in ("randomization_tail", "macro_f1_tail"):
-        found[name] = found[name].where((found[name] <= LEVEL) | (power >= LEAST_POWER))
+        found[name] = found[name].where((found[name] <= ALPHA) | (power >= LEAST_POWER))
     bounds = table[table["statistic"] == "accuracy"].set_index([*SETTING, "prompt"])["lower_bound"]
     chosen = best.set_index([*SETTING, "best_prompt"]).index
     found = {

@@ -14,13 +14,12 @@ from abovechance.chance.baseline import MOST_PROMPTS, RandomBaseline
 from abovechance.chance.verdicts import Verdict
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import (
-    LEVEL,
+    Alpha,
     Chance,
     Choices,
     Examples,
     FigureFile,
     Json,
-    Level,
     Prompts,
     chance_of_figure,
     finite,
@@ -31,6 +30,7 @@ from abovechance.cli.options import (
 )
 from abovechance.cli.output import FIGURES, check_writable, expanded, show, write_figure
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA
 from abovechance.study.own_tasks import task_chances
 
 
@@ -108,7 +108,7 @@ def plan(
             "--accuracy", "-a", min=0, max=1, callback=finite, help="A score that chance must not reach."
         ),
     ] = None,
-    level: Level = None,
+    alpha: Alpha = None,
     figure: FigureFile = None,
     as_json: Json = False,
 ) -> None:
@@ -116,11 +116,11 @@ def plan(
     and --prompts."""
     found: dict[str, Any] = {}
     has_examples = examples is not None or (choices is not None and ":" in choices)
-    refuse({"--margin": margin, "--level": level} if prompts is None else {}, "without --prompts")
-    refuse({"--accuracy": accuracy, "--level": level} if not has_examples else {}, "without --examples")
+    refuse({"--margin": margin, "--alpha": alpha} if prompts is None else {}, "without --prompts")
+    refuse({"--accuracy": accuracy, "--alpha": alpha} if not has_examples else {}, "without --examples")
     if figure is not None:
         figure, one = check_writable(figure, "--figure", FIGURES), chance_of_figure(chance, choices)
-    level = LEVEL if level is None else level
+    alpha = ALPHA if alpha is None else alpha
     if prompts is not None and margin is not None:
         found["examples_needed"] = planning.examples_needed(one_chance(chance, choices), prompts, margin)
     if has_examples:
@@ -132,7 +132,7 @@ def plan(
             found["standard_baseline"] = guesser.standard
             found["maximum_baseline"] = guesser.maximum(prompts)
             found["least_accuracy_above_it"] = planning.least_above(guesser, prompts)
-            found[f"least_accuracy_at_level_{level:g}"] = planning.least_significant(guesser, prompts, level)
+            found[f"least_accuracy_at_alpha_{alpha:g}"] = planning.least_significant(guesser, prompts, alpha)
     if not found and (figure is None or prompts is None):
         raise InputError(
             "nothing to plan: give --prompts and --margin, --examples and --accuracy, or --examples and "
@@ -165,7 +165,7 @@ def power(
     examples: Examples = None,
     prompts: Prompts = 1,
     better: Annotated[int, typer.Option(min=1, help="How many of the prompts have that accuracy.")] = 1,
-    level: Level = None,
+    alpha: Alpha = None,
     wanted: Annotated[
         float | None,
         typer.Option(min=0.001, max=0.999, callback=finite, help="The power that is wanted.  [default: 0.8]"),
@@ -174,26 +174,26 @@ def power(
     as_json: Json = False,
 ) -> None:
     """How probably a prompt that is better than chance is found; without --examples, how many it takes."""
-    level = LEVEL if level is None else level
-    found: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "level": level}
+    alpha = ALPHA if alpha is None else alpha
+    found: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "alpha": alpha}
     if figure is not None:
         figure, one = check_writable(figure, "--figure", FIGURES), chance_of_figure(chance, choices)
     if examples is None and not (choices and ":" in choices):
         one = one_chance(chance, choices)
         wanted = 0.8 if wanted is None else wanted
         found["wanted"] = wanted
-        examples = planning.examples_for_power(one, accuracy, prompts, better, level, wanted)
+        examples = planning.examples_for_power(one, accuracy, prompts, better, alpha, wanted)
         found["examples_needed"] = examples
     else:
         refuse({"--wanted": wanted}, "with --examples, for which the power is told")
         guesser = random_baseline(examples, chance, choices)
-        found["power"] = planning.power(guesser, accuracy, prompts, better, level)
+        found["power"] = planning.power(guesser, accuracy, prompts, better, alpha)
     show(pd.DataFrame([found], dtype=object), as_json, upright=True)
     if figure is not None:
         from abovechance.shown import baselines
 
         accuracies = np.linspace(one, min(1.0, one + 0.4), 41).tolist()
         numbers = planning.power_curve(
-            one, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, level
+            one, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, alpha
         )
         write_figure(baselines.power_lines, numbers, figure)

@@ -19,13 +19,14 @@ from abovechance.cli.output import as_rows, check_writable, show, tell_note, wri
 from abovechance.cli.results import given_paths, predictions_of, responses_of
 from abovechance.comparison import leaderboard, many
 from abovechance.comparison.components import variance_components
-from abovechance.comparison.paired import LEVEL, POWER, Comparison
+from abovechance.comparison.paired import POWER, Comparison
 from abovechance.comparison.paired import compare as compare_two
 from abovechance.comparison.prompts import TRUSTED_PROMPTS, over_prompts
 from abovechance.comparison.responses import Responses, arrange
 from abovechance.comparison.seeds import over_seeds
 from abovechance.comparison.study import as_trainings, draws_of, over_tasks, seed_components
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.reading import read_yaml
 from abovechance.core.tables import read_table
 from abovechance.study.series import compared_as, members
@@ -52,7 +53,7 @@ def compare(
             min=0, max=1, help="Standard deviation of such scores over training seeds, to be held against."
         ),
     ] = None,
-    level: Annotated[float, typer.Option(min=0.5, max=0.9999, help="Of intervals.")] = LEVEL,
+    confidence: Annotated[float, typer.Option(min=0.5, max=0.9999, help="Of intervals.")] = CONFIDENCE,
     power: Annotated[
         float | None,
         typer.Option(min=0.01, max=0.9999, help=f"Of planning, for two models; {POWER} without it."),
@@ -85,7 +86,7 @@ def compare(
         }
         given |= {"--seed-deviation": seed_deviation, "--figure": figure, "--power": power}
         refuse(given, "with a leaderboard")
-        _leaderboard(leaderboard.read_leaderboard(boards[0]), level, as_json)
+        _leaderboard(leaderboard.read_leaderboard(boards[0]), confidence, as_json)
         return
     from abovechance.importers import Options
 
@@ -93,14 +94,14 @@ def compare(
     responses = _responses(paths, options)
     if all(len(of.models) > 2 for of in responses):
         refuse({"--power": power}, "with more than two models")
-    found = [_compared(of, level, power or POWER, seed_deviation) for of in responses]
+    found = [_compared(of, confidence, power or POWER, seed_deviation) for of in responses]
     if len(found) > 1:
         _adjust_for_tasks(found)
-        found += _over_tasks(responses, found, level)
+        found += _over_tasks(responses, found, confidence)
     if drawn:
         from abovechance.shown.differences_of_models import score_numbers, scores
 
-        write_figure(scores, score_numbers(responses, level), drawn)
+        write_figure(scores, score_numbers(responses, confidence), drawn)
     if as_json:
         typer.echo(json.dumps([{**one, **_rows(one)} for one in found], indent=2))
         return
@@ -121,11 +122,11 @@ def _adjust_for_tasks(found: list[dict[str, Any]]) -> None:
 
 
 def _over_tasks(
-    responses: list[Responses], found: list[dict[str, Any]], level: float
+    responses: list[Responses], found: list[dict[str, Any]], confidence: float
 ) -> list[dict[str, Any]]:
     """The mean over tasks, each counted alike, for each number of shots with several tasks."""
     told = []
-    for over in over_tasks([(of, draws_of(of)) for of in responses], level):
+    for over in over_tasks([(of, draws_of(of)) for of in responses], confidence):
         if len(over.tasks) < 2:
             continue
         one: dict[str, Any] = {"tasks": over.tasks, "shots": over.shots, "models": [*over.ranks["model"]]}
@@ -143,7 +144,7 @@ def _over_tasks(
             )
             pair = over.pairs.iloc[0]
             headline = Headline("", *(float(pair[name]) for name in ("difference", "low", "high", "p")))
-            one["told"] = _verdict(one["models"], headline, level)
+            one["told"] = _verdict(one["models"], headline, confidence)
         told.append(one | {"ranks": over.ranks, "pairs": over.pairs})
     return told
 
@@ -209,7 +210,7 @@ def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str,
     return found
 
 
-def _compared(of: Responses, level: float, power: float, seed_deviation: float | None) -> dict[str, Any]:
+def _compared(of: Responses, confidence: float, power: float, seed_deviation: float | None) -> dict[str, Any]:
     """What there is to say of the models on one task."""
     found: dict[str, Any] = {"task": of.task, "shots": of.shots, "models": of.models, "notes": of.notes}
     found["prompts"] = len(of.prompts)
@@ -217,29 +218,32 @@ def _compared(of: Responses, level: float, power: float, seed_deviation: float |
     if of.several_seeds:
         found["seeds"] = seed_components(of)
     if len(of.models) == 2:
-        headline = headline_of(of, level)
+        headline = headline_of(of, confidence)
         if headline.difference < 0:  # the better model first
             of = of.reversed
-            headline = headline_of(of, level)
+            headline = headline_of(of, confidence)
             found["models"] = of.models
         scores = of.by_example
-        pair = compare_two(scores[0], scores[1], of.clusters, level, power)
+        pair = compare_two(scores[0], scores[1], of.clusters, confidence, power)
         found |= {"comparison": pd.DataFrame([pair._asdict()]), "headline": headline._asdict()}
-        found["told"] = _in_words(of, pair, headline, level, power)
+        found["told"] = _in_words(of, pair, headline, confidence, power)
         if of.several_seeds:
-            seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, level)
+            seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, confidence)
             found["over_seeds"] = pd.DataFrame([seeds._asdict()])
             found["told"] += _beside_seeds(headline.difference, seeds.deviation, "here")
         if seed_deviation is not None:
             found["told"] += _beside_seeds(headline.difference, seed_deviation, "as given")
         if len(of.prompts) > 1:
-            pairs = over_prompts(of.scores[0], of.scores[1], of.clusters, level)
+            pairs = over_prompts(of.scores[0], of.scores[1], of.clusters, confidence)
             kinds = ("mean", "population", "best")
             rows = [{"of": kind} | getattr(pairs, kind)._asdict() for kind in kinds]
             found["over_prompts"] = pd.DataFrame(rows)
     else:
         drawn = many.trained(of.by_seed, of.clusters)
-        found |= {"ranks": many.ranks(drawn, of.models, level), "pairs": many.pairs(drawn, of.models, level)}
+        found |= {
+            "ranks": many.ranks(drawn, of.models, confidence),
+            "pairs": many.pairs(drawn, of.models, confidence),
+        }
         if len(of.prompts) > 1:
             found["pairs"]["flips_prompts"] = _flips(of, found["pairs"])
         if seed_deviation is not None:
@@ -286,35 +290,35 @@ class Headline(NamedTuple):
     p: float
 
 
-def headline_of(of: Responses, level: float) -> Headline:
+def headline_of(of: Responses, confidence: float) -> Headline:
     """The inference that generalizes as far as results allow: over seeds or prompts, and over examples."""
     prompts = len(of.prompts)
     if of.several_seeds:
-        seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, level)
+        seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, confidence)
         about = "for trainings and examples like these"
         if prompts > 1:
             about += f", under these {prompts} prompts only"
         return Headline(about, seeds.difference, seeds.low, seeds.high, seeds.p)
     if prompts > 1:
-        over = over_prompts(of.scores[0], of.scores[1], of.clusters, level)
+        over = over_prompts(of.scores[0], of.scores[1], of.clusters, confidence)
         if prompts >= TRUSTED_PROMPTS and np.isfinite(over.population.p):
             return Headline("for prompts and examples like these", *over.population)
         return Headline(f"for these {prompts} prompts only", *over.mean)
     scores = of.by_example
-    pair = compare_two(scores[0], scores[1], of.clusters, level)
+    pair = compare_two(scores[0], scores[1], of.clusters, confidence)
     return Headline("", pair.difference, pair.low, pair.high, pair.p)
 
 
-def _in_words(of: Responses, pair: Comparison, headline: Headline, level: float, power: float) -> str:
+def _in_words(of: Responses, pair: Comparison, headline: Headline, confidence: float, power: float) -> str:
     """What a comparison of two models says, the better one first."""
     if pair.better == pair.worse == 0 and len(of.prompts) == 1:
-        most = 1 - (1 - level) ** (1 / pair.clusters)
+        most = 1 - (1 - confidence) ** (1 / pair.clusters)
         told = (
             f"Both have the same score on each of {pair.examples} examples. On others like these they may "
-            f"differ, on up to {most:.0%} of them ({level:.0%} bound)."
+            f"differ, on up to {most:.0%} of them ({confidence:.0%} bound)."
         )
     else:
-        told = _verdict(of.models, headline, level)
+        told = _verdict(of.models, headline, confidence)
     if headline.about:
         told = f"{headline.about[0].upper()}{headline.about[1:]}: {told}"
     planned = ""
@@ -329,15 +333,15 @@ def _in_words(of: Responses, pair: Comparison, headline: Headline, level: float,
     return told + planned
 
 
-def _verdict(models: list[str], headline: Headline, level: float) -> str:
+def _verdict(models: list[str], headline: Headline, confidence: float) -> str:
     """Which of two models is better, the first one being ahead."""
     low, high = 100 * headline.low, 100 * headline.high
-    interval = f"{level:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
+    interval = f"{confidence:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
     known = f"p = {probability(headline.p)}" if np.isfinite(headline.p) else "p is not known"
     ahead, evidence = points(headline.difference), f"({interval}{known})"
     if headline.difference == 0:
         return f"Both have the same score {evidence}."
-    if headline.p <= 1 - level:
+    if headline.p <= 1 - confidence:
         return f"{models[0]} is better by {ahead} {evidence}."
     return f"No difference can be told from noise. {models[0]} is ahead by {ahead} {evidence}."
 
@@ -380,7 +384,7 @@ def _tell(found: dict[str, Any]) -> None:
         show(found["seeds"], as_json=False)
 
 
-def _leaderboard(table: pd.DataFrame, level: float, as_json: bool) -> None:
+def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
     """What a leaderboard says, each model as if on examples of its own."""
     told: list[dict[str, Any]] = []
     for note in filter(None, table["note"]):
@@ -390,7 +394,7 @@ def _leaderboard(table: pd.DataFrame, level: float, as_json: bool) -> None:
         if len(names) < 2:
             continue
         drawn = many.unpaired(own["accuracy"], own["n"])
-        ranks, pairs = many.ranks(drawn, names, level), many.pairs(drawn, names, level)
+        ranks, pairs = many.ranks(drawn, names, confidence), many.pairs(drawn, names, confidence)
         told.append({"task": str(task), "ranks": ranks, "pairs": pairs})
     if not told:
         raise InputError("no two models on one task; right would be at least two rows of each task")

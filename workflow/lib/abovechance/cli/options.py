@@ -66,17 +66,16 @@ Epoch = Annotated[int | None, typer.Option("--epoch", min=1, help="Which of insp
 Prompts = Annotated[
     int, typer.Option("--prompts", "-t", min=1, max=MOST_PROMPTS, help="How many prompts were tried.")
 ]
-Level = Annotated[
+Alpha = Annotated[
     float | None,
     typer.Option(
-        "--level",
+        "--alpha",
         min=1e-12,
         max=0.999,
         callback=finite,
         help="How probable guessing may be to do as well.  [default: 0.05]",
     ),
 ]
-LEVEL = 0.05
 FigureFile = Annotated[
     Path | None, typer.Option("--figure", help="Draw it too, to this .png or .pdf, with the numbers as .csv.")
 ]

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
-from abovechance.comparison.paired import LEVEL, exchanged, of_sums
+from abovechance.comparison.paired import exchanged, of_sums
 from abovechance.comparison.seeds import over_seeds
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.means import cluster_sums
 
 DRAWS = 2000
@@ -273,7 +274,7 @@ def _errors(drawn: Drawn) -> Floats:
     return found
 
 
-def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFrame:
+def pairs(drawn: Drawn, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
     """All pairs of models.
 
     Returns
@@ -308,7 +309,7 @@ def pairs(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
             f"models are {', '.join(names)}; right would be at least two, each with a name of its own"
         )
     table = pd.DataFrame(rows)
-    far = stats.norm.sf(_largest(drawn, level))
+    far = stats.norm.sf(_largest(drawn, confidence))
     freedom = np.asarray(drawn.freedom + np.zeros((len(names),) * 2))
     places = [*combinations(order, 2)]
     own = np.array([max(freedom[pair], 1e-9) for pair in places])
@@ -337,7 +338,7 @@ def _p(drawn: Drawn, one: int, other: int, difference: float, error: float) -> f
     return float(2 * stats.t.sf(abs(difference) / error, freedom))
 
 
-def _largest(drawn: Drawn, level: float) -> float:
+def _largest(drawn: Drawn, confidence: float) -> float:
     """The quantile of the largest deviation of any pair's difference, in standard errors."""
     deviations = drawn.draws - (drawn.scores if drawn.middle is None else drawn.middle)
     one, other = np.triu_indices(len(drawn.scores), 1)
@@ -346,10 +347,10 @@ def _largest(drawn: Drawn, level: float) -> float:
     there = errors > 0
     if not there.any():
         return 0.0
-    return float(np.quantile((np.abs(differences[:, there]) / errors[there]).max(axis=1), level))
+    return float(np.quantile((np.abs(differences[:, there]) / errors[there]).max(axis=1), confidence))
 
 
-def ranks(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFrame:
+def ranks(drawn: Drawn, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
     """The models in order, and how sure the order is.
 
     Returns
@@ -357,14 +358,14 @@ def ranks(drawn: Drawn, names: Sequence[str], level: float = LEVEL) -> pd.DataFr
     DataFrame
         One row a model, the best first: ``model``; ``score``; ``rank``, that of equals the same;
         ``rank_low`` and ``rank_high``, between which its true rank is, for all models at once with
-        probability ``level``: as many are better, and as many worse, as the intervals of ``pairs`` tell apart
-        (Mogstad, Romano, Shaikh and Wilhelm, 2024); ``groups``, letters: models that share one cannot be
-        told apart; ``best``, in which share of draws it is the best (shared among equals), missing if it can
-        have any rank.
+        probability ``confidence``: as many are better, and as many worse, as the intervals of ``pairs`` tell
+        apart (Mogstad, Romano, Shaikh and Wilhelm, 2024); ``groups``, letters: models that share one cannot
+        be told apart; ``best``, in which share of draws it is the best (shared among equals), missing if it
+        can have any rank.
     """
-    table = pairs(drawn, names, level)
+    table = pairs(drawn, names, confidence)
     # by more than rounding; where nothing varies, by the exact test
-    sure = np.where(table["low"].isna(), table["holm"] <= 1 - level, table["low"] > 1e-12)
+    sure = np.where(table["low"].isna(), table["holm"] <= 1 - confidence, table["low"] > 1e-12)
     apart = table[sure]
     order = np.argsort(-drawn.scores, kind="stable")
     best = drawn.draws == drawn.draws.max(axis=1, keepdims=True)

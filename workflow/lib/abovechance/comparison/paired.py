@@ -23,9 +23,10 @@ from scipy import optimize, signal, stats
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.means import Mean, clustered_mean
 
-LEVEL, POWER = 0.95, 0.8
+POWER = 0.8
 RESAMPLES = 9999
 MOST_STEPS = 10**6  # of a sum whose distribution is worked out exactly
 MOST_EXAMPLES = 10**9  # that planning counts
@@ -48,7 +49,7 @@ class Comparison(NamedTuple):
         Its interval; missing if the difference of scores is the same on all examples and the test is
         Student's, so that nothing says how it varies.
     p
-        The two-sided p-value of the same test: at most 1 - level if and only if the interval excludes 0.
+        The two-sided p-value of the same test: at most 1 - confidence if and only if the interval excludes 0.
     test
         ``score`` (Tango's) or ``Student``.
     error
@@ -91,7 +92,7 @@ def compare(
     first: ArrayLike,
     second: ArrayLike,
     clusters: ArrayLike | None = None,
-    level: float = LEVEL,
+    confidence: float = CONFIDENCE,
     power: float = POWER,
 ) -> Comparison:
     """Compare two models on the same examples; see ``Comparison``.
@@ -103,7 +104,7 @@ def compare(
     clusters
         (examples,) the same for examples that belong together, such as questions on one passage; without
         it, each is by itself.
-    level, power
+    confidence, power
         Of intervals and of planning, each in (0, 1).
 
     Raises
@@ -111,18 +112,20 @@ def compare(
     InputError
         If there are not as many scores of both, fewer than two, or one is not a number.
     """
-    if not (0 < level < 1 and 0 < power < 1):
-        raise InputError(f"level and power are {level:g} and {power:g}; right would be between 0 and 1")
+    if not (0 < confidence < 1 and 0 < power < 1):
+        raise InputError(
+            f"confidence and power are {confidence:g} and {power:g}; right would be between 0 and 1"
+        )
     one, other = checked(first, second)
     scale = max(np.abs(one).max(), np.abs(other).max(), np.finfo(float).tiny)
-    difference = clustered_mean((one - other) / scale, clusters, level)
+    difference = clustered_mean((one - other) / scale, clusters, confidence)
     better, worse = int((one > other).sum()), int((one < other).sum())
     proportions = np.isin([one, other], (0, 1)).all() and difference.clusters == difference.examples
     test: ScoreTest | StudentTest = (
         ScoreTest(better, worse, len(one)) if proportions else StudentTest(difference, (one - other) / scale)
     )
-    low, high = (float(end * scale) for end in test.interval(level))
-    alone = _unpaired(one, other, clusters, level)
+    low, high = (float(end * scale) for end in test.interval(confidence))
+    alone = _unpaired(one, other, clusters, confidence)
     error = float(difference.error * scale)
     return Comparison(
         examples=difference.examples,
@@ -141,8 +144,8 @@ def compare(
         gain=(alone.error / error) ** 2 if error > 0 else np.nan,
         better=better,
         worse=worse,
-        detectable=float(test.detectable(level, power) * scale),
-        needed=test.needed(level, power),
+        detectable=float(test.detectable(confidence, power) * scale),
+        needed=test.needed(confidence, power),
     )
 
 
@@ -169,9 +172,9 @@ class ScoreTest:
         """Two-sided; for no difference, the statistic is McNemar's."""
         return float(2 * stats.norm.sf(abs(self._score(0.0))))
 
-    def interval(self, level: float) -> tuple[float, float]:
+    def interval(self, confidence: float) -> tuple[float, float]:
         """The differences that are not rejected."""
-        reach, middle = stats.norm.isf((1 - level) / 2), (self.better - self.worse) / self.examples
+        reach, middle = stats.norm.isf((1 - confidence) / 2), (self.better - self.worse) / self.examples
         ends = []
         for end, sign in ((-1.0, 1), (1.0, -1)):
             outer, inner = end * (1 - 1e-12), end + (middle - end) * (1 - 1e-12)
@@ -201,10 +204,10 @@ class ScoreTest:
         above = better - worse - count * delta
         return above / math.sqrt(variance) if variance > 0 else 0.0
 
-    def power(self, delta: float, examples: int, level: float) -> float:
+    def power(self, delta: float, examples: int, confidence: float) -> float:
         """The probability that a test of so many examples rejects, if the same share of answers differs."""
         differ = max((self.better + self.worse) / self.examples, abs(delta))
-        reach = stats.norm.isf((1 - level) / 2)
+        reach = stats.norm.isf((1 - confidence) / 2)
         spread = 8 * math.sqrt(examples * differ * (1 - differ)) + 8
         least, most = (
             max(0, int(examples * differ - spread)),
@@ -217,22 +220,22 @@ class ScoreTest:
         rejects = np.where(number > 0, np.minimum(rejects, 1.0), 0.0)
         return float(stats.binom.pmf(number, examples, differ) @ rejects)
 
-    def detectable(self, level: float, power: float) -> float:
+    def detectable(self, confidence: float, power: float) -> float:
         """The least difference that is found with this power."""
 
         def lacking(delta: float) -> float:
-            return self.power(delta, self.examples, level) - power
+            return self.power(delta, self.examples, confidence) - power
 
         if self.better + self.worse == 0 or lacking(1.0) < 0:
             return np.nan
         return float(optimize.brentq(lacking, 1e-9, 1.0, xtol=1e-7))
 
-    def needed(self, level: float, power: float) -> float:
+    def needed(self, confidence: float, power: float) -> float:
         """How many examples it takes to find the observed difference with this power."""
         delta = abs(self.better - self.worse) / self.examples
         if not delta:
             return np.nan
-        return _least_examples(lambda examples: self.power(delta, examples, level), power)
+        return _least_examples(lambda examples: self.power(delta, examples, confidence), power)
 
 
 @dataclass(frozen=True)
@@ -269,35 +272,38 @@ class StudentTest:
             return 1.0 if not self.mean.mean else exchanged(np.full(self.mean.clusters, self.mean.mean))
         return float(2 * stats.t.sf(abs(self.mean.mean) / self.mean.error, self.freedom))
 
-    def interval(self, level: float) -> tuple[float, float]:
+    def interval(self, confidence: float) -> tuple[float, float]:
         """The mean and what Student's quantile adds; missing if differences do not vary."""
         if not self.varies:
             return np.nan, np.nan
-        reach = float(stats.t.isf((1 - level) / 2, self.freedom)) * self.mean.error
+        reach = float(stats.t.isf((1 - confidence) / 2, self.freedom)) * self.mean.error
         return self.mean.mean - reach, self.mean.mean + reach
 
-    def power(self, delta: float, times: float, level: float) -> float:
+    def power(self, delta: float, times: float, confidence: float) -> float:
         """The probability that the test rejects with ``times`` as many clusters."""
         freedom = self.mean.clusters * times - 1
-        reach, centre = stats.t.isf((1 - level) / 2, freedom), abs(delta) / self.mean.error * math.sqrt(times)
+        reach, centre = (
+            stats.t.isf((1 - confidence) / 2, freedom),
+            abs(delta) / self.mean.error * math.sqrt(times),
+        )
         above, below = stats.nct.sf(reach, freedom, centre), stats.nct.cdf(-reach, freedom, centre)
         # scipy has no number for probabilities that are next to 0 or 1
         return float(np.nan_to_num(above, nan=float(centre > reach)) + np.nan_to_num(below))
 
-    def detectable(self, level: float, power: float) -> float:
+    def detectable(self, confidence: float, power: float) -> float:
         """The least difference that is found with this power."""
         if not self.varies:
             return np.nan
 
         def lacking(delta: float) -> float:
-            return self.power(delta, 1.0, level) - power
+            return self.power(delta, 1.0, confidence) - power
 
         most = self.mean.error * 10
         while lacking(most) < 0:
             most *= 2
         return float(optimize.brentq(lacking, 0.0, most, xtol=1e-9 * most))
 
-    def needed(self, level: float, power: float) -> float:
+    def needed(self, confidence: float, power: float) -> float:
         """How many examples, in clusters like these, find the observed difference with this power."""
         if not self.varies or not self.mean.mean:
             return np.nan
@@ -305,7 +311,7 @@ class StudentTest:
         least = 2 / self.mean.clusters  # two clusters have a degree of freedom
 
         def reached(examples: int) -> float:
-            return self.power(self.mean.mean, max(examples / own, least), level)
+            return self.power(self.mean.mean, max(examples / own, least), confidence)
 
         return _least_examples(reached, power)
 
@@ -368,7 +374,7 @@ def checked(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def bootstrap_interval(
-    sums: Floats, sizes: Floats, level: float, resamples: int, seed: int, method: str = "percentile"
+    sums: Floats, sizes: Floats, confidence: float, resamples: int, seed: int, method: str = "percentile"
 ) -> tuple[float, float]:
     """The interval of a mean over clusters that are drawn with replacement.
 
@@ -394,7 +400,7 @@ def bootstrap_interval(
         paired=True,
         vectorized=True,
         n_resamples=resamples,
-        confidence_level=level,
+        confidence_level=confidence,
         method=method,
         batch=max(1, BATCH // len(sums)),
         rng=np.random.default_rng(seed),
@@ -476,13 +482,13 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> float:
     return float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
 
 
-def _unpaired(first: Floats, second: Floats, clusters: ArrayLike | None, level: float) -> Mean:
+def _unpaired(first: Floats, second: Floats, clusters: ArrayLike | None, confidence: float) -> Mean:
     """The difference of two means as if of other examples, with Welch's degrees of freedom."""
-    one, other = clustered_mean(first, clusters, level), clustered_mean(second, clusters, level)
-    return welch(one, other, level)
+    one, other = clustered_mean(first, clusters, confidence), clustered_mean(second, clusters, confidence)
+    return welch(one, other, confidence)
 
 
-def welch(one: Mean, other: Mean, level: float = LEVEL) -> Mean:
+def welch(one: Mean, other: Mean, confidence: float = CONFIDENCE) -> Mean:
     """The difference of two means of other examples, by the standard errors of both (Welch, 1947).
 
     There is no interval if neither mean varies: then nothing is known of other examples.
@@ -491,7 +497,9 @@ def welch(one: Mean, other: Mean, level: float = LEVEL) -> Mean:
     below = one.error**4 / max(one.clusters - 1, 1) + other.error**4 / max(other.clusters - 1, 1)
     freedom = error**4 / below if below > 0 else np.inf
     reach = (
-        float(stats.t.ppf((1 + level) / 2, freedom)) * error if np.isfinite(error) and error > 0 else np.nan
+        float(stats.t.ppf((1 + confidence) / 2, freedom)) * error
+        if np.isfinite(error) and error > 0
+        else np.nan
     )
     clusters = one.clusters + other.clusters
     return Mean(

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from abovechance.comparison.paired import LEVEL, of_sums
+from abovechance.comparison.paired import of_sums
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.means import cluster_sums
 
 PARTITIONS = 20  # into halves
@@ -30,12 +31,12 @@ class Interval(NamedTuple):
     p: float
 
     @classmethod
-    def of(cls, difference: float, variance: float, freedom: float, level: float) -> Interval:
+    def of(cls, difference: float, variance: float, freedom: float, confidence: float) -> Interval:
         """By a variance with so many degrees of freedom; nothing is known if it is 0, or there are none."""
         if not (variance > 0 and freedom > 0):
             return cls(difference, np.nan, np.nan, np.nan)
         error = float(np.sqrt(variance))
-        reach = float(stats.t.isf((1 - level) / 2, freedom)) * error
+        reach = float(stats.t.isf((1 - confidence) / 2, freedom)) * error
         p = float(2 * stats.t.sf(abs(difference) / error, freedom))
         return cls(difference, difference - reach, difference + reach, p)
 
@@ -71,7 +72,7 @@ def over_prompts(
     first: ArrayLike,
     second: ArrayLike,
     clusters: ArrayLike | None = None,
-    level: float = LEVEL,
+    confidence: float = CONFIDENCE,
     seed: int = 0,
 ) -> OverPrompts:
     """Compare two models under the same prompts; see ``OverPrompts``.
@@ -109,13 +110,13 @@ def over_prompts(
     return OverPrompts(
         prompts,
         examples,
-        _of_these(sums[0] - sums[1], sizes, level),
-        _of_population(sums[0] - sums[1], sizes, difference, level),
-        _of_best(sums[:2], sizes, level, np.random.default_rng(seed)),
+        _of_these(sums[0] - sums[1], sizes, confidence),
+        _of_population(sums[0] - sums[1], sizes, difference, confidence),
+        _of_best(sums[:2], sizes, confidence, np.random.default_rng(seed)),
     )
 
 
-def _of_these(sums: Floats, sizes: Floats, level: float) -> Interval:
+def _of_these(sums: Floats, sizes: Floats, confidence: float) -> Interval:
     """The mean over prompts, with examples drawn anew.
 
     Parameters
@@ -126,7 +127,7 @@ def _of_these(sums: Floats, sizes: Floats, level: float) -> Interval:
     totals = sizes.sum(axis=1, keepdims=True)
     means = sums.sum(axis=1, keepdims=True) / totals
     left = ((sums - means * sizes) / totals).mean(axis=0)
-    found = Interval.of(float(means.mean()), *_of_clusters(left), level)
+    found = Interval.of(float(means.mean()), *_of_clusters(left), confidence)
     if np.isnan(found.p):  # nothing varies: exact, by exchanging the models
         return found._replace(p=of_sums((sums / totals).mean(axis=0), (sizes / totals).mean(axis=0)))
     return found
@@ -138,7 +139,7 @@ def _of_clusters(left: Floats) -> tuple[float, float]:
     return count / max(count - 1, 1) * float((left**2).sum()), float(count - 1)
 
 
-def _of_best(sums: Floats, sizes: Floats, level: float, generator: np.random.Generator) -> Interval:
+def _of_best(sums: Floats, sizes: Floats, confidence: float, generator: np.random.Generator) -> Interval:
     """The difference of best prompts, each chosen on one half of the examples and scored on the other.
 
     Parameters
@@ -170,10 +171,10 @@ def _of_best(sums: Floats, sizes: Floats, level: float, generator: np.random.Gen
             variances.append(_of_clusters(left[0] - left[1])[0])
     if not differences:
         return Interval(np.nan, np.nan, np.nan, np.nan)
-    return Interval.of(float(np.mean(differences)), float(np.mean(variances)), count // 2 - 1, level)
+    return Interval.of(float(np.mean(differences)), float(np.mean(variances)), count // 2 - 1, confidence)
 
 
-def _of_population(sums: Floats, sizes: Floats, difference: float, level: float) -> Interval:
+def _of_population(sums: Floats, sizes: Floats, difference: float, confidence: float) -> Interval:
     """The interval of a mean over prompts and examples, both as if drawn from more of them.
 
     Parameters
@@ -192,4 +193,4 @@ def _of_population(sums: Floats, sizes: Floats, difference: float, level: float)
     below = sum(own**2 / freedom for own, freedom in zip(variances, freedoms, strict=True))
     if len(sums) < 2 or not below:
         return Interval(difference, np.nan, np.nan, np.nan)
-    return Interval.of(difference, variance, variance**2 / below, level)
+    return Interval.of(difference, variance, variance**2 / below, confidence)

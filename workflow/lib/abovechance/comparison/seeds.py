@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from abovechance.comparison.paired import LEVEL
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.means import cluster_sums
 
 
@@ -48,7 +48,7 @@ def over_seeds(
     first: ArrayLike,
     second: ArrayLike,
     clusters: ArrayLike | None = None,
-    level: float = LEVEL,
+    confidence: float = CONFIDENCE,
     elsewhere: tuple[float, int] | None = None,
 ) -> OverSeeds:
     """Compare two models of which each was trained with several seeds; see ``OverSeeds``.
@@ -87,7 +87,7 @@ def over_seeds(
     variance, freedom = _variance(parts[0], -parts[1], elsewhere)
     error, reach, p = float(np.sqrt(variance)), np.nan, np.nan
     if freedom > 0:
-        reach = float(stats.t.ppf((1 + level) / 2, freedom)) * error
+        reach = float(stats.t.ppf((1 + confidence) / 2, freedom)) * error
         p = float(2 * stats.t.sf(abs(difference) / error, freedom))
     counts, ends = (len(means[0]), len(means[1])), (difference - reach, difference + reach)
     return OverSeeds(*counts, _pooled(means), difference, *ends, error, freedom, p)

@@ -13,8 +13,8 @@ import pyarrow as pa
 from abovechance.chance.multiplicity import adjusted
 from abovechance.comparison import many
 from abovechance.comparison.components import variance_components
-from abovechance.comparison.paired import LEVEL
 from abovechance.comparison.responses import ONE, Responses, arrange
+from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
 
 ANSWERS = TableSchema(
@@ -115,14 +115,16 @@ class OverTasks(NamedTuple):
     pairs: pd.DataFrame
 
 
-def over_tasks(tasks: Sequence[tuple[Responses, many.Drawn]], level: float = LEVEL) -> Iterator[OverTasks]:
+def over_tasks(
+    tasks: Sequence[tuple[Responses, many.Drawn]], confidence: float = CONFIDENCE
+) -> Iterator[OverTasks]:
     """Compare models by their means over the tasks that all of them have, for each number of shots.
 
     Parameters
     ----------
     tasks
         The responses of each task and number of shots, with their draws.
-    level
+    confidence
         Of intervals.
     """
     names = list(dict.fromkeys(model for found, _ in tasks for model in found.models))
@@ -134,7 +136,7 @@ def over_tasks(tasks: Sequence[tuple[Responses, many.Drawn]], level: float = LEV
         ]
         if shared:
             drawn = many.together([many.reordered(own, found.models, names) for found, own in shared])
-            ranks, pairs = many.ranks(drawn, names, level), many.pairs(drawn, names, level)
+            ranks, pairs = many.ranks(drawn, names, confidence), many.pairs(drawn, names, confidence)
             yield OverTasks(shots, [found.task for found, _ in shared], ranks, pairs)
 
 

@@ -11,6 +11,7 @@ from scipy import stats
 
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import CONFIDENCE
 
 
 class Mean(NamedTuple):
@@ -36,7 +37,9 @@ class Mean(NamedTuple):
     clusters: int
 
 
-def clustered_mean(values: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95) -> Mean:
+def clustered_mean(
+    values: ArrayLike, clusters: ArrayLike | None = None, confidence: float = CONFIDENCE
+) -> Mean:
     """A mean with its interval, examples of one cluster taken as wholes.
 
     The standard error is that of a mean of clusters of any sizes (the linearized ratio of their sums and
@@ -49,7 +52,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike | None = None, level: 
         (examples,) numbers.
     clusters
         (examples,) the same for examples that belong together; without it, each is by itself.
-    level
+    confidence
         Of the interval, in (0, 1).
 
     Raises
@@ -69,7 +72,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike | None = None, level: 
         return Mean(mean, np.nan, np.nan, np.nan, given.size, count)
     sums = np.bincount(groups, given - mean)
     error = float(np.sqrt(count / (count - 1) * (sums**2).sum()) / given.size)
-    reach = float(stats.t.ppf((1 + level) / 2, count - 1)) * error
+    reach = float(stats.t.ppf((1 + confidence) / 2, count - 1)) * error
     return Mean(mean, error, mean - reach, mean + reach, given.size, count)
 
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.means import clustered_mean
 
 ROUNDING = 1e-3  # nats above 0 that a log-likelihood summed from 16-bit numbers can come to
@@ -128,7 +129,9 @@ class Information(NamedTuple):
     clusters: int
 
 
-def v_information(values: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95) -> Information:
+def v_information(
+    values: ArrayLike, clusters: ArrayLike | None = None, confidence: float = CONFIDENCE
+) -> Information:
     """The V-usable information that inputs have about answers: the mean of PVI, with its interval.
 
     The interval is that of ``core.means.clustered_mean``.
@@ -139,10 +142,10 @@ def v_information(values: ArrayLike, clusters: ArrayLike | None = None, level: f
         (examples,) PVI in bits.
     clusters
         (examples,) the same for examples that belong together; without it, each is by itself.
-    level
+    confidence
         Of the interval.
     """
-    found = clustered_mean(values, clusters, level)
+    found = clustered_mean(values, clusters, confidence)
     return Information(found.mean, found.low, found.high, found.examples, found.clusters)
 
 

@@ -1,8 +1,8 @@
 """Evaluating on one example after the other until a question is decided, with a stated error.
 
 Whoever looks after each example and stops where it suits errs more often than a single test says. Here a
-question is decided where a nonnegative martingale, which starts at 1, reaches 1 / level: it does so with a
-probability of at most the level however often it is looked at (Ville, 1939). Three ways to choose examples:
+question is decided where a nonnegative martingale, which starts at 1, reaches 1 / alpha: it does so with a
+probability of at most alpha however often it is looked at (Ville, 1939). Three ways to choose examples:
 
 ``random``       uniformly; the bet on the mean of a finite population (Waudby-Smith and Ramdas, 2024).
 ``assisted``     uniformly, too: what a fitted model expects of the examples that are left stands in for them,
@@ -10,7 +10,7 @@ probability of at most the level however often it is looked at (Ville, 1939). Th
                  worth, and known sooner where it is worth something.
 ``information``  the one with the most Fisher information on the ability. The likelihood of a mixture of
                  abilities by that of each is the martingale, against this ability; those that it leaves have
-                 to give the same answer, but for half of the level, by the distribution of what the examples
+                 to give the same answer, but for half of alpha, by the distribution of what the examples
                  that are left turn out to be. The other half is the martingale's. Right where the fitted
                  model is.
 """
@@ -26,13 +26,13 @@ from scipy.special import logsumexp
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA
 from abovechance.item_analysis.outlook import Ability, NoModel, Outlook, thin
 from abovechance.item_analysis.questions import Question
 from abovechance.item_analysis.response_theory import Items
 
 Way = Literal["random", "assisted", "information"]
 WAYS: tuple[Way, ...] = ("random", "assisted", "information")
-LEVEL = 0.05
 BETS = np.linspace(0.05, 0.95, 19)  # shares of the highest bet, which are all made at once
 ROUNDING = 1e-9  # of an example; a bet on less is one on rounding
 
@@ -60,7 +60,7 @@ class Evaluation:
         examples: int,
         items: Items | None = None,
         way: Way = "assisted",
-        level: float = LEVEL,
+        alpha: float = ALPHA,
         seed: int = 0,
     ) -> None:
         """Begin.
@@ -71,7 +71,7 @@ class Evaluation:
             How many there are.
         items
             The fitted model of these examples, of one dimension, by other rows; for ``random`` none.
-        level
+        alpha
             The most that a wrong decision may be probable; by ``information`` it is no more where the fitted
             model is right, and else may be far more.
 
@@ -82,8 +82,8 @@ class Evaluation:
         """
         if way not in WAYS:
             raise InputError(f"the way '{way}'; right would be one of {', '.join(WAYS)}")
-        if not 0 < level < 1:
-            raise InputError(f"level {level:g}; right would be in (0, 1)")
+        if not 0 < alpha < 1:
+            raise InputError(f"alpha {alpha:g}; right would be in (0, 1)")
         if way != "random" and items is None:
             raise InputError(f"the way '{way}' needs a fitted model; right would be `items`")
         whole = isinstance(examples, int | np.integer) and examples >= 1
@@ -100,7 +100,7 @@ class Evaluation:
         self.decision: str | None
         self.seen: list[int] = []
         # by information, half of the error is left for what the examples that are left turn out to be
-        self._error = question.error(level) / (2 if way == "information" else 1)
+        self._error = question.error(alpha) / (2 if way == "information" else 1)
         self._limit = -np.log(self._error)
         self._generator = np.random.default_rng(seed)
         self._scores = np.full(examples, np.nan)

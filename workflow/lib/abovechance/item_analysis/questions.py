@@ -44,9 +44,9 @@ class Question:
         above, below, neither = self.names
         return above if total > self.most else below if total < self.least else neither
 
-    def error(self, level: float) -> float:
-        """The level of each of the two tests: where both can be wrong of one sum, half of it."""
-        return level if self.least > self.most else level / 2
+    def error(self, alpha: float) -> float:
+        """The significance level of each of the two tests: where both can be wrong of one sum, half of it."""
+        return alpha if self.least > self.most else alpha / 2
 
 
 def better_than(baseline: float, examples: int) -> Question:

@@ -14,7 +14,8 @@ from scipy import stats
 
 from abovechance.chance.baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
-from abovechance.item_analysis.adaptive import LEVEL, WAYS, Evaluation, replay
+from abovechance.core.estimates import ALPHA
+from abovechance.item_analysis.adaptive import WAYS, Evaluation, replay
 from abovechance.item_analysis.matrices import Matrix
 from abovechance.item_analysis.questions import Question, better_of_two, better_than
 from abovechance.item_analysis.response_theory import Items, fit
@@ -40,7 +41,7 @@ def replays(
     groups: Mapping[str, str],
     chance: Mapping[str, float],
     prompts: int,
-    level: float = LEVEL,
+    alpha: float = ALPHA,
     seed: int = 0,
 ) -> pd.DataFrame:
     """How many examples decide a verdict against chance, and which of two models is better.
@@ -58,7 +59,7 @@ def replays(
     prompts
         How many of each setting are taken, at random; those of two models that are compared have the same
         number.
-    level
+    alpha
         The most that a wrong decision may be probable.
 
     Returns
@@ -69,7 +70,7 @@ def replays(
         decision is ``wrong``, another one than that of all examples; and ``wrong_limit``, below which that is
         with 95 % (Clopper and Pearson) if evaluations were independent.
     """
-    found = [*_all_replays(matrix, groups, chance, prompts, level, seed)]
+    found = [*_all_replays(matrix, groups, chance, prompts, alpha, seed)]
     rows = []
     for (question, way), own in pd.DataFrame(found, columns=Replay._fields).groupby(
         ["question", "way"], sort=False
@@ -94,7 +95,7 @@ def _all_replays(
     groups: Mapping[str, str],
     chance: Mapping[str, float],
     prompts: int,
-    level: float,
+    alpha: float,
     seed: int,
 ) -> Iterator[Replay]:
     rows = matrix.rows
@@ -116,8 +117,8 @@ def _all_replays(
                 named = {STANDARD: baseline.standard, MAXIMUM: baseline.maximum(int(tried[place]))}
                 for name, value in named.items():
                     asked = better_than(value, count)
-                    yield from trained.each_way(name, asked, there, [own], level, seed + int(place))
-    yield from _two_models(matrix, of_row, prompts, level, generator, seed)
+                    yield from trained.each_way(name, asked, there, [own], alpha, seed + int(place))
+    yield from _two_models(matrix, of_row, prompts, alpha, generator, seed)
 
 
 def _apart(of_row: NDArray[np.object_], seed: int) -> list[tuple[Ints, Ints]]:
@@ -131,7 +132,7 @@ def _apart(of_row: NDArray[np.object_], seed: int) -> list[tuple[Ints, Ints]]:
 
 
 def _two_models(
-    matrix: Matrix, of_row: NDArray[np.object_], prompts: int, level: float, generator: Generator, seed: int
+    matrix: Matrix, of_row: NDArray[np.object_], prompts: int, alpha: float, generator: Generator, seed: int
 ) -> Iterator[Replay]:
     """Pairs of models of different groups, where others are left to fit to: the same prompts."""
     rows = matrix.rows
@@ -148,7 +149,7 @@ def _two_models(
             own = [matrix.scores[first], matrix.scores[second]]
             there = np.isfinite(own).all(axis=0) & trained.known
             if there.any():
-                yield from trained.each_way(MODELS, better_of_two(), there, own, level, seed + int(first))
+                yield from trained.each_way(MODELS, better_of_two(), there, own, alpha, seed + int(first))
 
 
 class _Trained(NamedTuple):
@@ -164,12 +165,12 @@ class _Trained(NamedTuple):
         return cls(fit(there[np.isfinite(there).any(axis=1)]), known)
 
     def each_way(
-        self, name: str, question: Question, there: Bools, responses: list[Floats], level: float, seed: int
+        self, name: str, question: Question, there: Bools, responses: list[Floats], alpha: float, seed: int
     ) -> Iterator[Replay]:
         """Replay the responses that are there by each way."""
         own = [one[there] for one in responses]
         truth = question.answer(float(sum(own[0] - own[1])) if len(own) > 1 else float(own[0].sum()))
         items = self.items.only(there[self.known])
         for way in WAYS:
-            done = replay(Evaluation(question, int(there.sum()), items, way, level, seed), *own)
+            done = replay(Evaluation(question, int(there.sum()), items, way, alpha, seed), *own)
             yield Replay(name, way, len(done.seen), int(there.sum()), done.decision != truth)

@@ -14,6 +14,7 @@ from abovechance.chance.baseline import RandomBaseline
 from abovechance.comparison.paired import bootstrap_interval as of_clusters
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA, CONFIDENCE
 from abovechance.core.means import cluster_sums
 
 RESAMPLES = 9999
@@ -73,7 +74,7 @@ def signal_to_noise(scores: ArrayLike, ddof: int = 1) -> float:
         return float(np.float64(seed_mean(scores)) / deviation)
 
 
-def analytic_error(accuracy: ArrayLike, examples: ArrayLike, level: float = 0.95) -> Floats:
+def analytic_error(accuracy: ArrayLike, examples: ArrayLike, confidence: float = CONFIDENCE) -> Floats:
     """Half the width of the interval of an accuracy over examples, 1.96 sqrt(p (1 - p) / N).
 
     Parameters
@@ -82,7 +83,7 @@ def analytic_error(accuracy: ArrayLike, examples: ArrayLike, level: float = 0.95
         In [0, 1].
     examples
         How many.
-    level
+    confidence
         Of the interval.
 
     Raises
@@ -93,14 +94,14 @@ def analytic_error(accuracy: ArrayLike, examples: ArrayLike, level: float = 0.95
     p, n = np.asarray(accuracy, dtype=float), np.asarray(examples, dtype=float)
     if ((p < 0) | (p > 1)).any() or (n < 1).any():
         raise InputError("accuracies are in [0, 1], and examples at least 1")
-    found: Floats = stats.norm.ppf((1 + level) / 2) * np.sqrt(p * (1 - p) / n)
+    found: Floats = stats.norm.ppf((1 + confidence) / 2) * np.sqrt(p * (1 - p) / n)
     return found
 
 
 def bootstrap_interval(
     values: ArrayLike,
     clusters: ArrayLike | None = None,
-    level: float = 0.95,
+    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[float, float]:
@@ -114,7 +115,7 @@ def bootstrap_interval(
         (examples,) the same for examples that belong together, which are drawn as wholes.
     """
     sums, sizes = cluster_sums(values, clusters)
-    return of_clusters(sums, sizes, level, resamples, seed, method="basic")
+    return of_clusters(sums, sizes, confidence, resamples, seed, method="basic")
 
 
 def rank_correlation(scores: ArrayLike) -> float:
@@ -157,7 +158,7 @@ def monotonicity(scores: ArrayLike, loss: bool = False) -> float:
 
 
 def leaves_chance(
-    scores: ArrayLike, chance: float, examples: int, tried: int | None = None, level: float = 0.05
+    scores: ArrayLike, chance: float, examples: int, tried: int | None = None, alpha: float = ALPHA
 ) -> int | None:
     """The place of the first checkpoint whose best accuracy guessing seldom reaches, and all after it too.
 
@@ -174,7 +175,7 @@ def leaves_chance(
         How many an accuracy is of.
     tried
         How many accuracies were looked at; all of them where it is not given.
-    level
+    alpha
         How probable guessing may be to do as well.
 
     Returns
@@ -193,7 +194,7 @@ def leaves_chance(
     baseline = RandomBaseline.of(chance, examples)
     best = np.where(np.isnan(given).all(axis=0), -np.inf, np.fmax.reduce(given, axis=0))
     count = int((~np.isnan(given)).sum()) if tried is None else tried
-    seldom = [bool(one >= 0) and baseline.tail(round(float(one) * examples), count) <= level for one in best]
+    seldom = [bool(one >= 0) and baseline.tail(round(float(one) * examples), count) <= alpha for one in best]
     if not seldom[-1]:
         return None
     common = next((place for place in range(len(seldom) - 1, -1, -1) if not seldom[place]), -1)

@@ -15,12 +15,12 @@ from abovechance.shown import style
 from abovechance.shown.panels import in_order, legend_label, percent_axis, plain
 
 
-def score_numbers(found: list[Responses], level: float) -> pd.DataFrame:
+def score_numbers(found: list[Responses], confidence: float) -> pd.DataFrame:
     """Each model's score on each task with its interval over examples, and its letters (``many.ranks``)."""
     parts = []
     for of in found:
-        ranks = many.ranks(many.trained(of.by_seed, of.clusters), of.models, level)
-        means = [clustered_mean(own, of.clusters, level) for own in of.by_example]
+        ranks = many.ranks(many.trained(of.by_seed, of.clusters), of.models, confidence)
+        means = [clustered_mean(own, of.clusters, confidence) for own in of.by_example]
         own = pd.DataFrame(
             [
                 {"model": model, "low": mean.low, "high": mean.high}

@@ -16,8 +16,9 @@ from abovechance.chance.agreement import (
     of_guessers,
 )
 from abovechance.chance.best_of import TOLERANCE
-from abovechance.chance.conclusion import CONCLUSIONS, LEVEL, probability
+from abovechance.chance.conclusion import CONCLUSIONS, probability
 from abovechance.chance.verdicts import POSITIONS
+from abovechance.core.estimates import ALPHA
 from abovechance.core.files import check_names, write_csv, write_text
 from abovechance.core.reading import number
 from abovechance.core.untrusted import printable
@@ -147,8 +148,8 @@ def _count(group: pd.DataFrame) -> dict[str, object]:
         "above_standard": above_standard,
         "share_between": share,
         "above_by_guessing": float(group["guessing_above"].sum()),
-        "tail_at_most_0.05": int((group["maximum_tail"] <= LEVEL).sum()),
-        "adjusted_at_most_0.05": int((group["bh_tail"] <= LEVEL).sum()),
+        "tail_at_most_0.05": int((group["maximum_tail"] <= ALPHA).sum()),
+        "adjusted_at_most_0.05": int((group["bh_tail"] <= ALPHA).sum()),
     }
 
 
