@@ -31,7 +31,7 @@ ASKED = $(if $(ON_CLUSTER),,--cores $(CORES)) $(SNAKEMAKE_OPTIONS) $(if $(RELEAS
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs docs lint fetch cost archive setup hashes unlock help
+.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs docs lint fetch cost archive setup hashes unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -42,6 +42,7 @@ help:
 	@echo "make cost    what a study will cost before it is scored: tokens, hours, memory, disk"
 	@echo "make archive the study with its code as one zip file that goes with a paper"
 	@echo "make test    set up and run all tests"
+	@echo "make quick   the tests without Snakemake runs and simulations (two minutes)"
 	@echo "make test-all  these, the slow ones, and make faults' (an hour)"
 	@echo "make faults  break running studies in every way that docs/faults.md lists, and run them again (ten minutes)"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"
@@ -66,6 +67,10 @@ run: $(VENV)/.installed $(if $(ON_CLUSTER),$(VENV)/.installed-slurm)
 test: $(VENV)/.installed-dev
 	@echo "Running all tests; the first time, this downloads the real model and tasks (440 MB)."
 	@$(VENV)/bin/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+
+quick: $(VENV)/.installed-dev
+	@$(VENV)/bin/python -m pytest -m "not workflow and not thorough and not slow and not faults" \
+		--numprocesses $(TEST_PROCESSES) --dist loadfile
 
 test-all: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m pytest -m "slow or not slow" --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import abovechance
 from abovechance.core.files import alone
 
 settings.register_profile("untimed", deadline=None)  # a machine may be busy
@@ -16,6 +17,12 @@ settings.load_profile("untimed")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOWNLOADS = REPOSITORY / "results" / "downloads"
+
+if not Path(abovechance.__file__).is_relative_to(REPOSITORY):
+    raise pytest.UsageError(
+        f"Python imports abovechance from {Path(abovechance.__file__).parent}, which is not in {REPOSITORY}. "
+        "Run make setup here, and use this clone's .venv."
+    )
 
 if "LESSER_PROCESSOR" in os.environ:  # see test_lesser_processor.py
     from bitsandbytes.nn import modules

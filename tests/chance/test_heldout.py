@@ -419,6 +419,7 @@ def test_the_difference_of_baselines_is_that_of_their_agreements():
         assert found.loc[measure, "low"] < gain < found.loc[measure, "high"]
 
 
+@pytest.mark.thorough
 def test_its_interval_is_that_of_resampled_tasks():
     table = some_outcomes(6)
     generator, gains = np.random.default_rng(1), []

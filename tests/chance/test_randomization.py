@@ -100,6 +100,7 @@ def test_one_answer_for_all_examples_is_no_evidence_however_unbalanced_the_label
     assert (found.adjusted == 1).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("statistic", ["accuracy", "macro_f1"])
 def test_the_null_is_rejected_at_the_stated_rate_under_dependence_and_imbalance(shared, statistic):
@@ -118,6 +119,7 @@ def test_the_null_is_rejected_at_the_stated_rate_under_dependence_and_imbalance(
     assert np.mean(np.array(p_values) <= 0.2) > 0.1  # and it is not idle
 
 
+@pytest.mark.thorough
 def test_it_is_more_powerful_than_bonferroni_where_prompts_are_dependent():
     generator, ours, bonferroni = np.random.default_rng(3), 0, 0
     baseline = RandomBaseline.of(0.5, 60)
@@ -537,6 +539,7 @@ def test_texts_and_clusters_of_a_task_are_read():
     assert table["clusters"].unique().tolist() == [2]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NULLS)
 def test_no_null_is_rejected_too_often(name):
     generator, rejected = np.random.default_rng(7), 0
@@ -597,6 +600,7 @@ def test_labels_that_no_two_examples_can_exchange_move_along_cycles():
     assert found.power > 0.9
 
 
+@pytest.mark.thorough
 def test_skill_is_seen_where_distractors_are_other_examples_answers():
     for seed in range(3):
         study = own_distractors(200, 0.6, seed)
@@ -604,6 +608,7 @@ def test_skill_is_seen_where_distractors_are_other_examples_answers():
         assert p_values == [1 / 1000] * 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("count", [None, 20])
 def test_draws_from_any_start_agree(count):
     """A p-value that is not small: twelve starts differ by no more than the number of draws explains."""

@@ -177,6 +177,7 @@ main()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("missing", ["torch", "snakemake", "transformers"])
 def test_commands_that_score_nothing_need_no_extra(tmp_path, missing):
     (tmp_path / "cost").mkdir()

@@ -172,6 +172,7 @@ def test_a_difference_that_is_none_needs_no_number_and_equal_models_are_equal():
     assert shifted.p == 0.25
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("examples", [12, 60])
 def test_where_models_do_not_differ_p_is_seldom_small_and_intervals_hold_none(examples):
     generator = np.random.default_rng(1)
@@ -186,6 +187,7 @@ def test_where_models_do_not_differ_p_is_seldom_small_and_intervals_hold_none(ex
     assert np.mean(held) >= 0.94
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("clusters", [5, 10, 20])
 def test_intervals_of_few_clusters_hold_the_difference(clusters):
     """By drawing clusters with replacement, they missed it in 8 to 17 %."""

@@ -93,6 +93,7 @@ def test_what_never_varies_has_no_interval():
         assert np.isnan([found.low, found.high, found.p]).all()
 
 
+@pytest.mark.thorough
 def test_a_model_with_one_seed_varies_as_the_other_does():
     wrong, ranked = [], []
     for seed in range(400):

@@ -191,6 +191,7 @@ def test_a_script_reaches_what_the_standard_librarys_finder_finds(script, facele
     assert {".".join(path.parts).removesuffix(".__init__") for path in more} <= for_checkers
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "script", [path for path in SCRIPTS if path.stem in ("score", "report")], ids=lambda path: path.stem
 )

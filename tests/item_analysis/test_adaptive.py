@@ -31,6 +31,7 @@ def ability_of(items: Items, share: float) -> float:
     return float(np.interp(share, items.probability(ABILITIES).mean(axis=1), ABILITIES))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", ["random", "assisted"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned):
@@ -61,6 +62,7 @@ def sharp_and_flat() -> Items:
     return Items(a[:, None], b, a[:, None] * 0, b * 0, 0.0, 0, True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("items", [fitted(150, seed=2), sharp_and_flat()], ids=["usual", "sharp and flat"])
 def test_by_information_few_decisions_are_wrong_where_the_model_is_true(items):
     """To know the ability is not to know what the examples that are left turn out to be."""
@@ -80,6 +82,7 @@ def of(a: np.ndarray, b: np.ndarray) -> Items:
     return Items(a[:, None], b, a[:, None] * 0, b * 0, 0.0, 0, True)
 
 
+@pytest.mark.thorough
 def test_by_information_few_decisions_are_wrong_with_items_far_sharper_than_usual():
     """The ability is known to a hundredth: the likelihood has its peak between any that are tried."""
     items = of(np.full(150, 30.0), np.random.default_rng(0).normal(0, 0.3, 150) * 30)

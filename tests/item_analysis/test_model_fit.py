@@ -13,6 +13,7 @@ from abovechance.items import associations
 from tests.item_analysis.test_response_theory import simulated
 
 
+@pytest.mark.thorough
 def test_held_out_responses_are_foreseen_best_by_what_made_them():
     a, b, theta, matrix = simulated(400, 60, seed=1)
     found = held_out(matrix)

@@ -163,6 +163,7 @@ def test_the_released_accuracies_are_those_of_the_released_predictions(released,
         assert sorted(values) == pytest.approx(sorted(accuracy_by_prompt(table)["accuracy"]))
 
 
+@pytest.mark.thorough
 @needs_release
 def test_own_seeded_splits_agree_with_the_released_ones(released, predictions):
     theirs = released.outcomes()

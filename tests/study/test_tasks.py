@@ -62,6 +62,7 @@ def bigbench_format(checkout: Path):
     return names["default_format_fn"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("task", SIZES)
 def test_texts_choices_and_answers_are_bigbenchs_own(task, checkout, bigbench_format):
     table = read_bigbench(checkout, task)
@@ -102,6 +103,7 @@ def test_chance_comes_from_the_choices_and_not_from_a_table(checkout):
     assert len(set(chances(read_bigbench(checkout, "hindu_knowledge")["correct"]))) > 1
 
 
+@pytest.mark.thorough
 def test_the_sdist_gives_what_a_checkout_gives(downloads, checkout):
     from_archive = read_bigbench(downloads / "bigbench-1.0.0.tar.gz", "strange_stories")
     pd.testing.assert_frame_equal(from_archive, read_bigbench(checkout, "strange_stories"))

@@ -118,6 +118,7 @@ def run_snakemake(folder: Path, command: str, terminal: bool) -> tuple[int, str]
     return process.returncode, shown.decode()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("terminal", [False, True])
 def test_a_run_shows_one_line(tmp_path, terminal):
     status, shown = run_snakemake(tmp_path, "sleep 2; touch {output}", terminal)
@@ -132,6 +133,7 @@ def test_a_run_shows_one_line(tmp_path, terminal):
     )
 
 
+@pytest.mark.thorough
 def test_what_is_interrupted_ends_in_one_line(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE % "sleep 60; touch {output}")
     call = [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "abovechance"]
@@ -162,6 +164,7 @@ def test_errors_are_shown(tmp_path):
     assert "1 of 3 jobs done" in shown
 
 
+@pytest.mark.thorough
 def test_a_folder_that_is_in_use_is_told_in_one_line(tmp_path):
     (tmp_path / "Snakefile").write_text(SNAKEFILE % "sleep 60; touch {output}")
     call = [sys.executable, "-m", "snakemake", "--cores", "1"]
