@@ -10,8 +10,8 @@ export CONFIG RELEASE
 VENV := .venv
 PYTHON ?= python3
 # What the API reference is about: the library that people import.
-API := abovechance abovechance.compare abovechance.variance abovechance.items abovechance.irt abovechance.smaller abovechance.adaptive abovechance.pvi abovechance.compat abovechance.chance abovechance.results abovechance.study \
-	abovechance.importers abovechance.published abovechance.shown
+API := abovechance abovechance.chance abovechance.pvi abovechance.compare abovechance.variance abovechance.items abovechance.compat \
+	abovechance.results abovechance.study abovechance.importers abovechance.published abovechance.shown
 # Each runs studies of its own, on two cores.
 TEST_PROCESSES := $(shell echo $$(( $(CORES) < 4 ? $(CORES) : 4 )))
 GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from abovechance.compare import compare, exchanged, over_prompts, over_seeds, pairs, trained
-from abovechance.comparison.paired import ScoreTest, bootstrap_interval
+from abovechance.compare.two_models import ScoreTest, bootstrap_interval
 from abovechance.core.files import write_text
 from abovechance.core.means import cluster_sums, clustered_mean
 

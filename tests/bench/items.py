@@ -12,10 +12,10 @@ import pandas as pd
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
-from abovechance.adaptive import Evaluation, better_of_two, better_than, replay
 from abovechance.core.files import write_text
-from abovechance.irt import Items, abilities, fit
-from abovechance.item_analysis.adaptive import LEVEL, WAYS
+from abovechance.items.adaptive import LEVEL, WAYS, Evaluation, replay
+from abovechance.items.questions import better_of_two, better_than
+from abovechance.items.response_theory import Items, abilities, fit
 
 NORMAL = 1.959964
 # rows, items and the share of responses that are missing

@@ -221,7 +221,7 @@ def test_a_script_makes_the_library_importable_before_it_imports_it(script):
 
 
 def test_every_data_file_of_the_library_is_reached_by_some_script():
-    data = {path for path in LIBRARY.rglob("*.*") if path.suffix not in (".py", ".pyc", ".typed")}
+    data = {path for path in LIBRARY.rglob("*.*") if path.suffix not in (".py", ".pyc", ".pyi", ".typed")}
     assert data
     assert data <= {path for script in SCRIPTS for path in reached(script)}
 
@@ -252,3 +252,10 @@ def test_every_rule_has_the_digest_of_its_own_script():
     # what the rule `download` makes is known by its hash
     assert [name for name, (_, code) in with_script.items() if code is None] == ["download"]
     assert all(code is None or code[1] == script[1] for script, code in with_script.values())
+
+
+def test_a_name_that_a_package_only_lists_is_imported_from_where_it_lies(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("from abovechance.chance import RandomBaseline\n")
+    with pytest.raises(ValueError, match="import it from where it lies"):
+        reached(script)

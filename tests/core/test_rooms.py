@@ -1,7 +1,11 @@
 """The library's rooms: who may import whom, and that nothing goes in a circle."""
 
 import ast
+import importlib
+import inspect
 import re
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -18,31 +22,18 @@ ROOMS = [
     "scoring",
     "training",
     "chance",
-    "information",
-    "comparison",
-    "series",
-    "item_analysis",
+    "pvi",
+    "compare",
+    "variance",
+    "items",
     "shown",
     "published",
     "importers",
     "archive",
     "cli",
 ]
-# What users import from, and what runs the command line: stand outside, and nothing inside imports them.
-FACES = {
-    "__init__",
-    "__main__",
-    "adaptive",
-    "baseline",
-    "compare",
-    "compat",
-    "irt",
-    "items",
-    "planning",
-    "pvi",
-    "smaller",
-    "variance",
-}
+# These stand outside, and nothing inside imports them.
+OUTSIDE = {"__init__", "__main__", "compat"}
 MODULES = sorted(LIBRARY.rglob("*.py"))
 
 
@@ -71,11 +62,11 @@ def room(name: str) -> str:
     return name.split(".")[1] if name.count(".") and name.split(".")[1] in ROOMS else ""
 
 
-def test_every_module_has_a_room_or_is_a_face():
+def test_every_module_has_a_room():
     outside = {
         name.removeprefix("abovechance").removeprefix(".") or "__init__" for name in NAMES if not room(name)
     }
-    assert outside == FACES
+    assert outside == OUTSIDE
     assert {room(name) for name in NAMES} - {""} == set(ROOMS)
 
 
@@ -108,3 +99,29 @@ def test_the_library_knows_nothing_of_snakemake():
 def test_tests_mirror_the_rooms():
     rooms = {path.parent.name for path in (REPOSITORY / "tests").glob("*/test_*.py")}
     assert set(ROOMS) <= rooms
+
+
+# Packages that give names of their modules on first use, as their stubs list them.
+LISTED = [name_of(path) for path in LIBRARY.rglob("__init__.py") if path.with_suffix(".pyi").is_file()]
+
+
+@pytest.mark.parametrize("package", LISTED)
+def test_names_are_there_whatever_was_imported_before(package):
+    """A function is not hidden by a module of its name, which Python puts in its place on import."""
+    modules = [name for name in NAMES if name.startswith(f"{package}.") and "__main__" not in name]
+    stub = Path(NAMES[package]).with_suffix(".pyi").read_text()
+    imported = [node for node in ast.walk(ast.parse(stub)) if isinstance(node, ast.ImportFrom)]
+    listed = {alias.asname for node in imported for alias in node.names}
+    for name in [package, *modules] if package != "abovechance" else [package]:
+        importlib.import_module(name)
+    found = importlib.import_module(package)
+    assert listed == {*found.__all__}
+    assert listed
+    for name in listed:
+        assert inspect.ismodule(getattr(found, name)) == (f"{package}.{name}" in NAMES), name
+
+
+def test_importing_the_package_loads_no_large_library():
+    run = [sys.executable, "-c", "import sys, abovechance; print(*sys.modules)"]
+    loaded = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numpy", "pandas", "torch", "scipy", "matplotlib"} & {*loaded}

@@ -13,7 +13,7 @@ import pytest
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_json_lines
 from abovechance.importers import Options, combine, read_runs
-from abovechance.series.evaluations import read_evaluations
+from abovechance.variance.evaluations import read_evaluations
 from tests.importers.test_importers import (
     helm_result,
     helm_stat,

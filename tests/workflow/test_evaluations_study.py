@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.conftest import REPOSITORY, snakemake
-from tests.series.test_evaluations import PYTHIA, result, write
+from tests.variance.test_evaluations import PYTHIA, result, write
 
 pytestmark = pytest.mark.workflow
 WIDE = {"t": 0.25, "other_a": 0.5, "other_b": 0.5}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.comparison.study import ANSWERS, answers
+from abovechance.compare.study import ANSWERS, answers
 from abovechance.core.settings import setting_of
 from abovechance.core.tables import read_parts
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.series.evaluations import EVALUATIONS, read_evaluations, with_chances, with_groups
+from abovechance.variance.evaluations import EVALUATIONS, read_evaluations, with_chances, with_groups
 
 with logged(snakemake):
     params = snakemake.params

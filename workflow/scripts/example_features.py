@@ -5,7 +5,7 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.core.tables import read_table
-from abovechance.item_analysis.features import EXAMPLE_FEATURES, features
+from abovechance.items.features import EXAMPLE_FEATURES, features
 
 with logged(snakemake):
     files, names = map(Path, snakemake.input.tasks), snakemake.params.tasks

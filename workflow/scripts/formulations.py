@@ -5,10 +5,10 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.core.tables import read_table, read_tables
-from abovechance.series.formulations import agreement, change
 from abovechance.shown import style
-from abovechance.shown.series import formulation_numbers, formulations_of_tasks
 from abovechance.shown.tables import write_all
+from abovechance.shown.variance import formulation_numbers, formulations_of_tasks
+from abovechance.variance.formulations import agreement, change
 
 with logged(snakemake):
     params, made = snakemake.params, list(snakemake.output)

@@ -6,7 +6,7 @@ from script_log import logged
 
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import read_parts, read_table
-from abovechance.information.hard_demonstrations import PVI_DEMONSTRATIONS, compared
+from abovechance.pvi.hard_demonstrations import PVI_DEMONSTRATIONS, compared
 from abovechance.results.predictions import predict
 from abovechance.scoring.store import read_asked
 

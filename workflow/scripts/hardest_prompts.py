@@ -5,8 +5,8 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.core.tables import read_table
-from abovechance.information.hard_demonstrations import hardest_of_labels
-from abovechance.information.table import of_scores
+from abovechance.pvi.hard_demonstrations import hardest_of_labels
+from abovechance.pvi.table import of_scores
 from abovechance.results.predictions import predict
 from abovechance.scoring.store import both_scored
 from abovechance.study.formats import shared_labels

@@ -7,9 +7,9 @@ from script_log import logged
 import pandas as pd
 
 from abovechance.core.tables import read_parts, read_table
-from abovechance.item_analysis.features import EXAMPLE_FEATURES
-from abovechance.item_analysis.matrices import matrices
-from abovechance.item_analysis.of_task import TABLES, Study, analyse
+from abovechance.items.features import EXAMPLE_FEATURES
+from abovechance.items.matrices import matrices
+from abovechance.items.of_task import TABLES, Study, analyse
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params

@@ -8,8 +8,8 @@ import pandas as pd
 
 from abovechance.core.files import read_csv
 from abovechance.core.tables import read_table, read_tables
-from abovechance.item_analysis import summary
-from abovechance.item_analysis.features import EXAMPLE_FEATURES
+from abovechance.items import summary
+from abovechance.items.features import EXAMPLE_FEATURES
 from abovechance.shown.tables import write_all
 
 with logged(snakemake):

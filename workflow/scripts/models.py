@@ -4,7 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.comparison.study import of_study
+from abovechance.compare.study import of_study
 from abovechance.core.tables import read_table, read_tables
 from abovechance.shown.tables import write_all
 

@@ -6,8 +6,8 @@ from script_log import logged
 
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import read_parts, read_table
-from abovechance.information import densities, examples, overview, pairs, runs
-from abovechance.information.table import PVI, labels_of, of_scores
+from abovechance.pvi import densities, examples, overview, pairs, runs
+from abovechance.pvi.table import PVI, labels_of, of_scores
 from abovechance.scoring.store import both_scored
 
 with logged(snakemake):

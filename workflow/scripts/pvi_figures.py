@@ -6,25 +6,25 @@ from script_log import logged
 
 from abovechance.core.files import read_csv
 from abovechance.core.tables import read_table, read_tables
-from abovechance.information import examples
-from abovechance.information.pairs import MODELS
-from abovechance.information.runs import tails
-from abovechance.shown import hardness, style
+from abovechance.pvi import examples
+from abovechance.pvi.pairs import MODELS
+from abovechance.pvi.runs import tails
+from abovechance.shown import pvi, style
 
 with logged(snakemake):
     files = snakemake.input
-    densities = hardness.density_numbers(read_tables(files.densities), read_tables(files.settings))
-    ends = hardness.tail_numbers(tails(read_tables(files.prompts)))
+    densities = pvi.density_numbers(read_tables(files.densities), read_tables(files.settings))
+    ends = pvi.tail_numbers(tails(read_tables(files.prompts)))
     tasks = dict(zip(snakemake.params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
     annotated = examples.annotated(read_tables(files.examples), examples.inputs_of(tasks))
-    agreed = hardness.annotation_numbers(annotated)
+    agreed = pvi.annotation_numbers(annotated)
     figures = [
-        ("pvi_densities", hardness.densities(densities), densities),
-        ("pvi_tails", hardness.tails(ends), ends),
-        ("pvi_annotations", hardness.annotators(agreed), agreed),
+        ("pvi_densities", pvi.densities(densities), densities),
+        ("pvi_tails", pvi.tails(ends), ends),
+        ("pvi_annotations", pvi.annotators(agreed), agreed),
     ]
     if snakemake.params.several:
         pairs = read_csv(files.pairs)
         pairs = pairs[pairs["between"] == MODELS]
-        figures.append(("pvi_models", hardness.models(pairs), pairs))
+        figures.append(("pvi_models", pvi.models(pairs), pairs))
     style.save_all(figures, snakemake.output)

@@ -8,8 +8,8 @@ import pandas as pd
 
 from abovechance.core.settings import SETTING
 from abovechance.core.tables import read_table, read_tables
-from abovechance.information import examples, pairs, runs
-from abovechance.information.table import labels_of
+from abovechance.pvi import examples, pairs, runs
+from abovechance.pvi.table import labels_of
 from abovechance.shown.tables import write_all
 
 with logged(snakemake):

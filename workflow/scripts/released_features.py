@@ -4,7 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.item_analysis.features import EXAMPLE_FEATURES, features
+from abovechance.items.features import EXAMPLE_FEATURES, features
 from abovechance.study.bigbench import read_bigbench_tasks
 from abovechance.study.downloads import check_sha256
 

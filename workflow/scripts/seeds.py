@@ -6,7 +6,7 @@ from script_log import logged
 
 import pandas as pd
 
-from abovechance.comparison.study import of_seeds
+from abovechance.compare.study import of_seeds
 from abovechance.core.tables import read_parts
 from abovechance.shown.tables import write_all
 

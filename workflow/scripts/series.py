@@ -5,10 +5,10 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.core.tables import read_table
-from abovechance.series.summary import of_evaluations
 from abovechance.shown import style
-from abovechance.shown.series import curve_numbers, curves, noise, noise_numbers, panels_of
 from abovechance.shown.tables import write_all
+from abovechance.shown.variance import curve_numbers, curves, noise, noise_numbers, panels_of
+from abovechance.variance.summary import of_evaluations
 
 with logged(snakemake):
     table, made = read_table(Path(snakemake.input[0])), list(snakemake.output)

@@ -5,8 +5,8 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.core.tables import read_tables
-from abovechance.series.evaluations import EVALUATIONS
-from abovechance.series.study import evaluations
+from abovechance.variance.evaluations import EVALUATIONS
+from abovechance.variance.study import evaluations
 
 with logged(snakemake):
     table = evaluations(read_tables(snakemake.input), snakemake.params.series)

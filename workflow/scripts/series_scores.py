@@ -6,7 +6,7 @@ from script_log import logged
 
 from abovechance.core.settings import setting_of
 from abovechance.core.tables import read_parts, read_table
-from abovechance.series.study import SERIES_SCORES, of_setting
+from abovechance.variance.study import SERIES_SCORES, of_setting
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params

@@ -1,36 +1,10 @@
-"""Is a model's best in-context-learning score better than chance?
+"""Can I believe this score? Is it better than chance, which examples are hard, is the difference real?
 
-The method is that of Yauney and Mimno, *Stronger Random Baselines for
-In-Context Learning* (COLM 2024).
+The names that most people need. The packages ``chance``, ``pvi``, ``compare``, ``variance`` and ``items``
+have the rest. Each is imported on first use, so that nothing waits for libraries that it does not need.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from abovechance.chance.baseline import RandomBaseline
-    from abovechance.chance.best_of import BestOf
-    from abovechance.chance.randomization import Answers, randomization_test
-    from abovechance.chance.verdicts import Verdict
-    from abovechance.shown.guessers import draw
-    from abovechance.study.own_tasks import task_chances
+import lazy_loader
 
 __version__ = "0.1.0"
-__all__ = ["Answers", "BestOf", "RandomBaseline", "Verdict", "draw", "randomization_test", "task_chances"]
-
-_HOMES = {
-    "Answers": "chance.randomization",
-    "BestOf": "chance.best_of",
-    "RandomBaseline": "chance.baseline",
-    "Verdict": "chance.verdicts",
-    "draw": "shown.guessers",
-    "randomization_test": "chance.randomization",
-    "task_chances": "study.own_tasks",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import on first use: a job that needs one module does not wait for all libraries."""
-    if name in _HOMES:
-        return getattr(import_module(f"abovechance.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'abovechance' has no attribute '{name}'")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,15 +1,15 @@
 """The command line: is this score better than chance?"""
 
-from abovechance.cli import chance, comparison, hardness, items, results, scores, studies, variance
+from abovechance.cli import chance, compare, items, pvi, results, scores, studies, variance
 from abovechance.cli.app import app, main
 
 __all__ = [
     "app",
     "chance",
-    "comparison",
-    "hardness",
+    "compare",
     "items",
     "main",
+    "pvi",
     "results",
     "scores",
     "studies",

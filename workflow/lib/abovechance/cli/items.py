@@ -15,7 +15,7 @@ from abovechance.cli.output import as_rows, check_writable, counted, show, tell_
 from abovechance.cli.results import given_paths, responses_of
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_csv
-from abovechance.item_analysis.matrices import in_short, items_of, matrices
+from abovechance.items.matrices import in_short, items_of, matrices
 
 SHOWN = 20  # items of a task
 # That only the better half gets an item right has a probability of 1/10 with five rows, and of 1/20 with six.

@@ -13,8 +13,8 @@ from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Chance, FigureFile, Json, Results
 from abovechance.cli.output import check_writable, counted, expanded, show, tell_note, write_figure
 from abovechance.core.errors import InputError, nearest
-from abovechance.series.evaluations import in_percent, read_evaluations
-from abovechance.series.summary import of_evaluations
+from abovechance.variance.evaluations import in_percent, read_evaluations
+from abovechance.variance.summary import of_evaluations
 
 FIGURES = (".png", ".pdf")
 MOST = 24  # panels of a figure
@@ -78,7 +78,7 @@ def variance(
 
 
 def _draw(table: pd.DataFrame, path: Path) -> None:
-    from abovechance.shown.series import curve_numbers, curves
+    from abovechance.shown.variance import curve_numbers, curves
 
     numbers = curve_numbers(table)
     if (panels := len(numbers[["task", "metric"]].drop_duplicates())) > MOST:

@@ -59,7 +59,7 @@ def _named_by(path: Path) -> frozenset[Path]:
     A data file lies beside the module that reads it, which has its name as a text.
     """
     named: set[Path] = set()
-    data = {other.name: other for other in path.parent.iterdir() if other.suffix not in ("", ".py")}
+    data = {other.name: other for other in path.parent.iterdir() if other.suffix not in ("", ".py", ".pyi")}
     for node in _run(ast.parse(path.read_text(encoding="utf-8"))):
         for name in _imported(node):
             named.update(_files_of(name, path))
@@ -88,8 +88,8 @@ def _imported(node: ast.AST) -> list[str]:
         if node.level:
             raise ValueError(f"line {node.lineno}: imports are written out here, from {PACKAGE} on")
         inside = [f"{node.module}.{alias.name}" for alias in node.names]
-        # `from abovechance import x` must mean a module: the face would hide where x lies
-        return inside if node.module == PACKAGE else [str(node.module), *inside]
+        # of a package that lists names in a stub, only modules: the list would hide where a name lies
+        return inside if _lists_names(str(node.module)) else [str(node.module), *inside]
     return []
 
 
@@ -97,14 +97,21 @@ def _files_of(name: str, importer: Path) -> Iterator[Path]:
     """The files that importing a dotted name runs, if it is of this library or of a script's folder."""
     parts = name.split(".")
     if parts[0] == PACKAGE:
+        hidden = _lists_names(".".join(parts[:-1])) and _module(name) is None
         names = (".".join(parts[:length]) for length in range(2, len(parts) + 1))
-        if not (files := [path for path in map(_module, names) if path is not None]):
+        if hidden or not (files := [path for path in map(_module, names) if path is not None]):
             raise ValueError(
                 f"{importer}: imports {name}, which is not a module; import it from where it lies"
             )
         yield from files
     elif (beside := importer.with_name(f"{name}.py")).is_file() and LIBRARY not in importer.parents:
         yield beside
+
+
+def _lists_names(name: str) -> bool:
+    """Whether a package gives names of its modules on first use, which its stub lists."""
+    parts = name.split(".")
+    return name == PACKAGE or (parts[0] == PACKAGE and LIBRARY.joinpath(*parts[1:], "__init__.pyi").is_file())
 
 
 def _module(name: str) -> Path | None:

@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from abovechance.comparison import many
-from abovechance.comparison.responses import Responses
+from abovechance.compare import many
+from abovechance.compare.responses import Responses
 from abovechance.core.means import clustered_mean
 from abovechance.shown import style
 from abovechance.shown.panels import in_order, legend_label, percent_axis, plain

@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from abovechance.item_analysis.features import grouped
-from abovechance.item_analysis.smaller import ALL
+from abovechance.items.features import grouped
+from abovechance.items.smaller import ALL
 from abovechance.shown import style
 from abovechance.shown.panels import (
     empty_figure,

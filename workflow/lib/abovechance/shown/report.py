@@ -16,9 +16,9 @@ import pandas as pd
 
 from abovechance.chance.conclusion import in_words, probability
 from abovechance.core.files import read_csv
-from abovechance.series.evaluations import ACCURACY
 from abovechance.shown import style
 from abovechance.shown.tables import readable, verdict_counts
+from abovechance.variance.evaluations import ACCURACY
 
 if TYPE_CHECKING:
     from abovechance.shown.catalogue import ShownFigure, ShownTable

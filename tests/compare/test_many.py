@@ -1,0 +1,305 @@
+"""Orders of many models, several prompts, and where scores vary."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from abovechance.compare import (
+    compare,
+    exchanged,
+    many,
+    over_prompts,
+    paired,
+    pairs,
+    ranks,
+    together,
+    trained,
+    unpaired,
+    variance_components,
+)
+from abovechance.compare.many import _letters
+from abovechance.compare.study import of_study
+from abovechance.core.errors import InputError
+
+
+def responses(skills: list[float], examples: int = 300, seed: int = 0) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    hard = generator.normal(size=examples)
+    noise = generator.normal(0, 0.7, (len(skills), examples))
+    return (np.array(skills)[:, None] + hard + noise > 0).astype(float)
+
+
+def test_pairs_are_those_of_two_models_and_adjusted_for_their_number():
+    scores = responses([0.0, 0.1, 1.0])
+    table = pairs(paired(scores), ["a", "b", "c"]).set_index(["first", "second"])
+    for (one, other), row in table.iterrows():
+        pair = compare(scores["abc".index(one)], scores["abc".index(other)])
+        assert row["difference"] == pytest.approx(pair.difference)
+        assert row["difference"] >= 0
+        assert row["p"] == pytest.approx(pair.p)
+        assert row["error"] == pytest.approx(pair.error, rel=0.1)
+        # for all pairs at once, so wider than for one
+        assert row["low"] < pair.low
+        assert row["high"] > pair.high
+    assert (table["holm"] >= table["bh"]).all()
+    assert (table["bh"] >= table["p"]).all()
+    assert table["flips"].between(0, 0.5).all()
+
+
+def test_ranks_are_sure_where_models_differ_and_open_where_they_do_not():
+    table = ranks(paired(responses([0.0, 0.02, 1.5, 1.52], examples=600)), list("abcd")).set_index("model")
+    assert set(table.index[:2]) == {"c", "d"}
+    assert table.loc[["c", "d"], ["rank_low", "rank_high"]].to_numpy().tolist() == [[1, 2]] * 2
+    assert table.loc[["a", "b"], ["rank_low", "rank_high"]].to_numpy().tolist() == [[3, 4]] * 2
+    assert table["groups"].to_dict() == {"c": "a", "d": "a", "a": "b", "b": "b"}
+    assert table["best"].sum() == pytest.approx(1)
+    assert table.loc[["a", "b"], "best"].max() == 0
+
+
+def test_intervals_of_ranks_hold_the_true_ranks_of_all_models_at_once():
+    """Five models of which two are equal; at least 95 % of studies, but for the draws."""
+    skills, held = [0.0, 0.0, 0.3, 0.6, 0.9], []
+    for seed in range(150):
+        table = ranks(paired(responses(skills, 150, seed), draws=400), list("abcde")).set_index("model")
+        true = {"e": (1, 1), "d": (2, 2), "c": (3, 3), "a": (4, 5), "b": (4, 5)}
+        held.append(
+            all(
+                table.loc[name, "rank_low"] <= high and table.loc[name, "rank_high"] >= low
+                for name, (low, high) in true.items()
+            )
+        )
+    assert np.mean(held) >= 0.92
+
+
+@given(st.integers(1, 7), st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
+def test_two_share_a_letter_unless_they_differ(count, drawn):
+    names = [f"m{place}" for place in range(count)]
+    differ = {(names[one], names[other]) for one, other in drawn if one < other < count}
+    letters = _letters(names, differ)
+    for place, one in enumerate(names):
+        assert letters[one]
+        for other in names[place + 1 :]:
+            assert bool(set(letters[one]) & set(letters[other])) == ((one, other) not in differ)
+
+
+def test_unpaired_models_are_two_proportions():
+    table = pairs(unpaired([0.7, 0.6], [400, 500], draws=20_000), ["a", "b"])
+    error = np.sqrt(0.7 * 0.3 / 400 + 0.6 * 0.4 / 500)
+    assert table["error"].iloc[0] == pytest.approx(error, rel=0.03)
+    assert table["p"].iloc[0] == stats.fisher_exact([[280, 120], [300, 200]]).pvalue
+    assert table["high"].iloc[0] - 0.1 == pytest.approx(1.96 * error, rel=0.04)
+    same = pairs(unpaired([1.0, 1.0], 10), ["a", "b"])
+    assert same["p"].tolist() == [1]
+    # that ten of ten are right does not say that all are
+    assert same["low"].iloc[0] < -0.1 < 0.1 < same["high"].iloc[0]
+
+
+def test_a_few_examples_of_a_leaderboard_tell_nothing_apart():
+    drawn = unpaired([1.0, 0.0], 2)
+    table = pairs(drawn, ["a", "b"])
+    assert table["p"].tolist() == [pytest.approx(1 / 3)]
+    assert table["low"].iloc[0] < 0
+    assert set(ranks(drawn, ["a", "b"])["groups"]) == {"a"}
+    for accuracies, examples in (([0.5, np.nan], 10), ([0.5, 77], 10), ([0.5, 0.5], 0)):
+        with pytest.raises(InputError, match=r"accuracies are in \[0, 1\]"):
+            unpaired(accuracies, examples)
+
+
+def test_what_does_not_vary_is_told_apart_by_the_exact_test_alone():
+    few = paired([[1, 1, 1, 0], [0, 0, 1, 0]], clusters=[0, 0, 0, 0])
+    assert pairs(few, ["a", "b"])[["low", "high"]].isna().all(axis=None)
+    assert set(ranks(few, ["a", "b"])["groups"]) == {"a"}
+    five, many = (paired([np.ones(count), np.zeros(count)]) for count in (3, 50))
+    assert set(ranks(five, ["a", "b"])["groups"]) == {"a"}
+    assert ranks(many, ["a", "b"])["groups"].tolist() == ["a", "b"]
+
+
+def test_means_over_prompts_have_an_exact_p():
+    """Draws alone could not be below one in ten thousand, which many pairs' adjusted p never reaches."""
+    generator = np.random.default_rng(3)
+    scores = np.array([generator.binomial(3, p, 200) / 3 for p in (0.9, 0.1)])
+    assert pairs(paired(scores), ["a", "b"])["p"].iloc[0] < 1e-40
+    small = np.array([generator.binomial(3, p, 9) / 3 for p in (0.6, 0.5)])
+    own = small[0] - small[1]
+    signs = np.array([*product([-1, 1], repeat=9)])
+    expected = (np.abs(signs @ own) >= abs(own.sum()) - 1e-9).mean()
+    assert exchanged(own) == pytest.approx(expected)
+
+
+def test_tasks_are_drawn_apart_unless_they_have_the_same_examples(monkeypatch):
+    """Data that are sorted by label would otherwise belong together, place by place."""
+    generator = np.random.default_rng(4)
+    rows = []
+    for task, sign in (("one", 1), ("other", -1)):
+        for model, turned in (("a", 1), ("b", -1)):
+            p = 0.5 + 0.4 * sign * turned * np.linspace(-1, 1, 200)
+            right = generator.random(200) < p
+            rows.append(
+                pd.DataFrame(
+                    {"model": model, "task": task, "shots": 0, "example": [f"{task}{i}" for i in range(200)]}
+                ).assign(correct=right.astype(float), prompts=1)
+            )
+    table = pd.concat(rows, ignore_index=True)
+    apart = table.set_index(["task", "model"])["correct"]
+    variances = [
+        np.var(apart[task, "a"].to_numpy() - apart[task, "b"].to_numpy()) / 200 for task in ("one", "other")
+    ]
+    found = of_study(table).overall
+    expected = np.sqrt(sum(variances)) / 2
+    assert set(found["groups"]) == {"a"}
+    alike = table.assign(example=table["example"].str.replace("one|other", "", regex=True))
+    drawn = [
+        trained([[apart[task, model].to_numpy()] for model in "ab"], of_examples=place)
+        for place, task in enumerate(("one", "other"))
+    ]
+    assert pairs(together(drawn), ["a", "b"])["error"].iloc[0] == pytest.approx(expected, rel=0.1)
+    assert len(of_study(alike).overall) == 2
+    told = []
+    monkeypatch.setattr(many, "trained", lambda *a, **k: (told.append(k["of_examples"]), trained(*a, **k))[1])
+    of_study(table)
+    of_study(alike)
+    assert len({*told[:2]}) == 2
+    assert len({*told[2:]}) == 1
+
+
+def test_names_are_of_one_model_each():
+    drawn = paired([[1, 0, 1], [0, 0, 1]])
+    with pytest.raises(InputError, match="each with a name of its own"):
+        ranks(drawn, ["a", "a"])
+    with pytest.raises(InputError, match="right would be at least two"):
+        ranks(paired([[1, 0, 1]]), ["a"])
+    with pytest.raises(InputError, match="right would be models and examples"):
+        paired(np.zeros((2, 0)))
+
+
+@pytest.mark.parametrize("examples", [10, 20])
+def test_few_examples_and_many_models_are_seldom_told_apart_wrongly(examples):
+    generator = np.random.default_rng(examples)
+    wrong = 0
+    for _ in range(150):
+        drawn = paired((generator.random((4, examples)) < 0.6).astype(float), draws=1000)
+        wrong += (pairs(drawn, [*"abcd"])["low"] > 0).any()
+    assert wrong / 150 <= 0.1
+
+
+def test_tasks_together_count_alike():
+    first, second = paired(responses([0.0, 0.5], 50)), paired(responses([0.4, 0.0], 5000, seed=1))
+    both = together([first, second])
+    assert both.scores == pytest.approx((first.scores + second.scores) / 2)
+    assert both.draws.std(axis=0) == pytest.approx(
+        np.hypot(first.draws.std(axis=0), second.draws.std(axis=0)) / 2, rel=0.1
+    )
+
+
+def test_a_score_that_is_missing_is_told():
+    with pytest.raises(InputError, match="right would be models and examples, all there"):
+        paired([[1, np.nan], [0, 1]])
+
+
+def of_prompts(offsets: float, seed: int = 0, prompts: int = 8, examples: int = 200) -> np.ndarray:
+    """Two models whose prompts matter by themselves."""
+    generator = np.random.default_rng(seed)
+    own = generator.normal(0, offsets, (2, prompts, 1))
+    hard, noise = generator.normal(size=examples), generator.normal(0, 0.5, (2, prompts, examples))
+    return (own + hard + noise > 0).astype(float)
+
+
+def test_over_prompts_like_these_is_wider_where_prompts_matter():
+    scores = of_prompts(0.5)
+    found = over_prompts(*scores)
+    assert found.mean.difference == pytest.approx(scores[0].mean() - scores[1].mean())
+    pair = compare(scores[0].mean(axis=0), scores[1].mean(axis=0))
+    assert (found.mean.low, found.mean.high) == pytest.approx((pair.low, pair.high), abs=0.01)
+    widths = {name: getattr(found, name).high - getattr(found, name).low for name in ("mean", "population")}
+    assert widths["population"] > 2 * widths["mean"]
+    best = scores.mean(axis=2).max(axis=1)
+    assert found.best.difference == pytest.approx(best[0] - best[1], abs=0.05)
+    one = over_prompts(scores[0][:1], scores[1][:1])
+    assert one.best.difference == pytest.approx(one.mean.difference)  # nothing to choose
+    assert one.best.high - one.best.low > one.mean.high - one.mean.low  # on half of the examples
+    assert np.isnan(one.population.low)
+
+
+def test_one_of_twenty_equal_prompts_is_not_better_than_one_alone():
+    """The difference of best scores is high by luck; its interval excluded 0 in 65 %."""
+    excluded, differences = [], []
+    for seed in range(100):
+        generator = np.random.default_rng(seed)
+        hard = generator.normal(size=100)
+        drive = hard + generator.normal(size=(2, 20, 100))
+        bounds = np.full((2, 20, 1), 0.36)
+        bounds[1, 1:] = -0.7
+        found = over_prompts(*(drive < bounds).astype(float)).best
+        excluded.append(found.low > 0 or found.high < 0)
+        differences.append(found.difference)
+    assert np.mean(excluded) <= 0.05
+    assert np.mean(differences) == pytest.approx(0, abs=3 * np.std(differences) / 10)
+
+
+def test_prompts_like_these_hold_the_truth():
+    """Two models that differ in nothing but which prompts they like."""
+    found = [over_prompts(*of_prompts(0.4, seed)) for seed in range(200)]
+    held = {
+        name: np.mean([getattr(one, name).low <= 0 <= getattr(one, name).high for one in found])
+        for name in ("mean", "population")
+    }
+    assert held["population"] >= 0.9
+    assert held["mean"] < 0.7  # these prompts, not others
+
+
+def test_prompts_that_are_not_evaluated_on_their_demonstrations_are_compared_on_the_others():
+    scores = of_prompts(0.3, prompts=4, examples=40)
+    scores[:, [0, 1, 2, 3], [5, 6, 7, 8]] = np.nan
+    found = over_prompts(*scores)
+    expected = np.nanmean(scores, axis=2).mean(axis=1)
+    assert found.mean.difference == pytest.approx(expected[0] - expected[1])
+    scores[0, 0, 0] = np.nan
+    with pytest.raises(InputError, match="a score is missing of one model"):
+        over_prompts(*scores)
+
+
+def test_components_are_those_that_made_the_scores():
+    generator = np.random.default_rng(0)
+    models, prompts, examples = (generator.normal(0, s, n) for s, n in ((2.0, 40), (1.0, 40), (3.0, 60)))
+    noise = generator.normal(0, 0.5, (40, 40, 60))
+    together = generator.normal(0, 1.5, (40, 1, 60))
+    scores = models[:, None, None] + prompts[:, None] + examples + together + noise
+    table = variance_components(scores, ["models", "prompts", "examples"]).set_index("of")["variance"]
+    assert table["models x prompts x examples"] == pytest.approx(0.25, rel=0.05)
+    assert table["models x examples"] == pytest.approx(2.25, rel=0.1)
+    assert table["prompts x examples"] == pytest.approx(0, abs=0.02)
+    for name, values in (("models", models), ("prompts", prompts), ("examples", examples)):
+        assert table[name] == pytest.approx(values.var(ddof=1), rel=0.1)
+
+
+def test_components_of_two_factors_are_the_textbooks():
+    """By the mean squares of a table without repetition."""
+    scores = np.array([[3.0, 5.0, 4.0], [6.0, 9.0, 6.0]])
+    rows = 3 * ((scores.mean(axis=1) - scores.mean()) ** 2).sum()
+    columns = 2 * ((scores.mean(axis=0) - scores.mean()) ** 2).sum() / 2
+    rest = scores - scores.mean(axis=0) - scores.mean(axis=1, keepdims=True) + scores.mean()
+    residual = (rest**2).sum() / 2
+    table = variance_components(scores, ["prompts", "examples"])
+    assert table["of"].tolist() == ["prompts", "examples", "prompts x examples"]
+    assert table["variance"].tolist() == pytest.approx(
+        [(rows - residual) / 3, (columns - residual) / 2, residual]
+    )
+    assert table["share"].sum() == pytest.approx(1)
+    assert table["deviation"].iloc[2] == pytest.approx(np.sqrt(residual / 6))
+
+
+def test_of_one_number_of_a_factor_nothing_can_be_said():
+    for scores, factors, told in (
+        (np.ones((1, 5)), ["prompts", "examples"], "there is one of prompts"),
+        (np.ones((2, 5)), ["examples"], "2 dimensions for 1 factors"),
+        (np.array([[1, np.nan], [1, 1]]), ["prompts", "examples"], "a score is missing"),
+    ):
+        with pytest.raises(InputError, match=told):
+            variance_components(scores, factors)
+    assert np.isnan(variance_components(np.ones((3, 4)), ["prompts", "examples"])["share"]).all()
+    assert isinstance(variance_components(np.eye(3), ["a", "b"]), pd.DataFrame)

@@ -1,0 +1,318 @@
+"""How answers are arranged, and what the command says of them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from abovechance.chance.multiplicity import adjusted
+from abovechance.cli import app
+from abovechance.compare import compare
+from abovechance.compare.leaderboard import read_leaderboard
+from abovechance.compare.responses import arrange
+from abovechance.compare.study import answers, of_study
+from abovechance.core.errors import InputError
+from tests.importers.test_lm_eval import lm_sample, write_lm
+
+
+def rows(model: str, correct: dict[str, float], prompt: str = "p", task: str = "t") -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"model": model, "task": task, "shots": 0, "prompt": prompt, "example": example, "score": score}
+            for example, score in correct.items()
+        ]
+    )
+
+
+def test_models_are_compared_on_the_examples_that_all_have_in_whatever_order_they_stand():
+    first = rows("a", {"1": 1, "2": 0, "3": 1, "4": 1})
+    second = rows("b", {"3": 0, "2": 1, "1": 1, "9": 0})
+    (found,) = arrange(pd.concat([first, second]))
+    assert dict(zip(found.examples, found.by_example.T.tolist(), strict=True)) == {
+        "1": [1, 1],
+        "2": [0, 1],
+        "3": [1, 0],
+    }
+    assert found.notes == ["t, 0-shot: compared on the 3 examples that all models have, of 5"]
+    with pytest.raises(InputError, match="a and b have 1 of 3 examples in common"):
+        list(arrange(pd.concat([rows("a", {"1": 1, "2": 1}), rows("b", {"2": 1, "3": 1})])))
+    with pytest.raises(InputError, match="example '1' stands twice for 'a'"):
+        list(arrange(pd.concat([first, first, second])))
+    assert not list(arrange(first))
+
+
+def test_prompts_are_paired_by_their_names_and_what_one_lacks_all_lack():
+    table = pd.concat(
+        [rows(model, {"1": 1, "2": 0, "3": 1}, prompt) for model in "ab" for prompt in ("x", "y")]
+    )
+    lacking = table.drop(index=0)  # example 1 of each
+    lacking = pd.concat(
+        [lacking, rows("a", {"1": 1}, "x"), rows("b", {"1": 0}, "x"), rows("a", {"1": 1}, "y")]
+    )
+    (found,) = arrange(lacking)
+    assert found.prompts == ["x", "y"]
+    assert found.scores.shape == (2, 2, 3)
+    place = found.examples.index("1")
+    assert np.isnan(found.scores[:, 1, place]).all()  # of y, model b has no example 1
+    assert found.scores[:, 0, place].tolist() == [1, 0]
+    assert found.complete.shape == (2, 2, 2)
+
+
+def test_other_prompts_are_means():
+    table = pd.concat(
+        [rows("a", {"1": 1, "2": 0}, "x"), rows("a", {"1": 0, "2": 0}, "y"), rows("b", {"1": 1, "2": 1}, "z")]
+    )
+    (found,) = arrange(table)
+    assert found.by_example.tolist() == [[0.5, 0], [1, 1]]
+    assert "models have other prompts (a 2, b 1)" in found.notes[0]
+
+
+def test_clusters_go_with_their_examples():
+    table = pd.concat([rows(model, {"1": 1, "2": 0, "3": 1}) for model in "ab"])
+    (found,) = arrange(table, {"t": pd.Series([7, 8, 7], ["3", "2", "1"])})
+    assert dict(zip(found.examples, found.clusters, strict=True)) == {"1": 7, "2": 8, "3": 7}
+
+
+def study_of(skills: dict[str, float], tasks: int = 2) -> pd.DataFrame:
+    generator = np.random.default_rng(0)
+    parts = []
+    for task in range(tasks):
+        hard = generator.normal(size=80)
+        for model, skill in skills.items():
+            right = (hard + skill + generator.normal(0, 0.5, (3, 80)) > 0).astype(float)
+            own = {"model": model, "task": f"t{task}", "shots": 1, "example": [f"e{i}" for i in range(80)]}
+            parts.append(pd.DataFrame(own | {"prompts": 3, "correct": right.mean(axis=0)}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_a_study_has_its_models_by_task_and_over_all_tasks():
+    table = study_of({"a": 0.0, "b": 1.0, "c": 0.05})
+    found = of_study(table)
+    assert len(found.ranks) == 6
+    assert len(found.pairs) == 6
+    overall = found.overall.set_index("model")
+    assert overall["score"].to_dict() == pytest.approx(table.groupby("model")["correct"].mean().to_dict())
+    assert overall.loc["b", ["rank_low", "rank_high", "tasks"]].tolist() == [1, 1, 2]
+    (pair,) = found.pairs[
+        (found.pairs["task"] == "t0") & ~found.pairs[["first", "second"]].isin(["c"]).any(axis=1)
+    ].to_dict("records")
+    own = {name: rows["correct"].to_numpy() for name, rows in table[table["task"] == "t0"].groupby("model")}
+    assert pair["difference"] == pytest.approx(own["b"].mean() - own["a"].mean())
+    # over tasks that all models have, whichever order they stand in
+    lacking = table[~((table["model"] == "c") & (table["task"] == "t1"))]
+    assert set(of_study(lacking).overall["tasks"]) == {1}
+    turned = of_study(table.iloc[::-1]).overall.set_index("model")["score"]
+    assert turned.to_dict() == pytest.approx(overall["score"].to_dict())
+    assert of_study(study_of({"a": 0.0})).ranks.empty
+
+
+def test_answers_are_shares_of_prompts():
+    rows = [
+        {"prompt": prompt, "example": example, "correct": example == "x" or prompt == 0}
+        for prompt in range(4)
+        for example in ("x", "y")
+        if (prompt, example) != (3, "y")
+    ]
+    found = answers(pd.DataFrame(rows)).set_index("example")
+    assert found["correct"].to_dict() == pytest.approx({"x": 1, "y": 1 / 3})
+    assert found["prompts"].to_dict() == {"x": 4, "y": 3}
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(app, ["compare", *arguments])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def write(folder: Path, name: str, model: str, correct: list[int]) -> str:
+    rows = [
+        {"example": place, "correct": value, "model": model, "task": "t"}
+        for place, value in enumerate(correct)
+    ]
+    pd.DataFrame(rows).to_csv(folder / name, index=False)
+    return str(folder / name)
+
+
+ONE, OTHER = [1] * 30 + [0] * 10, [1] * 12 + [0] * 28
+
+
+def test_two_models_from_two_files(tmp_path):
+    paths = [write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", OTHER)]
+    (found,) = json.loads(run(*paths, "--json"))
+    expected = compare(ONE, OTHER)._asdict()
+    (given,) = found["comparison"]
+    assert given == pytest.approx(expected, nan_ok=True)
+    said = run(*paths, "--seed-deviation", "0.5")
+    assert "a is better by 45.0 points" in said
+    assert (
+        "It is below the standard deviation of one training's score over seeds, 50.0 points (as given);"
+        in said
+    )
+    swapped = run(*reversed(paths))
+    assert "a is better by 45.0 points" in swapped
+
+
+def test_two_files_of_one_model_are_two(tmp_path):
+    paths = [write(tmp_path, "before.csv", "m", ONE), write(tmp_path, "after.csv", "m", OTHER)]
+    assert "m (before.csv) is better by" in run(*paths)
+
+
+def test_three_models_are_ranked(tmp_path):
+    paths = [
+        write(tmp_path, f"{name}.csv", name, own) for name, own in (("a", ONE), ("b", OTHER), ("c", ONE))
+    ]
+    (found,) = json.loads(run(*paths, "--json"))
+    assert [row["groups"] for row in found["ranks"]] == ["a", "a", "b"]
+    assert len(found["pairs"]) == 3
+    assert "All pairs, the better model first" in run(*paths)
+    run(*paths, "--figure", str(tmp_path / "scores.png"))
+    assert (tmp_path / "scores.png").stat().st_size > 5000
+    shown = pd.read_csv(tmp_path / "scores.csv").set_index("model")
+    assert shown.loc["a", ["score", "groups"]].tolist() == [0.75, "a"]
+    assert shown.loc["a", "low"] < 0.75 < shown.loc["a", "high"]
+
+
+def test_logs_of_lm_evaluation_harness(tmp_path):
+    samples = [lm_sample(doc, [-1.0, -2.0], 0) for doc in range(8)]
+    write_lm(tmp_path / "one", samples)
+    write_lm(tmp_path / "other", [lm_sample(doc, [-1.0, -2.0 + 2 * (doc < 5)], 0) for doc in range(8)])
+    results = next((tmp_path / "other").glob("results*.json"))
+    results.write_text(results.read_text().replace("org/model", "org/other"))
+    (found,) = json.loads(run(str(tmp_path / "one"), str(tmp_path / "other"), "--json"))
+    assert found["models"] == ["org--model", "org--other"]
+    assert found["comparison"][0]["difference"] == pytest.approx(5 / 8)
+
+
+def test_prompts_of_both_models(tmp_path):
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame(
+        [
+            {"model": model, "task": "t", "prompt": prompt, "example": example}
+            | {"correct": int(generator.random() < 0.6)}
+            for model in "ab"
+            for prompt in range(3)
+            for example in range(40)
+        ]
+    )
+    table.to_csv(tmp_path / "x.csv", index=False)
+    (found,) = json.loads(run(str(tmp_path / "x.csv"), "--json"))
+    assert [row["of"] for row in found["over_prompts"]] == ["mean", "population", "best"]
+    assert [row["of"] for row in found["components"]][:3] == ["models", "prompts", "examples"]
+    assert "Where single answers vary" in run(str(tmp_path / "x.csv"))
+
+
+def several_tasks(path: Path, models: dict[str, float]) -> Path:
+    generator = np.random.default_rng(0)
+    lines = ["model,task,example,correct"]
+    for task, gap in (("x", 0.4), ("y", 0.0), ("z", 0.25)):
+        hard = generator.random(80)
+        for model, skill in models.items():
+            lines += [f"{model},{task},{e},{int(hard[e] < 0.4 + gap * skill)}" for e in range(80)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_several_tasks_have_a_mean_and_are_adjusted_for_their_number(tmp_path):
+    path = several_tasks(tmp_path / "two.csv", {"a": 0.0, "b": 1.0})
+    *tasks, over = json.loads(CliRunner().invoke(app, ["compare", str(path), "--json"]).stdout)
+    p = [task["headline"]["p"] for task in tasks]
+    assert [task["headline"]["holm"] for task in tasks] == pytest.approx(adjusted(p, "holm"))
+    assert [task["headline"]["bh"] for task in tasks] == pytest.approx(adjusted(p, "bh"))
+    assert over["tasks"] == ["x", "y", "z"]
+    (pair,) = over["pairs"]
+    assert (pair["first"], pair["second"]) == ("b", "a")
+    signed = [task["headline"]["difference"] * (1 if task["models"][0] == "b" else -1) for task in tasks]
+    assert pair["difference"] == pytest.approx(np.mean(signed))
+    # tasks are independent: the standard error of their mean
+    errors = [task["comparison"][0]["error"] for task in tasks]
+    assert pair["error"] == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 3, rel=0.1)
+    said = " ".join(CliRunner().invoke(app, ["compare", str(path)]).output.split())
+    assert "Mean over 3 tasks, 0-shot, each task counted alike b is better by" in said
+    assert "2 of 3 differences have p <= 0.05, and 2 after Holm's correction" in said
+
+
+def test_many_models_on_several_tasks_are_adjusted_for_all_pairs(tmp_path):
+    path = several_tasks(tmp_path / "three.csv", {"a": 0.0, "b": 1.0, "c": 0.5})
+    *tasks, over = json.loads(CliRunner().invoke(app, ["compare", str(path), "--json"]).stdout)
+    pairs = [pair for task in tasks for pair in task["pairs"]]
+    assert [pair["holm"] for pair in pairs] == pytest.approx(adjusted([pair["p"] for pair in pairs], "holm"))
+    assert [row["model"] for row in over["ranks"]] == ["b", "c", "a"]
+
+
+def test_an_accuracy_that_no_number_of_examples_gives_is_told(tmp_path):
+    (tmp_path / "board.csv").write_text("model,accuracy,n\na,0.333,100\nb,0.57,100\nc,0.5,3\n")
+    said = " ".join(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv")]).output.split())
+    assert "row 2: no number of 100 examples gives 'a' an accuracy of 0.333; 33 correct answers" in said
+    assert "row 4: no number of 3 examples gives 'c' an accuracy of 0.5; 2 correct answers" in said
+    assert "'b'" not in said
+
+
+def test_a_model_that_can_have_any_rank_has_no_share_of_being_the_best(tmp_path):
+    board = "model,accuracy,n\n" + "".join(f"m{place},0.5,400\n" for place in range(110)) + "new,0.5,2\n"
+    (tmp_path / "board.csv").write_text(board)
+    (found,) = json.loads(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv"), "--json"]).stdout)
+    assert {row["best"] for row in found["ranks"]} == {None}
+
+
+def test_a_leaderboard_is_unpaired(tmp_path):
+    path = tmp_path / "board.csv"
+    path.write_text("model,accuracy,n,year\na,0.8,1000,1\nb,0.6,1000,2\n")
+    (found,) = json.loads(run(str(path), "--json"))
+    assert found["paired"] is False
+    assert [row["model"] for row in found["ranks"]] == ["a", "b"]
+    assert run(str(path)).startswith("Unpaired, since only accuracies are known")
+    path.write_text("model,task,accuracy,n\na,t,0.8,10\nb,t,0.7,20\na,u,0.5,10\n")
+    assert read_leaderboard(path)["task"].tolist() == ["t", "t", "u"]
+
+
+def test_a_figures_numbers_do_not_take_the_place_of_an_input(tmp_path):
+    paths = [write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", OTHER)]
+    before = Path(paths[0]).read_text()
+    done = CliRunner().invoke(app, ["compare", *map(str, paths), "--figure", str(tmp_path / "a.png")])
+    assert "which is another file" in str(done.exception)
+    assert Path(paths[0]).read_text() == before
+    for _ in range(2):  # its own it writes again
+        assert run(*paths, "--figure", str(tmp_path / "scores.png"))
+    assert (tmp_path / "scores.csv").is_file()
+
+
+def test_options_that_would_be_ignored_are_told(tmp_path):
+    paths = [write(tmp_path, f"{name}.csv", name, ONE if name == "a" else OTHER) for name in "abc"]
+    done = CliRunner().invoke(app, ["compare", *map(str, paths), "--power", "0.5"])
+    assert "--power" in str(done.exception)
+    (found,) = json.loads(run(*paths, "--seed-deviation", "0.5", "--json"))
+    assert [pair["below_seed"] for pair in found["pairs"]] == [True] * 3
+
+
+def test_models_that_answer_alike_are_not_said_to_be_equal(tmp_path):
+    said = run(write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", ONE))
+    assert f"Both have the same score on each of {len(ONE)} examples." in said
+    assert "they may differ, on up to 7% of them (95% bound)" in said
+
+
+def table_of(prompts: dict[str, dict[str, int]]) -> pd.DataFrame:
+    """Scores of 1 of each model's prompts on so many examples."""
+    return pd.DataFrame(
+        {"model": model, "prompt": prompt, "example": f"e{number}", "score": float(number % 2)}
+        for model, own in prompts.items()
+        for prompt, examples in own.items()
+        for number in range(examples)
+    ).assign(task="t", shots=0)
+
+
+def test_models_are_compared_on_the_prompts_that_both_have():
+    table = table_of({"a": {"p0": 9, "p1": 9, "p2": 9}, "b": {"p0": 9, "p1": 9}})
+    (found,) = arrange(table)
+    assert found.prompts == ["p0", "p1"]
+    assert found.notes == ["t, 0-shot: compared on the 2 prompts that all models have (a 3, b 2)"]
+    (apart,) = arrange(table_of({"a": {"p0": 9}, "b": {"p1": 9, "p2": 9}}))
+    assert len(apart.prompts) == 1
+    assert "models have other prompts" in apart.notes[0]
+
+
+def test_prompts_on_other_examples_are_told():
+    (found,) = arrange(table_of({"a": {"p0": 2, "p1": 9}, "b": {"p0": 2, "p1": 9}}))
+    assert "prompts are evaluated on 2 to 9 examples" in found.notes[0]

@@ -1,0 +1,252 @@
+"""Models that were trained several times: against other packages' tests, and by simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from abovechance.compare.components import variance_components
+from abovechance.compare.many import flips, paired, pairs, ranks, trained
+from abovechance.compare.responses import arrange
+from abovechance.compare.seeds import over_seeds
+from abovechance.compare.study import as_trainings, of_seeds, of_study
+from abovechance.compare.two_models import compare
+from abovechance.core.errors import InputError
+from abovechance.core.means import clustered_mean
+from abovechance.study.series import compared_as, last_checkpoints
+
+
+def simulated(seed: int, counts=(5, 5), deviation=0.1, examples=200) -> list[np.ndarray]:
+    """Two models that are right on the same examples more often, and alike but for their seeds."""
+    generator = np.random.default_rng(seed)
+    hard = generator.normal(size=examples)
+    return [
+        (
+            generator.normal(size=(count, examples))
+            + hard
+            + generator.normal(size=(count, 1)) * 4 * deviation
+            > 0
+        ).astype(float)
+        for count in counts
+    ]
+
+
+def test_seeds_alone_are_welchs_test():
+    """Where a seed has one score on all examples, these say nothing, but for a share of 1 / examples."""
+    first, second = np.array([0.5, 0.6, 0.55, 0.7]), np.array([0.4, 0.45, 0.5])
+    found = over_seeds(np.repeat(first[:, None], 10_000, axis=1), np.repeat(second[:, None], 10_000, axis=1))
+    welch = stats.ttest_ind(first, second, equal_var=False)
+    interval = welch.confidence_interval(0.95)
+    assert found.p == pytest.approx(welch.pvalue, rel=1e-3)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high), rel=1e-3)
+    pooled = np.sqrt((3 * first.var(ddof=1) + 2 * second.var(ddof=1)) / 5)
+    assert found.deviation == pytest.approx(pooled)
+
+
+def test_one_seed_each_is_the_paired_t_test():
+    first, second = (own[0] for own in simulated(1, (1, 1)))
+    found, student = over_seeds(first, second), clustered_mean(first - second)
+    assert found.error == pytest.approx(student.error)
+    assert (found.low, found.high) == pytest.approx((student.low, student.high))
+    assert found.p == pytest.approx(stats.ttest_rel(first, second).pvalue)
+    assert np.isnan(found.deviation)
+
+
+def test_clusters_are_drawn_as_wholes():
+    first, second = simulated(2, (3, 3), examples=40)
+    twice = over_seeds(np.repeat(first, 2, axis=1), np.repeat(second, 2, axis=1), np.repeat(np.arange(40), 2))
+    once = over_seeds(first, second)
+    assert twice.error == pytest.approx(once.error)
+    alone = over_seeds(np.repeat(first[0], 2), np.repeat(second[0], 2))
+    assert alone.error < 0.8 * over_seeds(first[0], second[0]).error
+
+
+def test_its_error_one_in_twenty_is_about_that():
+    wrong = [over_seeds(*simulated(seed, deviation=0.05, examples=100)).p <= 0.05 for seed in range(400)]
+    assert 0.02 <= np.mean(wrong) <= 0.085
+    # which the exchange of models within examples is not, since it takes these trainings as they are
+    alone = []
+    for seed in range(100):
+        first, second = simulated(seed, deviation=0.05, examples=100)
+        alone.append(compare(first.mean(axis=0), second.mean(axis=0)).p <= 0.05)
+    assert np.mean(alone) > 0.15
+
+
+@pytest.mark.parametrize(("seeds", "models"), [(2, 3), (3, 5)])
+def test_models_with_few_seeds_are_seldom_told_apart_wrongly(seeds, models):
+    wrong = 0
+    for seed in range(120):
+        drawn = trained(simulated(seed, (seeds,) * models, deviation=0.075, examples=100), draws=300)
+        wrong += (pairs(drawn, [*"abcde"[:models]])["low"] > 0).any()
+    assert wrong / 120 <= 0.1
+
+
+def test_what_never_varies_has_no_interval():
+    for first, second, clusters in (
+        ([[1.0]], [[0.0]], None),
+        ([[1, 1]], [[0, 0]], None),
+        ([[1, 1, 1]], [[0, 0, 1]], [0, 0, 0]),
+    ):
+        found = over_seeds(first, second, clusters)
+        assert np.isnan([found.low, found.high, found.p]).all()
+
+
+@pytest.mark.thorough
+def test_a_model_with_one_seed_varies_as_the_other_does():
+    wrong, ranked = [], []
+    for seed in range(400):
+        models = simulated(seed, (6, 1), deviation=0.05, examples=100)
+        wrong.append(over_seeds(*models).p <= 0.05)
+        low, high = pairs(trained(models, draws=300), ["a", "b"])[["low", "high"]].iloc[0]
+        ranked.append(low > 0 or high < 0)
+    assert 0.02 <= np.mean(wrong) <= 0.085
+    assert np.mean(ranked) <= 0.12
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 4))
+def test_exchanging_the_models_turns_the_difference(seed, one, other):
+    first, second = simulated(seed, (one, other), examples=20)
+    there, back = over_seeds(first, second), over_seeds(second, first)
+    assert there.difference == pytest.approx(-back.difference)
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+    assert there.p == pytest.approx(back.p, nan_ok=True)
+
+
+def test_scores_that_do_not_go_together_are_an_error():
+    with pytest.raises(InputError, match="the same examples of both"):
+        over_seeds(np.zeros((2, 3)), np.zeros((2, 4)))
+    with pytest.raises(InputError, match="a score is missing"):
+        over_seeds(np.full((2, 3), np.nan), np.zeros((2, 3)))
+
+
+def test_models_with_one_seed_are_ranked_as_ever():
+    scores = np.vstack([own[0] for own in simulated(3, (1, 1))])
+    pd.testing.assert_frame_equal(pairs(trained([*scores]), ["a", "b"]), pairs(paired(scores), ["a", "b"]))
+
+
+def test_seeds_make_ranks_less_sure():
+    models = simulated(4, (4, 4), deviation=0.15)
+    means = [own.mean(axis=0) for own in models]
+    with_seeds, without = (pairs(drawn, ["a", "b"]) for drawn in (trained(models), paired(means)))
+    assert with_seeds["difference"][0] == pytest.approx(without["difference"][0])
+    assert with_seeds["error"][0] > 1.5 * without["error"][0]
+    assert with_seeds["flips"][0] > without["flips"][0]
+    first, second = models if means[0].mean() >= means[1].mean() else models[::-1]
+    found = over_seeds(first, second)
+    assert with_seeds["error"][0] == pytest.approx(found.error, rel=0.15)
+    assert with_seeds["p"][0] == found.p
+    assert set(ranks(trained(models), ["a", "b"])["groups"]) == {"a"}
+
+
+ENTRIES = {
+    f"{name}-{seed}-{step}": {"series": {"name": name, "seed": seed, "checkpoint": step}}
+    for name in ("one", "other")
+    for seed in (1, 2)
+    for step in (0, 10)
+}
+
+
+def test_of_series_the_last_checkpoints_are_compared():
+    assert last_checkpoints(ENTRIES) == {
+        "one-1-10": ("one", 1),
+        "one-2-10": ("one", 2),
+        "other-1-10": ("other", 1),
+        "other-2-10": ("other", 2),
+    }
+    assert compared_as([*ENTRIES, "alone"], ENTRIES) == last_checkpoints(ENTRIES) | {"alone": ("alone", 0)}
+    one = [name for name in ENTRIES if name.startswith("one")]
+    assert compared_as(one, ENTRIES) == {"one-1-10": ("one-1-10", 0), "one-2-10": ("one-2-10", 0)}
+    first = [name for name in one if "-1-" in name]
+    assert compared_as(first, ENTRIES) == {"one-1-0": ("one-1-0", 0), "one-1-10": ("one-1-10", 0)}
+    assert compared_as(["a", "b"], {}) == {"a": ("a", 0), "b": ("b", 0)}
+
+
+def test_the_last_checkpoint_is_one_that_all_seeds_have():
+    more = ENTRIES | {"one-1-99": {"series": {"name": "one", "seed": 1, "checkpoint": 99}}}
+    assert "one-1-99" not in last_checkpoints(more)
+    assert "one-2-10" in last_checkpoints(more)
+    apart = {
+        "m1": {"series": {"name": "m", "seed": 1, "checkpoint": 5}},
+        "m2": {"series": {"name": "m", "seed": 2, "checkpoint": 6}},
+    }
+    assert last_checkpoints(apart) == {}
+    assert compared_as([*apart], apart) == {"m1": ("m1", 0), "m2": ("m2", 0)}
+
+
+@pytest.fixture
+def answered() -> pd.DataFrame:
+    """Two series of two seeds, two prompts each, at two checkpoints."""
+    generator = np.random.default_rng(5)
+    scores = generator.random((len(ENTRIES), 2, 30)) < 0.6
+    model, prompt, example = (axis.ravel() for axis in np.indices(scores.shape))
+    return pd.DataFrame(
+        {
+            "model": np.array([*ENTRIES])[model],
+            "prompt": prompt,
+            "example": [f"e{one}" for one in example],
+            "score": scores.ravel().astype(float),
+        }
+    ).assign(task="t", shots=1)
+
+
+def test_seeds_are_kept_apart_and_their_mean_is_the_models_score(answered):
+    (found,) = arrange(as_trainings(answered, compared_as([*ENTRIES], ENTRIES)))
+    assert found.models == ["one", "other"]
+    assert found.several_seeds
+    assert [own.shape for own in found.seeds] == [(2, 2, 30)] * 2
+    own = answered[answered["model"].isin(["one-1-10", "one-2-10"])]
+    assert found.by_example[0].mean() == pytest.approx(own["score"].mean())
+    by_seed = own.groupby("model")["score"].mean()
+    assert found.by_seed[0].mean(axis=1) == pytest.approx(by_seed.to_numpy())
+
+
+def test_a_studys_ranks_and_components_have_seeds_in_them(answered):
+    compared = compared_as([*ENTRIES], ENTRIES)
+    means = answered.groupby(["model", "task", "shots", "example"], sort=False)["score"].mean()
+    table = means.rename("correct").reset_index().assign(prompts=2)
+    found = of_study(table, compared=compared)
+    assert set(found.overall["model"]) == {"one", "other"}
+    assert len(found.pairs) == 1
+    found = of_seeds(answered.rename(columns={"score": "correct"}), last_checkpoints(ENTRIES))
+    own = answered[answered["model"].isin(["one-1-10", "one-2-10"])]
+    cube = own["score"].to_numpy().reshape(2, 2, 30)
+    expected = variance_components(cube, ["seeds", "prompts", "examples"])
+    assert found[found["model"] == "one"]["variance"].tolist() == pytest.approx(expected["variance"].tolist())
+    assert set(found["model"]) == {"one", "other"}
+
+
+def test_orders_flip_more_often_where_prompts_and_seeds_are_drawn_too():
+    generator = np.random.default_rng(6)
+    prompts = generator.normal(scale=0.5, size=(1, 8, 1))
+    # prompts and seeds that suit one model do not suit the other
+    cubes = [
+        (
+            generator.normal(size=(3, 8, 100)) + sign * prompts + generator.normal(scale=0.5, size=(3, 1, 1))
+            > 0
+        )
+        * 1.0
+        for sign in (1, -1)
+    ]
+    means = [cube.mean() for cube in cubes]
+    first, second = (0, 1) if means[0] > means[1] else (1, 0)
+    found = flips(cubes)
+    alone = pairs(paired([cube.mean(axis=(0, 1)) for cube in cubes]), ["a", "b"])["flips"][0]
+    assert found[first, second] > alone + 0.05
+    assert found + found.T == pytest.approx(np.ones((2, 2)))
+
+
+def test_with_one_prompt_and_one_seed_flips_are_those_of_examples():
+    one, other = (np.random.default_rng(7).random((2, 60)) < 0.6) * 1.0
+    found = flips([one[None, None], other[None, None]], draws=20_000)
+    table = pairs(paired([one, other], draws=20_000), ["a", "b"])
+    place = (0, 1) if table["first"][0] == "a" else (1, 0)
+    assert found[place] == pytest.approx(table["flips"][0], abs=0.015)
+
+
+def test_a_prompt_is_not_counted_on_its_own_demonstrations():
+    cubes = [np.ones((1, 2, 10)), np.zeros((1, 2, 10))]
+    for cube in cubes:
+        cube[:, 0, :3] = np.nan
+    assert flips(cubes)[0, 1] == 0

@@ -1,0 +1,287 @@
+"""Evaluations that stop when they are decided: how often they are wrong, and what they take."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance.chance.poisson_binomial import distribution
+from abovechance.core.errors import InputError
+from abovechance.items import outlook
+from abovechance.items import replays as replays_of
+from abovechance.items.adaptive import WAYS, Evaluation, replay
+from abovechance.items.matrices import Matrix
+from abovechance.items.questions import better_of_two, better_than
+from abovechance.items.replays import MAXIMUM, MODELS, STANDARD, replays
+from abovechance.items.response_theory import Items, fit
+from tests.items.test_response_theory import simulated
+
+ABILITIES = np.linspace(-6, 6, 121)
+
+
+def fitted(items: int, seed: int = 0, spread: float = 1.5) -> Items:
+    generator = np.random.default_rng(seed)
+    a, b = generator.lognormal(0, 0.4, (items, 1)), generator.normal(0, spread, items)
+    return Items(a, b, a * 0, b * 0, 0.0, 0, True)
+
+
+def ability_of(items: Items, share: float) -> float:
+    """The ability whose expected score is a share of the items."""
+    return float(np.interp(share, items.probability(ABILITIES).mean(axis=1), ABILITIES))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("way", ["random", "assisted"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned):
+    """Sums just at the border, of which decisions are the likeliest to be wrong; also with a model of items
+    that is upside down."""
+    count, alpha, items = 60, 0.1, fitted(60)
+    generator = np.random.default_rng(1)
+    p = items.probability([[ability_of(items, 0.4)]])[0]
+    order = np.argsort(p if turned else -p)
+    wrong = {"above": 0, "not above": 0}
+    for run in range(150):
+        for total, false in ((24, "above"), (25, "not above")):
+            # those that the model expects to be right are more often right
+            right = np.zeros(count)
+            right[order[generator.permutation(30)[: total - 4]]] = 1
+            right[generator.permutation(np.flatnonzero(right == 0))[:4]] = 1
+            assert right.sum() == total
+            done = replay(Evaluation(better_than(0.4, count), count, items, way, alpha, run), right)
+            wrong[false] += done.decision == false
+    for count_wrong in wrong.values():
+        assert count_wrong / 150 <= alpha + 2.5 * np.sqrt(alpha * (1 - alpha) / 150)
+    assert sum(wrong.values()) > 0
+
+
+def sharp_and_flat() -> Items:
+    """A few items that tell the ability at once, and many that it says nothing of."""
+    a, b = np.r_[np.full(20, 10.0), np.full(130, 0.02)], np.r_[np.full(20, 3.0), np.zeros(130)]
+    return Items(a[:, None], b, a[:, None] * 0, b * 0, 0.0, 0, True)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("items", [fitted(150, seed=2), sharp_and_flat()], ids=["usual", "sharp and flat"])
+def test_by_information_few_decisions_are_wrong_where_the_model_is_true(items):
+    """To know the ability is not to know what the examples that are left turn out to be."""
+    alpha, wrong, early, count = 0.1, 0, 0, len(items.difficulty)
+    generator = np.random.default_rng(3)
+    for run in range(100):
+        ability = generator.normal(ability_of(items, 0.5), 0.5)
+        right = (generator.random(count) < items.probability([[ability]])[0]).astype(float)
+        done = replay(Evaluation(better_than(0.5, count), count, items, "information", alpha, run), right)
+        wrong += done.decision != ("above" if right.sum() > count / 2 else "not above")
+        early += len(done.seen) < count / 2
+    assert wrong / 100 <= alpha
+    assert early > 0
+
+
+def of(a: np.ndarray, b: np.ndarray) -> Items:
+    return Items(a[:, None], b, a[:, None] * 0, b * 0, 0.0, 0, True)
+
+
+@pytest.mark.thorough
+def test_by_information_few_decisions_are_wrong_with_items_far_sharper_than_usual():
+    """The ability is known to a hundredth: the likelihood has its peak between any that are tried."""
+    items = of(np.full(150, 30.0), np.random.default_rng(0).normal(0, 0.3, 150) * 30)
+    p = items.probability([0.03])[0]
+    question = better_than((round(p.sum()) - 2) / 150, 150)
+    wrong = 0
+    for run in range(40):
+        right = (np.random.default_rng(run).random(150) < p).astype(float)
+        done = replay(Evaluation(question, 150, items, "information", seed=run), right)
+        wrong += done.decision != question.answer(right.sum())
+    assert wrong <= 4
+
+
+def test_by_information_right_answers_that_are_rare_are_not_taken_for_normal():
+    """Thirty items that are right once in fifty: their sum is 0, or it is not."""
+    b = np.r_[np.full(10, -5.0), np.full(30, -0.25 - np.log(0.018 / (30 - 0.018)))]
+    items = of(np.r_[np.full(10, 10.0), np.full(30, 0.5)], b)
+    p, question = items.probability([-1.0])[0], better_than(0, 40)
+    generator, wrong, runs = np.random.default_rng(0), 0, 0
+    for run in range(1000):
+        right = (generator.random(40) < p).astype(float)
+        if right.sum() == 1:  # else no decision is wrong
+            done = replay(Evaluation(question, 40, items, "information", 0.001, run), right)
+            wrong, runs = wrong + (done.decision != "above"), runs + 1
+    assert runs > 10
+    assert wrong <= 3
+
+
+def test_the_counts_by_which_abilities_are_judged_are_poisson_binomial():
+    items = fitted(37, seed=3)
+    evaluation = Evaluation(better_of_two(), 37, items, "information")
+    one, other = evaluation._abilities
+    unseen = np.arange(37) % 3 > 0
+    cells = np.array([5, 40, 90])
+    counts = one.counts(cells, unseen)
+    for cell, own in zip(cells, counts, strict=True):
+        chances = one._probability[cell, unseen]
+        exact = distribution(tuple((float(chance), 1) for chance in chances))
+        assert own[: len(chances) + 1] == pytest.approx(exact.mass(np.arange(len(chances) + 1)), abs=1e-15)
+    for limit in (-3.0, 0.0, 2.5):
+        found = outlook.more(counts, other.counts(cells[:2], unseen), limit)
+        for first, second in product(range(3), range(2)):
+            both = np.outer(counts[first], counts[second])
+            more = np.subtract.outer(np.arange(len(both)), np.arange(len(both))) > limit
+            assert found[first, second] == pytest.approx(both[more].sum(), abs=1e-12)
+
+
+def test_the_likelihood_between_abilities_is_no_more_than_its_bound():
+    items = fitted(40, seed=6)
+    evaluation = Evaluation(better_than(0.5, 40), 40, items, "information", 1e-12)
+    generator = np.random.default_rng(7)
+    for _ in range(25):
+        evaluation.tell(float(generator.random() < 0.7))
+    own = evaluation._abilities[0]
+    seen = evaluation.seen
+    for cell in range(1, len(own._grid) - 1):
+        near = np.linspace(own._grid[cell - 1], own._grid[cell + 1], 21)
+        p = items.probability(near)[:, seen]
+        right = evaluation._scores[seen]
+        assert np.log(np.where(right > 0, p, 1 - p)).sum(axis=1).max() <= own.highest[cell] + 1e-9
+
+
+@pytest.mark.parametrize("count", [46, 69, 85, 115])
+def test_answers_that_are_as_expected_are_no_evidence_of_more(count):
+    """What bets win there is rounding alone."""
+    for difficulty in (2.92, 4.0, 6.5):
+        never = of(np.zeros(count), np.full(count, difficulty))
+        always = of(np.zeros(count), np.full(count, -difficulty))
+        for seed in range(5):
+            asked = Evaluation(better_than(0.0, count), count, never, seed=seed)
+            assert replay(asked, np.zeros(count)).decision == "not above"
+            asked = Evaluation(better_than(1 - 1 / count, count), count, always, seed=seed)
+            assert replay(asked, np.ones(count)).decision == "above"
+
+
+def test_what_is_far_from_the_baseline_takes_few_examples():
+    items = fitted(200, seed=4)
+    right = (np.random.default_rng(5).random(200) < items.probability([[2.5]])[0]).astype(float)
+    taken = {way: len(replay(Evaluation(better_than(0.3, 200), 200, items, way), right).seen) for way in WAYS}
+    assert max(taken.values()) < 40
+    assert taken["information"] < taken["random"]
+    # the fitted model saves examples where answers are as it expects
+    near = (np.random.default_rng(6).random((30, 200)) < items.probability([[0.5]])[0]).astype(float)
+    means = {
+        way: np.mean(
+            [len(replay(Evaluation(better_than(0.4, 200), 200, items, way), one).seen) for one in near]
+        )
+        for way in ("random", "assisted")
+    }
+    assert means["assisted"] < 0.95 * means["random"]
+
+
+def test_what_is_left_cannot_change_is_decided():
+    evaluation = Evaluation(better_than(0.9, 10), 10, way="random")
+    assert evaluation.decision is None
+    evaluation.tell(0)  # then 10 of 10 is out of reach, and 9 of 10 is not above 0.9
+    assert evaluation.decision == "not above"
+    evaluation = Evaluation(better_than(0.05, 10), 10, way="random", alpha=1e-9)
+    evaluation.tell(1)
+    assert evaluation.decision == "above"
+    with pytest.raises(InputError, match="the question is decided: above"):
+        evaluation.next()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_all_examples_give_the_answer_of_all_examples(way):
+    items, generator = fitted(20, seed=7), np.random.default_rng(8)
+    for run in range(20):
+        one, other = (generator.random((2, 20)) < 0.5).astype(float)
+        done = replay(Evaluation(better_than(0.5, 20), 20, items, way, 1e-12, run), one)
+        assert done.decision == ("above" if one.sum() > 10 else "not above")
+        done = replay(Evaluation(better_of_two(), 20, items, way, 1e-12, run), one, other)
+        away = one.sum() - other.sum()
+        assert done.decision == ("first" if away > 0 else "second" if away < 0 else "equal")
+        assert len(set(done.seen)) == len(done.seen)
+
+
+@pytest.mark.parametrize("way", ["random", "assisted"])
+def test_two_models_that_are_equal_are_seldom_told_apart(way):
+    items, generator, alpha = fitted(60, seed=9), np.random.default_rng(10), 0.1
+    wrong = 0
+    for run in range(100):
+        one = (generator.random(60) < 0.5).astype(float)
+        other = np.zeros(60)
+        other[generator.permutation(60)[: int(one.sum())]] = 1
+        wrong += (
+            replay(Evaluation(better_of_two(), 60, items, way, alpha, run), one, other).decision != "equal"
+        )
+    assert wrong / 100 <= alpha + 2.5 * np.sqrt(alpha * (1 - alpha) / 100)
+
+
+def test_a_model_that_knows_one_answer_alone_is_no_evidence():
+    """Where every ability has a score above the baseline, no response has shown anything."""
+    items = Items(np.full((30, 1), 0.01), np.full(30, -1.0), *[np.zeros((30, 1))] * 2, 0.0, 0, True)
+    right = np.zeros(30)
+    done = replay(Evaluation(better_than(0.5, 30), 30, items, "information"), right)
+    assert done.decision == "not above"
+
+
+def test_what_is_decided_needs_no_example():
+    assert Evaluation(better_than(1.0, 5), 5, way="random").decision == "not above"
+
+
+def test_what_is_refused():
+    items = fitted(5)
+    with pytest.raises(InputError, match=r"20.0 examples; right would be one or more"):
+        Evaluation(better_of_two(), 20.0, way="random")  # type: ignore[arg-type]
+    for wrong in ([], [np.zeros(4)], [np.zeros(6)], [np.zeros((5, 1))], [np.zeros(5)] * 2):
+        with pytest.raises(InputError, match=r"right would be 1 of 5"):
+            replay(Evaluation(better_than(0.5, 5), 5, way="random"), *wrong)
+    with pytest.raises(InputError, match="right would be 0 or 1"):
+        Evaluation(better_than(0.5, 5), 5, way="random").tell([1])  # type: ignore[arg-type]
+    Evaluation(better_than(0.5, 5), 5, way="random").tell(np.array(1))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="10 examples; right would be 20"):
+        Evaluation(better_than(0.25, 20), 10, way="random")
+    with pytest.raises(InputError, match="0 examples; right would be one or more"):
+        Evaluation(better_of_two(), 0, way="random")
+    broken = Items(items.discrimination * np.nan, *[items.difficulty] * 3, 0.0, 0, True)
+    with pytest.raises(InputError, match="parameters that are no numbers"):
+        Evaluation(better_than(0.5, 5), 5, broken)
+    with pytest.raises(InputError, match="right would be one of random, assisted, information"):
+        Evaluation(better_than(0.5, 5), 5, items, "best")
+    with pytest.raises(InputError, match="'assisted' needs a fitted model"):
+        Evaluation(better_than(0.5, 5), 5)
+    with pytest.raises(InputError, match="has 5 items and 1 dimensions; right would be 6 and 1"):
+        Evaluation(better_than(0.5, 6), 6, items)
+    with pytest.raises(InputError, match="alpha 1; right would be in"):
+        Evaluation(better_than(0.5, 5), 5, items, alpha=1)
+    with pytest.raises(InputError, match="baseline 1.5, 5 examples"):
+        better_than(1.5, 5)
+    evaluation = Evaluation(better_of_two(), 5, items)
+    for answers in ((1,), (1, 0.5), (1, 0, 1)):
+        with pytest.raises(InputError, match="right would be 0 or 1, one for each model"):
+            evaluation.tell(*answers)
+    assert evaluation.next() == evaluation.next()
+
+
+def test_stored_scores_are_replayed_for_models_that_the_fitted_model_does_not_know(monkeypatch):
+    matrix = simulated(40, 50, seed=11)[3]
+    rows = pd.DataFrame(
+        {"model": np.repeat(["a", "b", "c", "d"], 10), "shots": 1, "prompt": [*range(10)] * 4}
+    )
+    examples = [f"e{place}" for place in range(50)]
+    given = Matrix("t", rows, examples, matrix)
+    models = {name: name for name in "abcd"}
+    fitted_to = []
+    monkeypatch.setattr(replays_of, "fit", lambda train: fitted_to.append(len(train)) or fit(train))
+    found = replays(given, models, dict.fromkeys(examples, 0.25), prompts=3)
+    # without the model, and without both of a pair
+    assert fitted_to == [30] * 4 + [20] * 6
+    assert found["way"].tolist() == [*WAYS] * 3
+    assert found["question"].unique().tolist() == [STANDARD, MAXIMUM, MODELS]
+    assert found.groupby("question", sort=False)["evaluations"].first().tolist() == [12, 12, 18]
+    assert (found["share"] <= 1).all()
+    assert (found["wrong_limit"] > found["wrong"]).all()
+    # of one model its prompts are halved, and nothing is compared
+    alone = replays(
+        Matrix("t", rows[:10], examples, matrix[:10]), models, dict.fromkeys(examples, 0.25), prompts=3
+    )
+    assert alone["question"].unique().tolist() == [STANDARD, MAXIMUM]
+    assert alone["evaluations"].unique().tolist() == [3]
+    assert replays(given, models, dict.fromkeys(examples, 0.25), prompts=0).empty

@@ -1,0 +1,221 @@
+"""Item response theory: recovery from simulation, laws, and what is refused."""
+
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+from scipy.special import expit
+
+from abovechance.core.errors import InputError
+from abovechance.items import response_theory
+from abovechance.items.response_theory import Items, abilities, fit, most_likely, quadrature
+
+
+def simulated(rows: int, items: int, seed: int = 0, gaps: float = 0.0, dimensions: int = 1):
+    """Discriminations, difficulties, abilities and responses."""
+    generator = np.random.default_rng(seed)
+    a = generator.lognormal(0, 0.3, (items, 1))
+    if dimensions > 1:
+        a = a * np.eye(dimensions)[generator.integers(0, dimensions, items)]
+    b, theta = generator.normal(0, 1, items), generator.normal(size=(rows, dimensions))
+    matrix = (generator.random((rows, items)) < expit(theta @ a.T - b)).astype(float)
+    matrix[generator.random(matrix.shape) < gaps] = np.nan
+    return a, b, theta, matrix
+
+
+def test_the_quadrature_is_a_standard_normal():
+    for dimensions in (1, 2, 3):
+        places, weights = quadrature(dimensions)
+        assert np.exp(weights).sum() == pytest.approx(1)
+        assert np.exp(weights) @ places == pytest.approx(np.zeros(dimensions), abs=1e-12)
+        assert np.exp(weights) @ places**2 == pytest.approx(np.ones(dimensions))
+    with pytest.raises(InputError, match="right would be 1 to 3"):
+        quadrature(4)
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+def test_what_responses_were_made_from_is_found_again(gaps):
+    a, b, theta, matrix = simulated(2000, 30, gaps=gaps)
+    found = fit(matrix, prior=None)
+    assert found.converged
+    assert np.corrcoef(found.discrimination[:, 0], a[:, 0])[0, 1] > 0.92
+    assert found.difficulty == pytest.approx(b, abs=0.35)
+    # errors are as large as they say
+    for name, true in (("difficulty", b), ("discrimination", a[:, 0])):
+        value = np.ravel(getattr(found, name))
+        away = (value - true) / np.ravel(getattr(found, f"{name}_error"))
+        assert 0.7 < away.std() < 1.35
+    own = abilities(found, matrix)
+    assert np.corrcoef(own["ability"], theta[:, 0])[0, 1] > 0.88
+    away = (own["ability"] - theta[:, 0]) / own["error"]
+    assert 0.9 < away.std() < 1.1
+
+
+def test_the_likelihood_is_the_integral_over_abilities():
+    items = Items(np.array([[1.2], [0.7]]), np.array([0.3, -0.5]), *[np.zeros((2, 1))] * 2, 0.0, 0, True)
+    response = np.array([[1.0, 0.0]])
+
+    def inside(theta: float) -> float:
+        p = items.probability([[theta]])[0]
+        return float(p[0] * (1 - p[1]) * stats.norm.pdf(theta))
+
+    expected = np.log(integrate.quad(inside, -12, 12)[0])
+    assert abilities(items, response)["log_likelihood"][0] == pytest.approx(expected, rel=1e-8)
+
+
+def test_rows_with_everything_wrong_are_as_far_out_as_they_are():
+    a, b, _, _ = simulated(2, 300, seed=1)
+    a = 0.5 * a
+    items = Items(a, b, a * 0, b * 0, 0.0, 0, True)
+    grid = np.linspace(-14, 14, 5601)
+    for response in (0.0, 1.0):
+        sign = 2 * response - 1
+        logs = special.log_expit(sign * items.logits(grid)).sum(axis=1) - grid**2 / 2
+        weights = np.exp(logs - logs.max())
+        mean = (weights @ grid) / weights.sum()
+        found = abilities(items, np.full((1, 300), response)).iloc[0]
+        assert found["ability"] == pytest.approx(mean, abs=1e-3)
+        assert found["error"] == pytest.approx(
+            np.sqrt(weights @ (grid - mean) ** 2 / weights.sum()), rel=1e-2
+        )
+
+
+def test_no_other_parameters_are_likelier():
+    *_, matrix = simulated(300, 8, seed=3)
+    found = fit(matrix, prior=None)
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        other = Items(
+            found.discrimination + generator.normal(0, 0.05, found.discrimination.shape),
+            found.difficulty + generator.normal(0, 0.05, 8),
+            *[np.zeros(8)] * 2,
+            0.0,
+            0,
+            True,
+        )
+        assert abilities(other, matrix)["log_likelihood"].sum() < found.log_likelihood
+
+
+def test_two_dimensions_are_better_than_one_where_there_are_two():
+    a, _, _, matrix = simulated(1500, 24, seed=1, dimensions=2)
+    one, two = fit(matrix), fit(matrix, dimensions=2)
+    assert two.log_likelihood > one.log_likelihood + 100
+    # up to a rotation: items of one dimension stand at right angles to those of the other
+    unit = two.discrimination / np.linalg.norm(two.discrimination, axis=1, keepdims=True)
+    groups = a[:, 0] > 0
+    between = np.abs(unit[groups] @ unit[~groups].T).mean()
+    within = np.abs(unit[groups] @ unit[groups].T).mean()
+    assert within > 0.85 > 0.5 > between
+
+
+def test_steps_that_go_too_far_are_taken_back():
+    # the better the row, the more items it has right: likelier and likelier without end, but for a weak prior
+    matrix = (np.arange(8)[:, None] >= [5, 3, 4]).astype(float)
+    found = fit(matrix, prior=(10.0, 20.0))
+    assert found.converged
+    assert np.abs(found.discrimination).max() < 50
+    assert found.difficulty[0] > found.difficulty[2] > found.difficulty[1]
+
+
+def test_items_that_all_have_right_need_a_prior():
+    *_, matrix = simulated(50, 5)
+    matrix[:, 2] = 1
+    with pytest.raises(InputError, match="item 2 is constant"):
+        fit(matrix, prior=None)
+    found = fit(matrix)
+    assert np.isfinite(found.difficulty).all()
+    assert found.difficulty[2] == found.difficulty.min()
+
+
+def test_the_most_likely_ability_has_no_slope():
+    a, b, theta, matrix = simulated(30, 60, seed=5)
+    items = Items(a, b, *[np.zeros(60)] * 2, 0.0, 0, True)
+    found = most_likely(items, matrix)
+    slope = (matrix - items.probability(found)) @ a
+    assert slope == pytest.approx(np.zeros_like(slope), abs=1e-6)
+    assert np.corrcoef(found[:, 0], theta[:, 0])[0, 1] > 0.9
+    all_right = most_likely(items, np.ones((1, 60)))
+    assert all_right[0, 0] == 6
+
+
+def test_abilities_that_are_known_far_better_than_the_grid_are_integrated_over_finer_ones(monkeypatch):
+    """Strongly discriminating items: on a grid too coarse, the likelihood is that of a few kinds of rows."""
+    generator = np.random.default_rng(9)
+    a, b = generator.uniform(3, 6, (80, 1)), generator.normal(0, 3, 80)
+    theta = generator.normal(size=(300, 1))
+    matrix = (generator.random((300, 80)) < expit(theta @ a.T - b)).astype(float)
+
+    def exact(items: Items) -> float:
+        step = np.linspace(-7, 7, 7001)
+        logs = stats.norm.logpdf(step) + np.log(step[1] - step[0])
+        p = np.clip(items.probability(step), 1e-300, 1 - 1e-16)
+        rows = matrix @ np.log(p).T + (1 - matrix) @ np.log1p(-p).T + logs
+        return float(special.logsumexp(rows, axis=1).sum())
+
+    found = fit(matrix, prior=(20, 20))
+    assert found.converged
+    assert found.log_likelihood == pytest.approx(exact(found), abs=0.01)
+    own = abilities(found, matrix)
+    assert own["error"].min() < 0.1
+    away = (own["ability"] - theta[:, 0]) / own["error"]
+    assert 0.85 < away.std() < 1.4  # where 0 and 1 are is known from 300 rows alone
+    monkeypatch.setattr(response_theory, "REFINED", 0)
+    assert exact(fit(matrix, prior=(20, 20))) < exact(found) - 0.5
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_no_other_ability_is_likelier(dimensions):
+    """Items of all scales and signs."""
+    generator = np.random.default_rng(dimensions)
+    for _ in range(30):
+        count = int(generator.integers(3, 25))
+        a = generator.normal(size=(count, dimensions)) * generator.lognormal(0, 1.5, size=(count, 1))
+        items = Items(a, 3 * generator.normal(size=count), a, a[:, 0], 0.0, 0, True)
+        row = generator.integers(0, 2, size=(1, count)).astype(float)
+
+        def likelihood(theta, items=items, row=row):
+            return special.log_expit((2 * row - 1) * items.logits(theta)).sum()
+
+        found = most_likely(items, row)
+        assert np.abs(found).max() <= 6
+        for scale in (1e-4, 1e-2, 1.0):
+            near = np.clip(found + scale * generator.normal(size=(100, dimensions)), -6, 6)
+            assert max(likelihood(one) for one in near) <= likelihood(found) + 1e-7
+
+
+@pytest.mark.parametrize("sharpness", [1, 4.5, 6, 10])
+def test_the_most_likely_ability_between_two_sharp_items_is_in_the_middle(sharpness):
+    items = Items(
+        np.full((2, 1), sharpness), np.full(2, sharpness / 2), *[np.zeros((2, 1))] * 2, 0.0, 0, True
+    )
+    assert most_likely(items, [[1, 0]])[0, 0] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_dimensions_widths_and_priors_that_mean_nothing_are_told():
+    matrix = simulated(20, 2)[3]
+    for dimensions in (0, 3, 4):
+        with pytest.raises(InputError, match=f"{dimensions} dimensions of 2 items"):
+            fit(matrix, dimensions)
+    with pytest.raises(InputError, match="two standard deviations above 0"):
+        fit(matrix, prior=(0, 1))
+    items = fit(matrix)
+    for function in (abilities, most_likely):
+        with pytest.raises(InputError, match="responses to 3 items; right would be 2"):
+            function(items, np.ones((4, 3)))
+
+
+def test_what_is_no_right_or_wrong_answer_is_told():
+    with pytest.raises(InputError, match="row 0, item 1 is 0.5; right would be 0, 1 or nan"):
+        fit([[1, 0.5], [0, 1]])
+
+
+def test_another_program_finds_the_same():
+    """PyPI's mirt 1.2.0: ``fit_mirt(X, model="2PL", n_quadpts=61, tol=1e-7, se_method="oakes")``, whose
+    difficulty is b / a. Its standard errors are of all items together, so they are a little larger."""
+    generator = np.random.default_rng(7)
+    a, b, theta = generator.lognormal(0, 0.3, 20), generator.normal(size=20), generator.normal(size=500)
+    matrix = (generator.random((500, 20)) < expit(theta[:, None] * a - b)).astype(float)
+    found = fit(matrix, prior=None)
+    assert found.log_likelihood == pytest.approx(-6026.49924, abs=1e-3)
+    assert found.discrimination[:4, 0] == pytest.approx([0.67518, 1.15417, 0.53527, 0.78786], abs=1e-3)
+    assert found.difficulty[:4] == pytest.approx([-1.63905, -0.03666, -0.89206, 0.17109], abs=1e-3)
+    assert found.discrimination_error[:4, 0] == pytest.approx([0.1567, 0.1633, 0.1277, 0.133], rel=0.02)

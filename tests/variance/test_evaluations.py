@@ -1,0 +1,433 @@
+"""Evaluations at many checkpoints, as others published them."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from abovechance.cli import app
+from abovechance.core.errors import InputError
+from abovechance.variance.evaluations import read_evaluations, with_chances, with_groups
+from abovechance.variance.summary import of_evaluations
+from tests.conftest import REPOSITORY
+
+PYTHIA = REPOSITORY.parent / "shared" / "pythia.zip"
+
+
+def result(step: int, accuracy: float, seed: int | None = None, **more: Any) -> dict[str, Any]:
+    named = "org/model" if seed is None else f"org/model-seed{seed}"
+    arguments = f"pretrained={named},revision=step{step},dtype=float32"
+    error = float(np.sqrt(accuracy * (1 - accuracy) / 199))
+    metrics = {
+        "alias": "t",
+        "acc,none": accuracy,
+        "acc_stderr,none": error,
+        "word_perplexity,none": 10.0 / (step + 1),
+    }
+    metrics |= {"word_perplexity_stderr,none": "N/A"}
+    config = {"model": "hf", "model_args": arguments}
+    return {"results": {"t": metrics}, "config": config, "n-shot": {"t": 2}} | more
+
+
+def write(folder: Path, name: str, content: dict[str, Any]) -> Path:
+    folder.mkdir(exist_ok=True, parents=True)
+    (folder / name).write_text(json.dumps(content))
+    return folder / name
+
+
+def test_results_of_seeds_and_checkpoints(tmp_path):
+    for seed in (1, 2, 3):
+        for step, accuracy in ((0, 0.25), (1000, 0.30), (2000, 0.5 + seed / 100)):
+            write(tmp_path / "evals", f"s{seed}_step{step}.json", result(step, accuracy, seed))
+    write(tmp_path / "evals", "notes.json", {"something": "else"})
+    table = read_evaluations([tmp_path / "evals"])
+    assert set(table["model"]) == {"org/model"}
+    assert sorted(set(table["seed"])) == [1, 2, 3]
+    assert sorted(set(table["checkpoint"])) == [0, 1000, 2000]
+    assert set(table["shots"]) == {2}
+    accuracy = table[table["metric"] == "acc"]
+    assert set(accuracy["examples"]) == {200}
+    assert not accuracy["loss"].any()
+    assert table.loc[table["metric"] == "word_perplexity", "loss"].all()
+    found = of_evaluations(table.assign(chance=0.25)).set_index("metric")
+    assert found.loc["acc", ["seeds", "checkpoints", "examples"]].tolist() == [3, 3, 200]
+    assert found.loc["acc", "mean"] == pytest.approx(0.52)
+    assert found.loc["acc", "final_deviation"] == pytest.approx(0.01)
+    assert found.loc["acc", "deviation"] == pytest.approx(0.01 / 3)
+    assert found.loc["acc", "snr"] == pytest.approx(52)
+    assert found.loc["acc", "leaves_chance"] == 2000
+    assert found["tau"].to_dict() == {"acc": 1, "word_perplexity": -1}
+    assert found["monotonicity"].to_dict() == {"acc": 1, "word_perplexity": 1}
+    assert np.isnan(found.loc["word_perplexity", "interval"])
+
+
+def test_what_a_file_says_of_its_metrics_counts(tmp_path):
+    told = result(
+        5, 0.5, **{"higher_is_better": {"t": {"acc": False}}, "n-samples": {"t": {"effective": 77}}}
+    )
+    table = read_evaluations([write(tmp_path, "x.json", told)]).set_index("metric")
+    assert table.loc["acc", "loss"]
+    assert table.loc["acc", "examples"] == 77
+
+
+def result_of(arguments: str, accuracy: float = 0.5) -> dict[str, Any]:
+    content = result(0, accuracy)
+    return content | {"config": content["config"] | {"model_args": arguments}}
+
+
+def test_the_step_can_stand_in_the_models_name_or_in_the_folders(tmp_path):
+    named = [
+        write(tmp_path / "a", f"{step}.json", result_of(f"pretrained=runs/big-seed7/checkpoint-{step}"))
+        for step in (5, 50)
+    ]
+    table = read_evaluations(named)
+    assert set(table["model"]) == {"runs/big"}
+    assert set(table["seed"]) == {7}
+    assert set(table["checkpoint"]) == {5, 50}
+    folders = [write(tmp_path / f"step{step}", "r.json", result_of("pretrained=m")) for step in (1, 2)]
+    table = read_evaluations(folders)
+    assert set(table["checkpoint"]) == {1, 2}
+    assert set(table["model"]) == {"m"}
+
+
+def test_a_last_model_without_a_step_is_not_taken_for_the_first(tmp_path):
+    first = write(tmp_path, "a.json", result_of("pretrained=m,revision=step1000"))
+    last = write(tmp_path, "b.json", result_of("pretrained=m,revision=main"))
+    with pytest.raises(
+        InputError, match=r"b.json: nothing says which step of m it is of, and .*a.json says one"
+    ):
+        read_evaluations([first, last])
+    assert set(read_evaluations([last])["checkpoint"]) == {0}
+
+
+def test_a_number_of_examples_that_is_not_whole_is_not_known(tmp_path):
+    other = result(5, 0.5)
+    other["results"]["t"]["acc_stderr,none"] *= 1.001
+    table = read_evaluations([write(tmp_path, "x.json", other)]).set_index("metric")
+    assert table.loc["acc", "examples"] == -1
+
+
+def test_what_is_wrong_in_results_is_told(tmp_path):
+    first = write(tmp_path / "a", "x_step5.json", result(5, 0.5))
+    with pytest.raises(
+        InputError,
+        match=r"x_step6.json: is of step 5 by what it was run with 'step5' and step 6 by its name 'x_step6",
+    ):
+        read_evaluations([write(tmp_path / "b", "x_step6.json", result(5, 0.5))])
+    again = write(tmp_path / "c", "again.json", result(5, 0.4))
+    with pytest.raises(
+        InputError, match=r"again.json: has acc of t for org/model, seed 0, step 5, and so has .*x_step5"
+    ):
+        read_evaluations([first, again])
+    with pytest.raises(InputError, match="has no results; right would be a .json of lm-evaluation-harness"):
+        read_evaluations([write(tmp_path / "d", "no.json", {"a": 1})])
+    with pytest.raises(InputError, match="there is no such file or folder"):
+        read_evaluations([tmp_path / "nowhere"])
+
+
+def of_three(tmp_path: Path) -> pd.DataFrame:
+    """One evaluation of three tasks: 200 examples, 200 examples all right, and of 10 examples."""
+    content = result(5, 0.5)
+    own = content["results"]["t"]
+    small = {"acc,none": 0.2, "acc_stderr,none": float(np.sqrt(0.2 * 0.8 / 9))}
+    right = {"acc,none": 1.0, "acc_stderr,none": 0.0}
+    content["results"] = {"m_a": own, "m_b": small, "c": right}
+    content["n-shot"] = {}
+    return read_evaluations([write(tmp_path, "x.json", content)])
+
+
+def test_the_chance_of_a_task_goes_before_that_of_a_pattern(tmp_path):
+    table = with_chances(of_three(tmp_path), {"m_*": 0.5, "m_b": 0.25}, "here: key 'chances")
+    found = table.groupby("task")["chance"].first()
+    assert found[["m_a", "m_b"]].tolist() == [0.5, 0.25]
+    assert np.isnan(found["c"])
+    with pytest.raises(
+        InputError, match=r"here: key 'chances.mb' is 'mb', and no task fits; did you mean 'm_b'"
+    ):
+        with_chances(table, {"mb": 0.1}, "here: key 'chances")
+
+
+def test_a_group_is_the_mean_over_examples(tmp_path):
+    table = with_chances(of_three(tmp_path), {"m_a": 0.5, "m_b": 0.25}, "here: key 'chances")
+    found = with_groups(table, {"m": "m_*"}, "here: key 'groups").set_index(["task", "metric"])
+    # 100 of 200 and 2 of 10
+    group = found.loc[("m", "acc")]
+    assert group["value"] == pytest.approx(102 / 210)
+    assert group["examples"] == 210
+    errors = [0.5 * 0.5 / 199, 0.2 * 0.8 / 9]
+    assert group["error"] == pytest.approx(np.sqrt(200**2 * errors[0] + 10**2 * errors[1]) / 210)
+    assert group["chance"] == pytest.approx((200 * 0.5 + 10 * 0.25) / 210)
+    assert set(found.index.get_level_values("task")) == {"m", "c"}
+
+
+def test_a_group_whose_sizes_are_not_known_is_the_mean_over_tasks(tmp_path):
+    found = with_groups(of_three(tmp_path), {"all": "[mc]*"}, "here: key 'groups").set_index("metric")
+    assert found.loc["acc", "value"] == pytest.approx((0.5 + 0.2 + 1) / 3)
+    assert found.loc["acc", "examples"] == -1
+
+
+def test_an_accuracy_of_one_has_the_size_that_the_task_has_at_other_checkpoints(tmp_path):
+    for step, accuracy in ((0, 0.5), (1, 1.0)):
+        content = result(step, accuracy)
+        content["results"]["u"] = result(step, 0.25)["results"]["t"]
+        content["n-shot"]["u"] = 2
+        write(tmp_path / "e", f"{step}.json", content)
+    table = read_evaluations([tmp_path / "e"])
+    found = with_groups(table, {"g": "?"}, "here: key 'groups").set_index(["checkpoint", "metric"])
+    assert found.loc[(1, "acc"), ["value", "examples"]].tolist() == [0.625, 400]
+
+
+def test_a_group_has_the_metrics_that_all_of_its_tasks_have(tmp_path):
+    table = of_three(tmp_path)
+    found = with_groups(table, {"m": "m_*"}, "here: key 'groups")
+    assert set(found.loc[found["task"] == "m", "metric"]) == {"acc"}
+    apart = table.assign(metric=table["task"] + table["metric"])
+    with pytest.raises(InputError, match=r"key 'groups.m': its tasks have no metric in common"):
+        with_groups(apart, {"m": "m_*"}, "here: key 'groups")
+
+
+def test_a_group_of_which_an_evaluation_lacks_a_task_is_an_error(tmp_path):
+    write(tmp_path / "e", "0.json", result(0, 0.5))
+    content = result(1, 0.5)
+    content["results"]["u"] = content["results"]["t"]
+    write(tmp_path / "e", "1.json", content)
+    table = read_evaluations([tmp_path / "e"])
+    with pytest.raises(
+        InputError, match=r"key 'groups.g': acc of u lacks for org/model, seed 0, step 0, 2 shots;"
+    ):
+        with_groups(table, {"g": "?"}, "here: key 'groups")
+    with pytest.raises(InputError, match=r"key 'groups.u' has the name of a task"):
+        with_groups(table, {"u": "?"}, "here: key 'groups")
+
+
+@pytest.mark.skipif(not PYTHIA.is_file(), reason="needs ../shared/pythia.zip, EleutherAI's evaluations")
+def test_the_published_evaluations_of_pythia(tmp_path):
+    done = CliRunner().invoke(app, ["variance", str(PYTHIA), "--json"])
+    rows = {
+        (row["model"].split("v1.1-")[1], row["task"], row["metric"]): row for row in json.loads(done.stdout)
+    }
+    assert {key[0] for key in rows} == {"160m", "160m-deduped", "1.4b"}
+    tau = {key[1:]: row["tau"] for key, row in rows.items() if key[0] == "160m"}
+    assert round(tau["lambada_openai", "acc"], 4) == 0.6081
+    assert round(tau["lambada_openai", "ppl"], 4) == -0.7190
+    assert round(tau["arc_challenge", "acc"], 4) == -0.4534
+    assert rows["160m", "lambada_openai", "ppl"]["monotonicity"] == pytest.approx(0.7190, abs=1e-4)
+    # the benchmarks' sizes, from accuracies and their standard errors
+    sizes = {key[1]: row["examples"] for key, row in rows.items() if key[2] == "acc"}
+    expected = {"arc_challenge": 1172, "piqa": 1838, "lambada_openai": 5153, "winogrande": 1267, "sciq": 1000}
+    assert {task: sizes[task] for task in expected} == expected
+    assert {row["checkpoints"] for row in rows.values()} == {27}
+    # by right answers of all subjects, so that no tie is lost to rounding
+    grouped = with_groups(read_evaluations([PYTHIA]), {"mmlu": "hendrycksTest-*"}, "here: key 'groups")
+    mmlu = of_evaluations(grouped[(grouped["task"] == "mmlu") & (grouped["metric"] == "acc")])
+    assert sorted(mmlu["tau"].round(6)) == [0.540002, 0.76286, 0.878746]
+    with zipfile.ZipFile(PYTHIA) as file:
+        file.extractall(tmp_path)
+    folder = json.loads(
+        CliRunner().invoke(app, ["variance", str(tmp_path / "evals"), "--task", "piqa", "--json"]).stdout
+    )
+    by_key = {(row["model"], row["metric"]): row["tau"] for row in folder}
+    assert by_key["EleutherAI/pythia-v1.1-1.4b", "acc"] == rows["1.4b", "piqa", "acc"]["tau"]
+
+
+def test_curves_are_drawn_with_their_numbers(tmp_path):
+    for step in (0, 10, 100):
+        for seed in (1, 2):
+            write(tmp_path / "e", f"{seed}-{step}.json", result(step, 0.25 + step / 400 + seed / 100, seed))
+    arguments = ["variance", str(tmp_path / "e"), "--figure", str(tmp_path / "curves.png"), "--metric", "acc"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "curves.png").stat().st_size > 5000
+    lines = (tmp_path / "curves.csv").read_text().splitlines()
+    assert lines[0].startswith("task,metric,model,checkpoint,mean,seeds,lowest,low_quartile,median")
+    assert len(lines) == 4
+    wrong = CliRunner().invoke(app, ["variance", str(tmp_path / "e"), "--task", "u"])
+    assert "--task u: is not in these results" in str(wrong.exception or wrong.output)
+
+
+def test_steps_are_whole_words_with_units(tmp_path):
+    paths = [
+        write(tmp_path, f"{place}.json", result_of(f"pretrained=m,revision={revision}", 0.3 + place / 10))
+        for place, revision in enumerate(("step500", "step1k", "stage1-step2000-tokens9B", "global_step10k"))
+    ]
+    assert sorted(set(read_evaluations(paths)["checkpoint"])) == [500, 1000, 2000, 10_000]
+    for name in ("org/footstep3-model", "org/multistep2_run", "org/step3d"):
+        table = read_evaluations([write(tmp_path, "one.json", result_of(f"pretrained={name}"))])
+        assert set(table["model"]) == {name}
+        assert set(table["checkpoint"]) == {0}
+
+
+def test_the_models_name_loses_its_step_wherever_the_step_stands(tmp_path):
+    paths = [
+        write(tmp_path, f"step{step}.json", result_of(f"pretrained=runs/a/step{step}/")) for step in (10, 20)
+    ]
+    table = read_evaluations(paths)
+    assert set(table["model"]) == {"runs/a"}
+    assert set(table["checkpoint"]) == {10, 20}
+    with pytest.raises(InputError, match=r"is of step 10 by its name 'step10.json' and step 30 by its model"):
+        read_evaluations([write(tmp_path, "step10.json", result_of("pretrained=runs/a/step30"))])
+
+
+def test_a_seed_can_stand_in_the_files_name_or_in_the_revision(tmp_path):
+    paths = [
+        write(tmp_path, f"m_seed{seed}_step1.json", result_of("pretrained=m", seed / 10)) for seed in (1, 2)
+    ]
+    paths.append(write(tmp_path, "x.json", result_of("pretrained=m,revision=step1-seed-3")))
+    assert set(read_evaluations(paths)["seed"]) == {1, 2, 3}
+
+
+def test_whether_less_is_better_that_is_not_said_follows_from_the_name(tmp_path):
+    content = result(1, 0.5, higher_is_better={"t": {"acc": None, "likelihood_difference": None}})
+    own = content["results"]["t"]
+    content["results"]["t"] = own | {
+        "likelihood_difference": 2.0,
+        "exact_answer": 0.3,
+        "wer": 0.4,
+        "mse": 1.0,
+    }
+    found = read_evaluations([write(tmp_path, "a.json", content)]).set_index("metric")["loss"].to_dict()
+    assert found == {
+        "acc": False,
+        "word_perplexity": True,
+        "likelihood_difference": True,
+        "exact_answer": False,
+        "wer": True,
+        "mse": True,
+    }
+
+
+def test_means_that_a_file_has_itself_do_not_count_in_groups(tmp_path):
+    content = result(1, 0.5)
+    own = content["results"]["t"]
+    content["results"] = {"mmlu": own | {"acc,none": 0.9}, "mmlu_a": own, "mmlu_b": own | {"acc,none": 0.3}}
+    content["n-shot"] = {}
+    content["group_subtasks"] = {"mmlu": ["mmlu_a", "mmlu_b"], "mmlu_a": [], "mmlu_b": []}
+    table = read_evaluations([write(tmp_path, "a.json", content)])
+    found = with_groups(table, {"all": "mmlu*"}, "here: key 'groups").set_index(["task", "metric"])
+    assert found.loc[("all", "acc"), "value"] == pytest.approx(0.4)
+    assert found.loc[("mmlu", "acc"), "value"] == 0.9
+
+
+def test_numbers_of_examples_that_contradict_each_other_are_not_known(tmp_path):
+    for step, accuracy in ((0, 0.28), (1, 0.31)):
+        content = result(step, accuracy)
+        content["results"]["t"]["acc_stderr,none"] = 0.03
+        write(tmp_path / "e", f"{step}.json", content)
+    assert set(read_evaluations([tmp_path / "e"])["examples"]) == {-1}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"results": {"acc": 0.5}},
+        {"results": {"t": None}},
+        {"results": {"t": ["a"]}},
+        ["a list"],
+    ],
+)
+def test_other_json_in_a_folder_is_passed_over(tmp_path, other):
+    write(tmp_path / "e", "0.json", result(0, 0.5))
+    (tmp_path / "e" / "other.json").write_text(json.dumps(other))
+    (tmp_path / "e" / "._0.json").unlink(missing_ok=True)
+    assert len(read_evaluations([tmp_path / "e"])) == 2
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"n-shot": 3},
+        {"n-samples": {"t": 100}},
+        {"n-samples": {"t": {"effective": "many"}}},
+        {"higher_is_better": {"t": True}},
+        {"group_subtasks": ["t"]},
+        {"config": "x"},
+    ],
+)
+def test_odd_shapes_beside_the_results_are_not_told(tmp_path, more):
+    table = read_evaluations([write(tmp_path, "step5.json", result(5, 0.5) | more)]).set_index("metric")
+    assert table.loc["acc", "value"] == 0.5
+    assert table.loc["acc", "examples"] == 200
+
+
+def test_zip_files_of_macs_and_broken_ones(tmp_path):
+    with zipfile.ZipFile(tmp_path / "mac.zip", "w") as file:
+        file.writestr("e/0.json", "\ufeff" + json.dumps(result(0, 0.5)))
+        file.writestr("__MACOSX/e/._0.json", b"\x00\x05\x16\x07\xff")
+    assert len(read_evaluations([tmp_path / "mac.zip"])) == 2
+    whole = (tmp_path / "mac.zip").read_bytes()
+    place = whole.index(b'"results"')
+    (tmp_path / "cut.zip").write_bytes(whole[:place] + b"X" + whole[place + 1 :])
+    with pytest.raises(InputError, match="cut.zip: cannot be unpacked"):
+        read_evaluations([tmp_path / "cut.zip"])
+
+
+def test_an_accuracy_in_per_cent_is_told(tmp_path):
+    for step, value in ((10, 45.3), (20, 61.0)):
+        results = {"results": {"t": {"acc,none": value, "ppl,none": 30.0}}}
+        (tmp_path / f"results_step{step}.json").write_text(json.dumps(results))
+    done = CliRunner().invoke(app, ["variance", str(tmp_path)])
+    assert "note: acc of t is up to 61: expected a share from 0 to 1 (per cent?)" in done.output
+    assert "ppl of t" not in done.output
+    with pytest.raises(InputError, match="here.t': acc of t is up to 61"):
+        with_chances(read_evaluations([tmp_path]), {"t": 0.5}, "here.t")
+
+
+def seeds_of(values: dict[int, list[float]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"model": "m", "seed": seed, "checkpoint": 10 * step, "value": value}
+        for seed, own in values.items()
+        for step, value in enumerate(own)
+    ).assign(
+        shots=0,
+        task="t",
+        metric="acc",
+        error=0.01,
+        bootstrap=np.nan,
+        examples=100,
+        prompts=1,
+        chance=0.25,
+        loss=False,
+    )
+
+
+def test_all_measures_are_of_the_checkpoints_that_all_seeds_have():
+    table = seeds_of({1: [0.3, 0.2, 0.4, 0.9], 2: [0.2, 0.1, 0.5]})
+    table = table[(table["seed"] == 1) | (table["checkpoint"] != 0)].assign(
+        error=[0.5, 0.1, 0.1, 0.5, 0.2, 0.2]
+    )
+    found = of_evaluations(table).iloc[0]
+    assert (found["first"], found["mean"]) == pytest.approx((0.15, 0.45))
+    assert found["final_deviation"] == pytest.approx(np.std([0.4, 0.5], ddof=1))
+    assert found["interval"] == pytest.approx(1.96 * 0.15)
+    assert found["tau"] == 1
+    assert (found["checkpoints"], found["left_out"]) == (2, 2)
+
+
+def test_a_score_that_is_no_number_takes_its_checkpoint_from_all_seeds():
+    found = of_evaluations(seeds_of({1: [0.2, 0.4, 0.6], 2: [0.2, np.nan, 0.8]})).iloc[0]
+    assert found["deviation"] == pytest.approx(np.mean([0, np.std([0.6, 0.8], ddof=1)]))
+    assert np.isnan(of_evaluations(seeds_of({1: [0.2, 0.4], 2: [0.2, np.nan]})).iloc[0]["mean"])
+
+
+def test_of_seeds_without_a_common_checkpoint_nothing_is_said():
+    table = seeds_of({1: [0.2, 0.4], 2: [0.3, 0.5]})
+    table = table[(table["seed"] == 1) == (table["checkpoint"] == 0)]
+    found = of_evaluations(table).iloc[0]
+    assert (found["seeds"], found["checkpoints"], found["left_out"]) == (2, 0, 2)
+    assert found.loc["first":].isna().all()
+
+
+def test_a_score_that_is_no_number_is_not_passed_over():
+    found = of_evaluations(seeds_of({1: [0.2, 0.4, np.nan]})).iloc[0]
+    assert np.isnan(found["mean"])
+    assert found["checkpoints"] == 3
+    assert pd.isna(found["leaves_chance"])
+    nothing = of_evaluations(seeds_of({1: [np.nan, np.nan]})).iloc[0]
+    assert np.isnan(nothing["mean"])
+    percent = of_evaluations(seeds_of({1: [30.0, 50.0]})).iloc[0]
+    assert pd.isna(percent["leaves_chance"])

@@ -1,0 +1,151 @@
+"""The command about which examples are hard for a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from abovechance.cli.app import app, example_lines
+from abovechance.cli.options import Json
+from abovechance.cli.output import counted, expanded, show, tell_note
+from abovechance.core.errors import InputError
+from abovechance.core.settings import SETTING
+from abovechance.pvi import files, runs
+from abovechance.pvi.pointwise import v_information
+from abovechance.pvi.table import VOCABULARY
+from abovechance.pvi.tails import SHARES, accuracy_of_tails, threshold
+
+FEW = 10  # examples to show
+LOGS = (".json", ".jsonl", ".eval", ".parquet")
+UNITS = (files.NATS, files.BITS)
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance pvi results.csv",
+        "abovechance pvi examples.csv --unit nats",
+        "abovechance pvi samples_rte.jsonl --null samples_rte_without_inputs.jsonl",
+    )
+)
+def pvi(
+    results: Annotated[
+        Path,
+        typer.Argument(
+            help="A CSV with a row for each run or each example, or a tool's log with log-likelihoods.",
+            show_default=False,
+        ),
+    ],
+    null: Annotated[
+        Path | None,
+        typer.Option(help="The log of the same examples without their inputs.", show_default=False),
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a CSV's numbers: bits or nats.",
+            show_default="nats of runs, bits of examples",
+        ),
+    ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(help="Of a log: vocabulary or choices.", show_default="vocabulary"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Which examples are hard for a model: pointwise V-usable information (PVI), in bits.
+
+    Of runs, a table as the authors of in-context PVI released one: the accuracy of the examples of lowest and
+    highest PVI, means over exemplar sets, and whether these differ. Of examples: the information that inputs
+    have about answers, and the hardest ones.
+    """
+    path = expanded(results, "RESULTS")
+    if unit not in (None, *UNITS):
+        raise InputError(f"--unit is '{unit}'; right would be one of {', '.join(UNITS)}")
+    if null is not None:
+        if unit is not None:
+            raise InputError("--unit means nothing beside --null: logs are in nats")
+        _examples(_of_logs(path, expanded(null, "--null"), over or VOCABULARY), as_json)
+    elif over is not None:
+        raise InputError("--over means nothing without --null: a CSV's numbers are made already")
+    elif path.is_dir() or path.suffix in LOGS:
+        raise InputError(
+            f"{path}: is a tool's log, and PVI is the difference of two; right would be --null with the log "
+            "of the same examples without their inputs"
+        )
+    elif files.is_runs(path):
+        _runs(files.read_runs(path, unit or files.NATS), as_json)
+    else:
+        _examples(files.read_examples(path, unit or files.BITS), as_json)
+
+
+def _runs(table: pd.DataFrame, as_json: bool) -> None:
+    """What a table of runs says."""
+    ends = runs.tails(table)[[*SETTING, "sets", "accuracy", *runs.ENDS]]
+    anova = runs.anova(table)
+    if as_json:
+        show(ends.merge(anova.drop(columns="sets"), on=["model", "task"]), as_json)
+        return
+    typer.echo(
+        f"{counted(len(table), 'run')}. Accuracy of the examples of lowest and highest PVI, means over "
+        "exemplar sets:\n"
+    )
+    show(ends, as_json)
+    typer.echo(
+        "\nDo exemplar sets differ in the mean PVI of right predictions? One number for each set and "
+        "number of shots, so that a difference is seldom found:\n"
+    )
+    show(anova, as_json)
+
+
+def _examples(table: pd.DataFrame, as_json: bool) -> None:
+    """What PVI of examples says of all of them, and which are the hardest."""
+    finite = table[np.isfinite(table["pvi"])]
+    found = v_information(finite["pvi"])
+    row: dict[str, Any] = {
+        "examples": found.examples,
+        "information": found.mean,
+        "low": found.low,
+        "high": found.high,
+        "negative": float((table["pvi"] < 0).mean()),
+    }
+    if "correct" in table:
+        row["accuracy"] = float(table["correct"].mean())
+        divided = threshold(table["pvi"], table["correct"])
+        row |= {"threshold": divided.value, "told_apart": divided.accuracy}
+        ends = [end for share in SHARES for end in accuracy_of_tails(table["pvi"], table["correct"], share)]
+        row |= dict(zip(runs.ENDS, ends, strict=True))
+    if (infinite := len(table) - len(finite)) > 0:
+        row["infinite"] = infinite  # these have no part in the mean
+    show(pd.DataFrame([row]), as_json, upright=True)
+    if not as_json:
+        typer.echo("\nThe hardest examples:\n")
+        hardest = table.sort_values("pvi", kind="stable").head(FEW)
+        show(hardest.map(lambda value: value if not isinstance(value, str) else value[:60]), as_json)
+
+
+def _of_logs(given: Path, null: Path, over: str) -> pd.DataFrame:
+    """PVI of the examples of a run with inputs, and of one without."""
+    from abovechance.importers import Options, read_runs
+    from abovechance.pvi.table import CHOICES, of_likelihoods
+    from abovechance.results.likelihoods import OF_CHOICES, of_imported
+
+    if over not in (VOCABULARY, CHOICES):
+        raise InputError(f"--over is '{over}'; right would be {VOCABULARY} or {CHOICES}")
+    tables, models = [], []
+    for path in (given, null):
+        found = read_runs([path], Options())
+        if len(found) != 1:
+            raise InputError(f"{path}: has {len(found)} runs; right would be one, of one model on one task")
+        if not {*OF_CHOICES} <= {*found[0].rows}:
+            raise InputError(f"{path}: has no log-likelihoods of choices, which PVI is made of")
+        tables.append(found[0].rows.assign(prompt=0))
+        models.append(found[0].model)
+    if models[0] != models[1]:
+        tell_note(f"the runs are of '{models[0]}' and '{models[1]}'")
+    found_in = [of_imported(table) for table in tables]
+    measured = of_likelihoods(found_in[0], found_in[1], over)
+    return measured.drop(columns="prompt").merge(tables[0][["example", "correct"]], on="example")

@@ -1,0 +1,207 @@
+"""The models of a study, compared on the same examples and prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from abovechance.chance.multiplicity import adjusted
+from abovechance.compare import many
+from abovechance.compare.components import variance_components
+from abovechance.compare.responses import ONE, Responses, arrange
+from abovechance.core.estimates import CONFIDENCE
+from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
+
+ANSWERS = TableSchema(
+    "answers",
+    {
+        **setting_columns(category=True),
+        "example": CATEGORY,
+        "prompts": pa.int64(),
+        "correct": pa.float64(),
+    },
+)
+
+
+SEED_COMPONENTS = ["model", "seeds", "prompts", "examples", "of", "variance", "share", "deviation"]
+
+
+def answers(predictions: pd.DataFrame) -> pd.DataFrame:
+    """The table ``answers`` of one setting, without its columns.
+
+    Parameters
+    ----------
+    predictions
+        The rows of the setting in the table ``predictions``.
+
+    Returns
+    -------
+    DataFrame
+        One row an example: ``example``; ``prompts`` that are evaluated on it; ``correct``, the share of these
+        that get it right.
+    """
+    own = predictions.astype({"example": str, "correct": float})
+    grouped = own.groupby("example", sort=False)["correct"]
+    return grouped.agg(prompts="size", correct="mean").reset_index()
+
+
+class Compared(NamedTuple):
+    """What a study says of its models.
+
+    Attributes
+    ----------
+    overall
+        ``shots``, ``tasks`` and the columns of ``many.ranks``, of the mean over the tasks that all models
+        have.
+    ranks, pairs
+        ``task``, ``shots`` and the columns of ``many.ranks`` and ``many.pairs``.
+    """
+
+    overall: pd.DataFrame
+    ranks: pd.DataFrame
+    pairs: pd.DataFrame
+
+
+def of_study(
+    table: pd.DataFrame,
+    clusters: Mapping[str, pd.Series[int]] | None = None,
+    compared: Mapping[str, tuple[str, int]] | None = None,
+) -> Compared:
+    """Which models of a study differ, task by task and over all tasks.
+
+    Parameters
+    ----------
+    table
+        The table ``answers`` of all models.
+    clusters
+        {task: by example, the same number for those that belong together}, where that is known.
+    compared
+        {model: what it is compared as, and its seed} (``study.series.compared_as``); others are left out.
+        Without it, each model is compared as itself.
+    """
+    rows = table.rename(columns={"correct": "score"}).assign(prompt=ONE).astype({"model": str})
+    if compared is not None:
+        rows = as_trainings(rows, compared)
+    ranks, pairs = [], []
+    tasks = [(found, draws_of(found)) for found in arrange(rows, clusters)]
+    for found, drawn in tasks:
+        ranks.append(many.ranks(drawn, found.models).assign(task=found.task, shots=found.shots))
+        pairs.append(many.pairs(drawn, found.models).assign(task=found.task, shots=found.shots))
+    overall = [over.ranks.assign(shots=over.shots, tasks=len(over.tasks)) for over in over_tasks(tasks)]
+    return Compared(
+        _joined(overall, ["shots", "tasks"], many.RANKS),
+        _joined(ranks, ["task", "shots"], many.RANKS),
+        with_tasks_adjusted(_joined(pairs, ["task", "shots"], many.PAIRS)),
+    )
+
+
+def draws_of(found: Responses) -> many.Drawn:
+    """The draws of one task: tasks with the same examples, such as formulations, are drawn alike."""
+    of_examples = crc32("\n".join(found.examples).encode())
+    return many.trained(found.by_seed, found.clusters, of_examples=of_examples)
+
+
+class OverTasks(NamedTuple):
+    """``many.ranks`` and ``many.pairs`` of the mean over tasks, each counted alike."""
+
+    shots: int
+    tasks: list[str]
+    ranks: pd.DataFrame
+    pairs: pd.DataFrame
+
+
+def over_tasks(
+    tasks: Sequence[tuple[Responses, many.Drawn]], confidence: float = CONFIDENCE
+) -> Iterator[OverTasks]:
+    """Compare models by their means over the tasks that all of them have, for each number of shots.
+
+    Parameters
+    ----------
+    tasks
+        The responses of each task and number of shots, with their draws.
+    confidence
+        Of intervals.
+    """
+    names = list(dict.fromkeys(model for found, _ in tasks for model in found.models))
+    for shots in sorted({found.shots for found, _ in tasks}):
+        shared = [
+            (found, drawn)
+            for found, drawn in tasks
+            if found.shots == shots and len(found.models) == len(names)
+        ]
+        if shared:
+            drawn = many.together([many.reordered(own, found.models, names) for found, own in shared])
+            ranks, pairs = many.ranks(drawn, names, confidence), many.pairs(drawn, names, confidence)
+            yield OverTasks(shots, [found.task for found, _ in shared], ranks, pairs)
+
+
+def with_tasks_adjusted(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Pairs of models on several tasks, ``holm`` and ``bh`` adjusted for all pairs on all tasks."""
+    return pairs.assign(holm=adjusted(pairs["p"], "holm"), bh=adjusted(pairs["p"], "bh"))
+
+
+def as_trainings(table: pd.DataFrame, compared: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
+    """The rows of models that are compared, under the names that they have there, with their ``seed``."""
+    own = table[table["model"].isin([*compared])]
+    names = own["model"].map({model: name for model, (name, _) in compared.items()})
+    return own.assign(
+        seed=own["model"].map({model: seed for model, (_, seed) in compared.items()}), model=names
+    )
+
+
+def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
+    """Where single answers of models with several seeds vary.
+
+    Parameters
+    ----------
+    predictions
+        The table ``predictions`` of models that are trainings.
+    trainings
+        {model: (its name, its seed)}.
+
+    Returns
+    -------
+    DataFrame
+        ``task``, ``shots`` and the columns of ``seed_components``.
+    """
+    rows = predictions.astype({"model": str}).rename(columns={"correct": "score"})
+    # each model by itself: its seeds have the same prompts and examples, and others may have other ones
+    parts = [
+        seed_components(found).assign(task=found.task, shots=found.shots)
+        for _, own in as_trainings(rows, trainings).groupby("model", sort=False)
+        for found in arrange(own, least=1)
+    ]
+    return _joined(parts, ["task", "shots"], SEED_COMPONENTS)
+
+
+def seed_components(found: Responses) -> pd.DataFrame:
+    """Where single answers vary of each model with several seeds; see ``components.variance_components``.
+
+    Returns
+    -------
+    DataFrame
+        ``model``, ``seeds``, ``prompts``, ``examples``, and the columns of the components; of models with one
+        seed, and where fewer than two examples are evaluated under all prompts, nothing.
+    """
+    parts = []
+    for model, scores in zip(found.models, found.seeds, strict=True):
+        complete = scores[:, :, np.isfinite(scores).all(axis=(0, 1))]
+        seeds, prompts, examples = complete.shape
+        if seeds > 1 and examples > 1:
+            factors = ["seeds", "prompts", "examples"]
+            if prompts == 1:
+                complete, factors = complete[:, 0], ["seeds", "examples"]
+            counts = {"model": model, "seeds": seeds, "prompts": prompts, "examples": examples}
+            parts.append(variance_components(complete, factors).assign(**counts))
+    return _joined(parts, [], SEED_COMPONENTS)
+
+
+def _joined(parts: list[pd.DataFrame], first: list[str], columns: list[str]) -> pd.DataFrame:
+    if not parts:
+        return pd.DataFrame(columns=[*first, *columns])
+    return pd.concat(parts, ignore_index=True)[[*first, *columns]]

@@ -1,1 +1,0 @@
-"""Whether a difference between scores is more than noise."""

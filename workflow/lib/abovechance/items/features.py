@@ -1,0 +1,151 @@
+"""What examples are like, and what of it goes with how well they tell rows apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from scipy import stats
+
+from abovechance.core.arrays import Floats
+from abovechance.core.tables import TableSchema
+from abovechance.pvi.table import labels_of
+
+EXAMPLE_FEATURES = TableSchema(
+    "example_features",
+    {
+        "task": pa.string(),
+        "example": pa.string(),
+        "answer": pa.string(),
+        "subtask": pa.string(),
+        "length": pa.float64(),
+        "choices": pa.float64(),
+        "input": pa.string(),
+    },
+)
+GROUPS, NUMBERS = ("answer", "subtask"), ("difficulty", "length", "choices")
+LEAST = 5  # examples of a group, for it to count as one; the others are one together
+OTHERS = "others"
+PERMUTATIONS = 999
+ASSOCIATIONS = ["feature", "items", "kinds", "r", "share", "p"]
+
+
+def features(tasks: Mapping[str, pd.DataFrame], numbers_alone: bool = False) -> pd.DataFrame:
+    """What the examples of tasks are like: the table ``example_features``.
+
+    Parameters
+    ----------
+    tasks
+        {task: its table ``tasks``}.
+    numbers_alone
+        Whether examples go by their numbers in their subtasks, as in the published release, so that several
+        are one.
+    """
+    found = []
+    for name, task in tasks.items():
+        ids = task["example"].astype(str)
+        parts = ids.str.rpartition("/")
+        found.append(
+            pd.DataFrame(
+                {
+                    "task": name,
+                    "example": (parts[2] if numbers_alone else ids).to_numpy(),
+                    "answer": labels_of(task).to_numpy(),
+                    "subtask": parts[0].to_numpy(),
+                    "length": task["bare"].map(len).to_numpy(dtype=float),
+                    "choices": task["choices"].map(len).to_numpy(dtype=float),
+                    "input": task["input"].to_numpy(),
+                }
+            )
+        )
+    table = EXAMPLE_FEATURES.together(found)
+    return _together(table) if numbers_alone else table
+
+
+def _together(table: pd.DataFrame) -> pd.DataFrame:
+    """One row for the examples of a number: what all of them have in common, and means."""
+
+    def common(values: pd.Series[str]) -> str | None:
+        return str(values.iloc[0]) if values.nunique() == 1 else None
+
+    found = table.groupby(["task", "example"], sort=False).agg(
+        answer=("answer", common),
+        subtask=("subtask", common),
+        length=("length", "mean"),
+        choices=("choices", "sum"),
+        input=("input", common),
+    )
+    return found.reset_index()[[*EXAMPLE_FEATURES.columns]]
+
+
+def associations(items: pd.DataFrame, column: str = "corrected", seed: int = 0) -> pd.DataFrame:
+    """What goes with the discrimination of items, those that are constant left out.
+
+    Parameters
+    ----------
+    items
+        A row for each: ``column``, ``constant``, and what is known of ``answer``, ``subtask``,
+        ``difficulty``, ``length`` and ``choices``.
+
+    Returns
+    -------
+    DataFrame
+        One row for each ``feature`` that varies: ``items``; of numbers Spearman's ``r``; of ``grouped`` ones
+        how many ``kinds``, and the ``share`` of the variance of discrimination that is between them
+        (epsilon squared, which is 0 on average where they have nothing to do with it); ``p`` of as much by
+        chance, by permutation.
+    """
+    varied = items[~items["constant"]]
+    rows: list[dict[str, object]] = []
+    for name in (name for name in GROUPS if name in varied):
+        own = varied[varied[name].notna()]
+        codes, kinds = pd.factorize(grouped(own[name]))
+        if 1 < len(kinds) < len(own):
+            share, p = _between(own[column].to_numpy(dtype=float), codes, seed)
+            rows.append({"feature": name, "items": len(own), "kinds": len(kinds), "share": share, "p": p})
+    for name in (name for name in NUMBERS if name in varied):
+        own = varied[varied[name].notna()]
+        if len(own) > 2 and own[name].nunique() > 1 and own[column].nunique() > 1:
+            r, p = _spearman(own[name].to_numpy(dtype=float), own[column].to_numpy(dtype=float), seed)
+            rows.append({"feature": name, "items": len(own), "r": r, "p": p})
+    return pd.DataFrame(rows, columns=ASSOCIATIONS).astype(
+        {"items": int, "kinds": float, "r": float, "share": float, "p": float}
+    )
+
+
+def grouped(values: pd.Series[str]) -> pd.Series[str]:
+    """The values of which there are ``LEAST`` or more, and ``OTHERS`` for the others."""
+    return values.where(values.map(values.value_counts()) >= LEAST, OTHERS)
+
+
+def _spearman(one: Floats, other: Floats, seed: int) -> tuple[float, float]:
+    """Spearman's r, and how often it is as far from 0 with values in other orders."""
+    ranks, others = stats.rankdata(one), stats.zscore(stats.rankdata(other))
+    found = stats.permutation_test(
+        (stats.zscore(ranks),),
+        lambda orders, axis: (orders * others).mean(axis=axis),
+        permutation_type="pairings",
+        n_resamples=PERMUTATIONS,
+        vectorized=True,
+        rng=np.random.default_rng(seed),
+    )
+    return float(found.statistic), float(found.pvalue)
+
+
+def _between(values: Floats, codes: np.ndarray, seed: int) -> tuple[float, float]:
+    """The share of the variance between groups, and how often it is as large with values in other orders."""
+    sizes, left = np.bincount(codes), len(values) - codes.max() - 1
+    away = values - values.mean()
+    total = float((away**2).sum())
+    if total <= 0:
+        return np.nan, np.nan
+
+    def share(one: Floats) -> float:
+        return float((np.bincount(codes, one) ** 2 / sizes).sum() / total)
+
+    generator = np.random.default_rng(seed)
+    own = share(away)
+    as_much = sum(share(generator.permutation(away)) >= own - 1e-12 for _ in range(PERMUTATIONS))
+    return 1 - (1 - own) * (len(values) - 1) / left, (as_much + 1) / (PERMUTATIONS + 1)

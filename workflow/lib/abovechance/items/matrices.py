@@ -1,0 +1,193 @@
+"""Response matrices of results: a row for each model, shots and prompt, a column for each example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+from abovechance.items.classical import ITEMS, item_statistics, reliability, rest_scores
+from abovechance.items.features import associations, grouped
+from abovechance.items.splits import HELD_OUT, at_random
+
+FEWEST = 5  # rows, of which a correlation is said
+ROW = ["model", "shots", "prompt"]
+KNOWN = ["answer", "subtask", "length", "choices"]
+SHORT = [
+    *("models", "rows", "items", "difficulty", "alpha", "constant", "negative", "discrimination"),
+    *("balanced", "halves", "best_and_rest", "by_answer"),
+]
+LISTED = ["task", "example", *ITEMS, "balanced", "half", "other_half", "rest", "best", *KNOWN]
+
+
+class Matrix(NamedTuple):
+    """The responses to one task.
+
+    Attributes
+    ----------
+    task
+        Which.
+    rows
+        ``model``, ``shots`` and ``prompt`` of each row.
+    examples
+        (items,) ids.
+    scores
+        (rows, items) missing where a row is not evaluated on an example.
+    """
+
+    task: str
+    rows: pd.DataFrame
+    examples: list[str]
+    scores: Floats
+
+
+def matrices(table: pd.DataFrame) -> Iterator[Matrix]:
+    """The response matrix of each task.
+
+    Parameters
+    ----------
+    table
+        ``model``, ``task``, ``shots``, ``prompt``, ``example`` and ``score``, a row for each.
+
+    Raises
+    ------
+    InputError
+        If an example stands twice for a model, number of shots and prompt, or one of these or its score is
+        missing.
+    """
+    if (bare := table[[*ROW, "task", "example", "score"]].isna()).any(axis=None):
+        row, column = np.argwhere(bare.to_numpy())[0]
+        raise InputError(f"row {row + 1} of the responses has no '{bare.columns[column]}'")
+    for task, rows in table.groupby("task", sort=False, observed=True):
+        own = rows.astype({"model": str, "prompt": str, "example": str, "score": float})
+        if (twice := own.duplicated([*ROW, "example"])).any():
+            row = own[twice].iloc[0]
+            raise InputError(
+                f"{task}: example '{row['example']}' stands twice for '{row['model']}', {row['shots']}-shot, "
+                f"prompt {row['prompt']}; right is once"
+            )
+        # in one order, whatever the source's
+        wide = own.pivot_table(index=ROW, columns="example", values="score")
+        yield Matrix(
+            str(task), wide.index.to_frame(index=False), [*map(str, wide.columns)], wide.to_numpy(dtype=float)
+        )
+
+
+def items_of(matrix: Matrix, features: pd.DataFrame | None = None, seed: int = 0) -> pd.DataFrame:
+    """The items of a task, the least discriminating first: the table ``item_list`` without a fitted model.
+
+    Parameters
+    ----------
+    features
+        What is known of the examples (``features.EXAMPLE_FEATURES``).
+
+    Returns
+    -------
+    DataFrame
+        ``task``, ``example`` and the columns of ``item_statistics``; the corrected discrimination in two
+        random halves of the rows (``half``, ``other_half``), in the best fifth and in the rest (``best``,
+        ``rest``); and, of what is known of examples, ``answer``, ``subtask``, ``length`` and ``choices``.
+        Where several examples have the same right answer, ``balanced`` is the corrected discrimination with
+        an overall score in which each such answer counts alike (and all others together), so that a row that
+        likes one answer is no better for it; missing of an item that is alone with its answer.
+    """
+    found = item_statistics(matrix.scores).assign(task=matrix.task, example=matrix.examples)
+    halves: tuple[Sequence[int], ...] = ((), ())
+    if len(matrix.scores) >= 2 * FEWEST:
+        halves = tuple(map(list, at_random(len(matrix.scores), 0.5, seed)))
+    for name, places in zip(("half", "other_half"), halves, strict=True):
+        found[name] = discrimination(matrix.scores[[*places]])
+    found["rest"], found["best"] = in_the_best(matrix.scores)
+    known = pd.DataFrame(columns=["example", *KNOWN]) if features is None else features
+    found = found.merge(known[["example", *KNOWN]].astype({"example": str}), on="example", how="left")
+    found["balanced"] = np.nan
+    if found["answer"].notna().all() and (answers := grouped(found["answer"])).nunique() > 1:
+        found["balanced"] = item_statistics(matrix.scores, answers)["corrected"].to_numpy()
+    return found[LISTED].sort_values(["constant", "corrected"], kind="stable", ignore_index=True)
+
+
+def discrimination(scores: Floats) -> Floats:
+    """(items,) corrected, of rows in which items may be missing; nan where it is constant there."""
+    there = np.isfinite(scores)
+    found = np.full(scores.shape[1], np.nan)
+    known = there.any(axis=0)
+    if known.any():
+        own = scores[:, known]
+        statistics = item_statistics(own[np.isfinite(own).any(axis=1)])
+        found[known] = np.where(statistics["constant"], np.nan, statistics["corrected"])
+    return found
+
+
+def in_the_best(scores: Floats) -> tuple[Floats, Floats]:
+    """(items,) corrected discrimination in the rows that are not among the best fifth, and in these.
+
+    The best are those by the rest of the items: were they chosen by the item too, rows that have it wrong
+    would have to be better on the rest to be among them, and all items would look worse than they are.
+    """
+    found = np.full((2, scores.shape[1]), np.nan)
+    if scores.shape[1] < 2:
+        return found[0], found[1]
+    rest = rest_scores(scores)
+    for item in range(scores.shape[1]):
+        rows = np.flatnonzero(np.isfinite(scores[:, item]) & np.isfinite(rest[:, item]))
+        order = rows[np.argsort(rest[rows, item], kind="stable")]
+        first = len(order) - round(len(order) * HELD_OUT)
+        for part, places in enumerate((order[:first], order[first:])):
+            x, y = scores[places, item], rest[places, item]
+            if len(places) >= FEWEST and np.ptp(x) > 0 and np.ptp(y) > 1e-12:
+                found[part, item] = np.corrcoef(x, y)[0, 1]
+    return found[0], found[1]
+
+
+def in_short(matrix: Matrix, listed: pd.DataFrame) -> dict[str, object]:
+    """What a task's items are like: one row of a table.
+
+    Parameters
+    ----------
+    listed
+        What ``items_of`` says of them.
+
+    Returns
+    -------
+    dict
+        ``task``; how many ``models``, ``rows`` and ``items``; the mean ``difficulty``; Cronbach's ``alpha``;
+        how many items are ``constant``, and how many of the others ``negative``, more often right in rows
+        that are worse on the rest (half of them, if they had nothing to do with it); their mean corrected
+        ``discrimination``, and the mean ``balanced`` one; Pearson's r of discrimination between random
+        ``halves`` of the rows, and between the best fifth and the rest (``best_and_rest``); the share of its
+        variance that is between right answers (``by_answer``: where that is large, rows differ in which
+        answer they like, more than in how much they know).
+    """
+    varied = listed[~listed["constant"]]
+    gone = associations(listed).set_index("feature")["share"]
+    return {
+        "task": matrix.task,
+        "models": matrix.rows["model"].nunique(),
+        "rows": matrix.scores.shape[0],
+        "items": matrix.scores.shape[1],
+        "difficulty": float(np.nanmean(matrix.scores)),
+        "alpha": reliability(matrix.scores),
+        "constant": int(listed["constant"].sum()),
+        "negative": int((varied["corrected"] < 0).sum()),
+        "discrimination": _mean(varied["corrected"]),
+        "balanced": _mean(varied["balanced"]),
+        "halves": _correlation(varied["half"], varied["other_half"]),
+        "best_and_rest": _correlation(varied["rest"], varied["best"]),
+        "by_answer": float(gone.get("answer", np.nan)),
+    }
+
+
+def _mean(values: pd.Series[float]) -> float:
+    return float(values.mean()) if len(values) else np.nan
+
+
+def _correlation(one: pd.Series[float], other: pd.Series[float]) -> float:
+    """Pearson's r of the items that have both."""
+    both = one.notna() & other.notna()
+    if both.sum() < 3 or one[both].nunique() < 2 or other[both].nunique() < 2:
+        return np.nan
+    return float(np.corrcoef(one[both], other[both])[0, 1])

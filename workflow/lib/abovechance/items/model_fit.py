@@ -1,0 +1,134 @@
+"""Whether the two-parameter model fits: responses that it has not seen, and each item's curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import expit, logit
+
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+from abovechance.items.classical import checked
+from abovechance.items.response_theory import (
+    Items,
+    answers,
+    fit,
+    posterior_of,
+)
+
+HELD_OUT = 0.1  # of the responses
+SIMULATIONS = 20
+HELD_OUT_FIT = ["model", "dimensions", "log_loss", "accuracy"]
+
+
+class TooFewError(InputError):
+    """No response can be held out so that its row and its item have others."""
+
+
+def held_out(
+    matrix: ArrayLike, dimensions: tuple[int, ...] = (1, 2), share: float = HELD_OUT, seed: int = 0
+) -> pd.DataFrame:
+    """How well models foresee responses that were held out at random.
+
+    Parameters
+    ----------
+    matrix
+        (rows, items) 0 or 1, nan where there is none.
+    dimensions
+        Of the item response models.
+    share
+        Of the responses.
+
+    Returns
+    -------
+    DataFrame
+        One row for each ``model``: the mean of all (``constant``), the row's mean, the item's, both
+        together on the logit scale (``rows and items``: no discrimination), and item response theory with
+        its ``dimensions``. ``log_loss`` in nats for each response, lower is better; ``accuracy``, how often
+        the likelier one is the response. Means are of as many responses and one half more of either kind.
+
+    Raises
+    ------
+    TooFewError
+        If no responses can be held out so that each row and item has others.
+    """
+    given = checked(matrix)
+    places = np.argwhere(np.isfinite(given))
+    chosen = places[np.random.default_rng(seed).random(len(places)) < share]
+    train = given.copy()
+    train[tuple(chosen.T)] = np.nan
+    # where a row or item would have none, it keeps its responses
+    left = np.isfinite(train)
+    rows, items = left.sum(axis=1) > 0, left.sum(axis=0) > 0
+    chosen = chosen[rows[chosen[:, 0]] & items[chosen[:, 1]]]
+    if not len(chosen):
+        raise TooFewError(f"{len(places)} responses are too few to hold some of them out")
+    train = given.copy()
+    train[tuple(chosen.T)] = np.nan
+    response = given[tuple(chosen.T)] > 0.5
+    found = []
+    for name, count, probability in _foreseen(train, dimensions):
+        own = np.clip(probability[tuple(chosen.T)], 1e-9, 1 - 1e-9)
+        loss = -np.where(response, np.log(own), np.log1p(-own)).mean()
+        found.append([name, count, float(loss), float(((own > 0.5) == response).mean())])
+    return pd.DataFrame(found, columns=HELD_OUT_FIT)
+
+
+def _foreseen(train: Floats, dimensions: tuple[int, ...]) -> Iterator[tuple[str, int, Floats]]:
+    """Each model with its dimensions and the (rows, items) probabilities of right responses."""
+    there = np.isfinite(train)
+
+    def mean(axis: int | None) -> Floats:
+        right = np.nansum(train, axis=axis, keepdims=True)
+        found: Floats = (right + 0.5) / (there.sum(axis=axis, keepdims=True) + 1)
+        return found
+
+    rows, items, overall = mean(1), mean(0), mean(None)
+    for name, own in (("constant", overall), ("rows", rows), ("items", items)):
+        yield name, 0, np.broadcast_to(own, train.shape)
+    yield "rows and items", 0, expit(logit(rows) + logit(items) - logit(overall))
+    right, known = answers(train)
+    for count in (own for own in dimensions if own <= train.shape[1]):
+        model = fit(train, count)
+        places, weights = model.quadrature
+        posterior, _ = posterior_of(right, known, model.logits(places), weights)
+        yield "item response theory", count, posterior @ model.probability(places)
+
+
+def item_fit(items: Items, matrix: ArrayLike, simulations: int = SIMULATIONS, seed: int = 0) -> pd.DataFrame:
+    """How far each item's curve is from the model's.
+
+    The root mean squared deviation between the share of right responses that is expected at each ability,
+    given all responses, and the model's probability there, over the distribution of abilities (as in PISA).
+    Beside it, what responses of the model itself have, which is a little more than those it was fitted to.
+
+    Returns
+    -------
+    DataFrame
+        One row an item: ``rmsd``, in probabilities; ``rmsd_95``, below which 95 % of those simulated lie.
+    """
+    right, there = answers(matrix, every_item=False)
+    items.check_width(right)
+    generator = np.random.default_rng(seed)
+    simulated = []
+    for _ in range(simulations):
+        ability = generator.standard_normal((len(right), items.dimensions))
+        drawn = (generator.random(right.shape) < items.probability(ability)) * there
+        simulated.append(_rmsd(items, drawn.astype(float), there))
+    limit = np.nanquantile(simulated, 0.95, axis=0) if simulations else np.full(right.shape[1], np.nan)
+    return pd.DataFrame({"rmsd": _rmsd(items, right, there), "rmsd_95": limit})
+
+
+def _rmsd(items: Items, right: Floats, there: Floats) -> Floats:
+    """(items,) of (rows, items) responses."""
+    places, weights = items.quadrature
+    model = items.probability(places)
+    posterior, _ = posterior_of(right, there, items.logits(places), weights)
+    counts, hits = posterior.T @ there, posterior.T @ right
+    with np.errstate(invalid="ignore", divide="ignore"):
+        away = np.where(counts > 0, (hits / counts - model) ** 2, 0.0)
+        found: Floats = np.sqrt((counts * away).sum(axis=0) / counts.sum(axis=0))
+    return found

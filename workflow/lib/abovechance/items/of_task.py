@@ -1,0 +1,225 @@
+"""All that is said of the examples of one task, for the workflow and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from abovechance.core.arrays import Floats, Ints
+from abovechance.core.tables import TableSchema
+from abovechance.items import model_fit, response_theory, smaller
+from abovechance.items.features import ASSOCIATIONS, associations
+from abovechance.items.matrices import LISTED, SHORT, Matrix, in_short, items_of
+from abovechance.items.removal import PRUNED, pruning_in_parts
+from abovechance.items.replays import REPLAYS, replays
+from abovechance.items.series_rows import SeriesRows
+from abovechance.items.splits import FOLDS, at_random, by_group, by_score
+
+MOST_MISSING = 0.2  # of rows, that lack an item which may be taken away; and of these items, in a row
+PARAMETERS = ["a", "a_error", "b", "b_error", "rmsd", "rmsd_95"]
+LEAST_ROWS, LEAST_ITEMS = 10, 10  # for splits
+RANDOM, BEST, NEW = "random rows", "best rows", "new models"
+
+_TEXTS = ("task", "example", "answer", "subtask", "feature", "model", "split", "method", "question", "way")
+_WHOLE = ("models", "rows", "items", "constant", "negative", "removed", "evaluations", "dimensions")
+
+
+def _schema(name: str, columns: Sequence[str], **types: pa.DataType) -> TableSchema:
+    """A table of a task, whose columns are numbers but for those that are known as something else."""
+    known = dict.fromkeys(_TEXTS, pa.string()) | dict.fromkeys(_WHOLE, pa.int64()) | types
+    return TableSchema(name, {column: known.get(column, pa.float64()) for column in ("task", *columns)})
+
+
+ITEM_TASKS = _schema("item_tasks", SHORT)
+ITEMS = _schema("item_list", [*LISTED[1:], *PARAMETERS], constant=pa.bool_())
+ITEM_ASSOCIATIONS = _schema("item_associations", ASSOCIATIONS)
+ITEM_FIT = _schema("item_fit", model_fit.HELD_OUT_FIT)
+ITEM_PRUNING = _schema("item_pruning", ["split", *PRUNED])
+SMALLER = _schema("smaller_benchmarks", ["split", *smaller.COSTS])
+ADAPTIVE = _schema("adaptive", REPLAYS)
+TABLES = (ITEM_TASKS, ITEMS, ITEM_ASSOCIATIONS, ITEM_FIT, ITEM_PRUNING, SMALLER, ADAPTIVE)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is known of a study, besides its responses.
+
+    Attributes
+    ----------
+    groups
+        {model: the training that it is a checkpoint of}, or itself.
+    series
+        {model: its ``name``, ``seed`` and ``checkpoint``} of those that are of a series.
+    examples
+        The numbers of examples that smaller benchmarks keep.
+    repeats
+        How often they are chosen.
+    replays
+        How many prompts of each setting are evaluated adaptively.
+    seed
+        Of all that is drawn.
+    """
+
+    groups: Mapping[str, str]
+    series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    examples: tuple[int, ...] = smaller.SIZES
+    repeats: int = smaller.REPEATS
+    replays: int = 5
+    seed: int = 0
+
+
+class Part(NamedTuple):
+    """A split: its name, responses to fit to, those that are held out, what these rows are, and of which
+    models."""
+
+    name: str
+    train: Floats
+    test: Floats
+    rows: SeriesRows
+    models: list[str]
+
+
+def analyse(
+    matrix: Matrix, chance: Mapping[str, float], features: pd.DataFrame, study: Study
+) -> dict[str, pd.DataFrame]:
+    """The tables of one task.
+
+    Parameters
+    ----------
+    matrix
+        Responses of 0 and 1.
+    chance
+        {example: chance of a lucky guess}.
+    features
+        What is known of the task's examples (``example_features``); empty where nothing is.
+
+    Returns
+    -------
+    dict
+        The tables of ``TABLES``, of which those of splits have no rows where there are too few rows or items.
+    """
+    listed = items_of(matrix, features, study.seed)
+    parts = [*_each_split(matrix, study)]
+    found = [
+        pd.DataFrame([in_short(matrix, listed)]),
+        _with_parameters(matrix, listed, study.seed),
+        associations(listed, seed=study.seed),
+        _held_out(matrix, study.seed),
+        _pruned(parts, study.seed),
+        _smaller(parts, study),
+        replays(matrix, study.groups, chance, study.replays, seed=study.seed),
+    ]
+    return {
+        schema.name: pd.DataFrame(columns=[*schema.columns])
+        if table is None
+        else table.assign(task=matrix.task)
+        for schema, table in zip(TABLES, found, strict=True)
+    }
+
+
+def _with_parameters(matrix: Matrix, listed: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """The items with the two-parameter model of them, and how well it fits."""
+    model = response_theory.fit(matrix.scores)
+    fits = model_fit.item_fit(model, matrix.scores, seed=seed)
+    found = pd.DataFrame(
+        {
+            "example": matrix.examples,
+            "a": model.discrimination[:, 0],
+            "a_error": model.discrimination_error[:, 0],
+            "b": model.difficulty,
+            "b_error": model.difficulty_error,
+        }
+    )
+    return listed.merge(pd.concat([found, fits], axis=1), on="example", how="left", sort=False)
+
+
+def _held_out(matrix: Matrix, seed: int) -> pd.DataFrame | None:
+    """How well responses are foreseen; nothing where too few can be held out."""
+    if not _large(matrix.scores) or np.isfinite(matrix.scores).sum(axis=1).max() < LEAST_ITEMS:
+        return None
+    try:
+        return model_fit.held_out(matrix.scores, seed=seed)
+    except model_fit.TooFewError:
+        return None
+
+
+def _large(scores: Floats) -> bool:
+    rows, items = scores.shape
+    return bool(rows >= LEAST_ROWS and items >= LEAST_ITEMS)
+
+
+def splits(matrix: Matrix, study: Study) -> Iterator[tuple[str, Ints, Ints]]:
+    """The name of each way of holding rows out, with (train, test); new models several times."""
+    yield RANDOM, *at_random(len(matrix.rows), seed=study.seed)
+    yield BEST, *by_score(matrix.scores)
+    groups = [study.groups[model] for model in matrix.rows["model"]]
+    if len(set(groups)) > 1:
+        # parts of two at least where there are enough, so that new models are compared with each other
+        several = len(set(groups)) // 2
+        for train, test in by_group(groups, min(FOLDS, several) if several > 1 else FOLDS, study.seed):
+            yield NEW, train, test
+
+
+def dense(matrix: Matrix) -> Matrix:
+    """The items that nearly all rows have, and the rows that have nearly all of these.
+
+    What is taken away has to be there.
+    """
+    kept = np.isnan(matrix.scores).mean(axis=0) <= MOST_MISSING
+    scores = matrix.scores[:, kept]
+    rows = np.isnan(scores).mean(axis=1) <= MOST_MISSING if kept.any() else np.zeros(len(scores), dtype=bool)
+    examples = [example for example, has in zip(matrix.examples, kept, strict=True) if has]
+    return Matrix(matrix.task, matrix.rows[rows].reset_index(drop=True), examples, scores[rows])
+
+
+def _each_split(matrix: Matrix, study: Study) -> Iterator[Part]:
+    """Each split of the items that all of them have."""
+    own = dense(matrix)
+    if not _large(own.scores):
+        return
+    series = [study.series.get(model, {}) for model in own.rows["model"]]
+    rows = SeriesRows(
+        [of.get("name") for of in series],
+        [of.get("seed", 0) for of in series],
+        [of.get("checkpoint", 0) for of in series],
+    )
+    places = [part for part in splits(own, study) if min(len(part[1]), len(part[2])) > 1]
+    # the same items in all of them, so that new models can be put together
+    there = np.all([np.isfinite(own.scores[train]).any(axis=0) for _, train, _ in places], axis=0)
+    if there.sum() < LEAST_ITEMS:
+        return
+    for name, train, test in places:
+        known = np.isfinite(own.scores[test][:, there]).any(axis=1)
+        held = test[known]
+        if len(held) > 1:
+            scores = own.scores[:, there]
+            models = own.rows["model"].to_numpy()[held].tolist()
+            yield Part(name, scores[train], scores[held], rows.only(held.tolist()), models)
+
+
+def _pruned(parts: Sequence[Part], seed: int) -> pd.DataFrame | None:
+    """What becomes of held-out scores without the items that discriminate least."""
+    found = [
+        pruning_in_parts([(one.train, one.test, one.rows) for one in own], seed=seed).assign(split=name)
+        for name, own in groupby(parts, key=lambda part: part.name)
+    ]
+    return pd.concat(found) if found else None
+
+
+def _smaller(parts: Sequence[Part], study: Study) -> pd.DataFrame | None:
+    """What smaller benchmarks cost, new models by their mean; nothing where there are no splits."""
+    found = [
+        smaller.costs(
+            part.train, part.test, study.examples, study.repeats, study.seed, part.rows, part.models
+        ).assign(split=part.name)
+        for part in parts
+    ]
+    if not found:
+        return None
+    return pd.concat(found).groupby(["split", "method", "examples"], sort=False, as_index=False).mean()

@@ -1,0 +1,121 @@
+"""Fewer items: what is lost with those that tell rows apart least."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from abovechance.core.arrays import Floats, Ints
+from abovechance.core.errors import InputError
+from abovechance.items.classical import checked, item_statistics
+from abovechance.items.series_rows import SeriesRows, mean_of_known
+
+MOST = 0.2  # of items, that are taken away
+DRAWS = 200  # of items at random, beside which pruning stands
+TOLD = ("mean", "error", "deviation", "monotonicity")
+PRUNED = [
+    *("removed", "items", *TOLD),
+    *(f"random_{name}{end}" for name in TOLD for end in ("", "_low", "_high")),
+]
+
+
+def pruning(
+    train: ArrayLike,
+    test: ArrayLike,
+    most: float = MOST,
+    steps: int = 10,
+    draws: int = DRAWS,
+    seed: int = 0,
+    rows: SeriesRows | None = None,
+) -> pd.DataFrame:
+    """What becomes of scores of held-out rows where the least discriminating items are taken away.
+
+    Items are ordered by their corrected discrimination in other rows, since in the same rows an item can
+    be low by chance (Madaan et al., 2024, Section 4).
+
+    Parameters
+    ----------
+    train, test
+        (rows, items) responses of the same items.
+    most
+        The largest share of items that is taken away.
+    steps
+        In how many equal steps.
+    draws
+        How many random sets of as many items stand beside each.
+    rows
+        What the rows of ``test`` are, where they are seeds and checkpoints of trainings.
+
+    Returns
+    -------
+    DataFrame
+        One row for each number of ``removed`` items: the ``items`` that are left; over the rows of ``test``,
+        the ``mean`` of their mean scores, the mean standard ``error`` of these over items, and their standard
+        ``deviation``, by which they are told apart; ``monotonicity`` over checkpoints; and each where as
+        many items are taken away at random, the mean over draws and between which ends 95 % of them lie.
+
+    Raises
+    ------
+    InputError
+        If the items are not the same, or none would be left.
+    """
+    return pruning_in_parts([(train, test, rows)], most, steps, draws, seed)
+
+
+def pruning_in_parts(
+    parts: Sequence[tuple[ArrayLike, ArrayLike, SeriesRows | None]],
+    most: float = MOST,
+    steps: int = 10,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """The same, means over several ways to hold rows out: (train, test, rows) of the same items.
+
+    The same items are taken away at random in all of them, and 95 % are of the means over them, which vary
+    less than single ones.
+    """
+    if not 0 <= most < 1:
+        raise InputError(f"{most:g} of the items taken away; right would be at least 0, and less than 1")
+    if steps < 1 or draws < 1:
+        raise InputError(f"{steps} steps, {draws} draws; right would be 1 or more of both")
+    given = [(checked(train), checked(test, every_item=False), rows) for train, test, rows in parts]
+    if len(widths := {scores.shape[1] for *both, _ in given for scores in both}) != 1:
+        raise InputError(f"{sorted(widths)} items in train and test; right would be the same items")
+    (count,) = widths
+    orders = [
+        np.argsort(item_statistics(train)["corrected"].to_numpy(), kind="stable") for train, *_ in given
+    ]
+
+    def told(chosen: Sequence[Ints]) -> Floats:
+        """What is left, mean over parts, of items that may be others in each."""
+        each = zip(given, chosen, strict=True)
+        found = np.array([_told(test[:, places], rows) for (_, test, rows), places in each])
+        return np.array([mean_of_known(values) for values in found.T])
+
+    generator = np.random.default_rng(seed)
+    found = []
+    for removed in sorted({math.floor(count * most * step / steps) for step in range(steps + 1)}):
+        own = told([order[removed:] for order in orders])
+        chosen = [generator.permutation(count)[removed:] for _ in range(draws if removed else 1)]
+        random = np.array([told([places] * len(given)) for places in chosen])
+        ends = zip(random.mean(axis=0), *np.quantile(random, [0.025, 0.975], axis=0), strict=True)
+        found.append([removed, count - removed, *own, *(value for three in ends for value in three)])
+    return pd.DataFrame(found, columns=PRUNED).astype({"removed": int, "items": int})
+
+
+def _told(scores: Floats, rows: SeriesRows | None) -> tuple[float, float, float, float]:
+    """The mean over rows of their mean score, of its standard error, the deviation of the mean scores, and
+    their monotonicity."""
+    there = np.isfinite(scores)
+    counts = there.sum(axis=1)
+    means = np.where(there, scores, 0).sum(axis=1) / np.maximum(counts, 1)
+    squares = (np.where(there, scores - means[:, None], 0) ** 2).sum(axis=1)
+    errors = np.sqrt(squares / np.maximum(counts - 1, 1) / np.maximum(counts, 1))
+    kept = counts > 0
+    deviation = float(means[kept].std(ddof=1)) if kept.sum() > 1 else np.nan
+    steady = rows.monotonicity(np.where(kept, means, np.nan)) if rows is not None else np.nan
+    return mean_of_known(means[kept]), mean_of_known(errors[counts > 1]), deviation, steady

@@ -1,0 +1,176 @@
+"""Stored scores once more, as if examples had been evaluated one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy import stats
+
+from abovechance.chance.baseline import RandomBaseline
+from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.estimates import ALPHA
+from abovechance.items.adaptive import WAYS, Evaluation, replay
+from abovechance.items.matrices import Matrix
+from abovechance.items.questions import Question, better_of_two, better_than
+from abovechance.items.response_theory import Items, fit
+from abovechance.items.splits import at_random, by_group
+
+PAIRS = 20  # of models, at most
+REPLAYS = ["question", "way", "evaluations", "examples", "of", "share", "wrong", "wrong_limit"]
+STANDARD, MAXIMUM, MODELS = "above the standard baseline", "above the maximum baseline", "which of two models"
+
+
+class Replay(NamedTuple):
+    """One evaluation that was replayed."""
+
+    question: str
+    way: str
+    examples: int
+    of: int
+    wrong: bool
+
+
+def replays(
+    matrix: Matrix,
+    groups: Mapping[str, str],
+    chance: Mapping[str, float],
+    prompts: int,
+    alpha: float = ALPHA,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """How many examples decide a verdict against chance, and which of two models is better.
+
+    The item response model is fitted to models of other groups, as for a model that is new.
+
+    Parameters
+    ----------
+    matrix
+        Responses of 0 and 1.
+    groups
+        {model: its training}, which is held out as a whole.
+    chance
+        {example: chance of a lucky guess}.
+    prompts
+        How many of each setting are taken, at random; those of two models that are compared have the same
+        number.
+    alpha
+        The most that a wrong decision may be probable.
+
+    Returns
+    -------
+    DataFrame
+        One row for each ``question`` and ``way`` (``adaptive.WAYS``): how many ``evaluations``; the mean
+        number of ``examples`` until it is decided, ``of`` how many, and their ``share``; in which share the
+        decision is ``wrong``, another one than that of all examples; and ``wrong_limit``, below which that is
+        with 95 % (Clopper and Pearson) if evaluations were independent.
+    """
+    found = [*_all_replays(matrix, groups, chance, prompts, alpha, seed)]
+    rows = []
+    for (question, way), own in pd.DataFrame(found, columns=Replay._fields).groupby(
+        ["question", "way"], sort=False
+    ):
+        count, wrong = len(own), int(own["wrong"].sum())
+        rows.append(
+            [
+                *(question, way, count, own["examples"].mean(), own["of"].mean()),
+                *((own["examples"] / own["of"]).mean(), wrong / count, most_wrong(wrong, count)),
+            ]
+        )
+    return pd.DataFrame(rows, columns=REPLAYS)
+
+
+def most_wrong(wrong: int, count: int) -> float:
+    """Below which the share of wrong decisions is with 95 % (Clopper and Pearson)."""
+    return float(stats.beta.ppf(0.95, wrong + 1, count - wrong)) if wrong < count else 1.0
+
+
+def _all_replays(
+    matrix: Matrix,
+    groups: Mapping[str, str],
+    chance: Mapping[str, float],
+    prompts: int,
+    alpha: float,
+    seed: int,
+) -> Iterator[Replay]:
+    rows = matrix.rows
+    of_row = rows["model"].map(groups).to_numpy()
+    chances = np.array([chance[example] for example in matrix.examples])
+    tried = rows.groupby(["model", "shots"])["prompt"].transform("size").to_numpy()
+    generator = np.random.default_rng(seed)
+    chosen = np.zeros(len(rows), dtype=bool)
+    for places in rows.groupby(["model", "shots"], sort=False).indices.values():
+        chosen[generator.permutation(places)[:prompts]] = True
+    for train, test in _apart(of_row, seed):
+        trained = _Trained.on(matrix.scores[train])
+        for place in test[chosen[test]]:
+            own = matrix.scores[place]
+            there = np.isfinite(own) & trained.known
+            if there.any():
+                baseline = RandomBaseline(chances[there])
+                count = int(there.sum())
+                named = {STANDARD: baseline.standard, MAXIMUM: baseline.maximum(int(tried[place]))}
+                for name, value in named.items():
+                    asked = better_than(value, count)
+                    yield from trained.each_way(name, asked, there, [own], alpha, seed + int(place))
+    yield from _two_models(matrix, of_row, prompts, alpha, generator, seed)
+
+
+def _apart(of_row: NDArray[np.object_], seed: int) -> list[tuple[Ints, Ints]]:
+    """The rows to fit to and those to replay, model by model; where there is one, its prompts by halves."""
+    if len(set(of_row)) > 1:
+        return [*by_group(of_row.tolist(), seed=seed)]
+    if len(of_row) < 2:
+        return []
+    one, other = at_random(len(of_row), 0.5, seed)
+    return [(one, other), (other, one)]
+
+
+def _two_models(
+    matrix: Matrix, of_row: NDArray[np.object_], prompts: int, alpha: float, generator: Generator, seed: int
+) -> Iterator[Replay]:
+    """Pairs of models of different groups, where others are left to fit to: the same prompts."""
+    rows = matrix.rows
+    group_of = dict(zip(rows["model"], of_row, strict=True))
+    pairs = [pair for pair in combinations(group_of, 2) if group_of[pair[0]] != group_of[pair[1]]]
+    if len(set(of_row)) < 3:
+        return
+    for number in generator.permutation(len(pairs))[:PAIRS]:
+        one, other = pairs[number]
+        trained = _Trained.on(matrix.scores[~np.isin(of_row, [group_of[one], group_of[other]])])
+        sides = [rows[rows["model"] == model].reset_index() for model in (one, other)]
+        both = sides[0].merge(sides[1], on=["shots", "prompt"])[["index_x", "index_y"]].to_numpy()
+        for first, second in generator.permutation(both)[:prompts]:
+            own = [matrix.scores[first], matrix.scores[second]]
+            there = np.isfinite(own).all(axis=0) & trained.known
+            if there.any():
+                yield from trained.each_way(MODELS, better_of_two(), there, own, alpha, seed + int(first))
+
+
+class _Trained(NamedTuple):
+    """The model that is fitted to some rows, and of which items it is."""
+
+    items: Items
+    known: Bools
+
+    @classmethod
+    def on(cls, train: Floats) -> _Trained:
+        known = np.isfinite(train).sum(axis=0) > 0
+        there = train[:, known]
+        return cls(fit(there[np.isfinite(there).any(axis=1)]), known)
+
+    def each_way(
+        self, name: str, question: Question, there: Bools, responses: list[Floats], alpha: float, seed: int
+    ) -> Iterator[Replay]:
+        """Replay the responses that are there by each way."""
+        own = [one[there] for one in responses]
+        truth = question.answer(float(sum(own[0] - own[1])) if len(own) > 1 else float(own[0].sum()))
+        items = self.items.only(there[self.known])
+        for way in WAYS:
+            done = replay(Evaluation(question, int(there.sum()), items, way, alpha, seed), *own)
+            yield Replay(name, way, len(done.seen), int(there.sum()), done.decision != truth)

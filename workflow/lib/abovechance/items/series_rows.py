@@ -1,0 +1,73 @@
+"""Rows that are seeds and checkpoints of trainings: how steady a score of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from abovechance.core.arrays import Floats, Ints
+from abovechance.variance import measures
+
+
+@dataclass(frozen=True)
+class SeriesRows:
+    """Which rows belong together.
+
+    Attributes
+    ----------
+    series
+        (rows,) of which series of trainings each is; None where of none.
+    seed, checkpoint
+        (rows,) which of it. Rows that are alike are prompts, whose mean counts.
+    """
+
+    series: Sequence[str | None]
+    seed: Sequence[int]
+    checkpoint: Sequence[int]
+
+    def only(self, places: Sequence[int]) -> SeriesRows:
+        """Some of the rows, by their places."""
+        return SeriesRows(
+            [self.series[place] for place in places],
+            [self.seed[place] for place in places],
+            [self.checkpoint[place] for place in places],
+        )
+
+    def deviation(self, scores: Floats) -> float:
+        """The standard deviation over seeds of (rows,) scores, mean over series; missing without any."""
+        return mean_of_known(map(measures.seed_deviation, self._tables(scores)))
+
+    def monotonicity(self, scores: Floats) -> float:
+        """The monotonicity over checkpoints of (rows,) scores, mean over series; missing without any."""
+        return mean_of_known(map(measures.monotonicity, self._tables(scores)))
+
+    def _tables(self, scores: Floats) -> Iterator[Floats]:
+        """(seeds, checkpoints) of each series, nan where there is none."""
+        for places, cells, shape in self._cells:
+            own = scores[places]
+            there = np.isfinite(own)
+            counts = np.bincount(cells[there], minlength=shape[0] * shape[1])
+            sums = np.bincount(cells[there], own[there], minlength=shape[0] * shape[1])
+            with np.errstate(invalid="ignore"):
+                yield (sums / counts).reshape(shape)
+
+    @cached_property
+    def _cells(self) -> list[tuple[Ints, Ints, tuple[int, int]]]:
+        """Of each series its rows, the cell of its table that each is in, and the table's shape."""
+        found = []
+        for name in dict.fromkeys(filter(None, self.series)):
+            places = np.flatnonzero([one == name for one in self.series])
+            seeds, all_seeds = pd.factorize(np.asarray(self.seed)[places], sort=True)
+            steps, all_steps = pd.factorize(np.asarray(self.checkpoint)[places], sort=True)
+            found.append((places, seeds * len(all_steps) + steps, (len(all_seeds), len(all_steps))))
+        return found
+
+
+def mean_of_known(values: Iterable[float]) -> float:
+    """The mean of the values that are there; missing where none is."""
+    known = [value for value in values if np.isfinite(value)]
+    return float(np.mean(known)) if known else np.nan

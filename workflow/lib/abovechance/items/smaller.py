@@ -1,0 +1,213 @@
+"""What smaller benchmarks cost: estimates from a few examples beside the scores on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from abovechance.core.arrays import Floats, Ints
+from abovechance.core.errors import InputError
+from abovechance.items import anchors, estimates
+from abovechance.items.classical import checked
+from abovechance.items.response_theory import Items, fit
+from abovechance.items.series_rows import SeriesRows, mean_of_known
+
+REPEATS = 20
+SIZES = (10, 25, 50, 100)
+BEST, FEWEST = 0.2, 3  # of the rows, that are "the best", and how many at least
+# of each number of examples
+COSTS = [
+    *("method", "examples", "error", "bias", "standard_error"),
+    *("tau", "flips", "flips_within", "flips_best", "seed_deviation", "monotonicity"),
+]
+ALL = "all examples"
+
+
+def flipped_pairs(full: ArrayLike, estimated: ArrayLike) -> float:
+    """The share of pairs of rows whose order is turned round; of those that differ on all items.
+
+    Pairs that the estimate finds equal count half; rows without one do not count. 1 - 2 times it is Kendall's
+    tau where nothing is tied.
+
+    Returns
+    -------
+    float
+        In [0, 1]; missing where all rows have the same score.
+
+    Raises
+    ------
+    InputError
+        If there are not as many estimates as scores.
+    """
+    one, other = np.asarray(full, dtype=float), np.asarray(estimated, dtype=float)
+    if one.ndim != 1 or one.shape != other.shape:
+        raise InputError(f"scores {one.shape} and estimates {other.shape}; right would be one for each row")
+    first, second = np.triu_indices(len(one), 1)
+    return _turned(_signs(one, first, second), _signs(other, first, second))
+
+
+def _signs(scores: Floats, first: Ints, second: Ints) -> Floats:
+    """(pairs,) -1, 0 or 1, the order of two rows; nan where one has no score.
+
+    Sums of the same numbers in another order differ by rounding.
+    """
+    difference = scores[first] - scores[second]
+    size = float(np.nanmax(np.abs(scores))) if np.isfinite(scores).any() else 0.0
+    return np.where(np.abs(difference) <= 1e-12 * size, 0.0, np.sign(difference))
+
+
+def _turned(order: Floats, found: Floats) -> float:
+    """The share of pairs that differ whose order is turned round, half of those that are found equal."""
+    differ = (order != 0) & np.isfinite(order * found)
+    return float((1 - (order * found)[differ]).mean() / 2) if differ.any() else np.nan
+
+
+def _tau(order: Floats, found: Floats) -> float:
+    """Kendall's tau-b."""
+    known = np.isfinite(order * found)
+    size = np.sqrt(float(np.count_nonzero(order[known])) * np.count_nonzero(found[known]))
+    return float((order * found)[known].sum() / size) if size else np.nan
+
+
+class _Pairs:
+    """All pairs of held-out rows: what becomes of their order."""
+
+    def __init__(self, full: Floats, models: Sequence[str] | None) -> None:
+        best = np.zeros(len(full), dtype=bool)
+        best[np.argsort(-full, kind="stable")[: round(len(full) * BEST)]] = True
+        if best.sum() < FEWEST:
+            best[:] = False  # of two, there is one pair
+        self._places = first, second = np.triu_indices(len(full), 1)
+        self._order = _signs(full, first, second)
+        own = np.arange(len(full)) if models is None else np.asarray(models)
+        self._parts = {
+            "flips": np.ones(len(first), dtype=bool),
+            "flips_within": own[first] == own[second],
+            "flips_best": best[first] & best[second],
+        }
+
+    def told(self, estimates: Floats) -> dict[str, float]:
+        """Kendall's tau and flips, means over (repeats, rows) estimates."""
+        found = [_signs(one, *self._places) for one in estimates]
+        taus = {"tau": mean_of_known(_tau(self._order, one) for one in found)}
+        return taus | {
+            name: mean_of_known(_turned(self._order[part], one[part]) for one in found)
+            for name, part in self._parts.items()
+        }
+
+
+def costs(
+    train: ArrayLike,
+    test: ArrayLike,
+    sizes: Sequence[int] = SIZES,
+    repeats: int = REPEATS,
+    seed: int = 0,
+    rows: SeriesRows | None = None,
+    models: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """What held-out rows' scores and order lose where they are evaluated on few examples.
+
+    Which examples, and the models of how they go with abilities, come from other rows, as for a model that is
+    new. Methods: ``random`` and ``stratified`` subsets; the weighted mean of anchors by ``correlation``, by
+    ``responses`` and by the parameters of the two-parameter model (``IRT``); and with the same anchors the
+    estimates ``p-IRT`` and ``gp-IRT`` (``estimates``), where scores are 0 and 1.
+
+    Parameters
+    ----------
+    train, test
+        (rows, items) responses of the same items.
+    sizes
+        Numbers of examples that are kept; those that are fewer than all of them.
+    repeats
+        How many times each is chosen, with other seeds.
+    rows
+        What the rows of ``test`` are, where they are seeds and checkpoints of trainings.
+    models
+        (rows of test,) of which model each is.
+
+    Returns
+    -------
+    DataFrame
+        One row for each method and size, and one for all examples: mean over repeats of the mean absolute
+        ``error`` of a row's score and of its ``bias``; the ``standard_error``, the standard deviation of a
+        row's estimate over repeats, mean over rows; Kendall's ``tau``-b with the order by all examples;
+        ``flips`` of pairs, of pairs of one model (``flips_within``; all pairs may be such, as where a model
+        is held out alone), and of pairs among the best fifth (``flips_best``); the standard deviation over
+        seeds, and ``monotonicity`` over checkpoints, which have to be held against those of all examples.
+    """
+    one, other = checked(train), checked(test, every_item=False)
+    if one.shape[1] != other.shape[1]:
+        raise InputError(
+            f"{one.shape[1]} items in train and {other.shape[1]} in test; right would be the same items"
+        )
+    if models is not None and len(models) != len(other):
+        raise InputError(f"{len(models)} models of {len(other)} rows; right would be one for each")
+    full = np.nanmean(other, axis=1)
+    pairs = _Pairs(full, models)
+    found = [_row(ALL, one.shape[1], full, np.array([full, full]), pairs, rows)]
+    model = _model(one)
+    for size in sorted({int(size) for size in sizes if 0 < size < one.shape[1]}):
+        drawn: dict[str, list[Floats]] = {}
+        for repeat in range(repeats):
+            for method, estimate in _estimates(one, other, model, size, seed + repeat):
+                drawn.setdefault(method, []).append(estimate)
+        found += [_row(method, size, full, np.array(own), pairs, rows) for method, own in drawn.items()]
+    return pd.DataFrame(found, columns=COSTS)
+
+
+class _Model(NamedTuple):
+    """What is fitted to other rows, and how far off it is."""
+
+    items: Items
+    error: float
+    variance: float
+
+
+def _model(train: Floats) -> _Model | None:
+    """The fitted model; none where scores are others than 0 and 1."""
+    given = train[np.isfinite(train)]
+    if not np.isin(given, (0, 1)).all():
+        return None
+    error = estimates.model_error(train)
+    return _Model(fit(train), error, float(np.nanvar(train, axis=1).mean()))
+
+
+def _estimates(
+    train: Floats, test: Floats, model: _Model | None, size: int, seed: int
+) -> Iterator[tuple[str, Floats]]:
+    """Each method with its estimates of the scores of the rows of test."""
+    for name, chosen in anchors.OF_RESPONSES.items():
+        yield name, estimates.weighted(chosen(train, size, seed), test)
+    if model is None:
+        return
+    own = anchors.by_parameters(model.items, size, seed)
+    simple = estimates.weighted(own, test)
+    expected = estimates.p_irt(model.items, own, test, np.isfinite(test))
+    yield "IRT", simple
+    yield "p-IRT", expected
+    if np.isfinite(model.error):
+        share = estimates.share_of_weighted(model.error, model.variance, size)
+        yield "gp-IRT", estimates.gp_irt(simple, expected, share)
+
+
+def _row(
+    method: str, size: int, full: Floats, estimated: Floats, pairs: _Pairs, rows: SeriesRows | None
+) -> dict[str, object]:
+    """One row of the table, of (repeats, rows) estimates."""
+    away = estimated - full
+    several = estimated[:, np.isfinite(estimated).sum(axis=0) > 1]
+    of_series = [] if rows is None else [(rows, one) for one in np.round(estimated, 12)]
+    return {
+        "method": method,
+        "examples": size,
+        "error": float(np.nanmean(np.abs(away))),
+        "bias": round(float(np.nanmean(away)), 12),
+        "standard_error": float(np.nanstd(several, axis=0, ddof=1).mean()) if several.size else np.nan,
+        **pairs.told(estimated),
+        "seed_deviation": mean_of_known(of.deviation(one) for of, one in of_series),
+        "monotonicity": mean_of_known(of.monotonicity(one) for of, one in of_series),
+    }

@@ -1,0 +1,56 @@
+"""Which rows are held out, so that what is found in the others is tried on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from abovechance.core.arrays import Ints
+from abovechance.core.errors import InputError
+from abovechance.items.classical import row_scores
+
+HELD_OUT = 0.2  # of rows, as in the paper: 14 of 70
+FOLDS = 5  # at most
+
+
+def at_random(rows: int, share: float = HELD_OUT, seed: int = 0) -> tuple[Ints, Ints]:
+    """(train, test) places of rows, ``share`` of them (in whole ones, at least one of both) in test."""
+    held = _held(rows, share)
+    order = np.random.default_rng(seed).permutation(rows)
+    return np.sort(order[held:]), np.sort(order[:held])
+
+
+def by_score(matrix: ArrayLike, share: float = HELD_OUT) -> tuple[Ints, Ints]:
+    """(train, test) places of rows, the best ``share`` of them in test: what items say of better models."""
+    scores = row_scores(matrix)
+    held = _held(len(scores), share)
+    order = np.argsort(-scores, kind="stable")
+    return np.sort(order[held:]), np.sort(order[:held])
+
+
+def _held(rows: int, share: float) -> int:
+    if rows < 2 or not 0 < share < 1:
+        raise InputError(f"{rows} rows, {share:g} of them held out; right would be at least 2, and in (0, 1)")
+    return min(max(round(rows * share), 1), rows - 1)
+
+
+def by_group(groups: Sequence[str], most: int = FOLDS, seed: int = 0) -> Iterator[tuple[Ints, Ints]]:
+    """(train, test) places of rows, each group in test once: rows of one model are alike.
+
+    Parameters
+    ----------
+    groups
+        (rows,) such as the model; of at least two.
+    most
+        Into how many parts groups are put together, where there are more.
+    """
+    own = np.asarray(groups)
+    names = np.unique(own)
+    if len(names) < 2:
+        raise InputError(f"{len(names)} group; right would be two or more, such as models")
+    order = np.random.default_rng(seed).permutation(names)
+    for held in np.array_split(order, min(most, len(names))):
+        inside = np.isin(own, held)
+        yield np.flatnonzero(~inside), np.flatnonzero(inside)

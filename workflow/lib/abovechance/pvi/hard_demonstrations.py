@@ -1,0 +1,101 @@
+"""Whether hard examples are better demonstrations than examples drawn at random (Lu et al., Table 7)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.core.two_way import adjusted_means
+from abovechance.pvi.pointwise import v_information
+from abovechance.pvi.runs import by_example
+
+PVI_DEMONSTRATIONS = TableSchema(
+    "pvi_demonstrations",
+    {
+        **setting_columns(),
+        "examples": pa.int64(),
+        "drawn_prompts": pa.int64(),
+        "drawn": pa.float64(),
+        "drawn_spread": pa.float64(),
+        "hardest_prompts": pa.int64(),
+        "hardest": pa.float64(),
+        "hardest_spread": pa.float64(),
+        "difference": pa.float64(),
+        "low": pa.float64(),
+        "high": pa.float64(),
+    },
+)
+SHARE = 0.2  # of each label's examples are called hardest: the paper's fifth
+
+
+def hardest_of_labels(settings: Iterable[pd.DataFrame], least: int) -> set[str]:
+    """The ids of the examples of each label with the least PVI.
+
+    Parameters
+    ----------
+    settings
+        The table ``pvi`` of each setting of a model and task: an example's PVI is the mean over settings of
+        its means over prompts, as if it were under all of them (``two_way.adjusted_means``), since a prompt's
+        own demonstrations are not.
+    least
+        How many of each label there must be, where there are so many.
+
+    Returns
+    -------
+    set
+        A fifth of each label's, rounded up, and not fewer than ``least``; of examples of the same PVI those
+        that come first.
+    """
+    parts = []
+    for own in settings:
+        values = by_example(own, "pvi")
+        label = own.astype({"example": str, "label": str}).groupby("example")["label"].first()
+        adjusted = pd.Series(adjusted_means(values.to_numpy()), values.columns)
+        parts.append(pd.DataFrame({"label": label, "pvi": adjusted}))
+    means = pd.concat(parts).rename_axis("example").groupby(["label", "example"], sort=True)["pvi"].mean()
+    found: set[str] = set()
+    for _, of_label in means.groupby("label", sort=False):
+        ordered = of_label.sort_values(kind="stable").index.get_level_values("example")
+        found.update(ordered[: max(least, math.ceil(SHARE * len(ordered)))])
+    return found
+
+
+def compared(drawn: pd.DataFrame, hardest: pd.DataFrame, clusters: pd.Series[int]) -> pd.DataFrame:
+    """The table ``pvi_demonstrations`` of one setting, without its columns.
+
+    Parameters
+    ----------
+    drawn, hardest
+        The rows of the setting in the table ``predictions``, with demonstrations drawn from all examples and
+        from the hardest; of the same examples.
+    clusters
+        By example, the same for those that belong together.
+
+    Returns
+    -------
+    DataFrame
+        One row: ``examples``; of either kind how many ``..._prompts``, their mean accuracy (``drawn``,
+        ``hardest``) and its ``..._spread``, the standard deviation over prompts (missing of one);
+        ``difference``, hardest less drawn, with its 95 % interval from ``low`` to ``high`` by examples and
+        their clusters: for these prompts, so that it is to be held against the spreads.
+    """
+    of_drawn, of_hardest = (
+        table.astype({"example": str, "correct": float}).pivot_table(
+            index="prompt", columns="example", values="correct"
+        )
+        for table in (drawn, hardest)
+    )
+    both = (of_hardest.mean(axis=0) - of_drawn.mean(axis=0)).dropna()
+    found = v_information(both, clusters.reindex(both.index))
+    row: dict[str, float] = {"examples": found.examples}
+    for name, table in (("drawn", of_drawn), ("hardest", of_hardest)):
+        by_prompt = table[both.index].mean(axis=1)
+        spread = by_prompt.std(ddof=1) if len(by_prompt) > 1 else np.nan
+        row |= {f"{name}_prompts": len(by_prompt), name: by_prompt.mean(), f"{name}_spread": spread}
+    row |= {"difference": found.mean, "low": found.low, "high": found.high}
+    return pd.DataFrame([row])

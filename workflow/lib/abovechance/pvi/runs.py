@@ -1,0 +1,153 @@
+"""What PVI says of each prompt (exemplar set): one row a prompt, and what follows for tasks and models.
+
+Rows come from a study's table ``pvi``, or from a file of results like the one that the paper's authors
+released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from abovechance.core.arrays import Floats
+from abovechance.core.settings import SETTING
+from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.core.two_way import adjusted_means
+from abovechance.pvi.exemplar_sets import one_way
+from abovechance.pvi.tails import SHARES, accuracy_of_tails, tails_of_labels
+
+ENDS = [f"{end}_{part}" for part in ("fifth", "half") for end in ("lowest", "highest")]
+OTHERS = [f"other_{name}" for name in ENDS]
+PVI_PROMPTS = TableSchema(
+    "pvi_prompts",
+    {
+        **setting_columns(),
+        "prompt": pa.string(),
+        "examples": pa.int64(),
+        "accuracy": pa.float64(),
+        "information": pa.float64(),
+        "right": pa.float64(),
+        "wrong": pa.float64(),
+        **{name: pa.float64() for name in (*ENDS, *OTHERS)},
+    },
+)
+
+
+def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
+    """The table ``pvi_prompts`` of one setting, without its columns.
+
+    Parameters
+    ----------
+    pvi
+        The rows of the setting in the table ``pvi``.
+
+    Returns
+    -------
+    DataFrame
+        One row a prompt: ``prompt``; how many ``examples``; ``accuracy``; ``information``, the mean PVI;
+        that of ``right`` and of ``wrong`` predictions; the accuracy of the examples of lowest and of
+        highest PVI (``lowest_fifth`` and so on), and the same where the examples of each label are ordered
+        by their mean PVI under the other prompts (``other_lowest_fifth``), which contains neither this
+        prompt's probabilities nor that a model likes some answers.
+    """
+    values, correct = by_example(pvi, "pvi"), by_example(pvi, "correct")
+    by_label = pvi.astype({"example": str, "label": str}).groupby("example")["label"].first()
+    labels = by_label.reindex(values.columns).to_numpy()
+    rows = []
+    for place, prompt in enumerate(values.index):
+        there = np.isfinite(values.iloc[place].to_numpy())
+        own, right = values.iloc[place].to_numpy()[there], correct.iloc[place].to_numpy()[there] == 1
+        others, own_labels = others_mean(values.to_numpy(), place)[there], labels[there]
+        ends = [end for share in SHARES for end in accuracy_of_tails(own, right, share)]
+        rows.append(
+            {
+                "prompt": str(prompt),
+                "examples": int(there.sum()),
+                "accuracy": float(right.mean()),
+                "information": float(own.mean()),
+                "right": _mean(own[right]),
+                "wrong": _mean(own[~right]),
+                **dict(zip(ENDS, ends, strict=True)),
+                **dict(zip(OTHERS, _ends_of_labels(others, right, own_labels), strict=True)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def by_example(pvi: pd.DataFrame, column: str) -> pd.DataFrame:
+    """(prompts, examples) a column of one setting; missing where a prompt is not evaluated on an example."""
+    own = pvi.assign(example=pvi["example"].astype(str), **{column: pvi[column].astype(float)})
+    return own.pivot_table(index="prompt", columns="example", values=column, sort=False)
+
+
+def others_mean(values: Floats, place: int) -> Floats:
+    """(examples,) the mean over all prompts but one; missing where no other has a value."""
+    return adjusted_means(np.delete(values, place, axis=0))
+
+
+def _ends_of_labels(values: Floats, right: np.ndarray, labels: np.ndarray) -> Iterable[float]:
+    """Accuracies of the ends of each label, by ``SHARES``, of the examples that have a value."""
+    there = np.isfinite(values)
+    if not there.any():
+        return [np.nan] * len(ENDS)
+    of = (values[there], right[there], labels[there])
+    return [end for share in SHARES for end in tails_of_labels(*of, share)]
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else np.nan
+
+
+def tails(prompts: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy of the examples of lowest and highest PVI, mean over exemplar sets (Lu et al., Tables 1 and
+    14).
+
+    Parameters
+    ----------
+    prompts
+        The table ``pvi_prompts``.
+
+    Returns
+    -------
+    DataFrame
+        One row a setting: its columns; ``sets``, how many; ``accuracy``; and the ends, each the mean of the
+        sets that have it.
+    """
+    grouped = prompts.groupby(SETTING, sort=False, observed=True)
+    found = grouped[["accuracy", *ENDS, *OTHERS]].mean()
+    return found.assign(sets=grouped.size()).reset_index()[[*SETTING, "sets", "accuracy", *ENDS, *OTHERS]]
+
+
+def anova(prompts: pd.DataFrame, nested: bool = True) -> pd.DataFrame:
+    """Whether exemplar sets differ in the mean PVI of right predictions (Lu et al., Tables 3 and 15).
+
+    A group for each exemplar set, and in it a number for each number of shots: see ``exemplar_sets.one_way``
+    for why that none is found says little.
+
+    Parameters
+    ----------
+    prompts
+        The table ``pvi_prompts``.
+    nested
+        Whether a prompt of more shots begins with the prompt of fewer that has its number. Else there are no
+        sets, and the table has no rows.
+
+    Returns
+    -------
+    DataFrame
+        One row a model and task: ``model``; ``task``; ``sets``; ``numbers``, how many in all; ``f``; its
+        degrees of freedom ``between`` and ``within``; ``p``. Missing with fewer than two numbers of shots.
+    """
+    rows = []
+    shown = prompts[(prompts["shots"] > 0) & nested]  # without demonstrations there is no set
+    for (model, task), own in shown.groupby(["model", "task"], sort=False, observed=True):
+        groups = [group.to_numpy(dtype=float) for _, group in own.groupby("prompt", sort=False)["right"]]
+        numbers = sum(int(np.isfinite(group).sum()) for group in groups)
+        rows.append(
+            {"model": model, "task": task, "sets": len(groups), "numbers": numbers}
+            | one_way(groups)._asdict()
+        )
+    return pd.DataFrame(rows, columns=["model", "task", "sets", "numbers", "f", "between", "within", "p"])

@@ -1,0 +1,190 @@
+"""The PVI of every example under every prompt of a study, from its stored scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.errors import InputError
+from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
+from abovechance.pvi.pointwise import any_of, bits, over_choices
+from abovechance.results.predictions import with_truth
+
+PVI = TableSchema(
+    "pvi",
+    {
+        **setting_columns(category=True),
+        "prompt": pa.int64(),
+        "example": CATEGORY,
+        "label": CATEGORY,
+        "null_bits": pa.float64(),
+        "bits": pa.float64(),
+        "pvi": pa.float64(),
+        "rival": CATEGORY,
+        "rival_pvi": pa.float64(),
+        "correct": pa.bool_(),
+        "tie": pa.bool_(),
+    },
+)
+VOCABULARY, CHOICES = "vocabulary", "choices"  # of what answers' probabilities are
+
+
+def of_scores(
+    scores: pd.DataFrame,
+    null_scores: pd.DataFrame,
+    task: pd.DataFrame,
+    predictions: pd.DataFrame,
+    over: str = VOCABULARY,
+) -> pd.DataFrame:
+    """The table ``pvi`` of one scored setting, without the setting's columns.
+
+    An answer's probability is that of its tokens after the prompt, of the whole vocabulary as in the paper,
+    or, ``over`` the choices, given that the answer is one of them. Where several choices are correct, the
+    answer is any of them.
+
+    Parameters
+    ----------
+    scores, null_scores
+        The tables ``scores`` of the setting, and of its null-target prompts.
+    task
+        The table ``tasks`` of its task.
+    predictions
+        The table ``predictions`` of the setting.
+
+    Returns
+    -------
+    DataFrame
+        (prompts x examples,) with ``prompt``; ``example``; ``label``, what is correct; ``null_bits`` and
+        ``bits``, how surprising it is without the input and with it; ``pvi``, their difference; ``rival``,
+        the wrong choice of most PVI, and its ``rival_pvi``; ``correct``, whether the prediction is, and
+        ``tie``, whether a right and a wrong choice share the best score.
+
+    Raises
+    ------
+    InputError
+        If the null-target prompts lack a score.
+    """
+    table = with_truth(scores, task).merge(
+        null_scores[[*ROW, "logprob"]], on=ROW, how="left", suffixes=("", "_null"), validate="one_to_one"
+    )
+    if (lacking := table["logprob_null"].isna()).any():
+        prompt, example, choice = table.loc[lacking, ROW].iloc[0]
+        raise InputError(
+            f"null-target prompt {prompt} has no score of example '{example}', choice {choice}; right would "
+            "be scores of both prompts of the same study"
+        )
+    found = _by_example(table, over)
+    labels, every = labels_of(task).to_dict(), dict(zip(task["example"], task["labels"], strict=True))
+    found["label"] = [labels[example] for example in found["example"]]
+    found["rival"] = [
+        None if number < 0 else every[example][number]
+        for example, number in zip(found["example"], found["rival"], strict=True)
+    ]
+    return found.merge(
+        predictions[["prompt", "example", "correct", "tie"]], on=["prompt", "example"], how="left"
+    )
+
+
+def labels_of(task: pd.DataFrame) -> pd.Series[str]:
+    """By example, what is correct; several with a stroke between them."""
+    columns = (task[name] for name in ("labels", "correct"))
+    told = [" / ".join(np.asarray(own)[np.asarray(correct)]) for own, correct in zip(*columns, strict=True)]
+    return pd.Series(told, task["example"].astype(str).to_numpy())
+
+
+def of_likelihoods(given: pd.DataFrame, null: pd.DataFrame, over: str = VOCABULARY) -> pd.DataFrame:
+    """The same from the log-likelihoods of another tool's run with inputs, and of one without.
+
+    Parameters
+    ----------
+    given, null
+        The tables ``likelihoods`` of both runs, of one prompt each: ``example``, ``choice``, ``right`` and
+        ``logprob``. What is right is taken from the first.
+
+    Returns
+    -------
+    DataFrame
+        (examples,) the columns of the table ``pvi`` but for those of the setting, the label and
+        ``correct``; the rival by its number.
+
+    Raises
+    ------
+    InputError
+        If the runs are not of the same examples, choices and labels, or an answer is impossible in both.
+    """
+    keys = ["example", "choice"]
+    if {"characters", "bytes", "right"} <= {*given} & {*null}:
+        _check_same(given, null, keys)
+    first, second = (table.assign(example=table["example"].astype(str)) for table in (given, null))
+    both = first.merge(
+        second[[*keys, "logprob"]], on=keys, how="outer", suffixes=("", "_null"), indicator=True
+    )
+    if (alone := both["_merge"] != "both").any():
+        row = both[alone].iloc[0]
+        has = "with inputs" if row["_merge"] == "left_only" else "without inputs"
+        raise InputError(
+            f"example '{row['example']}', choice {row['choice']} is in the run {has} alone; right would be "
+            "two runs of the same examples"
+        )
+    measured = _by_example(both.assign(prompt=0), over)
+    if (never := measured["pvi"].isna()).any():
+        example = measured.loc[never, "example"].iloc[0]
+        raise InputError(f"example '{example}': its answer is impossible with the input and without")
+    return measured
+
+
+def _check_same(given: pd.DataFrame, null: pd.DataFrame, keys: list[str]) -> None:
+    """Raise InputError where a choice is correct in one run alone, or has another length."""
+    both = given.astype({"example": str}).merge(
+        null.astype({"example": str}), on=keys, suffixes=("", "_null"), validate="one_to_one"
+    )
+    for name, what in (("right", "correct"), ("characters", "characters"), ("bytes", "bytes")):
+        one, other = both[name], both[f"{name}_null"]
+        if (differs := one.notna() & other.notna() & (one != other)).any():
+            row = both[differs].iloc[0]
+            told = "is correct in one run and wrong in the other"
+            raise InputError(
+                f"example '{row['example']}', choice {row['choice']}: "
+                + (
+                    told
+                    if name == "right"
+                    else f"has {row[name]:g} {what} in one run, {row[f'{name}_null']:g} in the other"
+                )
+                + "; right would be two runs of the same examples, choices and labels"
+            )
+
+
+def _by_example(table: pd.DataFrame, over: str) -> pd.DataFrame:
+    """One row for each prompt and example, from one for each of its choices."""
+    table = table.sort_values(ROW, kind="stable", ignore_index=True)
+    changed = (table[["prompt", "example"]] != table[["prompt", "example"]].shift()).any(axis=1)
+    starts = np.flatnonzero(changed.to_numpy())
+    found = table.loc[starts, ["prompt", "example"]].reset_index(drop=True)
+    null, given = (table[name].to_numpy(dtype=float) for name in ("logprob_null", "logprob"))
+    return found.assign(**_measured(null, given, table["right"].to_numpy(dtype=bool), starts, over))
+
+
+ROW = ["prompt", "example", "choice"]
+
+
+def _measured(null: Floats, given: Floats, right: Bools, starts: Ints, over: str) -> dict[str, np.ndarray]:
+    """The numbers of each example from those of its choices, one example's after another's."""
+    if over == CHOICES:
+        null, given = over_choices(null, starts), over_choices(given, starts)
+    null_bits, own_bits = (bits(any_of(logprobs, starts, right)) for logprobs in (null, given))
+    with np.errstate(invalid="ignore"):  # what is impossible either way
+        gains, pvi = (given - null) / np.log(2), null_bits - own_bits
+    gains = np.where(right | np.isnan(gains), -np.inf, gains)
+    most = np.maximum.reduceat(gains, starts)
+    sizes = np.diff(starts, append=len(gains))
+    places = np.where(gains == np.repeat(most, sizes), np.arange(len(gains)), len(gains))
+    rival = np.where(np.isfinite(most), np.minimum.reduceat(places, starts) - starts, -1)
+    return {
+        "null_bits": null_bits,
+        "bits": own_bits,
+        "pvi": pvi,
+        "rival": rival,
+        "rival_pvi": np.where(np.isfinite(most), most, np.nan),
+    }

@@ -1,0 +1,195 @@
+"""Figures of which examples are hard for models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from abovechance.core.settings import SETTING
+from abovechance.pvi.pointwise import v_information
+from abovechance.pvi.runs import ENDS
+from abovechance.shown import style
+from abovechance.shown.panels import (
+    empty_figure,
+    in_order,
+    label_first_column,
+    legend_below,
+    legend_label,
+    panel_grid,
+    panel_title,
+    percent_axis,
+)
+
+# from hard to easy
+ALONG = ["lowest_fifth", "lowest_half", "highest_half", "highest_fifth"]
+
+
+def density_numbers(densities: pd.DataFrame, settings: pd.DataFrame) -> pd.DataFrame:
+    """The table ``pvi_densities`` with each setting's ``threshold``, with the most shots of each task."""
+    most = densities.groupby("task")["shots"].transform("max")
+    return densities[densities["shots"] == most].merge(settings[[*SETTING, "threshold"]], on=SETTING)
+
+
+def densities(numbers: pd.DataFrame) -> Figure:
+    """Densities of the PVI of right and wrong predictions, a panel for each task and model (Figure 4)."""
+    style.apply()
+    tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
+    colour = style.colours(models)
+    panels = [(task, model) for task in tasks for model in models]
+    figure, all_axes = panel_grid(len(panels), height=1.7)
+    for axes, (task, model) in zip(all_axes, panels, strict=True):
+        own = numbers[(numbers["task"] == task) & (numbers["model"] == model)]
+        for correct, line in own.groupby("correct"):
+            if correct:
+                axes.fill_between(line["pvi"], line["density"], color=colour[model], alpha=0.55, linewidth=0)
+            else:
+                axes.plot(line["pvi"], line["density"], color=style.INK)
+        if len(own) and np.isfinite(own["threshold"].iloc[0]):
+            axes.axvline(own["threshold"].iloc[0], color=style.INK, linestyle=(0, (3, 2)), linewidth=0.8)
+        axes.set_title(panel_title(task))
+        axes.set_yticks([])
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("PVI (bits)")
+    label_first_column(all_axes, "density")
+    look: dict[str, Any] = {"linewidth": 6, "alpha": 0.55}
+    marks = [Line2D([], [], color=colour[m], label=f"right, {legend_label(m)}", **look) for m in models]
+    wrong = Line2D([], [], color=style.INK, label="wrong")
+    border = Line2D([], [], color=style.INK, linestyle=(0, (3, 2)), linewidth=0.8, label="divides them best")
+    legend_below(figure, [*marks, wrong, border])
+    return figure
+
+
+def annotation_numbers(annotated: pd.DataFrame) -> pd.DataFrame:
+    """What ``examples.annotated`` gives, with the most shots of each task."""
+    most = annotated.groupby("task")["shots"].transform("max")
+    return annotated.loc[annotated["shots"] == most, [*SETTING, "example", "variation", "pvi"]]
+
+
+def annotators(numbers: pd.DataFrame) -> Figure:
+    """PVI by the annotators' variation ratio, a panel for each task (Figure 5)."""
+    style.apply()
+    if numbers.empty:
+        return empty_figure("no task has annotations")
+    tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
+    colour = style.colours(models)
+    figure, panels = panel_grid(len(tasks), height=2.1)
+    for axes, task in zip(panels, tasks, strict=True):
+        here = numbers[numbers["task"] == task]
+        for place, model in enumerate(models):
+            own = here[here["model"] == model]
+            beside = (place - (len(models) - 1) / 2) * 0.012
+            axes.scatter(
+                own["variation"] + beside, own["pvi"], s=4, color=colour[model], alpha=0.35, linewidth=0
+            )
+            found = [(at, v_information(same["pvi"])) for at, same in own.groupby("variation")]
+            axes.errorbar(
+                [float(str(at)) + beside for at, _ in found],
+                [mean.mean for _, mean in found],
+                [np.nan_to_num(mean.high - mean.mean) for _, mean in found],
+                color=colour[model],
+                fmt="o",
+                markersize=4,
+                markeredgecolor="white",
+            )
+        axes.set_title(panel_title(task))
+        axes.set_xlabel("variation ratio")
+        axes.axhline(0, color=style.FAINT, linewidth=0.6, zorder=0)
+    label_first_column(panels, "PVI (bits)")
+    look: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 4}
+    legend_below(figure, [Line2D([], [], color=colour[m], label=legend_label(m), **look) for m in models])
+    return figure
+
+
+def tail_numbers(tails: pd.DataFrame) -> pd.DataFrame:
+    """One row for each setting, part of its examples and way to order them, from ``runs.tails``."""
+    names = [*ENDS, *(f"other_{name}" for name in ENDS)]
+    long = tails[[*SETTING, *names]].melt(SETTING, names, "part", "accuracy")
+    ordered = long["part"].str.startswith("other_").map({True: "other prompts", False: "the prompt's own"})
+    return long.assign(part=long["part"].str.removeprefix("other_"), ordered_by=ordered)
+
+
+def tails(numbers: pd.DataFrame) -> Figure:
+    """Accuracy from the hardest to the easiest examples, a panel for each task (Figure 2)."""
+    style.apply()
+    tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
+    colour, shots = style.colours(models), sorted(numbers["shots"].unique())
+    markers = dict(zip(shots, "osD^v<>ph*" * (1 + len(shots) // 10), strict=False))
+    figure, panels = panel_grid(len(tasks), height=2.1)
+    for axes, task in zip(panels, tasks, strict=True):
+        here = numbers[numbers["task"] == task]
+        for (model, shot, by), line in here.groupby(
+            ["model", "shots", "ordered_by"], sort=False, observed=True
+        ):
+            own = by == "the prompt's own"
+            values = line.set_index("part")["accuracy"].reindex(ALONG)
+            axes.plot(
+                range(len(ALONG)),
+                values,
+                color=colour[str(model)],
+                marker=markers[shot],
+                markersize=3.5,
+                linestyle="-" if own else ":",
+                markerfacecolor=colour[str(model)] if own else "white",
+            )
+        _label_tails(axes, task)
+    label_first_column(panels, "accuracy")
+    marks = [
+        Line2D(
+            [], [], color=colour[m], marker=markers[s], label=f"{legend_label(m)}, {s}-shot", markersize=3.5
+        )
+        for m in models
+        for s in shots
+    ]
+    hollow: dict[str, Any] = {"markersize": 3.5, "markerfacecolor": "white", "linestyle": ":"}
+    other = Line2D([], [], color=style.INK, marker="o", label="by other prompts' PVI", **hollow)
+    legend_below(figure, [*marks, other])
+    return figure
+
+
+def _label_tails(axes: Axes, task: str) -> None:
+    axes.set_title(panel_title(task))
+    names = ["lowest\nfifth", "lowest\nhalf", "highest\nhalf", "highest\nfifth"]
+    axes.set_xticks(range(len(ALONG)), names)
+    axes.set_xlim(-0.3, len(ALONG) - 0.7)
+    axes.set_ylim(-0.03, 1.03)
+    percent_axis(axes.yaxis)
+
+
+def models(pairs: pd.DataFrame) -> Figure:
+    """How alike models find the same examples, a heat map for each task (Figures 3 and 6).
+
+    Parameters
+    ----------
+    pairs
+        The rows between models of the table ``pvi_pairs``.
+    """
+    style.apply()
+    if pairs.empty:
+        return empty_figure("one model: there is none to compare it with")
+    tasks = in_order(pairs["task"])
+    names = list(dict.fromkeys([*pairs["first"].astype(str), *pairs["second"].astype(str)]))
+    figure, panels = panel_grid(len(tasks), height=2.0)
+    for axes, task in zip(panels, tasks, strict=True):
+        grid = np.eye(len(names))
+        for row in pairs[pairs["task"] == task].itertuples():
+            places = names.index(str(row.first)), names.index(str(row.second))
+            grid[places] = grid[places[::-1]] = float(str(row.r))
+        image = axes.imshow(grid, vmin=-1, vmax=1, cmap="PuOr")
+        for (down, across), value in np.ndenumerate(grid):
+            dark = abs(value) > 0.6
+            text = "" if np.isnan(value) else f"{value:.2f}"
+            axes.text(
+                across, down, text, ha="center", va="center", fontsize=6, color="white" if dark else style.INK
+            )
+        axes.set_title(panel_title(task))
+        axes.set_xticks(range(len(names)), [legend_label(name) for name in names], rotation=90)
+        place = axes.get_subplotspec()
+        first = place is None or place.is_first_col()
+        axes.set_yticks(range(len(names)), [legend_label(name) for name in names] if first else [])
+    figure.colorbar(image, ax=panels, label="Pearson's r", shrink=0.7)
+    return figure

@@ -1,0 +1,61 @@
+"""Continuous scores of multiple choice, from log-likelihoods (Madaan et al., 2024, Section 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from abovechance.core.errors import InputError
+from abovechance.pvi.pointwise import any_of, over_choices
+
+NEEDED = ("example", "choice", "logprob", "right")
+
+
+def continuous(table: pd.DataFrame) -> pd.DataFrame:
+    """What a model thinks of the answers of each example, beside which one it picks.
+
+    Parameters
+    ----------
+    table
+        A row for each choice of each example: ``example``; ``choice``; ``logprob``, its log-likelihood in
+        nats; ``right``, whether it is correct; as far as they are known ``tokens`` and ``bytes``, its length.
+
+    Returns
+    -------
+    DataFrame
+        One row an example: ``example``; the probabilities of the ``correct`` answers and of the ``predicted``
+        one (that of the highest), given that the answer is one of the choices; ``nll``, the negative
+        log-likelihood of the correct answer (of the likeliest of several) in nats, and ``nll_token`` and
+        ``nll_byte``, the same by its length.
+    """
+    if lacks := [name for name in NEEDED if name not in table]:
+        raise InputError(f"the table lacks the column '{lacks[0]}'; right are {', '.join(NEEDED)}")
+    if (twice := table.duplicated(["example", "choice"])).any():
+        row = table[twice].iloc[0]
+        raise InputError(
+            f"choice {row['choice']} of example '{row['example']}' stands twice; right would be once, of one "
+            "prompt"
+        )
+    if not table["right"].isin([True, False]).all():
+        raise InputError("the column 'right' has other values than true and false")
+    rows = table.sort_values(["example", "choice"], kind="stable", ignore_index=True)
+    starts = np.flatnonzero(rows["example"].ne(rows["example"].shift()).to_numpy())
+    logprobs, right = rows["logprob"].to_numpy(dtype=float), rows["right"].to_numpy(dtype=bool)
+    if not np.logical_or.reduceat(right, starts).all():
+        place = starts[np.logical_or.reduceat(right, starts).argmin()]
+        raise InputError(f"example '{rows['example'].iloc[place]}' has no correct choice; right would be one")
+    given = over_choices(logprobs, starts)
+    nll = np.minimum.reduceat(np.where(right, -logprobs, np.inf), starts)
+    found = pd.DataFrame(
+        {
+            "example": rows["example"].to_numpy()[starts],
+            "correct": np.exp(any_of(given, starts, right)),
+            "predicted": np.exp(np.maximum.reduceat(given, starts)),
+            "nll": nll,
+        }
+    )
+    for length in ("tokens", "bytes"):
+        if length in rows:
+            by_length = np.where(right, -logprobs / rows[length].to_numpy(dtype=float), np.inf)
+            found[f"nll_{length[:-1]}"] = np.minimum.reduceat(by_length, starts)
+    return found

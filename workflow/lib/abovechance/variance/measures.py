@@ -1,0 +1,209 @@
+"""How much a score varies over seeds and examples, and whether it grows during training.
+
+The measures of Madaan et al., *Quantifying Variance in Evaluation Benchmarks* (2024), Section 2. Scores are
+arrays of (seeds, checkpoints), the checkpoints in the order of training; a score that is missing is nan.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from abovechance.chance.baseline import RandomBaseline
+from abovechance.compare.two_models import bootstrap_interval as of_clusters
+from abovechance.core.arrays import Floats, Ints
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA, CONFIDENCE
+from abovechance.core.means import cluster_sums
+
+RESAMPLES = 9999
+# Sums of the same counts in another order, or of shares of them, differ by less (relative to the largest).
+ROUNDING = 1e-12
+
+
+def final(scores: ArrayLike) -> Floats:
+    """(seeds,) the scores of the last checkpoint; missing where a seed has none of it."""
+    return _checked(scores)[:, -1]
+
+
+def seed_mean(scores: ArrayLike) -> float:
+    """The mean over seeds at the last checkpoint."""
+    there = final(scores)
+    there = there[~np.isnan(there)]
+    return float(there.mean()) if there.size else np.nan
+
+
+def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> float:
+    """The standard deviation over seeds, averaged over checkpoints: the paper's "seed variance".
+
+    Parameters
+    ----------
+    ddof
+        What is taken from the number of seeds before dividing: 1 for an estimate of all seeds that could be,
+        0 for these.
+    last
+        Of the last checkpoint alone, as in the paper's Table 2.
+
+    Returns
+    -------
+    float
+        Missing with fewer than two seeds at each checkpoint.
+    """
+    given = _checked(scores)
+    given = given[:, -1:] if last else given
+    counts = (~np.isnan(given)).sum(axis=0)
+    deviations = [
+        float(np.nanstd(column, ddof=ddof))
+        for column, count in zip(given.T, counts, strict=True)
+        if count > 1
+    ]
+    return float(np.mean(deviations)) if deviations else np.nan
+
+
+def signal_to_noise(scores: ArrayLike, ddof: int = 1) -> float:
+    """The mean over seeds by their standard deviation, both at the last checkpoint.
+
+    Infinite where seeds have the same score; missing with one seed.
+    """
+    deviation = seed_deviation(scores, ddof, last=True)
+    there = final(scores)
+    if np.unique(there[~np.isnan(there)]).size == 1 and np.isfinite(deviation):
+        deviation = 0.0  # whatever rounding leaves of it
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.float64(seed_mean(scores)) / deviation)
+
+
+def analytic_error(accuracy: ArrayLike, examples: ArrayLike, confidence: float = CONFIDENCE) -> Floats:
+    """Half the width of the interval of an accuracy over examples, 1.96 sqrt(p (1 - p) / N).
+
+    Parameters
+    ----------
+    accuracy
+        In [0, 1].
+    examples
+        How many.
+    confidence
+        Of the interval.
+
+    Raises
+    ------
+    InputError
+        If an accuracy is none, or there are no examples.
+    """
+    p, n = np.asarray(accuracy, dtype=float), np.asarray(examples, dtype=float)
+    if ((p < 0) | (p > 1)).any() or (n < 1).any():
+        raise InputError("accuracies are in [0, 1], and examples at least 1")
+    found: Floats = stats.norm.ppf((1 + confidence) / 2) * np.sqrt(p * (1 - p) / n)
+    return found
+
+
+def bootstrap_interval(
+    values: ArrayLike,
+    clusters: ArrayLike | None = None,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """The interval of a mean over examples by drawing these with replacement: the pivotal one (``basic``).
+
+    Parameters
+    ----------
+    values
+        (examples,) of one model.
+    clusters
+        (examples,) the same for examples that belong together, which are drawn as wholes.
+    """
+    sums, sizes = cluster_sums(values, clusters)
+    return of_clusters(sums, sizes, confidence, resamples, seed, method="basic")
+
+
+def rank_correlation(scores: ArrayLike) -> float:
+    """Kendall's tau-b of the scores with an increasing array, seed by seed, and the mean of these.
+
+    In [-1, 1]: 1 where each checkpoint is better than all before it. Scores that differ by rounding alone are
+    ties. Seeds whose scores are all the same have none, and do not count; missing where that is so of all, or
+    there are fewer than two checkpoints.
+    """
+    found = []
+    for row in _checked(scores):
+        there = ~np.isnan(row)
+        ranks = _ranks(row[there])
+        if ranks.size and ranks.max() > 0:
+            found.append(float(stats.kendalltau(np.flatnonzero(there), ranks, variant="b").statistic))
+    return float(np.mean(found)) if found else np.nan
+
+
+def _ranks(values: Floats) -> Ints:
+    """The ranks of values from 0, that of ties the same: of those within ``ROUNDING`` of the largest one."""
+    order = np.argsort(values, kind="stable")
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    with np.errstate(invalid="ignore"):  # of two infinite ones
+        apart = np.diff(values[order]) > ROUNDING * largest
+    ranks = np.zeros(len(values), dtype=np.int64)
+    ranks[order[1:]] = np.cumsum(apart)
+    return ranks
+
+
+def monotonicity(scores: ArrayLike, loss: bool = False) -> float:
+    """How steadily a score grows, or a loss falls, during training: see ``rank_correlation``.
+
+    Parameters
+    ----------
+    loss
+        Whether lower is better: then the array that it is compared with decreases.
+    """
+    tau = rank_correlation(scores)
+    return -tau if loss else tau
+
+
+def leaves_chance(
+    scores: ArrayLike, chance: float, examples: int, tried: int | None = None, alpha: float = ALPHA
+) -> int | None:
+    """The place of the first checkpoint whose best accuracy guessing seldom reaches, and all after it too.
+
+    Whoever looks at many checkpoints and prompts finds a high one by luck: the best of as many random
+    guessers is what accuracies are held against (``RandomBaseline.tail``).
+
+    Parameters
+    ----------
+    scores
+        (prompts or seeds, checkpoints) accuracies in [0, 1].
+    chance
+        Of one lucky guess.
+    examples
+        How many an accuracy is of.
+    tried
+        How many accuracies were looked at; all of them where it is not given.
+    alpha
+        How probable guessing may be to do as well.
+
+    Returns
+    -------
+    int or None
+        Missing where the last checkpoint is not told from guessing.
+
+    Raises
+    ------
+    InputError
+        If an accuracy is outside [0, 1].
+    """
+    given = _checked(scores)
+    if (outside := given[(given < 0) | (given > 1)]).size:
+        raise InputError(f"an accuracy is {outside[0]:g}; right would be between 0 and 1")
+    baseline = RandomBaseline.of(chance, examples)
+    best = np.where(np.isnan(given).all(axis=0), -np.inf, np.fmax.reduce(given, axis=0))
+    count = int((~np.isnan(given)).sum()) if tried is None else tried
+    seldom = [bool(one >= 0) and baseline.tail(round(float(one) * examples), count) <= alpha for one in best]
+    if not seldom[-1]:
+        return None
+    common = next((place for place in range(len(seldom) - 1, -1, -1) if not seldom[place]), -1)
+    return common + 1
+
+
+def _checked(scores: ArrayLike) -> Floats:
+    """(seeds, checkpoints); a single series is one seed."""
+    given = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+    if given.ndim != 2 or not given.size:
+        raise InputError(f"scores of the shape {given.shape}; right would be seeds and checkpoints")
+    return given

@@ -1,0 +1,98 @@
+"""The scores of a model of a study as its part of a series, discrete and continuous, with errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from abovechance.core.means import clustered_mean
+from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.variance.answers import continuous
+from abovechance.variance.evaluations import BEST, EVALUATIONS
+from abovechance.variance.measures import bootstrap_interval
+
+RESAMPLES = 2000  # of intervals that are averaged over seeds and checkpoints
+# {metric: whether less is better}
+METRICS = {"accuracy": False, "correct": False, "predicted": False} | dict.fromkeys(
+    ("nll", "nll_token", "nll_byte"), True
+)
+SERIES_SCORES = TableSchema(
+    "series_scores",
+    {
+        **setting_columns(),
+        "metric": pa.string(),
+        "value": pa.float64(),
+        "error": pa.float64(),
+        "bootstrap": pa.float64(),
+        "examples": pa.int64(),
+        "prompts": pa.int64(),
+        "chance": pa.float64(),
+        "loss": pa.bool_(),
+    },
+)
+
+
+def of_setting(
+    predictions: pd.DataFrame, likelihoods: pd.DataFrame, clusters: pd.Series[int]
+) -> pd.DataFrame:
+    """The table ``series_scores`` of one setting, without its columns.
+
+    Parameters
+    ----------
+    predictions, likelihoods
+        The rows of the setting in these tables.
+    clusters
+        By example, the same for those that belong together.
+
+    Returns
+    -------
+    DataFrame
+        One row a ``metric``: ``value``, the mean over prompts and examples; ``error``, its standard error
+        over examples and their clusters; ``bootstrap``, half the width of its 95 % interval by drawing
+        clusters of examples anew; ``examples``; ``prompts``; the mean ``chance``; ``loss``, whether less is
+        better. ``accuracy``; the probabilities of the ``correct`` and of the ``predicted`` answer, ``nll``,
+        ``nll_token`` and ``nll_byte``, see ``answers.continuous``; and ``best_accuracy``, that of the best
+        prompt, which has no error, since it was chosen.
+    """
+    own = predictions.astype({"example": str, "correct": float})
+    parts = [own[["example", "prompt", "correct"]].rename(columns={"correct": "accuracy"})]
+    rows = likelihoods.astype({"example": str})
+    found = [continuous(one).assign(prompt=prompt) for prompt, one in rows.groupby("prompt", sort=False)]
+    if found:
+        parts.append(pd.concat(found, ignore_index=True))
+    common = {"prompts": own["prompt"].nunique(), "chance": float(own["chance"].mean())}
+    lines: list[dict[str, Any]] = []
+    for table in parts:
+        by_example = table.drop(columns="prompt").groupby("example", sort=False).mean()
+        for metric in by_example:
+            of_examples = clusters.reindex(by_example.index)
+            mean = clustered_mean(by_example[metric], of_examples)
+            low, high = bootstrap_interval(by_example[metric], of_examples, resamples=RESAMPLES)
+            line = {"metric": str(metric), "value": mean.mean, "error": mean.error, "examples": mean.examples}
+            line |= {"bootstrap": (high - low) / 2}
+            lines.append(line | common | {"loss": METRICS[str(metric)]})
+    best = float(own.groupby("prompt")["correct"].mean().max())
+    counted = {"value": best, "error": np.nan, "bootstrap": np.nan, "examples": own["example"].nunique()}
+    lines.append({"metric": BEST, **counted, **common, "loss": False})
+    return pd.DataFrame(lines)
+
+
+def evaluations(table: pd.DataFrame, series: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """The table ``series_scores`` of all models as the table ``evaluations``, of those that are of a series.
+
+    Returns
+    -------
+    DataFrame
+        ``model`` is the series' name.
+    """
+    own = table.astype({"model": str})
+    own = own[own["model"].isin([*series])]
+    if own.empty:  # formulations need no series
+        return pd.DataFrame(columns=[*EVALUATIONS.columns])
+    told = pd.DataFrame([series[model] for model in own["model"]], index=own.index)
+    named = own.assign(model=told["name"], seed=told["seed"], checkpoint=told["checkpoint"])
+    return named[[*EVALUATIONS.columns]].reset_index(drop=True)
