@@ -12,9 +12,10 @@ import pandas as pd
 from scipy import stats
 
 from abovechance.compare import compare, exchanged, over_prompts, over_seeds, pairs, trained
-from abovechance.compare.two_models import ScoreTest, bootstrap_interval
+from abovechance.compare.two_models import ScoreTest
+from abovechance.core.estimates import bootstrap_interval, clustered_mean
 from abovechance.core.files import write_text
-from abovechance.core.means import cluster_sums, clustered_mean
+from abovechance.core.resampling import cluster_sums
 
 LEVEL = 0.05
 # name: examples, how many stand together, how alike models are in what is hard, the true difference
@@ -54,14 +55,15 @@ def measured(name: str, studies: int) -> dict[str, object]:
     for _ in range(studies):
         first, second, clusters = answers(generator, examples, size, alike, difference)
         pair, student = compare(first, second, clusters), clustered_mean(first - second, clusters)
-        sums, sizes = cluster_sums(first - second, clusters)
+        sums, _ = cluster_sums(first - second, clusters)
+        ends = bootstrap_interval(first - second, clusters, 0.95, 999, method="percentile")
         found.append(
             {
-                "p": pair.p <= LEVEL,
+                "p": pair.difference.p <= LEVEL,
                 "exchanged": exchanged(sums) <= LEVEL,
                 "Student": leaves_out(student.low, student.high),
-                "bootstrap": leaves_out(*bootstrap_interval(sums, sizes, 0.95, 999, 0)),
-                "unpaired": leaves_out(pair.unpaired_low, pair.unpaired_high),
+                "bootstrap": leaves_out(*ends),
+                "unpaired": leaves_out(pair.unpaired.low, pair.unpaired.high),
                 "clusters ignored": exchanged(first - second) <= LEVEL,
             }
         )
@@ -176,9 +178,9 @@ def seeds(studies: int) -> Iterator[dict[str, object]]:
                 ranked = pairs(trained(models, draws=400), ["first", "second"])
                 found.append(
                     {
-                        "over seeds": over_seeds(*models).p <= LEVEL,
+                        "over seeds": over_seeds(*models).difference.p <= LEVEL,
                         "ranks' intervals": leaves_out(ranked["low"][0], ranked["high"][0]),
-                        "exchanged, these trainings alone": compare(*means).p <= LEVEL,
+                        "exchanged, these trainings alone": compare(*means).difference.p <= LEVEL,
                     }
                 )
             case = {"seeds": f"{counts[0]} and {counts[1]}", "true difference": difference}

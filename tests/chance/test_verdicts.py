@@ -5,8 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from abovechance import BestOf, RandomBaseline, compat
 from abovechance.chance.expected_maximum import CURVE, expected_maximum, expected_maximum_curve, greatest

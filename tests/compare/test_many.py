@@ -5,8 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from abovechance.compare import (
@@ -39,13 +38,13 @@ def test_pairs_are_those_of_two_models_and_adjusted_for_their_number():
     table = pairs(paired(scores), ["a", "b", "c"]).set_index(["first", "second"])
     for (one, other), row in table.iterrows():
         pair = compare(scores["abc".index(one)], scores["abc".index(other)])
-        assert row["difference"] == pytest.approx(pair.difference)
+        assert row["difference"] == pytest.approx(pair.difference.value)
         assert row["difference"] >= 0
-        assert row["p"] == pytest.approx(pair.p)
-        assert row["error"] == pytest.approx(pair.error, rel=0.1)
+        assert row["p"] == pytest.approx(pair.difference.p)
+        assert row["error"] == pytest.approx(pair.difference.standard_error, rel=0.1)
         # for all pairs at once, so wider than for one
-        assert row["low"] < pair.low
-        assert row["high"] > pair.high
+        assert row["low"] < pair.difference.low
+        assert row["high"] > pair.difference.high
     assert (table["holm"] >= table["bh"]).all()
     assert (table["bh"] >= table["p"]).all()
     assert table["flips"].between(0, 0.5).all()
@@ -212,15 +211,17 @@ def of_prompts(offsets: float, seed: int = 0, prompts: int = 8, examples: int = 
 def test_over_prompts_like_these_is_wider_where_prompts_matter():
     scores = of_prompts(0.5)
     found = over_prompts(*scores)
-    assert found.mean.difference == pytest.approx(scores[0].mean() - scores[1].mean())
+    assert found.mean.value == pytest.approx(scores[0].mean() - scores[1].mean())
     pair = compare(scores[0].mean(axis=0), scores[1].mean(axis=0))
-    assert (found.mean.low, found.mean.high) == pytest.approx((pair.low, pair.high), abs=0.01)
+    assert (found.mean.low, found.mean.high) == pytest.approx(
+        (pair.difference.low, pair.difference.high), abs=0.01
+    )
     widths = {name: getattr(found, name).high - getattr(found, name).low for name in ("mean", "population")}
     assert widths["population"] > 2 * widths["mean"]
     best = scores.mean(axis=2).max(axis=1)
-    assert found.best.difference == pytest.approx(best[0] - best[1], abs=0.05)
+    assert found.best.value == pytest.approx(best[0] - best[1], abs=0.05)
     one = over_prompts(scores[0][:1], scores[1][:1])
-    assert one.best.difference == pytest.approx(one.mean.difference)  # nothing to choose
+    assert one.best.value == pytest.approx(one.mean.value)  # nothing to choose
     assert one.best.high - one.best.low > one.mean.high - one.mean.low  # on half of the examples
     assert np.isnan(one.population.low)
 
@@ -236,7 +237,7 @@ def test_one_of_twenty_equal_prompts_is_not_better_than_one_alone():
         bounds[1, 1:] = -0.7
         found = over_prompts(*(drive < bounds).astype(float)).best
         excluded.append(found.low > 0 or found.high < 0)
-        differences.append(found.difference)
+        differences.append(found.value)
     assert np.mean(excluded) <= 0.05
     assert np.mean(differences) == pytest.approx(0, abs=3 * np.std(differences) / 10)
 
@@ -257,7 +258,7 @@ def test_prompts_that_are_not_evaluated_on_their_demonstrations_are_compared_on_
     scores[:, [0, 1, 2, 3], [5, 6, 7, 8]] = np.nan
     found = over_prompts(*scores)
     expected = np.nanmean(scores, axis=2).mean(axis=1)
-    assert found.mean.difference == pytest.approx(expected[0] - expected[1])
+    assert found.mean.value == pytest.approx(expected[0] - expected[1])
     scores[0, 0, 0] = np.nan
     with pytest.raises(InputError, match="a score is missing of one model"):
         over_prompts(*scores)

@@ -142,9 +142,16 @@ ONE, OTHER = [1] * 30 + [0] * 10, [1] * 12 + [0] * 28
 def test_two_models_from_two_files(tmp_path):
     paths = [write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", OTHER)]
     (found,) = json.loads(run(*paths, "--json"))
-    expected = compare(ONE, OTHER)._asdict()
+    expected = compare(ONE, OTHER)
     (given,) = found["comparison"]
-    assert given == pytest.approx(expected, nan_ok=True)
+    for name in ("examples", "first", "gain", "better", "worse", "detectable", "needed"):
+        assert given[name] == pytest.approx(getattr(expected, name)), name
+    for name in ("low", "high", "p"):
+        assert given[name] == pytest.approx(getattr(expected.difference, name)), name
+    for name in ("low", "high"):
+        assert given[f"unpaired_{name}"] == pytest.approx(getattr(expected.unpaired, name)), name
+    assert given["difference"] == pytest.approx(expected.difference.value)
+    assert (given["test"], given["error"]) == ("score", pytest.approx(expected.difference.standard_error))
     said = run(*paths, "--seed-deviation", "0.5")
     assert "a is better by 45.0 points" in said
     assert (

@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from abovechance.compare.components import variance_components
@@ -14,7 +13,7 @@ from abovechance.compare.seeds import over_seeds
 from abovechance.compare.study import as_trainings, of_seeds, of_study
 from abovechance.compare.two_models import compare
 from abovechance.core.errors import InputError
-from abovechance.core.means import clustered_mean
+from abovechance.core.estimates import clustered_mean
 from abovechance.study.series import compared_as, last_checkpoints
 
 
@@ -39,8 +38,10 @@ def test_seeds_alone_are_welchs_test():
     found = over_seeds(np.repeat(first[:, None], 10_000, axis=1), np.repeat(second[:, None], 10_000, axis=1))
     welch = stats.ttest_ind(first, second, equal_var=False)
     interval = welch.confidence_interval(0.95)
-    assert found.p == pytest.approx(welch.pvalue, rel=1e-3)
-    assert (found.low, found.high) == pytest.approx((interval.low, interval.high), rel=1e-3)
+    assert found.difference.p == pytest.approx(welch.pvalue, rel=1e-3)
+    assert (found.difference.low, found.difference.high) == pytest.approx(
+        (interval.low, interval.high), rel=1e-3
+    )
     pooled = np.sqrt((3 * first.var(ddof=1) + 2 * second.var(ddof=1)) / 5)
     assert found.deviation == pytest.approx(pooled)
 
@@ -48,9 +49,9 @@ def test_seeds_alone_are_welchs_test():
 def test_one_seed_each_is_the_paired_t_test():
     first, second = (own[0] for own in simulated(1, (1, 1)))
     found, student = over_seeds(first, second), clustered_mean(first - second)
-    assert found.error == pytest.approx(student.error)
-    assert (found.low, found.high) == pytest.approx((student.low, student.high))
-    assert found.p == pytest.approx(stats.ttest_rel(first, second).pvalue)
+    assert found.difference.standard_error == pytest.approx(student.standard_error)
+    assert (found.difference.low, found.difference.high) == pytest.approx((student.low, student.high))
+    assert found.difference.p == pytest.approx(stats.ttest_rel(first, second).pvalue)
     assert np.isnan(found.deviation)
 
 
@@ -58,19 +59,21 @@ def test_clusters_are_drawn_as_wholes():
     first, second = simulated(2, (3, 3), examples=40)
     twice = over_seeds(np.repeat(first, 2, axis=1), np.repeat(second, 2, axis=1), np.repeat(np.arange(40), 2))
     once = over_seeds(first, second)
-    assert twice.error == pytest.approx(once.error)
+    assert twice.difference.standard_error == pytest.approx(once.difference.standard_error)
     alone = over_seeds(np.repeat(first[0], 2), np.repeat(second[0], 2))
-    assert alone.error < 0.8 * over_seeds(first[0], second[0]).error
+    assert alone.difference.standard_error < 0.8 * over_seeds(first[0], second[0]).difference.standard_error
 
 
 def test_its_error_one_in_twenty_is_about_that():
-    wrong = [over_seeds(*simulated(seed, deviation=0.05, examples=100)).p <= 0.05 for seed in range(400)]
+    wrong = [
+        over_seeds(*simulated(seed, deviation=0.05, examples=100)).difference.p <= 0.05 for seed in range(400)
+    ]
     assert 0.02 <= np.mean(wrong) <= 0.085
     # which the exchange of models within examples is not, since it takes these trainings as they are
     alone = []
     for seed in range(100):
         first, second = simulated(seed, deviation=0.05, examples=100)
-        alone.append(compare(first.mean(axis=0), second.mean(axis=0)).p <= 0.05)
+        alone.append(compare(first.mean(axis=0), second.mean(axis=0)).difference.p <= 0.05)
     assert np.mean(alone) > 0.15
 
 
@@ -90,7 +93,7 @@ def test_what_never_varies_has_no_interval():
         ([[1, 1, 1]], [[0, 0, 1]], [0, 0, 0]),
     ):
         found = over_seeds(first, second, clusters)
-        assert np.isnan([found.low, found.high, found.p]).all()
+        assert np.isnan([found.difference.low, found.difference.high, found.difference.p]).all()
 
 
 @pytest.mark.thorough
@@ -98,7 +101,7 @@ def test_a_model_with_one_seed_varies_as_the_other_does():
     wrong, ranked = [], []
     for seed in range(400):
         models = simulated(seed, (6, 1), deviation=0.05, examples=100)
-        wrong.append(over_seeds(*models).p <= 0.05)
+        wrong.append(over_seeds(*models).difference.p <= 0.05)
         low, high = pairs(trained(models, draws=300), ["a", "b"])[["low", "high"]].iloc[0]
         ranked.append(low > 0 or high < 0)
     assert 0.02 <= np.mean(wrong) <= 0.085
@@ -109,9 +112,11 @@ def test_a_model_with_one_seed_varies_as_the_other_does():
 def test_exchanging_the_models_turns_the_difference(seed, one, other):
     first, second = simulated(seed, (one, other), examples=20)
     there, back = over_seeds(first, second), over_seeds(second, first)
-    assert there.difference == pytest.approx(-back.difference)
-    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
-    assert there.p == pytest.approx(back.p, nan_ok=True)
+    assert there.difference.value == pytest.approx(-back.difference.value)
+    assert (there.difference.low, there.difference.high) == pytest.approx(
+        (-back.difference.high, -back.difference.low)
+    )
+    assert there.difference.p == pytest.approx(back.difference.p, nan_ok=True)
 
 
 def test_scores_that_do_not_go_together_are_an_error():
@@ -135,8 +140,8 @@ def test_seeds_make_ranks_less_sure():
     assert with_seeds["flips"][0] > without["flips"][0]
     first, second = models if means[0].mean() >= means[1].mean() else models[::-1]
     found = over_seeds(first, second)
-    assert with_seeds["error"][0] == pytest.approx(found.error, rel=0.15)
-    assert with_seeds["p"][0] == found.p
+    assert with_seeds["error"][0] == pytest.approx(found.difference.standard_error, rel=0.15)
+    assert with_seeds["p"][0] == found.difference.p
     assert set(ranks(trained(models), ["a", "b"])["groups"]) == {"a"}
 
 

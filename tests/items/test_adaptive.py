@@ -8,8 +8,7 @@ import pytest
 
 from abovechance.chance.poisson_binomial import distribution
 from abovechance.core.errors import InputError
-from abovechance.items import outlook
-from abovechance.items import replays as replays_of
+from abovechance.items import outlook, replays as replays_of
 from abovechance.items.adaptive import WAYS, Evaluation, replay
 from abovechance.items.matrices import Matrix
 from abovechance.items.questions import better_of_two, better_than

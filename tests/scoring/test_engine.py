@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 from bitsandbytes.nn.modules import has_avx512bf16
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from transformers import (
     AutoModelForCausalLM,
     LlamaConfig,
@@ -158,8 +157,7 @@ def test_wide_products_survive_that_weights_are_tied_again():
 
 
 def test_prepared_weights_load_and_score(llama, tmp_path):
-    from tokenizers import Tokenizer
-    from tokenizers import models as tokenizer_models
+    from tokenizers import Tokenizer, models as tokenizer_models
     from transformers import PreTrainedTokenizerFast
 
     llama.save_pretrained(tmp_path / "whole")

@@ -1,8 +1,7 @@
 """The token trie against the sequences it was made from."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from abovechance.scoring.packs import cut_packs
 from abovechance.scoring.trie import TokenTrie, build_trie, common_prefix

@@ -5,8 +5,7 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from abovechance.core.errors import InputError
 from abovechance.study.bigbench import read_bigbench

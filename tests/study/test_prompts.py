@@ -5,8 +5,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from abovechance.core.errors import InputError
 from abovechance.study.prompts import (

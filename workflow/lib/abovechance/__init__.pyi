@@ -1,7 +1,6 @@
 from .chance.baseline import RandomBaseline as RandomBaseline
 from .chance.best_of import BestOf as BestOf
-from .chance.randomization import Answers as Answers
-from .chance.randomization import randomization_test as randomization_test
+from .chance.randomization import Answers as Answers, randomization_test as randomization_test
 from .chance.verdicts import Verdict as Verdict
 from .shown.guessers import draw as draw
 from .study.own_tasks import task_chances as task_chances

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from abovechance.archive.bundle import companions, lacking, opened, sha256, verify
-from abovechance.archive.contents import CODE, INPUTS, RESULTS, name_of_input
-from abovechance.archive.contents import code as code_files
+from abovechance.archive.contents import CODE, INPUTS, RESULTS, code as code_files, name_of_input
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_text
 from abovechance.core.reading import parse_yaml

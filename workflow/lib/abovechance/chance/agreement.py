@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.arrays import Floats, Ints
+from abovechance.core.resampling import times_drawn
 
 PREDICTORS = ("standard", "maximum")
 # What of the table ``outcomes`` is needed here; of the table ``guessers``, the set besides.
@@ -206,9 +207,8 @@ def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> p
     if table.empty:
         return pd.DataFrame({"measure": MEASURES}).assign(**dict.fromkeys(_DIFFERENCE, np.nan))
     tasks, names = pd.factorize(table["task"])
-    generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), resamples)
-    weights = np.vstack([np.ones(len(names), dtype=np.int64), drawn])
+    drawn = times_drawn(len(names), resamples, np.random.default_rng(seed))
+    weights = np.vstack([np.ones(len(names)), drawn])
     truth = table["above_on_test"].to_numpy(dtype=bool)
     rows = []
     for measure in MEASURES:
@@ -229,7 +229,7 @@ def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> p
     return pd.DataFrame(rows)
 
 
-def _mean_by_task(values: np.ndarray, tasks: Ints, weights: Ints) -> Floats:
+def _mean_by_task(values: np.ndarray, tasks: Ints, weights: Floats) -> Floats:
     """(resamples,) means of values, each task as often as (resamples, tasks) weights say."""
     size = weights.shape[1]
     sums, sizes = np.bincount(tasks, values, size), np.bincount(tasks, minlength=size)
@@ -237,7 +237,7 @@ def _mean_by_task(values: np.ndarray, tasks: Ints, weights: Ints) -> Floats:
     return found
 
 
-def _area_by_task(score: Floats, truth: np.ndarray, tasks: Ints, weights: Ints) -> Floats:
+def _area_by_task(score: Floats, truth: np.ndarray, tasks: Ints, weights: Floats) -> Floats:
     """(resamples,) areas under the ROC curve: the share of pairs, one true and one false, in the right order.
 
     Pairs are counted for every two tasks once, and weighted.

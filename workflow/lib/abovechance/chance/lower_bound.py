@@ -20,8 +20,8 @@ from statistics import NormalDist
 import numpy as np
 
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.resampling import times_drawn_in_parts
 
-CHUNK = 1000  # resamples at a time
 LEAST_CLUSTERS = 10
 
 
@@ -102,13 +102,11 @@ def _excess(
     right: Floats, size: Floats, accuracy: Floats, resamples: int, generator: np.random.Generator
 ) -> Floats:
     """(resamples, prompts) how much higher accuracies are where clusters are drawn with repetition."""
-    clusters, found = right.shape[1], []
-    for begin in range(0, resamples, CHUNK):
-        number = min(CHUNK, resamples - begin)
-        times = generator.multinomial(clusters, np.full(clusters, 1 / clusters), number).astype(np.float64)
+    found = []
+    for times in times_drawn_in_parts(right.shape[1], resamples, generator):
         sizes = times @ size.T
         # a prompt without an example in a resample says nothing there
-        resampled = np.divide(times @ right.T, sizes, out=np.tile(accuracy, (number, 1)), where=sizes > 0)
+        resampled = np.divide(times @ right.T, sizes, out=np.tile(accuracy, (len(times), 1)), where=sizes > 0)
         found.append(resampled - accuracy)
     return np.concatenate(found)
 

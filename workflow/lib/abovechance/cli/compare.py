@@ -23,10 +23,9 @@ from abovechance.compare.prompts import TRUSTED_PROMPTS, over_prompts
 from abovechance.compare.responses import Responses, arrange
 from abovechance.compare.seeds import over_seeds
 from abovechance.compare.study import as_trainings, draws_of, over_tasks, seed_components
-from abovechance.compare.two_models import POWER, Comparison
-from abovechance.compare.two_models import compare as compare_two
+from abovechance.compare.two_models import POWER, Comparison, compare as compare_two
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import CONFIDENCE
+from abovechance.core.estimates import CONFIDENCE, Estimate
 from abovechance.core.reading import read_yaml
 from abovechance.core.tables import read_table
 from abovechance.study.series import compared_as, members
@@ -143,7 +142,11 @@ def _over_tasks(
                 ]
             )
             pair = over.pairs.iloc[0]
-            headline = Headline("", *(float(pair[name]) for name in ("difference", "low", "high", "p")))
+            value, error, low, high, p = (
+                float(pair[name]) for name in ("difference", "error", "low", "high", "p")
+            )
+            estimate = Estimate(value, error, low, high, p)
+            headline = Headline("", estimate)
             one["told"] = _verdict(one["models"], headline, confidence)
         told.append(one | {"ranks": over.ranks, "pairs": over.pairs})
     return told
@@ -219,24 +222,27 @@ def _compared(of: Responses, confidence: float, power: float, seed_deviation: fl
         found["seeds"] = seed_components(of)
     if len(of.models) == 2:
         headline = headline_of(of, confidence)
-        if headline.difference < 0:  # the better model first
+        if headline.estimate.value < 0:  # the better model first
             of = of.reversed
             headline = headline_of(of, confidence)
             found["models"] = of.models
         scores = of.by_example
         pair = compare_two(scores[0], scores[1], of.clusters, confidence, power)
-        found |= {"comparison": pd.DataFrame([pair._asdict()]), "headline": headline._asdict()}
+        found |= {"comparison": pd.DataFrame([_flat(pair)]), "headline": headline.row}
         found["told"] = _in_words(of, pair, headline, confidence, power)
         if of.several_seeds:
             seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, confidence)
-            found["over_seeds"] = pd.DataFrame([seeds._asdict()])
-            found["told"] += _beside_seeds(headline.difference, seeds.deviation, "here")
+            counts = {"first_seeds": seeds.first_seeds, "second_seeds": seeds.second_seeds}
+            row = counts | {"deviation": seeds.deviation} | _row(seeds.difference)
+            row |= {"error": seeds.difference.standard_error, "freedom": seeds.difference.freedom}
+            found["over_seeds"] = pd.DataFrame([row])
+            found["told"] += _beside_seeds(headline.estimate.value, seeds.deviation, "here")
         if seed_deviation is not None:
-            found["told"] += _beside_seeds(headline.difference, seed_deviation, "as given")
+            found["told"] += _beside_seeds(headline.estimate.value, seed_deviation, "as given")
         if len(of.prompts) > 1:
             pairs = over_prompts(of.scores[0], of.scores[1], of.clusters, confidence)
             kinds = ("mean", "population", "best")
-            rows = [{"of": kind} | getattr(pairs, kind)._asdict() for kind in kinds]
+            rows = [{"of": kind} | _row(getattr(pairs, kind)) for kind in kinds]
             found["over_prompts"] = pd.DataFrame(rows)
     else:
         drawn = many.trained(of.by_seed, of.clusters)
@@ -284,10 +290,34 @@ class Headline(NamedTuple):
     """
 
     about: str
-    difference: float
-    low: float
-    high: float
-    p: float
+    estimate: Estimate
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """As a row of a table."""
+        return {"about": self.about} | _row(self.estimate)
+
+
+def _row(difference: Estimate) -> dict[str, float]:
+    """A difference as a row of a table."""
+    return {"difference": difference.value} | {
+        name: getattr(difference, name) for name in ("low", "high", "p")
+    }
+
+
+def _flat(pair: Comparison) -> dict[str, Any]:
+    """A comparison as a row of a table."""
+    unpaired = pair.unpaired
+    row = pair._asdict() | _row(pair.difference) | {"test": pair.difference.method}
+    row |= {"error": pair.difference.standard_error, "unpaired_error": unpaired.standard_error}
+    row |= {"unpaired_low": unpaired.low, "unpaired_high": unpaired.high}
+    return {name: row[name] for name in COMPARISON}
+
+
+COMPARISON = [
+    *("examples", "clusters", "first", "second", "difference", "low", "high", "p", "test", "error"),
+    *("unpaired_error", "unpaired_low", "unpaired_high", "gain", "better", "worse", "detectable", "needed"),
+]
 
 
 def headline_of(of: Responses, confidence: float) -> Headline:
@@ -298,15 +328,15 @@ def headline_of(of: Responses, confidence: float) -> Headline:
         about = "for trainings and examples like these"
         if prompts > 1:
             about += f", under these {prompts} prompts only"
-        return Headline(about, seeds.difference, seeds.low, seeds.high, seeds.p)
+        return Headline(about, seeds.difference)
     if prompts > 1:
         over = over_prompts(of.scores[0], of.scores[1], of.clusters, confidence)
         if prompts >= TRUSTED_PROMPTS and np.isfinite(over.population.p):
-            return Headline("for prompts and examples like these", *over.population)
-        return Headline(f"for these {prompts} prompts only", *over.mean)
+            return Headline("for prompts and examples like these", over.population)
+        return Headline(f"for these {prompts} prompts only", over.mean)
     scores = of.by_example
     pair = compare_two(scores[0], scores[1], of.clusters, confidence)
-    return Headline("", pair.difference, pair.low, pair.high, pair.p)
+    return Headline("", pair.difference)
 
 
 def _in_words(of: Responses, pair: Comparison, headline: Headline, confidence: float, power: float) -> str:
@@ -335,13 +365,14 @@ def _in_words(of: Responses, pair: Comparison, headline: Headline, confidence: f
 
 def _verdict(models: list[str], headline: Headline, confidence: float) -> str:
     """Which of two models is better, the first one being ahead."""
-    low, high = 100 * headline.low, 100 * headline.high
+    found = headline.estimate
+    low, high = 100 * found.low, 100 * found.high
     interval = f"{confidence:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
-    known = f"p = {probability(headline.p)}" if np.isfinite(headline.p) else "p is not known"
-    ahead, evidence = points(headline.difference), f"({interval}{known})"
-    if headline.difference == 0:
+    known = f"p = {probability(found.p)}" if np.isfinite(found.p) else "p is not known"
+    ahead, evidence = points(found.value), f"({interval}{known})"
+    if found.value == 0:
         return f"Both have the same score {evidence}."
-    if headline.p <= 1 - confidence:
+    if found.p <= 1 - confidence:
         return f"{models[0]} is better by {ahead} {evidence}."
     return f"No difference can be told from noise. {models[0]} is ahead by {ahead} {evidence}."
 

@@ -107,7 +107,7 @@ def _examples(table: pd.DataFrame, as_json: bool) -> None:
     found = v_information(finite["pvi"])
     row: dict[str, Any] = {
         "examples": found.examples,
-        "information": found.mean,
+        "information": found.value,
         "low": found.low,
         "high": found.high,
         "negative": float((table["pvi"] < 0).mean()),

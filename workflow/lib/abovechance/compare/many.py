@@ -17,7 +17,7 @@ from abovechance.compare.two_models import exchanged, of_sums
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE
-from abovechance.core.means import cluster_sums
+from abovechance.core.resampling import cluster_sums, times_drawn
 
 DRAWS = 2000
 PAIRS = ["first", "second", "difference", "error", "low", "high", "p", "holm", "bh", "flips"]
@@ -88,7 +88,7 @@ def paired(
         raise InputError(f"scores of the shape {given.shape}; right would be models and examples, all there")
     sums, sizes = cluster_sums(given, clusters)
     count = len(sizes)
-    counts = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
+    counts = times_drawn(count, draws, np.random.default_rng(seed))
     drawn = (counts @ sums.T) / (counts @ sizes)[:, None]
     total = given.shape[1]
     return Drawn(given.mean(axis=1), drawn, sums / total, sizes / total, freedom=float(count - 1))
@@ -138,19 +138,18 @@ def trained(
         if (count := len(one)) > 1:
             # the same examples in each draw as for all models, and the same seeds for all tasks
             each = paired(one, clusters, draws, [seed, of_examples]).draws
-            chosen = np.random.default_rng([seed, 1, place]).multinomial(
-                count, np.full(count, 1 / count), draws
-            )
+            chosen = times_drawn(count, draws, np.random.default_rng([seed, 1, place]))
             moved = (each * chosen).sum(axis=1) / count - each.mean(axis=1)
             drawn[:, place] += moved * np.sqrt(count / (count - 1))
     p, freedom, error = (np.ones((len(given), len(given))) for _ in range(3))
     for first, second in combinations(range(len(given)), 2):
-        found = over_seeds(given[first], given[second], clusters, elsewhere=(float(pooled), repeats))
+        of_seeds = over_seeds(given[first], given[second], clusters, elsewhere=(float(pooled), repeats))
+        found = of_seeds.difference
         # where nothing varies, not even over examples, they are exchanged
         own = alone.sums[first] - alone.sums[second] if alone.sums is not None else np.zeros(1)
         p[first, second] = p[second, first] = exchanged(own) if np.isnan(found.p) else found.p
         freedom[first, second] = freedom[second, first] = found.freedom
-        error[first, second] = error[second, first] = found.error
+        error[first, second] = error[second, first] = found.standard_error
     return Drawn(alone.scores, drawn, p=p, freedom=freedom, error=error)
 
 
@@ -181,16 +180,16 @@ def flips(
         raise InputError("models have other prompts or examples; right would be seeds, prompts and examples")
     generator = np.random.default_rng(seed)
     prompts = given[0].shape[1]
-    chosen = generator.multinomial(prompts, np.full(prompts, 1 / prompts), draws)
+    chosen = times_drawn(prompts, draws, generator)
     there = [np.isfinite(one) for one in given]
     sums = [cluster_sums(np.where(has, one, 0), clusters)[0] for one, has in zip(given, there, strict=True)]
     sizes = [cluster_sums(has, clusters)[0] for has in there]
     count = sums[0].shape[-1]
-    counts = generator.multinomial(count, np.full(count, 1 / count), draws).astype(float)
+    counts = times_drawn(count, draws, generator)
     drawn = []
     for own, size in zip(sums, sizes, strict=True):
         seeds = len(own)
-        of_seeds = generator.multinomial(seeds, np.full(seeds, 1 / seeds), draws)
+        of_seeds = times_drawn(seeds, draws, generator)
         # (draws, seeds, prompts)
         totals, examples = (np.tensordot(counts, one, axes=(1, 2)) for one in (own, size))
         with np.errstate(invalid="ignore", divide="ignore"):

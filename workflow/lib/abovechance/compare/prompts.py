@@ -10,35 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from abovechance.compare.two_models import of_sums
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import CONFIDENCE
-from abovechance.core.means import cluster_sums
+from abovechance.core.estimates import CONFIDENCE, Estimate, satterthwaite, student, variance_of_sum
+from abovechance.core.resampling import cluster_sums
 
 PARTITIONS = 20  # into halves
 TRUSTED_PROMPTS = 5
-
-
-class Interval(NamedTuple):
-    """A difference, the first model less the second, with its interval and the p-value of the same test."""
-
-    difference: float
-    low: float
-    high: float
-    p: float
-
-    @classmethod
-    def of(cls, difference: float, variance: float, freedom: float, confidence: float) -> Interval:
-        """By a variance with so many degrees of freedom; nothing is known if it is 0, or there are none."""
-        if not (variance > 0 and freedom > 0):
-            return cls(difference, np.nan, np.nan, np.nan)
-        error = float(np.sqrt(variance))
-        reach = float(stats.t.isf((1 - confidence) / 2, freedom)) * error
-        p = float(2 * stats.t.sf(abs(difference) / error, freedom))
-        return cls(difference, difference - reach, difference + reach, p)
 
 
 class OverPrompts(NamedTuple):
@@ -63,9 +43,9 @@ class OverPrompts(NamedTuple):
 
     prompts: int
     examples: int
-    mean: Interval
-    population: Interval
-    best: Interval
+    mean: Estimate
+    population: Estimate
+    best: Estimate
 
 
 def over_prompts(
@@ -107,16 +87,15 @@ def over_prompts(
     scores = sums[:2].sum(axis=2) / sizes.sum(axis=1)
     difference = float((scores[0] - scores[1]).mean())
     prompts, examples = one.shape
-    return OverPrompts(
-        prompts,
-        examples,
+    estimates = (
         _of_these(sums[0] - sums[1], sizes, confidence),
         _of_population(sums[0] - sums[1], sizes, difference, confidence),
         _of_best(sums[:2], sizes, confidence, np.random.default_rng(seed)),
     )
+    return OverPrompts(prompts, examples, *(own._replace(examples=examples) for own in estimates))
 
 
-def _of_these(sums: Floats, sizes: Floats, confidence: float) -> Interval:
+def _of_these(sums: Floats, sizes: Floats, confidence: float) -> Estimate:
     """The mean over prompts, with examples drawn anew.
 
     Parameters
@@ -127,19 +106,13 @@ def _of_these(sums: Floats, sizes: Floats, confidence: float) -> Interval:
     totals = sizes.sum(axis=1, keepdims=True)
     means = sums.sum(axis=1, keepdims=True) / totals
     left = ((sums - means * sizes) / totals).mean(axis=0)
-    found = Interval.of(float(means.mean()), *_of_clusters(left), confidence)
+    found = student(float(means.mean()), variance_of_sum(left) ** 0.5, len(left) - 1, 0, confidence)
     if np.isnan(found.p):  # nothing varies: exact, by exchanging the models
         return found._replace(p=of_sums((sums / totals).mean(axis=0), (sizes / totals).mean(axis=0)))
     return found
 
 
-def _of_clusters(left: Floats) -> tuple[float, float]:
-    """The variance of a mean that each cluster moves by so much, and its degrees of freedom."""
-    count = len(left)
-    return count / max(count - 1, 1) * float((left**2).sum()), float(count - 1)
-
-
-def _of_best(sums: Floats, sizes: Floats, confidence: float, generator: np.random.Generator) -> Interval:
+def _of_best(sums: Floats, sizes: Floats, confidence: float, generator: np.random.Generator) -> Estimate:
     """The difference of best prompts, each chosen on one half of the examples and scored on the other.
 
     Parameters
@@ -168,13 +141,14 @@ def _of_best(sums: Floats, sizes: Floats, confidence: float, generator: np.rando
             scores = right.sum(axis=1, keepdims=True) / total
             left = (right - scores * examples) / total
             differences.append(float(scores[0, 0] - scores[1, 0]))
-            variances.append(_of_clusters(left[0] - left[1])[0])
+            variances.append(variance_of_sum(left[0] - left[1]))
     if not differences:
-        return Interval(np.nan, np.nan, np.nan, np.nan)
-    return Interval.of(float(np.mean(differences)), float(np.mean(variances)), count // 2 - 1, confidence)
+        return Estimate(np.nan, confidence=confidence)
+    error = float(np.sqrt(np.mean(variances)))
+    return student(float(np.mean(differences)), error, count // 2 - 1, 0, confidence)
 
 
-def _of_population(sums: Floats, sizes: Floats, difference: float, confidence: float) -> Interval:
+def _of_population(sums: Floats, sizes: Floats, difference: float, confidence: float) -> Estimate:
     """The interval of a mean over prompts and examples, both as if drawn from more of them.
 
     Parameters
@@ -184,13 +158,8 @@ def _of_population(sums: Floats, sizes: Floats, difference: float, confidence: f
     """
     weight = 1 / (len(sums) * sizes.sum(axis=1, keepdims=True))
     left = weight * (sums - difference * sizes)
-    variances, freedoms = [], []
-    for axis, count in ((1, left.shape[0]), (0, left.shape[1])):
-        variances.append(count / max(count - 1, 1) * float((left.sum(axis=axis) ** 2).sum()))
-        freedoms.append(max(count - 1, 1))
-    of_prompts, of_examples = variances
-    variance = max(of_prompts + of_examples - float((left**2).sum()), of_prompts, of_examples)
-    below = sum(own**2 / freedom for own, freedom in zip(variances, freedoms, strict=True))
-    if len(sums) < 2 or not below:
-        return Interval(difference, np.nan, np.nan, np.nan)
-    return Interval.of(difference, variance, variance**2 / below, confidence)
+    variances = [variance_of_sum(left.sum(axis=axis)) for axis in (1, 0)]
+    variance = max(sum(variances) - float((left**2).sum()), *variances)
+    freedom = satterthwaite(variances, [max(count - 1, 1) for count in left.shape], variance)
+    error = variance**0.5 if len(sums) > 1 else np.nan
+    return student(difference, error, freedom, 0, confidence)

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import CONFIDENCE
-from abovechance.core.means import cluster_sums
+from abovechance.core.estimates import CONFIDENCE, Estimate, satterthwaite, student, variance_of_sum
+from abovechance.core.resampling import cluster_sums
 
 
 class OverSeeds(NamedTuple):
@@ -24,24 +23,14 @@ class OverSeeds(NamedTuple):
     deviation
         The standard deviation over seeds of one training's score on these examples, of both models together;
         missing where both have one seed.
-    difference, low, high
-        Of the means over seeds, with its interval.
-    error, freedom
-        The standard error of the difference, and its degrees of freedom.
-    p
-        How probable a difference as large is, either way, where there is none; missing as the interval is
-        where nothing varies.
+    difference
+        Of the means over seeds; without an interval if nothing varies.
     """
 
     first_seeds: int
     second_seeds: int
     deviation: float
-    difference: float
-    low: float
-    high: float
-    error: float
-    freedom: float
-    p: float
+    difference: Estimate
 
 
 def over_seeds(
@@ -85,12 +74,8 @@ def over_seeds(
     means = [one.mean(axis=1) for one in both]
     difference = float(means[0].mean() - means[1].mean())
     variance, freedom = _variance(parts[0], -parts[1], elsewhere)
-    error, reach, p = float(np.sqrt(variance)), np.nan, np.nan
-    if freedom > 0:
-        reach = float(stats.t.ppf((1 + confidence) / 2, freedom)) * error
-        p = float(2 * stats.t.sf(abs(difference) / error, freedom))
-    counts, ends = (len(means[0]), len(means[1])), (difference - reach, difference + reach)
-    return OverSeeds(*counts, _pooled(means), difference, *ends, error, freedom, p)
+    estimate = student(difference, variance**0.5, freedom, both[0].shape[1], confidence)
+    return OverSeeds(len(means[0]), len(means[1]), _pooled(means), estimate)
 
 
 def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:
@@ -106,7 +91,7 @@ def _variance(first: Floats, second: Floats, elsewhere: tuple[float, int] | None
     several = [left for left in (first, second) if len(left) > 1]
     for left in several:
         seeds = len(left)
-        of_mean = seeds / (seeds - 1) * float((left.sum(axis=1) ** 2).sum())
+        of_mean = variance_of_sum(left.sum(axis=1))
         # of a training alone it is as many times as large as there are seeds
         parts.append(of_mean * (1 if len(several) == 2 else 1 + seeds))
         freedoms.append(seeds - 1)
@@ -115,13 +100,11 @@ def _variance(first: Floats, second: Floats, elsewhere: tuple[float, int] | None
         parts.append(2 * deviation**2)
         freedoms.append(freedom)
     by_example = first.sum(axis=0) + second.sum(axis=0)
-    examples = len(by_example)
-    parts.append(examples / max(examples - 1, 1) * float((by_example**2).sum()))
-    freedoms.append(max(examples - 1, 1))
+    parts.append(variance_of_sum(by_example))
+    freedoms.append(max(len(by_example) - 1, 1))
     counted_twice = sum(float((left**2).sum()) for left in (first, second)) if several else 0.0
     variance = max(sum(parts) - counted_twice, *parts)
-    below = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
-    return variance, variance**2 / below if below else 0.0
+    return variance, satterthwaite(parts, freedoms, variance)
 
 
 def _pooled(means: list[Floats]) -> float:

@@ -23,15 +23,21 @@ from scipy import optimize, signal, stats
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import CONFIDENCE
-from abovechance.core.means import Mean, clustered_mean
+from abovechance.core.estimates import (
+    CONFIDENCE,
+    RESAMPLES,
+    Estimate,
+    clustered_mean,
+    student,
+    variance_of_sum,
+    welch,
+)
+from abovechance.core.resampling import BATCH
 
 POWER = 0.8
-RESAMPLES = 9999
 MOST_STEPS = 10**6  # of a sum whose distribution is worked out exactly
 MOST_EXAMPLES = 10**9  # that planning counts
 MOST_PROMPTS = 256  # of which scores may be means
-BATCH = 2**22  # numbers that are resampled at once
 
 
 class Comparison(NamedTuple):
@@ -44,18 +50,11 @@ class Comparison(NamedTuple):
     first, second
         The models' scores: means over the examples.
     difference
-        The first less the second.
-    low, high
-        Its interval; missing if the difference of scores is the same on all examples and the test is
-        Student's, so that nothing says how it varies.
-    p
-        The two-sided p-value of the same test: at most 1 - confidence if and only if the interval excludes 0.
-    test
-        ``score`` (Tango's) or ``Student``.
-    error
-        The standard error of the difference.
-    unpaired_error, unpaired_low, unpaired_high
-        The standard error and the interval as if the examples were not the same ones (Welch).
+        The first less the second; ``method`` is ``score`` (Tango's) or ``Student``. The p-value is at most
+        1 - confidence if and only if the interval excludes 0. There is no interval if the difference of
+        scores is the same on all examples and the test is Student's, so that nothing says how it varies.
+    unpaired
+        The same as if the examples were not the same ones (Welch).
     gain
         How many times as many examples the same precision would need unpaired.
     better, worse
@@ -72,15 +71,8 @@ class Comparison(NamedTuple):
     clusters: int
     first: float
     second: float
-    difference: float
-    low: float
-    high: float
-    p: float
-    test: str
-    error: float
-    unpaired_error: float
-    unpaired_low: float
-    unpaired_high: float
+    difference: Estimate
+    unpaired: Estimate
     gain: float
     better: int
     worse: int
@@ -118,30 +110,25 @@ def compare(
         )
     one, other = checked(first, second)
     scale = max(np.abs(one).max(), np.abs(other).max(), np.finfo(float).tiny)
-    difference = clustered_mean((one - other) / scale, clusters, confidence)
-    better, worse = int((one > other).sum()), int((one < other).sum())
-    proportions = np.isin([one, other], (0, 1)).all() and difference.clusters == difference.examples
+    mean = clustered_mean((one - other) / scale, clusters, confidence)
+    better, worse, independent = int((one > other).sum()), int((one < other).sum()), mean.freedom + 1
     test: ScoreTest | StudentTest = (
-        ScoreTest(better, worse, len(one)) if proportions else StudentTest(difference, (one - other) / scale)
+        ScoreTest(better, worse, len(one))
+        if np.isin([one, other], (0, 1)).all() and independent == len(one)
+        else StudentTest(mean, (one - other) / scale)
     )
     low, high = (float(end * scale) for end in test.interval(confidence))
-    alone = _unpaired(one, other, clusters, confidence)
-    error = float(difference.error * scale)
+    error = float(mean.standard_error * scale)
+    value = float(one.mean() - other.mean())
+    unpaired = welch(clustered_mean(one, clusters), clustered_mean(other, clusters), confidence)
     return Comparison(
-        examples=difference.examples,
-        clusters=difference.clusters,
+        examples=len(one),
+        clusters=int(independent),
         first=float(one.mean()),
         second=float(other.mean()),
-        difference=float(one.mean() - other.mean()),
-        low=low,
-        high=high,
-        p=test.p,
-        test=test.name,
-        error=error,
-        unpaired_error=alone.error,
-        unpaired_low=alone.low,
-        unpaired_high=alone.high,
-        gain=(alone.error / error) ** 2 if error > 0 else np.nan,
+        difference=Estimate(value, error, low, high, test.p, mean.freedom, len(one), confidence, test.name),
+        unpaired=unpaired,
+        gain=(unpaired.standard_error / error) ** 2 if error > 0 else np.nan,
         better=better,
         worse=worse,
         detectable=float(test.detectable(confidence, power) * scale),
@@ -250,7 +237,7 @@ class StudentTest:
         (examples,) which they are.
     """
 
-    mean: Mean
+    mean: Estimate
     differences: Floats
 
     name = "Student"
@@ -258,33 +245,33 @@ class StudentTest:
     @property
     def varies(self) -> bool:
         """Whether differences vary by more than rounding."""
-        return bool(self.mean.error > 1e-12 * np.abs(self.differences).max())
+        return bool(self.mean.standard_error > 1e-12 * np.abs(self.differences).max())
 
     @property
-    def freedom(self) -> int:
-        """The degrees of freedom."""
-        return self.mean.clusters - 1
+    def clusters(self) -> int:
+        """How many clusters of examples there are."""
+        return int(self.mean.freedom) + 1
 
     @property
     def p(self) -> float:
         """Two-sided; of a difference that is the same on all examples, by exchanging the models."""
         if not self.varies:
-            return 1.0 if not self.mean.mean else exchanged(np.full(self.mean.clusters, self.mean.mean))
-        return float(2 * stats.t.sf(abs(self.mean.mean) / self.mean.error, self.freedom))
+            return 1.0 if not self.mean.value else exchanged(np.full(self.clusters, self.mean.value))
+        return self.mean.p
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """The mean and what Student's quantile adds; missing if differences do not vary."""
         if not self.varies:
             return np.nan, np.nan
-        reach = float(stats.t.isf((1 - confidence) / 2, self.freedom)) * self.mean.error
-        return self.mean.mean - reach, self.mean.mean + reach
+        mean = student(*self.mean[:2], self.mean.freedom, self.mean.examples, confidence)
+        return mean.low, mean.high
 
     def power(self, delta: float, times: float, confidence: float) -> float:
         """The probability that the test rejects with ``times`` as many clusters."""
-        freedom = self.mean.clusters * times - 1
+        freedom = self.clusters * times - 1
         reach, centre = (
             stats.t.isf((1 - confidence) / 2, freedom),
-            abs(delta) / self.mean.error * math.sqrt(times),
+            abs(delta) / self.mean.standard_error * math.sqrt(times),
         )
         above, below = stats.nct.sf(reach, freedom, centre), stats.nct.cdf(-reach, freedom, centre)
         # scipy has no number for probabilities that are next to 0 or 1
@@ -298,20 +285,20 @@ class StudentTest:
         def lacking(delta: float) -> float:
             return self.power(delta, 1.0, confidence) - power
 
-        most = self.mean.error * 10
+        most = self.mean.standard_error * 10
         while lacking(most) < 0:
             most *= 2
         return float(optimize.brentq(lacking, 0.0, most, xtol=1e-9 * most))
 
     def needed(self, confidence: float, power: float) -> float:
         """How many examples, in clusters like these, find the observed difference with this power."""
-        if not self.varies or not self.mean.mean:
+        if not self.varies or not self.mean.value:
             return np.nan
         own = self.mean.examples
-        least = 2 / self.mean.clusters  # two clusters have a degree of freedom
+        least = 2 / self.clusters  # two clusters have a degree of freedom
 
         def reached(examples: int) -> float:
-            return self.power(self.mean.mean, max(examples / own, least), confidence)
+            return self.power(self.mean.value, max(examples / own, least), confidence)
 
         return _least_examples(reached, power)
 
@@ -349,8 +336,8 @@ def of_sums(sums: Floats, sizes: Floats) -> float:
         return ScoreTest(int((signs > 0).sum()), int((signs < 0).sum()), count).p
     difference = float(sums.sum())
     left = sums - difference * sizes
-    error = math.sqrt(count / max(count - 1, 1) * float((left**2).sum()))
-    mean = Mean(difference, error if count > 1 else np.nan, np.nan, np.nan, count, count)
+    error = math.sqrt(variance_of_sum(left))
+    mean = student(difference, error if count > 1 else np.nan, count - 1, count)
     return StudentTest(mean, sums / sizes).p
 
 
@@ -371,41 +358,6 @@ def checked(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
                 f"score {place} of the {name} model is {values[place]:g}; right would be a number"
             )
     return one, other
-
-
-def bootstrap_interval(
-    sums: Floats, sizes: Floats, confidence: float, resamples: int, seed: int, method: str = "percentile"
-) -> tuple[float, float]:
-    """The interval of a mean over clusters that are drawn with replacement.
-
-    Parameters
-    ----------
-    sums, sizes
-        (clusters,) of what the mean is of, and how many examples each has.
-    method
-        Of ``scipy.stats.bootstrap``.
-    """
-    if len(sums) < 2:
-        return np.nan, np.nan
-    if np.ptp(sums / sizes) == 0:
-        return float(sums[0] / sizes[0]), float(sums[0] / sizes[0])
-
-    def mean(sums: Floats, sizes: Floats, axis: int = -1) -> Floats:
-        found: Floats = sums.sum(axis=axis) / sizes.sum(axis=axis)
-        return found
-
-    found = stats.bootstrap(
-        (sums, sizes),
-        mean,
-        paired=True,
-        vectorized=True,
-        n_resamples=resamples,
-        confidence_level=confidence,
-        method=method,
-        batch=max(1, BATCH // len(sums)),
-        rng=np.random.default_rng(seed),
-    ).confidence_interval
-    return float(found.low), float(found.high)
 
 
 def exchanged(sums: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> float:
@@ -480,28 +432,3 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> float:
         return np.nan
     better, worse = int((first > second).sum()), int((first < second).sum())
     return float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
-
-
-def _unpaired(first: Floats, second: Floats, clusters: ArrayLike | None, confidence: float) -> Mean:
-    """The difference of two means as if of other examples, with Welch's degrees of freedom."""
-    one, other = clustered_mean(first, clusters, confidence), clustered_mean(second, clusters, confidence)
-    return welch(one, other, confidence)
-
-
-def welch(one: Mean, other: Mean, confidence: float = CONFIDENCE) -> Mean:
-    """The difference of two means of other examples, by the standard errors of both (Welch, 1947).
-
-    There is no interval if neither mean varies: then nothing is known of other examples.
-    """
-    difference, error = one.mean - other.mean, math.hypot(one.error, other.error)
-    below = one.error**4 / max(one.clusters - 1, 1) + other.error**4 / max(other.clusters - 1, 1)
-    freedom = error**4 / below if below > 0 else np.inf
-    reach = (
-        float(stats.t.ppf((1 + confidence) / 2, freedom)) * error
-        if np.isfinite(error) and error > 0
-        else np.nan
-    )
-    clusters = one.clusters + other.clusters
-    return Mean(
-        difference, error, difference - reach, difference + reach, one.examples + other.examples, clusters
-    )

@@ -97,5 +97,5 @@ def compared(drawn: pd.DataFrame, hardest: pd.DataFrame, clusters: pd.Series[int
         by_prompt = table[both.index].mean(axis=1)
         spread = by_prompt.std(ddof=1) if len(by_prompt) > 1 else np.nan
         row |= {f"{name}_prompts": len(by_prompt), name: by_prompt.mean(), f"{name}_spread": spread}
-    row |= {"difference": found.mean, "low": found.low, "high": found.high}
+    row |= {"difference": found.value, "low": found.low, "high": found.high}
     return pd.DataFrame([row])

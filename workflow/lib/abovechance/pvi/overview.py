@@ -80,7 +80,7 @@ def of_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) -> pd.Dat
         "accuracy": float(correct.mean()),
         "ties": float(pvi["tie"].mean()),
         "mean_pvi": float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else np.nan,
-        "information": information.mean,
+        "information": information.value,
         "low": information.low,
         "high": information.high,
         "right": float(values[correct].mean()) if correct.any() else np.nan,

@@ -13,7 +13,6 @@ answer less likely than it was; such an example is hard, or its label is wrong.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,8 +20,7 @@ from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import CONFIDENCE
-from abovechance.core.means import clustered_mean
+from abovechance.core.estimates import CONFIDENCE, Estimate, clustered_mean
 
 ROUNDING = 1e-3  # nats above 0 that a log-likelihood summed from 16-bit numbers can come to
 
@@ -109,32 +107,12 @@ def any_of(logprobs: Floats, starts: Ints, right: Bools | None = None) -> Floats
     return found
 
 
-class Information(NamedTuple):
-    """A mean of PVI, which estimates the V-usable information of a data set.
-
-    Attributes
-    ----------
-    mean
-        In bits.
-    low, high
-        The ends of its 95 % interval; missing of fewer than two clusters.
-    examples, clusters
-        Of how many examples it is, and of how many that have nothing to do with each other.
-    """
-
-    mean: float
-    low: float
-    high: float
-    examples: int
-    clusters: int
-
-
 def v_information(
     values: ArrayLike, clusters: ArrayLike | None = None, confidence: float = CONFIDENCE
-) -> Information:
+) -> Estimate:
     """The V-usable information that inputs have about answers: the mean of PVI, with its interval.
 
-    The interval is that of ``core.means.clustered_mean``.
+    The interval is that of ``core.estimates.clustered_mean``.
 
     Parameters
     ----------
@@ -145,13 +123,12 @@ def v_information(
     confidence
         Of the interval.
     """
-    found = clustered_mean(values, clusters, confidence)
-    return Information(found.mean, found.low, found.high, found.examples, found.clusters)
+    return clustered_mean(values, clusters, confidence)
 
 
 def by_group(
     values: ArrayLike, groups: Sequence[Hashable], clusters: ArrayLike | None = None
-) -> dict[Hashable, Information]:
+) -> dict[Hashable, Estimate]:
     """The V-usable information within each class or part of a data set, by their first examples.
 
     Raises

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from abovechance.compare import many
 from abovechance.compare.responses import Responses
-from abovechance.core.means import clustered_mean
+from abovechance.core.estimates import clustered_mean
 from abovechance.shown import style
 from abovechance.shown.panels import in_order, legend_label, percent_axis, plain
 

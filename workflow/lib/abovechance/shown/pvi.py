@@ -89,8 +89,8 @@ def annotators(numbers: pd.DataFrame) -> Figure:
             found = [(at, v_information(same["pvi"])) for at, same in own.groupby("variation")]
             axes.errorbar(
                 [float(str(at)) + beside for at, _ in found],
-                [mean.mean for _, mean in found],
-                [np.nan_to_num(mean.high - mean.mean) for _, mean in found],
+                [mean.value for _, mean in found],
+                [np.nan_to_num(mean.high - mean.value) for _, mean in found],
                 color=colour[model],
                 fmt="o",
                 markersize=4,

@@ -11,13 +11,10 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.baseline import RandomBaseline
-from abovechance.compare.two_models import bootstrap_interval as of_clusters
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import ALPHA, CONFIDENCE
-from abovechance.core.means import cluster_sums
+from abovechance.core.estimates import ALPHA, CONFIDENCE, bootstrap_interval as bootstrap_interval
 
-RESAMPLES = 9999
 # Sums of the same counts in another order, or of shares of them, differ by less (relative to the largest).
 ROUNDING = 1e-12
 
@@ -96,26 +93,6 @@ def analytic_error(accuracy: ArrayLike, examples: ArrayLike, confidence: float =
         raise InputError("accuracies are in [0, 1], and examples at least 1")
     found: Floats = stats.norm.ppf((1 + confidence) / 2) * np.sqrt(p * (1 - p) / n)
     return found
-
-
-def bootstrap_interval(
-    values: ArrayLike,
-    clusters: ArrayLike | None = None,
-    confidence: float = CONFIDENCE,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> tuple[float, float]:
-    """The interval of a mean over examples by drawing these with replacement: the pivotal one (``basic``).
-
-    Parameters
-    ----------
-    values
-        (examples,) of one model.
-    clusters
-        (examples,) the same for examples that belong together, which are drawn as wholes.
-    """
-    sums, sizes = cluster_sums(values, clusters)
-    return of_clusters(sums, sizes, confidence, resamples, seed, method="basic")
 
 
 def rank_correlation(scores: ArrayLike) -> float:

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from abovechance.core.means import clustered_mean
+from abovechance.core.estimates import bootstrap_interval, clustered_mean
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.variance.answers import continuous
 from abovechance.variance.evaluations import BEST, EVALUATIONS
-from abovechance.variance.measures import bootstrap_interval
 
 RESAMPLES = 2000  # of intervals that are averaged over seeds and checkpoints
 # {metric: whether less is better}
@@ -72,8 +71,8 @@ def of_setting(
             of_examples = clusters.reindex(by_example.index)
             mean = clustered_mean(by_example[metric], of_examples)
             low, high = bootstrap_interval(by_example[metric], of_examples, resamples=RESAMPLES)
-            line = {"metric": str(metric), "value": mean.mean, "error": mean.error, "examples": mean.examples}
-            line |= {"bootstrap": (high - low) / 2}
+            line = {"metric": str(metric), "value": mean.value, "error": mean.standard_error}
+            line |= {"examples": mean.examples, "bootstrap": (high - low) / 2}
             lines.append(line | common | {"loss": METRICS[str(metric)]})
     best = float(own.groupby("prompt")["correct"].mean().max())
     counted = {"value": best, "error": np.nan, "bootstrap": np.nan, "examples": own["example"].nunique()}

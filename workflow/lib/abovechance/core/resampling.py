@@ -1,0 +1,58 @@
+"""Examples that belong together, as numbers and in sums, and drawing them with replacement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from abovechance.core.arrays import Floats, Ints
+from abovechance.core.errors import InputError
+
+BATCH = 2**22  # numbers that are resampled at once
+
+
+def numbered(examples: int, clusters: ArrayLike | None) -> tuple[Ints, int]:
+    """(examples,) the clusters as numbers from 0, and how many there are; each example one without them."""
+    if clusters is None:
+        return np.arange(examples), examples
+    own = np.asarray(clusters)
+    if own.shape != (examples,) or pd.isna(own).any():
+        raise InputError(
+            f"clusters of the shape {own.shape} for {examples} examples; right would be one for each"
+        )
+    groups, names = pd.factorize(own)
+    return groups, len(names)
+
+
+def cluster_sums(values: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats, Floats]:
+    """(..., clusters) sums of values over each cluster, and (clusters,) their sizes.
+
+    Parameters
+    ----------
+    values
+        (..., examples) numbers.
+    """
+    given: Floats = np.asarray(values, dtype=np.float64)
+    groups, count = numbered(given.shape[-1], clusters)
+    sizes: Floats = np.bincount(groups, minlength=count).astype(np.float64)
+    if count == given.shape[-1]:
+        order = np.argsort(groups)
+        return given[..., order], sizes
+    flat = given.reshape(-1, given.shape[-1])
+    sums: Floats = np.stack([np.bincount(groups, row, count) for row in flat])
+    return sums.reshape(*given.shape[:-1], count), sizes
+
+
+def times_drawn(count: int, draws: int, generator: np.random.Generator) -> Floats:
+    """(draws, count) how many times each of so many is drawn, if as many are drawn with replacement."""
+    return generator.multinomial(count, np.full(count, 1 / count), draws).astype(np.float64)
+
+
+def times_drawn_in_parts(count: int, draws: int, generator: np.random.Generator) -> Iterator[Floats]:
+    """The rows of ``times_drawn``, as many at a time as memory allows."""
+    part = max(1, BATCH // count)
+    for begin in range(0, draws, part):
+        yield times_drawn(count, min(part, draws - begin), generator)
