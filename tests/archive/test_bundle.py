@@ -104,7 +104,21 @@ def test_what_stands_before_or_behind_an_archive_is_told(archive):
             verify(archive)
 
 
-STRANGE = ["a\nb", "a\\b", "nul", "x/COM1.txt", "C:x", "../x", "/x", "x/", "x.", "a\x1b]0;b\x07"]
+STRANGE = [
+    "x" * 256,
+    "é" * 128,
+    "a/" * 500 + "x",
+    "a\nb",
+    "a\\b",
+    "nul",
+    "x/COM1.txt",
+    "C:x",
+    "../x",
+    "/x",
+    "x/",
+    "x.",
+    "a\x1b]0;b\x07",
+]
 
 
 @pytest.mark.parametrize("name", STRANGE)
@@ -126,6 +140,19 @@ def test_names_that_differ_in_case_only_are_told(archive, tmp_path):
     assert Problem("readme.md", "another name in case only") in verify(
         made_again(archive, last=[("readme.md", b"")])
     )
+
+
+def test_a_file_in_the_place_of_a_folder_is_told(archive):
+    problem = Problem("README.md/x", "in a folder that has the name of a file")
+    assert problem in verify(made_again(archive, last=[("README.md/x", b"")]))
+
+
+@pytest.mark.parametrize("name", [".", "..", "a/b.zip", "a\x1b.zip"])
+def test_an_archive_beside_another_has_a_plain_name(contents, tmp_path, name):
+    path = tmp_path / "a.zip"
+    write({**contents, BESIDE: f"{'0' * 64}  {name}\n".encode()}, path)
+    with pytest.raises(InputError, match=f"{BESIDE}"):
+        verify(path)
 
 
 def test_a_files_name_is_made_one_that_every_system_can_store():

@@ -95,6 +95,14 @@ def test_a_csv_of_ours_comes_back_with_its_names(tmp_path):
         read_csv(tmp_path / "t.csv")
 
 
+def test_no_cell_of_a_csv_is_a_formula_and_names_come_back(tmp_path):
+    names = ["=cmd|' /C calc'!A0", "'=1", "''@x", "+1+1", "-2", "'quoted'", "-", "\tx"]
+    write_csv(pd.DataFrame({"model": names}), tmp_path / "t.csv")
+    cells = pd.read_csv(tmp_path / "t.csv", dtype=str)["model"]
+    assert not [cell for cell in cells if cell[0] in "=+-@\t" and cell != "-2"]
+    assert read_csv(tmp_path / "t.csv")["model"].tolist() == names
+
+
 def test_every_column_is_explained_in_the_results_readme():
     text = (REPOSITORY / "results" / "README.md").read_text()
     schemas = [

@@ -2,6 +2,7 @@
 
 import json
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
@@ -120,3 +121,78 @@ def test_an_object_of_many_keys_takes_no_longer_than_its_length(tmp_path):
     path.write_text(json.dumps({f"key{number}": number for number in range(100_000)}))
     ((row, value),) = read_json_lines(path)
     assert (row, len(value)) == (1, 100_000)
+
+
+def test_a_short_text_of_many_values_is_not_parsed(tmp_path):
+    log = tmp_path / "log.eval"
+    with zipfile.ZipFile(log, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", "[" + "[]," * 10_000_000 + "[]]")
+    with pytest.raises(InputError, match="header.json: has about 20,000,002 values; expected at most"):
+        read_runs([log], Options())
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path):
+    (tmp_path / "results_1.json").write_text('{"results": {"a": {"acc,none": 0.1, "acc,none": 0.9}}}')
+    with pytest.raises(InputError, match="the key 'acc,none' stands twice"):
+        read_evaluations([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("told", "shots", "note"),
+    [(None, 0, ""), (False, 0, ""), (3, 3, ""), ("3", 3, ""), (True, 0, "how many")],
+)
+def test_the_number_of_demonstrations_is_what_inspect_says(tmp_path, told, shots, note):
+    files = inspect_files([inspect_sample(0, "C"), inspect_sample(1, "I")])
+    files["header.json"]["eval"]["task_args"] = {"fewshot": told}
+    (run,) = read_runs([write_zstandard_zip(tmp_path / "log.eval", files)], Options())
+    assert run.shots == shots
+    assert any(note in told for told in run.notes) or not note
+
+
+@pytest.mark.parametrize("told", [-5, "-5", "9" * 40, 2.5, "many", [1]])
+def test_a_number_of_demonstrations_that_is_none_is_refused(tmp_path, told):
+    files = inspect_files([inspect_sample(0, "C"), inspect_sample(1, "I")])
+    files["header.json"]["eval"]["task_args"] = {"fewshot": told}
+    with pytest.raises(InputError, match="shots; expected a whole number from 0"):
+        read_runs([write_zstandard_zip(tmp_path / "log.eval", files)], Options())
+
+
+@pytest.mark.parametrize("choices", ["abcdefghij", {"a": 1, "b": 2}])
+def test_choices_that_are_no_list_are_refused(tmp_path, choices):
+    log = write_zstandard_zip(
+        tmp_path / "log.eval", inspect_files([inspect_sample(0, "C") | {"choices": choices}])
+    )
+    with pytest.raises(InputError, match="its choices are .*; expected a list"):
+        read_runs([log], Options())
+
+
+@pytest.mark.parametrize(
+    ("target", "chance"), [("B", 0.5), ("yes", 0.5), (["A"], 0.5), ("Z", None), ("A,B", None)]
+)
+def test_the_chance_is_known_if_the_target_is_one_of_the_choices(tmp_path, target, chance):
+    sample = inspect_sample(0, "C") | {"choices": ["yes", "no"], "target": target}
+    (run,) = read_runs([write_zstandard_zip(tmp_path / "log.eval", inspect_files([sample]))], Options())
+    assert run.rows["chance"].tolist() == [chance] or (chance is None and run.rows["chance"].isna().all())
+
+
+@pytest.mark.parametrize(
+    ("value", "examples", "told"),
+    [
+        ("Infinity", 10, "acc,none of a is inf"),
+        ("NaN", 10, "acc,none of a is nan"),
+        ("0.5", 10**30, "examples"),
+    ],
+)
+def test_evaluations_of_impossible_numbers_are_refused(tmp_path, value, examples, told):
+    (tmp_path / "results_1.json").write_text(
+        f'{{"results": {{"a": {{"acc,none": {value}}}}}, "n-samples": {{"a": {{"effective": {examples}}}}}}}'
+    )
+    with pytest.raises(InputError, match=told):
+        read_evaluations([tmp_path])
+
+
+def test_a_damaged_file_of_a_studys_predictions_is_told_as_such(tmp_path):
+    (tmp_path / "predictions").mkdir()
+    (tmp_path / "predictions" / "m.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match="m.parquet: is damaged .*; delete it and run the study again"):
+        read_runs([tmp_path / "predictions"], Options())

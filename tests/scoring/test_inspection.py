@@ -74,6 +74,26 @@ CASES = {
         lambda folder: (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "x.bin"}}'),
         "index.json: lists 'x.bin'; expected names of .safetensors files in its folder",
     ),
+    "weights under another name": (
+        with_config(transformers_weights="x.safetensors.index.json"),
+        "config.json: 'transformers_weights' is 'x.safetensors.index.json'; expected a folder with weights",
+    ),
+    "weights under no name": (with_config(transformers_weights=5), "'transformers_weights' is 5; expected"),
+    "a second index": (
+        lambda folder: (folder / "x.safetensors.index.json").write_text('{"weight_map": {"a": "p.bin"}}'),
+        "x.safetensors.index.json: lists 'p.bin'; expected names of .safetensors files in its folder",
+    ),
+    "another tokenizer": (
+        lambda folder: (folder / "tokenizer_config.json").write_text(
+            '{"fast_tokenizer_files": ["../tokenizer.1.0.json"]}'
+        ),
+        "tokenizer_config.json: 'fast_tokenizer_files' is ['../tokenizer.1.0.json']; expected a folder",
+    ),
+    "an adapter": (
+        lambda folder: (folder / "adapter_config.json").write_text("{}"),
+        "adapter_config.json: an adapter of another model; expected a whole model",
+    ),
+    "a number that is none": (with_config(rms_norm_eps=float("nan")), "'rms_norm_eps' is NaN; expected"),
     "a pickle as the index": (
         lambda folder: (folder / "model.safetensors.index.json").write_bytes(
             pickle.dumps({"weight_map": {}})

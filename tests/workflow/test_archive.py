@@ -173,6 +173,7 @@ def test_an_archives_own_code_runs_only_if_it_is_asked_for(archive, tmp_path):
         ("{study: x, release: /etc}", "right would be --release"),
         ("{study: x, evaluations: /etc}", "the config lacks the key|means nothing|starts from one of them"),
         (None, "has no results/config.yaml"),
+        ("study: &a {x: *a}", "results/config.yaml: is not YAML: with its aliases written out, it has"),
     ],
 )
 def test_an_archived_config_is_checked_as_a_users_is(archive, tmp_path, change, message):

@@ -156,6 +156,9 @@ def companions(path: Path) -> dict[Path, str]:
     """{archive that belongs to this one, beside it if it is there: its SHA-256}."""
     with opened(path) as archive:
         hashes = _hashes(archive, BESIDE) if BESIDE in archive.names() else {}
+    for name in hashes:
+        if "/" in name or not is_portable(name):
+            raise InputError(f"{BESIDE}: lists '{printable(name)[:80]}'; expected the name of an archive")
     return {path.parent / name: value for name, value in hashes.items()}
 
 
@@ -258,6 +261,9 @@ def strange_names(names: Iterable[str]) -> dict[str, list[str]]:
             strange.setdefault("a name that some systems cannot store", []).append(name)
         if first.setdefault(name.casefold(), name) != name:
             strange.setdefault("another name in case only", []).append(name)
+    for name in sorted({*names}):
+        if any(str(folder).casefold() in first for folder in PurePosixPath(name).parents):
+            strange.setdefault("in a folder that has the name of a file", []).append(name)
     return strange
 
 

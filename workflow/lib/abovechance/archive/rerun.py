@@ -97,7 +97,7 @@ def rerun(
     try:
         unpack(archive, archived, archived_code)
         check_config(config, archive)
-    except InputError:
+    except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), folder / "rerun.yaml")

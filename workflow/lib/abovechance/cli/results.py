@@ -32,7 +32,7 @@ from abovechance.cli.options import (
 from abovechance.cli.output import check_writable, counted, expanded, show, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting, by_setting
-from abovechance.core.untrusted import MOST_TEXT
+from abovechance.core.untrusted import MOST_TEXT, printable
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.results.imported import IMPORTED
 
@@ -181,7 +181,8 @@ def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
         else:
             prompt = run.file if options.each_file else "the prompt"
         model = f"{run.model} ({names[run.file]})" if by_file else run.model
-        parts.append(rows.assign(model=model, task=run.task, shots=run.shots, prompt=prompt))
+        names_shown = {"model": printable(model), "task": printable(run.task)}
+        parts.append(rows.assign(**names_shown, shots=run.shots, prompt=prompt))
     return pd.concat(parts, ignore_index=True)
 
 

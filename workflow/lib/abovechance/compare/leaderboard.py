@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from abovechance.chance.baseline import MOST_EXAMPLES
 from abovechance.chance.rounding import Correct
 from abovechance.core.errors import InputError
 from abovechance.core.reading import heading, number, read_csv_texts, whole
+from abovechance.core.untrusted import printable
 
 NEEDED = ("model", "accuracy", "n")
 
@@ -41,10 +43,13 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
                 f"{path}, row {place}: accuracy is '{row['accuracy']}'; right would be a number between 0 "
                 "and 1"
             )
-        if examples is None or examples < 1:
-            raise InputError(f"{path}, row {place}: n is '{row['n']}'; right would be a number of examples")
-        task = row["task"].strip() if "task" in texts else path.stem
-        model = row["model"].strip()
+        if examples is None or not 1 <= examples <= MOST_EXAMPLES:
+            raise InputError(
+                f"{path}, row {place}: n is '{row['n']}'; expected a number of examples, at most "
+                f"{MOST_EXAMPLES:,}"
+            )
+        task = printable(row["task"].strip() if "task" in texts else path.stem)
+        model = printable(row["model"].strip())
         note = ""
         if not (correct := Correct.of(row["accuracy"], examples)).exact:
             note = (

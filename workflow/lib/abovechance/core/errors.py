@@ -1,5 +1,7 @@
 """The one exception that people are meant to read."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -14,3 +16,15 @@ def nearest(word: str, known: list[str] | tuple[str, ...]) -> str:
         return f"did you mean '{matches[0]}'?"
     listed = ", ".join(sorted(known)[:20]) + (", ..." if len(known) > 20 else "")
     return f"known are: {listed}"
+
+
+@contextmanager
+def told_by_library(problem: str) -> Iterator[None]:
+    """Tell in one line what a library raised about a user's file; libraries raise anything there."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        first = " ".join(str(error).split())[:200]
+        raise InputError(f"{problem} ({type(error).__name__}: {first})") from None

@@ -126,9 +126,24 @@ def write_json(value: Any, path: Path) -> None:
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV in one rename; floats keep all their digits."""
+    """Write a table as CSV in one rename; floats keep all their digits.
+
+    A text that a spreadsheet would take for a formula begins with an apostrophe: names may come from files of
+    strangers.
+    """
+    texts = table.select_dtypes(include=["object", "str", "category"]).columns
+    plain = table.assign(**{name: table[name].map(_no_formula, na_action="ignore") for name in texts})
     with replacing(path) as beside:
-        table.to_csv(beside, index=False)
+        plain.to_csv(beside, index=False)
+
+
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def _no_formula(value: object) -> object:
+    is_formula = isinstance(value, str) and FORMULA.match(value) and not NUMBER.fullmatch(value)
+    return f"'{value}" if is_formula else value
 
 
 # Columns of names, which may look like numbers, or like what other programs write for nothing.
@@ -149,11 +164,18 @@ def read_csv(path: str | Path, missing: Sequence[str] = ("",)) -> pd.DataFrame:
         If it is not as it was written.
     """
     try:
-        return pd.read_csv(
+        table = pd.read_csv(
             path, keep_default_na=False, na_values=[*missing], dtype=dict.fromkeys(NAMES, "object")
         )
+        texts = table.select_dtypes(include=["object", "str"]).columns
+        return table.assign(**{name: table[name].map(_as_was, na_action="ignore") for name in texts})
     except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: is damaged ({error}); delete it and run again") from None
+
+
+def _as_was(value: object) -> object:
+    escaped = isinstance(value, str) and value.startswith("'") and FORMULA.match(value)
+    return value[1:] if escaped and isinstance(value, str) else value
 
 
 def file_name(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from abovechance.core.errors import InputError
-from abovechance.core.untrusted import MOST_MEMBER, MOST_TEXT, check_regular
+from abovechance.core.untrusted import MOST_MEMBER, MOST_TEXT, check_regular, check_values, printable
 
 csv.field_size_limit(2**31 - 1)  # else a long passage ends the reading
 
@@ -192,9 +193,12 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(text: str | bytes, where: str) -> Any:
-    """A JSON text; InputError where it is none."""
+    """A JSON text; InputError where it is none, or has too many values to hold."""
+    check_values(text, where)
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique)
+    except _Twice as error:
+        raise InputError(f"{where}: the key '{error}' stands twice") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: is not JSON ({error}); was it cut off?") from None
 
@@ -210,10 +214,11 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     for row, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             where = f"{path}, row {row}"
+            check_values(line, where)
             try:
                 yield row, json.loads(line, object_pairs_hook=_unique)
             except _Twice as error:
-                raise InputError(f"{where}: the key '{error.problem}' stands twice") from None
+                raise InputError(f"{where}: the key '{error}' stands twice") from None
             except (ValueError, RecursionError) as error:
                 first = str(error).partition(";")[0]
                 raise InputError(
@@ -249,9 +254,7 @@ def parse_yaml(text: str, path: str) -> dict[str, Any]:
     try:
         # JSON allows tabs where YAML does not
         is_json = text.lstrip().startswith("{") and "\t" in text
-        value = (
-            json.loads(text, object_pairs_hook=_unique) if is_json else yaml.load(text, Loader=_UniqueKeys)
-        )
+        value = json.loads(text, object_pairs_hook=_unique) if is_json else _load_yaml(text)
     except _Twice as error:
         raise InputError(f"{path}{_line(error)}: the key '{error.problem}' stands twice") from None
     except yaml.MarkedYAMLError as error:
@@ -266,11 +269,43 @@ def parse_yaml(text: str, path: str) -> dict[str, Any]:
     return value
 
 
+def _load_yaml(text: str) -> Any:
+    """The value of a YAML text.
+
+    An alias (``*a``) stands for all that its anchor has, so that a short text can be a huge value, or one
+    that contains itself.
+    """
+    loader = _UniqueKeys(text)
+    try:
+        node = loader.get_single_node()
+        if node is not None and _size(node, {}) > MOST_NODES:
+            raise yaml.YAMLError(f"with its aliases written out, it has more than {MOST_NODES:,} values")
+        return None if node is None else loader.construct_document(node)
+    finally:
+        loader.dispose()
+
+
+MOST_NODES = 1_000_000
+
+
+def _size(node: yaml.Node, known: dict[int, float]) -> float:
+    """How many values a node has with its aliases written out: without end, if it contains itself."""
+    if id(node) not in known:
+        known[id(node)] = math.inf  # as long as it is being counted
+        parts = node.value if isinstance(node, yaml.CollectionNode) else []
+        own = [part for pair in parts for part in (pair if isinstance(pair, tuple) else (pair,))]
+        known[id(node)] = 1 + sum(_size(part, known) for part in own)
+    return known[id(node)]
+
+
 class _Twice(yaml.constructor.ConstructorError):
     """A key that stands twice."""
 
     def __init__(self, key: object, mark: yaml.Mark | None) -> None:
-        super().__init__(None, None, str(key), mark)
+        super().__init__(None, None, printable(str(key)), mark)
+
+    def __str__(self) -> str:
+        return str(self.problem)
 
 
 def _line(error: yaml.MarkedYAMLError) -> str:

@@ -15,6 +15,10 @@ MOST_MEMBERS = 100_000  # of a zip file
 # A member, and all members together, may have so many bytes, or RATIO times their compressed size.
 ROOMY_MEMBER, ROOMY_ZIP, RATIO = 256 * 2**20, 2**30, 100
 MOST_MEMBER = 64 * 2**30
+MOST_VALUES = (
+    20_000_000  # of a JSON text; in memory, a value takes up to fifty times as many bytes as in the text
+)
+MOST_NAME, MOST_PART = 1000, 255  # bytes of a file's name with its folders, and of each of these
 
 
 def check_regular(path: Path, most: int = MOST_TEXT) -> None:
@@ -32,6 +36,15 @@ def check_regular(path: Path, most: int = MOST_TEXT) -> None:
         raise InputError(f"{path}: is a pipe or a device; expected a regular file")
     if found.st_size > most:
         raise InputError(f"{path}: has {found.st_size:,} bytes; expected at most {most:,}")
+
+
+def check_values(text: str | bytes, where: str) -> int:
+    """Return how many values a JSON text has, or a few more; InputError if they are too many to hold."""
+    marks = (b"[", b"{", b",") if isinstance(text, bytes) else ("[", "{", ",")
+    found = sum(map(text.count, marks))  # type: ignore[arg-type]
+    if found > MOST_VALUES:
+        raise InputError(f"{where}: has about {found:,} values; expected at most {MOST_VALUES:,}")
+    return found
 
 
 @contextmanager
@@ -83,7 +96,7 @@ def printable(text: str) -> str:
 def portable(name: str) -> str:
     """Return a file's name with an underscore for each character that not all systems can store."""
     kept = "".join(letter if is_portable(f"x{letter}x") and letter != "/" else "_" for letter in name)
-    kept = kept.rstrip(". ")
+    kept = kept.encode()[: MOST_PART - 1].decode(errors="ignore").rstrip(". ")
     return kept if kept and is_portable(kept) else f"_{kept}"
 
 
@@ -99,6 +112,8 @@ DEVICES = {
 def is_portable(name: str) -> bool:
     """Return whether every system can store a file of this name, with folders before slashes, in a folder."""
     parts = name.split("/")
+    if max(map(_bytes, parts)) > MOST_PART or _bytes(name) > MOST_NAME:
+        return False
     return all(
         part not in ("", ".", "..")
         and part.isprintable()
@@ -107,3 +122,7 @@ def is_portable(name: str) -> bool:
         and part.partition(".")[0].lower() not in DEVICES
         for part in parts
     )
+
+
+def _bytes(name: str) -> int:
+    return len(name.encode("utf-8", "surrogatepass"))

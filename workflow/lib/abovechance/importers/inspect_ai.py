@@ -20,9 +20,9 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import as_written_by, number, parse_json, read_json
+from abovechance.core.reading import as_written_by, number, parse_json, read_json, whole
 from abovechance.core.untrusted import opened_zip
-from abovechance.importers.contract import Options, Reported, Run, files_below, named
+from abovechance.importers.contract import Options, Reported, Run, files_below, named, number_of_shots
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "inspect"
@@ -77,11 +77,12 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         )
     with as_written_by(TOOL, f"{path}, its header"):
         setting = log.get("eval") or {}
-        shots = (setting.get("task_args") or {}).get("fewshot", 0)
+        shots, note = _shots((setting.get("task_args") or {}).get("fewshot"), str(path))
         model, task = str(setting.get("model") or "model"), str(setting.get("task") or path.stem)
         # over several epochs, inspect reports the mean of their samples' means
         reported = _reported(log, scorer) if len(epochs) == 1 and not left_out else None
         completed = (log.get("results") or {}).get("completed_samples")
+    notes += note
     if isinstance(completed, int) and completed > len(samples):
         raise InputError(
             f"{path}: has {len(samples)} samples, and its header says {completed}; right would be the whole "
@@ -91,12 +92,22 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         str(path),
         model,
         task.rpartition("/")[2],
-        int(shots) if str(shots).isdecimal() else 0,
+        shots,
         pd.DataFrame(scored, columns=["example", "predicted", "correct", "tie", "chance", "recorded"]),
         notes,
         reported,
         scorer,
     )
+
+
+def _shots(told: Any, where: str) -> tuple[int, list[str]]:
+    """The number of demonstrations that a task was called with, and a note if it does not say the number."""
+    if told is None or told is False:
+        return 0, []
+    if told is True:
+        return 0, [f"{where}: fewshot is true, which does not say how many demonstrations; shown as 0-shot"]
+    written = isinstance(told, str) and (read := whole(told)) is not None
+    return number_of_shots(read if written else told, where), []
 
 
 def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
@@ -121,12 +132,19 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
             if "header.json" not in names:
                 raise InputError(f"{path}: has no header.json; was the evaluation stopped before its end?")
             members = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
-            header, *samples = (_member(path, archive, name) for name in ["header.json", *members])
+            header = _member(path, archive, "header.json")
+            samples = [_needed(_member(path, archive, name)) for name in members]
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(f"{path}: is not an archive ({error}); was the file cut off?") from None
     if not isinstance(header, dict):
         raise InputError(f"{path}: its header.json has no keys; right would be {LOOKS_LIKE}")
     return header, samples
+
+
+def _needed(sample: Any) -> Any:
+    """What is used of a sample: its messages and events are much larger."""
+    used = ("id", "epoch", "scores", "choices", "target")
+    return {name: sample[name] for name in used if name in sample} if isinstance(sample, dict) else sample
 
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
@@ -198,16 +216,20 @@ def _chance(sample: dict[str, Any], where: str) -> float:
     """Of a lucky guess; nan where the sample has no choices, or wants several of them marked."""
     choices = sample.get("choices") or []
     target = sample.get("target")
+    if not isinstance(choices, list):
+        raise InputError(f"{where}: its choices are {repr(choices)[:40]}; expected a list")
     if not choices:
         return float("nan")
     if not target:
         raise InputError(f"{where}: its target is {target!r}; right would be one or some of its choices")
-    wanted = target if isinstance(target, list) else _letters(str(target), len(choices))
+    targets = [str(each) for each in target] if isinstance(target, list) else _letters(str(target))
+    letters = {chr(ord("A") + place) for place in range(len(choices))}
     # all of several targets must be marked, and no others: how that is guessed is for the user to say
-    return 1 / len(choices) if len(wanted) <= 1 else float("nan")
+    known = len(targets) == 1 and targets[0] in letters | {str(choice) for choice in choices}
+    return 1 / len(choices) if known else float("nan")
 
 
-def _letters(target: str, choices: int) -> list[str]:
-    """The letters of several choices, such as those of 'A,C'; none where the target is a text."""
-    letters = re.findall("[A-Z]", target) if re.fullmatch(r"[A-Z](\s*,?\s*[A-Z])*", target.strip()) else []
-    return letters if all(ord(letter) - ord("A") < choices for letter in letters) else []
+def _letters(target: str) -> list[str]:
+    """The letters of several choices, such as those of 'A,C'; the target itself if it is a text."""
+    is_letters = re.fullmatch(r"[A-Z](\s*,?\s*[A-Z])*", target.strip())
+    return re.findall("[A-Z]", target) if is_letters else [target]

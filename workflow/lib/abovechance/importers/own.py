@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, by_setting
 from abovechance.importers.contract import Options, Run, files_below
 from abovechance.results.imported import read_imported, settings_in
@@ -30,7 +31,9 @@ def find(path: Path) -> list[Path]:
 def _has_predictions(path: Path) -> bool:
     try:
         return set(PREDICTIONS.columns) <= set(pq.read_schema(path).names)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError) as error:
+        if path.parent.name == PREDICTIONS.name:  # in a study's folder, it can be nothing else
+            raise InputError(f"{path}: is damaged ({error}); delete it and run the study again") from None
         return False
 
 

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, told_by_library
 from abovechance.core.provenance import versions
 from abovechance.core.settings import Setting
 from abovechance.scoring import models
@@ -136,7 +136,12 @@ def score_cells(
             path: prompts_too_long(cell, read, missing[path], context, leave_out_too_long, short_shows)
             for path, cell in cells.items()
         }
-        scorer = Scorer(models.load(weights, precision, products), read, spend)
+        with told_by_library(f"{weights.folder}: transformers cannot load its weights"):
+            model = models.load(weights, precision, products)
+            if getattr(model.config, "quantization_config", None) is not None and not weights.quantized:
+                with torch.no_grad():  # some kinds of quantization load, and cannot compute here
+                    model(torch.zeros((1, 1), dtype=torch.long, device=model.device))
+        scorer = Scorer(model, read, spend)
         spend("start", parameters=scorer.model.num_parameters())
         _prove(cells, stores, missing, too_long, scorer, report)
         for path, cell in cells.items():

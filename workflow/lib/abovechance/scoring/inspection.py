@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,16 @@ from safetensors import SafetensorError, safe_open
 from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.quantizers.auto import AutoHfQuantizer
 
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, told_by_library
 from abovechance.core.reading import as_written_by, read_json
 from abovechance.core.untrusted import MOST_MEMBER, check_regular, printable
 from abovechance.scoring.demands import parameters
 from abovechance.scoring.weights import Weights, load_tokenizer
 
-INDEX = "model.safetensors.index.json"
+INDEX = "*.safetensors.index.json"
+# Keys that name files to load in place of the usual ones: what they name is not part of the model's revision.
+ELSEWHERE = {"config.json": "transformers_weights", "tokenizer_config.json": "fast_tokenizer_files"}
+ADAPTER = "adapter_config.json"
 # What a key of a config may be at most: models are built layer by layer, without weights, to look at them.
 MOST = {re.compile("layer|block|depth|stages"): 2000, re.compile("expert"): 10_000}
 MOST_NUMBER = 2**31 - 1
@@ -36,6 +38,7 @@ def check_weights(weights: Weights) -> None:
     InputError
         With the file that cannot be read, or what the model is that it should not be.
     """
+    _check_names(Path(weights.folder))
     _check_tensors(Path(weights.folder))
     config = _check_config(weights)
     _check_tokenizer(weights, config)
@@ -45,7 +48,7 @@ def _check_config(weights: Weights) -> Any:
     """The model's config, of which an empty model can be built that predicts the next token."""
     path = Path(weights.folder, "config.json")
     check_sizes(path)
-    with _told(f"{path}: transformers cannot read it"):
+    with told_by_library(f"{path}: transformers cannot read it"):
         config = AutoConfig.from_pretrained(
             weights.folder, trust_remote_code=weights.trust_remote_code, local_files_only=True
         )
@@ -56,7 +59,7 @@ def _check_config(weights: Weights) -> Any:
             "token"
         )
     problem = f"{path}: no model of the type '{kind}' that predicts the next token can be built"
-    with _told(problem), torch.device("meta"):
+    with told_by_library(problem), torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, trust_remote_code=weights.trust_remote_code)
     if model.num_parameters() > PACKED * max(parameters(path.parent), 1):
         raise InputError(
@@ -64,7 +67,7 @@ def _check_config(weights: Weights) -> Any:
             f"{parameters(path.parent):,}; right would be the weights that belong to the config"
         )
     if getattr(config, "quantization_config", None) is not None:
-        with _told(f"{path}: its weights are quantized in a way that cannot be read here"):
+        with told_by_library(f"{path}: its weights are quantized in a way that cannot be read here"):
             quantizer = AutoHfQuantizer.from_config(config.quantization_config, pre_quantized=True)
             quantizer.validate_environment(device_map=None, weights_only=True)
     return config
@@ -82,12 +85,31 @@ def check_sizes(path: Path) -> None:
             waiting += value.items()
         elif isinstance(value, list):
             waiting += [(key, part) for part in value]
+        elif isinstance(value, float) and math.isnan(value):
+            raise InputError(f"{path}: '{printable(key)}' is NaN; expected a number")
         elif isinstance(value, int) and not isinstance(value, bool):
             most = next((limit for pattern, limit in MOST.items() if pattern.search(key)), MOST_NUMBER)
             if abs(value) > most:
                 raise InputError(
                     f"{path}: '{printable(key)}' is {str(value)[:30]}; expected at most {most:,}"
                 )
+
+
+def _check_names(folder: Path) -> None:
+    """Raise InputError if a file makes transformers load others than those of which the revision is."""
+    for name, key in ELSEWHERE.items():
+        path = folder / name
+        config = read_json(path) if path.exists() else {}
+        if isinstance(config, dict) and config.get(key) is not None:
+            raise InputError(
+                f"{path}: '{key}' is {printable(repr(config[key]))[:80]}; expected a folder with weights and "
+                "tokenizer under their usual names, without this key"
+            )
+    if (folder / ADAPTER).exists():
+        raise InputError(
+            f"{folder / ADAPTER}: an adapter of another model; expected a whole model, with the adapter "
+            "merged into it"
+        )
 
 
 def _check_tensors(folder: Path) -> None:
@@ -100,8 +122,7 @@ def _check_tensors(folder: Path) -> None:
                     raise InputError(f"{path}: has no tensors")
         except (SafetensorError, OSError) as error:
             raise InputError(f"{path}: cannot be read as safetensors ({error}); was it cut off?") from None
-    index = folder / INDEX
-    if index.is_file():
+    for index in sorted(folder.glob(INDEX)):
         with as_written_by("transformers", str(index)):
             listed = {str(name) for name in read_json(index)["weight_map"].values()}
         for name in sorted(listed):
@@ -119,7 +140,7 @@ def _check_tokenizer(weights: Weights, config: Any) -> None:
     folder = Path(weights.folder)
     if not any((folder / name).is_file() for name in VOCABULARIES) and not weights.trust_remote_code:
         raise InputError(f"{folder}: has no tokenizer; right would be its tokenizer.json beside the weights")
-    with _told(f"{folder}: its tokenizer cannot be read"):
+    with told_by_library(f"{folder}: its tokenizer cannot be read"):
         tokenizer = load_tokenizer(weights)
         tokens = tokenizer("Is it so? Yes, 1 time.", return_offsets_mapping=True)["input_ids"]
     if not tokens:
@@ -132,14 +153,3 @@ def _check_tokenizer(weights: Weights, config: Any) -> None:
             f"{folder}: its tokenizer has tokens up to {most}, the model up to {size - 1}; right would be "
             "the model's own tokenizer"
         )
-
-
-@contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Tell in one line what a library raised; libraries raise anything here."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"{what} ({type(error).__name__}: {' '.join(str(error).split())[:200]})") from None

@@ -20,30 +20,20 @@ from abovechance.chance.conclusion import CONCLUSIONS, probability
 from abovechance.chance.verdicts import POSITIONS
 from abovechance.core.estimates import ALPHA
 from abovechance.core.files import check_names, write_csv, write_text
-from abovechance.core.reading import number
 from abovechance.core.untrusted import printable
 
 
 def write(table: pd.DataFrame, stem: Path) -> None:
     """Write ``stem.csv`` with all digits, ``stem.md`` and ``stem.tex`` rounded for reading.
 
-    Texts may come from files of strangers. In the CSV, one that a spreadsheet would take for a formula begins
-    with an apostrophe; in Markdown, what would be markup is escaped.
+    Texts may come from files of strangers: in Markdown, what would be markup is escaped.
     """
-    texts = table.select_dtypes(include=["object", "str", "category"]).columns
-    plain = table.assign(**{name: table[name].map(_no_formula, na_action="ignore") for name in texts})
-    write_csv(plain, stem.with_suffix(".csv"))
+    write_csv(table, stem.with_suffix(".csv"))
     shown = readable(table)
     marked = shown.map(_no_markup).to_markdown(index=False, disable_numparse=True)
     write_text(marked + "\n", stem.with_suffix(".md"))
     latex = shown.to_latex(index=False, escape=True, column_format="l" * len(shown.columns))
     write_text(latex, stem.with_suffix(".tex"))
-
-
-def _no_formula(value: object) -> object:
-    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return value
-    return value if number(value) is not None else f"'{value}"
 
 
 def _no_markup(text: str) -> str:

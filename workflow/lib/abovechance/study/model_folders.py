@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from abovechance.core.errors import InputError
+from abovechance.core.untrusted import MOST_MEMBER, check_regular
 
 
 def check_model_path(path: Path, key: str) -> None:
@@ -22,3 +23,6 @@ def check_model_path(path: Path, key: str) -> None:
             f"{key}: {path} has no weights (*.safetensors); pickled weights (*.bin, *.pt) are "
             "never loaded: save them again with model.save_pretrained(folder)"
         )
+    for file in sorted(path.iterdir()):
+        if file.exists() and not file.is_dir():  # a pipe would be read for ever
+            check_regular(file, MOST_MEMBER)

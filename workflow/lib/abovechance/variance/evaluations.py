@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from abovechance.chance.baseline import MOST_EXAMPLES
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.files import files_below
 from abovechance.core.reading import parse_json
@@ -295,8 +297,14 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
             numeric = isinstance(value, int | float) and not isinstance(value, bool)
             if metric.endswith("_stderr") or not numeric or metric in ("alias", "sample_len"):
                 continue
+            if not math.isfinite(value):
+                raise InputError(f"{where}: {key} of {task} is {value}; expected a number")
             error = metrics.get(f"{metric}_stderr,{kind}" if kind else f"{metric}_stderr")
             error = float(error) if isinstance(error, int | float) else np.nan
+            if isinstance(counted, int) and counted > MOST_EXAMPLES:
+                raise InputError(
+                    f"{where}: {task} has {str(counted)[:30]} examples; expected at most {MOST_EXAMPLES:,}"
+                )
             told = isinstance(counted, int) and counted > 0
             examples = counted if isinstance(counted, int) and told else _examples(float(value), error)
             better = higher.get(metric)
