@@ -323,3 +323,18 @@ def test_models_are_compared_on_the_prompts_that_both_have():
 def test_prompts_on_other_examples_are_told():
     (found,) = arrange(table_of({"a": {"p0": 2, "p1": 9}, "b": {"p0": 2, "p1": 9}}))
     assert "prompts are evaluated on 2 to 9 examples" in found.notes[0]
+
+
+def test_names_of_strangers_are_printed_without_control_characters(tmp_path):
+    (tmp_path / "a.csv").write_text(
+        "example,correct,model,task\n"
+        + "".join(f"{place},{place % 2},a\x1b]0;x\x07,t\n" for place in range(4))
+    )
+    (tmp_path / "b.csv").write_text(
+        "example,correct,model,task\n" + "".join(f"{place},1,b\u202eabc,t\n" for place in range(4))
+    )
+    (tmp_path / "board.csv").write_text("model,accuracy,n\na\x1b[2J,0.5,100\nb,0.9,100\n")
+    for paths in (["a.csv", "b.csv"], ["board.csv"]):
+        shown = run(*(str(tmp_path / path) for path in paths))
+        assert "\\x1b" in shown
+        assert not {*"\x1b\x07\u202e"} & {*shown}

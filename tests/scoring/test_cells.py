@@ -391,3 +391,16 @@ def test_how_each_prompt_was_computed_is_kept_when_nothing_is_missing(task, weig
     assert [entry["run"] for entry in before["prompts"]] == [0, 0, 0]
     score_cells({path: cell(task)}, weights, "float32", silent)
     assert read_made_from(path) == before
+
+
+@pytest.mark.parametrize("method", ["sinq", "metal"])
+def test_a_model_that_cannot_be_loaded_is_told_in_one_line(task, weights, tmp_path, method):
+    folder = shutil.copytree(weights.folder, tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(
+        json.dumps(config | {"quantization_config": {"quant_method": method}})
+    )
+    with pytest.raises(InputError, match="model: transformers cannot load its weights") as error:
+        own = Weights(str(folder), "tiny", "revision")
+        score_cells({tmp_path / "s.parquet": cell(task)}, own, "float32", silent)
+    assert "\n" not in str(error.value)

@@ -1,6 +1,7 @@
 """What differs between two studies."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,13 @@ def test_a_damaged_table_of_predictions_is_named(tmp_path, values):
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(InputError, match="second/predictions/m.parquet: is damaged"):
         differences(first, second)
+
+
+def test_a_pipe_in_the_place_of_a_table_is_not_read(tmp_path, values):
+    first = study(tmp_path / "one", values, ["x", "y", "z"])
+    os.mkfifo(first / "predictions" / "a.parquet")
+    with pytest.raises(InputError, match="a.parquet: is a pipe or a device; expected a regular file"):
+        differences(first, first)
 
 
 def test_a_study_does_not_differ_from_itself(tmp_path, values):

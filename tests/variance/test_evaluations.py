@@ -206,6 +206,13 @@ def test_a_group_of_which_an_evaluation_lacks_a_task_is_an_error(tmp_path):
 
 
 @pytest.mark.skipif(not PYTHIA.is_file(), reason="needs ../shared/pythia.zip, EleutherAI's evaluations")
+def test_a_number_too_long_for_a_step_is_none(tmp_path):
+    config = {"model_args": f"pretrained=x,revision=step{'9' * 400}"}
+    content = {"results": {"t": {"acc,none": 0.5}}, "config": config}
+    (tmp_path / "results_1.json").write_text(json.dumps(content))
+    assert read_evaluations([tmp_path])["checkpoint"].tolist() == [0]
+
+
 def test_the_published_evaluations_of_pythia(tmp_path):
     done = CliRunner().invoke(app, ["variance", str(PYTHIA), "--json"])
     rows = {

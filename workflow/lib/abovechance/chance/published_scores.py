@@ -17,7 +17,7 @@ import pandas as pd
 from abovechance.chance.baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
 from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
-from abovechance.chance.rounding import Correct, decimals
+from abovechance.chance.rounding import MOST_DECIMALS, Correct, decimals
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.reading import heading, number, read_csv_texts, whole
@@ -107,6 +107,8 @@ def _between_0_and_1(row: Mapping[Hashable, str], column: str, where: str) -> fl
     if value is None or not 0 <= value <= 1:
         hint = " (per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
         raise InputError(f"{where}: {column} is '{text}'{hint}; right would be a number between 0 and 1")
+    if decimals(text) > MOST_DECIMALS:
+        raise InputError(f"{where}: {column} is '{text[:40]}'; expected at most {MOST_DECIMALS} decimals")
     return value
 
 

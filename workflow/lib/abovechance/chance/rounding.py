@@ -88,9 +88,9 @@ def as_fraction(accuracy: float | str) -> Fraction:
     except InvalidOperation:
         value = Decimal("nan")
     if not value.is_nan() and value.is_finite() and decimals(accuracy) > MOST_DECIMALS:
-        raise ValueError(f"accuracy is {accuracy}: expected at most {MOST_DECIMALS} decimals")
+        raise ValueError(f"accuracy is {str(accuracy)[:40]}: expected at most {MOST_DECIMALS} decimals")
     if value.is_nan() or not 0 <= value <= 1:
-        raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
+        raise ValueError(f"accuracy is {str(accuracy)[:40]}: it must be between 0 and 1")
     return Fraction(value)
 
 

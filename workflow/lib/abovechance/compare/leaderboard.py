@@ -51,7 +51,11 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
         task = printable(row["task"].strip() if "task" in texts else path.stem)
         model = printable(row["model"].strip())
         note = ""
-        if not (correct := Correct.of(row["accuracy"], examples)).exact:
+        try:
+            correct = Correct.of(row["accuracy"], examples)
+        except ValueError as error:
+            raise InputError(f"{path}, row {place}: {error}") from None
+        if not correct.exact:
             note = (
                 f"{path}, row {place}: no number of {examples} examples gives '{model}' an accuracy of "
                 f"{row['accuracy'].strip()}; {correct.nearest} correct answers are assumed"

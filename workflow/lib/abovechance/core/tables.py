@@ -25,6 +25,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.files import replacing
 from abovechance.core.provenance import versions
 from abovechance.core.settings import Setting
+from abovechance.core.untrusted import MOST_MEMBER, check_regular
 
 _ARROW = {str: pa.string(), int: pa.int64()}
 # for texts that stand in many rows
@@ -248,8 +249,12 @@ def read_made_from(path: Path) -> dict[str, Any]:
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Name the file that cannot be read."""
+    if path.exists():
+        check_regular(path, MOST_MEMBER)
     try:
         yield
+    except InputError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(f"{path}: is damaged ({first}); delete it and run again") from None

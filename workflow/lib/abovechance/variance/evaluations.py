@@ -45,9 +45,10 @@ ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right 
 LOSSES = re.compile(
     r"(ppl|perplexity|loss|nll|bits_per_byte|brier|likelihood_difference|(^|_)(ter|wer|cer|mse|mae|rmse|err)$)"
 )
-SEED = re.compile(r"(?:^|[-_/. ])seed[-_ ]?(\d+)(?![0-9A-Za-z])", re.IGNORECASE)
+SEED = re.compile(r"(?:^|[-_/. ])seed[-_ ]?(\d{1,15})(?![0-9A-Za-z])", re.IGNORECASE)
 STEP = re.compile(
-    r"(?:^|[-_/. ])(?:global[-_]?)?(?:step|checkpoint|ckpt)[-_ ]?(\d+)([kKmM]?)(?![0-9A-Za-z])", re.IGNORECASE
+    r"(?:^|[-_/. ])(?:global[-_]?)?(?:step|checkpoint|ckpt)[-_ ]?(\d{1,15})([kKmM]?)(?![0-9A-Za-z])",
+    re.IGNORECASE,
 )
 UNITS = {"": 1, "k": 1000, "m": 1_000_000}
 LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or a folder or zip file of such"
@@ -301,9 +302,9 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
                 raise InputError(f"{where}: {key} of {task} is {value}; expected a number")
             error = metrics.get(f"{metric}_stderr,{kind}" if kind else f"{metric}_stderr")
             error = float(error) if isinstance(error, int | float) else np.nan
-            if isinstance(counted, int) and counted > MOST_EXAMPLES:
+            if isinstance(counted, int) and not 0 <= counted <= MOST_EXAMPLES:
                 raise InputError(
-                    f"{where}: {task} has {str(counted)[:30]} examples; expected at most {MOST_EXAMPLES:,}"
+                    f"{where}: {task} has {str(counted)[:30]} examples; expected 0 to {MOST_EXAMPLES:,}"
                 )
             told = isinstance(counted, int) and counted > 0
             examples = counted if isinstance(counted, int) and told else _examples(float(value), error)
