@@ -311,3 +311,17 @@ def test_the_other_packages_functions_refuse_what_is_no_number(accuracy):
         compat.max_random_p_value(accuracy, 100, 0.5, 10)
     with pytest.raises((ValueError, TypeError)):
         RandomBaseline.of(0.5, 10).pmf(np.nan)
+
+
+@pytest.mark.parametrize("prompts", [220, 420, 520])
+def test_all_correct_is_above_any_expected_best_that_is_less(prompts):
+    found = Verdict.of("1", RandomBaseline.of(0.5, 4), prompts)
+    assert found.maximum_baseline < 1
+    assert found.position == "above"
+    # the best of as many guessers has all correct but in one of very many cases
+    assert found.guessing_above == pytest.approx(-np.expm1(prompts * np.log(15 / 16)), rel=1e-12)
+
+
+def test_all_correct_is_not_above_what_nobody_can_miss():
+    found = Verdict.of("1", RandomBaseline.of(1, 4), 3)
+    assert (found.position, found.guessing_above) == ("below", 0)

@@ -1,6 +1,6 @@
 """Orders of many models, several prompts, and where scores vary."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from abovechance.compare import (
     unpaired,
     variance_components,
 )
-from abovechance.compare.many import _letters
+from abovechance.compare.many import _letters, prompted
 from abovechance.compare.study import of_study
 from abovechance.core.errors import InputError
 
@@ -90,7 +90,12 @@ def test_unpaired_models_are_two_proportions():
     table = pairs(unpaired([0.7, 0.6], [400, 500], draws=20_000), ["a", "b"])
     error = np.sqrt(0.7 * 0.3 / 400 + 0.6 * 0.4 / 500)
     assert table["error"].iloc[0] == pytest.approx(error, rel=0.03)
-    assert table["p"].iloc[0] == stats.fisher_exact([[280, 120], [300, 200]]).pvalue
+    first, second = 281 / 402, 301 / 502  # Agresti and Caffo
+    own = np.sqrt(first * (1 - first) / 402 + second * (1 - second) / 502)
+    assert table["p"].iloc[0] == pytest.approx(2 * stats.norm.sf((first - second) / own))
+    assert table[["low", "high"]].iloc[0].tolist() == pytest.approx(
+        stats.norm.interval(0.95, first - second, own)
+    )
     assert table["high"].iloc[0] - 0.1 == pytest.approx(1.96 * error, rel=0.04)
     same = pairs(unpaired([1.0, 1.0], 10), ["a", "b"])
     assert same["p"].tolist() == [1]
@@ -101,8 +106,9 @@ def test_unpaired_models_are_two_proportions():
 def test_a_few_examples_of_a_leaderboard_tell_nothing_apart():
     drawn = unpaired([1.0, 0.0], 2)
     table = pairs(drawn, ["a", "b"])
-    assert table["p"].tolist() == [pytest.approx(1 / 3)]
+    assert table["p"].iloc[0] > 0.1
     assert table["low"].iloc[0] < 0
+    assert table["high"].iloc[0] == 1  # and not more
     assert set(ranks(drawn, ["a", "b"])["groups"]) == {"a"}
     for accuracies, examples in (([0.5, np.nan], 10), ([0.5, 77], 10), ([0.5, 0.5], 0)):
         with pytest.raises(InputError, match=r"accuracies are in \[0, 1\]"):
@@ -304,3 +310,37 @@ def test_of_one_number_of_a_factor_nothing_can_be_said():
             variance_components(scores, factors)
     assert np.isnan(variance_components(np.ones((3, 4)), ["prompts", "examples"])["share"]).all()
     assert isinstance(variance_components(np.eye(3), ["a", "b"]), pd.DataFrame)
+
+
+@pytest.mark.parametrize("examples", [5, 10, 20, 100])
+def test_the_p_value_of_two_accuracies_is_that_of_their_interval(examples):
+    for first, second in combinations(range(0, examples + 1, max(1, examples // 10)), 2):
+        drawn = unpaired([first / examples, second / examples], examples, draws=50)
+        (row,) = pairs(drawn, ["a", "b"]).to_dict("records")
+        assert (row["p"] <= 0.05) == (row["low"] > 0)
+        apart = len(set(ranks(drawn, ["a", "b"])["groups"])) == 2
+        assert apart == (row["p"] <= 0.05)
+
+
+def test_pairs_under_many_prompts_are_for_prompts_like_these():
+    generator = np.random.default_rng(3)
+    luck = generator.normal(size=(3, 8, 1))
+    scores = (generator.normal(size=(3, 8, 60)) + 0.8 * luck > 0).astype(float)
+    table = pairs(prompted(scores), ["a", "b", "c"]).set_index(["first", "second"])
+    for (first, second), row in table.iterrows():
+        one, other = ("abc".index(name) for name in (first, second))
+        expected = over_prompts(scores[one], scores[other]).population
+        assert (row["p"], row["error"]) == pytest.approx((expected.p, expected.standard_error))
+        assert row["high"] - row["low"] > expected.high - expected.low  # for all pairs at once
+
+
+@pytest.mark.thorough
+def test_a_mean_over_tasks_with_lucky_prompts_is_seldom_a_difference():
+    generator, wrong = np.random.default_rng(4), 0
+    for _ in range(100):
+        luck = 0.7 * generator.normal(size=(3, 2, 8, 1))
+        easy = generator.normal(size=(3, 1, 1, 40))
+        scores = (easy + luck + generator.normal(size=(3, 2, 8, 40)) > 0).astype(float)
+        drawn = together([prompted(own, draws=300, of_examples=task) for task, own in enumerate(scores)])
+        wrong += pairs(drawn, ["a", "b"])["p"].iloc[0] <= 0.05
+    assert wrong <= 11

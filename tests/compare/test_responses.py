@@ -338,3 +338,35 @@ def test_names_of_strangers_are_printed_without_control_characters(tmp_path):
         shown = run(*(str(tmp_path / path) for path in paths))
         assert "\\x1b" in shown
         assert not {*"\x1b\x07\u202e"} & {*shown}
+
+
+def many_prompts(folder: Path, models: str, tasks: int, prompts: int) -> str:
+    """Results of models that are alike, but for the luck that each prompt is for each of them."""
+    generator = np.random.default_rng(11)
+    lines = ["example,correct,model,task,prompt"]
+    for task in range(tasks):
+        easy = generator.normal(size=60)
+        for model in models:
+            for prompt in range(prompts):
+                right = easy + 0.7 * generator.normal() + generator.normal(size=60) > 0
+                lines += [f"{n},{int(is_right)},{model},t{task},{prompt}" for n, is_right in enumerate(right)]
+    (folder / "many.csv").write_text("\n".join(lines) + "\n")
+    return str(folder / "many.csv")
+
+
+def test_a_mean_over_tasks_holds_for_prompts_like_these(tmp_path):
+    path = many_prompts(tmp_path, "ab", tasks=3, prompts=8)
+    *each, mean = json.loads(run(path, "--json"))
+    (pair,) = mean["pairs"]
+    assert mean["told"].startswith("For prompts and examples like these: No difference")
+    # tasks are independent, and each has its own inference
+    widths = [one["headline"]["high"] - one["headline"]["low"] for one in each]
+    assert pair["high"] - pair["low"] == pytest.approx(np.linalg.norm(widths) / 3, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("prompts", "about"), [(3, "For these 3 prompts only:"), (8, "For prompts and examples")]
+)
+def test_several_models_under_several_prompts_say_what_holds(tmp_path, prompts, about):
+    path = many_prompts(tmp_path, "abc", tasks=2, prompts=prompts)
+    assert run(path).count(about) == 3  # two tasks and their mean

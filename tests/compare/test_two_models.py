@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from abovechance.compare import compare, exchanged, mcnemar, over_prompts
 from abovechance.compare.two_models import ScoreTest, welch
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import clustered_mean
+from abovechance.core.estimates import clustered_mean, clustered_variance
 
 
 def answers(examples: int = 200, better: float = 0.1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -94,7 +94,8 @@ def test_interval_and_p_agree(examples, data):
 def test_nothing_depends_on_the_scale(values, scale):
     zeros = np.zeros(len(values))
     found, scaled = compare(values, zeros), compare(np.array(values) * scale, zeros)
-    assert scaled.difference.p == pytest.approx(found.difference.p, rel=1e-6, abs=1e-12)
+    if found.difference.method == scaled.difference.method:  # 0 and 1 are right and wrong answers
+        assert scaled.difference.p == pytest.approx(found.difference.p, rel=1e-6, abs=1e-12)
     assert exchanged(np.array(values) * scale, 99) == pytest.approx(exchanged(values, 99), abs=1e-9)
     difference = found.difference
     if difference.method == scaled.difference.method == "Student" and np.isfinite(difference.low):
@@ -240,4 +241,49 @@ def test_there_is_no_interval_of_zero_width():
     under = over_prompts(np.ones((3, 10)), np.zeros((3, 10)))
     for interval in (under.mean, under.population, under.best):
         assert np.isnan([interval.low, interval.high]).all()
-    assert under.mean.p == compare(ones, zeros).difference.p  # the test is exact, and needs no variance
+    assert under.mean.p == pytest.approx(2 / 2**10)  # the test is exact, and needs no variance
+    assert under.mean.method == "exchange"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "sizes", [[1] * 19 + [40], [2] * 18 + [30] * 2, [4] * 15 + [40], [*range(1, 11)] * 2]
+)
+def test_clusters_of_very_unequal_size_are_seldom_a_difference(sizes):
+    generator, wrong = np.random.default_rng(6), 0
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    for _ in range(300):
+        of_clusters = generator.normal(size=(2, len(sizes)))[:, clusters]
+        scores = (0.6 * of_clusters + generator.normal(size=(2, len(clusters))) > 0).astype(float)
+        wrong += compare(*scores, clusters).difference.p <= 0.05
+    assert wrong / 300 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_degrees_of_freedom_are_those_of_the_definition():
+    """Bell and McCaffrey: trace(QW)^2 / trace(QWQW), written out as matrices."""
+    sizes, correlation = np.array([1.0, 2, 5, 9]), 0.3
+    share = sizes / sizes.sum()
+    left = np.diag(1 / np.sqrt(1 - share)) @ (np.eye(4) - np.outer(share, np.ones(4)))
+    weighted = left.T @ left @ np.diag(sizes * (1 + (sizes - 1) * correlation))
+    expected = np.trace(weighted) ** 2 / np.trace(weighted @ weighted)
+    parts = np.array([0.1, -0.2, 0.3, -0.2])
+    variance, freedom = clustered_variance(parts, sizes, correlation)
+    assert freedom == pytest.approx(expected)
+    assert variance == pytest.approx((parts**2 / (1 - share)).sum())
+    assert clustered_variance(np.zeros(5), np.full(5, 7), 0.4)[1] == pytest.approx(4)
+
+
+def test_the_best_prompts_do_not_depend_on_the_order_of_models_and_prompts():
+    generator = np.random.default_rng(2)
+    first, second = generator.integers(0, 2, (2, 6, 40)).astype(float)
+    found, back = over_prompts(first, second).best, over_prompts(second, first).best
+    assert (found.value, found.low, found.p) == pytest.approx((-back.value, -back.high, back.p))
+    again = over_prompts(first[::-1], second[::-1]).best
+    assert again[:5] == pytest.approx(found[:5])
+
+
+def test_a_p_value_that_is_not_students_is_not_called_so():
+    first, second = np.tile([1.0, 0.0], 10), np.zeros(20)
+    found = compare(first, second, np.arange(20) // 2)
+    assert (found.difference.method, found.difference.p) == ("exchange", pytest.approx(2 / 2**10))
+    assert np.isnan(compare([0.3, 0.5, 0.9], [0.2, 0.4, 0.8]).gain)

@@ -157,3 +157,7 @@ def test_each_choice_of_an_example_stands_once():
         continuous(pd.concat([table, table]))
     with pytest.raises(InputError, match="other values than true and false"):
         continuous(table.assign(right=["True", "False"]))
+
+
+def test_seeds_that_differ_by_rounding_alone_have_no_noise():
+    assert signal_to_noise([[0.1 + 0.2], [0.3]]) == signal_to_noise([[0.3], [0.3]]) == np.inf

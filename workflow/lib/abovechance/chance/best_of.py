@@ -16,6 +16,7 @@ from abovechance.core.html import as_html
 # How many points of a distribution are computed at a time.
 POINTS = 100_000
 TOLERANCE = 1e-12
+LEAST_GAP = 4e-16  # below 1, of numbers in floating point
 
 
 class BestOf:
@@ -162,9 +163,11 @@ def is_above(score: ArrayLike, bound: ArrayLike) -> NDArray[np.bool_]:
     """Whether scores are above a bound by more than floating point explains: the only such decision.
 
     Scores and expected scores are quotients of numbers up to 1e7, so they are within 1e-13 of exact ones; and
-    the scores of two numbers of correct examples differ by more than 1e-8.
+    the scores of two numbers of correct examples differ by more than 1e-8. The accuracy 1 is above any
+    expected one that differs from it at all: that of many guessers comes as near to it as one likes.
     """
-    found: NDArray[np.bool_] = np.asarray(score) > np.asarray(bound) + TOLERANCE
+    given = np.asarray(score)
+    found: NDArray[np.bool_] = given - np.asarray(bound) > np.where(given == 1, LEAST_GAP, TOLERANCE)
     return found
 
 

@@ -47,7 +47,7 @@ def conclude(
         How p-values are called.
     """
     rejects = tail <= ALPHA
-    reason = f"{name} = {probability(tail)} against the best of {prompts} guessers"
+    reason = f"{name} = {probability(tail)} against the best of {prompts} guesser{'s' * (prompts != 1)}"
     if randomization_tail is None:
         return "yes" if rejects else "no", reason
     if math.isnan(randomization_tail):

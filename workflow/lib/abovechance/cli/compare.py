@@ -22,7 +22,14 @@ from abovechance.compare.components import variance_components
 from abovechance.compare.prompts import TRUSTED_PROMPTS, over_prompts
 from abovechance.compare.responses import Responses, arrange
 from abovechance.compare.seeds import over_seeds
-from abovechance.compare.study import as_trainings, draws_of, over_tasks, seed_components
+from abovechance.compare.study import (
+    LIKE_THESE,
+    as_trainings,
+    draws_of,
+    generalizes,
+    over_tasks,
+    seed_components,
+)
 from abovechance.compare.two_models import POWER, Comparison, compare as compare_two
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Estimate
@@ -146,9 +153,8 @@ def _over_tasks(
                 float(pair[name]) for name in ("difference", "error", "low", "high", "p")
             )
             estimate = Estimate(value, error, low, high, p)
-            headline = Headline("", estimate)
-            one["told"] = _verdict(one["models"], headline, confidence)
-        told.append(one | {"ranks": over.ranks, "pairs": over.pairs})
+            one["told"] = _about(over.about) + _verdict(one["models"], Headline("", estimate), confidence)
+        told.append(one | {"about": over.about, "ranks": over.ranks, "pairs": over.pairs})
     return told
 
 
@@ -165,6 +171,8 @@ def _tell_over_tasks(found: dict[str, Any]) -> None:
         )
         show(by_task, as_json=False)
     else:
+        if found["about"]:
+            typer.echo(_about(found["about"]).rstrip() + "\n")
         show(found["ranks"], as_json=False)
         typer.echo("\nAll pairs, the better model first; intervals hold for all of them at once:\n")
         show(found["pairs"], as_json=False)
@@ -245,8 +253,9 @@ def _compared(of: Responses, confidence: float, power: float, seed_deviation: fl
             rows = [{"of": kind} | _row(getattr(pairs, kind)) for kind in kinds]
             found["over_prompts"] = pd.DataFrame(rows)
     else:
-        drawn = many.trained(of.by_seed, of.clusters)
+        drawn = draws_of(of)
         found |= {
+            "about": generalizes(of),
             "ranks": many.ranks(drawn, of.models, confidence),
             "pairs": many.pairs(drawn, of.models, confidence),
         }
@@ -322,21 +331,16 @@ COMPARISON = [
 
 def headline_of(of: Responses, confidence: float) -> Headline:
     """The inference that generalizes as far as results allow: over seeds or prompts, and over examples."""
-    prompts = len(of.prompts)
+    about = generalizes(of)
     if of.several_seeds:
-        seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, confidence)
-        about = "for trainings and examples like these"
-        if prompts > 1:
-            about += f", under these {prompts} prompts only"
-        return Headline(about, seeds.difference)
-    if prompts > 1:
+        return Headline(about, over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, confidence).difference)
+    if len(of.prompts) > 1:
         over = over_prompts(of.scores[0], of.scores[1], of.clusters, confidence)
-        if prompts >= TRUSTED_PROMPTS and np.isfinite(over.population.p):
-            return Headline("for prompts and examples like these", over.population)
-        return Headline(f"for these {prompts} prompts only", over.mean)
+        if about == LIKE_THESE and np.isfinite(over.population.p):
+            return Headline(about, over.population)
+        return Headline(f"for these {len(of.prompts)} prompts only", over.mean)
     scores = of.by_example
-    pair = compare_two(scores[0], scores[1], of.clusters, confidence)
-    return Headline("", pair.difference)
+    return Headline("", compare_two(scores[0], scores[1], of.clusters, confidence).difference)
 
 
 def _in_words(of: Responses, pair: Comparison, headline: Headline, confidence: float, power: float) -> str:
@@ -349,8 +353,7 @@ def _in_words(of: Responses, pair: Comparison, headline: Headline, confidence: f
         )
     else:
         told = _verdict(of.models, headline, confidence)
-    if headline.about:
-        told = f"{headline.about[0].upper()}{headline.about[1:]}: {told}"
+    told = _about(headline.about) + told
     planned = ""
     if np.isfinite(pair.detectable) and not headline.about:
         planned = (
@@ -363,6 +366,11 @@ def _in_words(of: Responses, pair: Comparison, headline: Headline, confidence: f
     return told + planned
 
 
+def _about(about: str) -> str:
+    """What a sentence holds for, before it."""
+    return f"{about[0].upper()}{about[1:]}: " if about else ""
+
+
 def _verdict(models: list[str], headline: Headline, confidence: float) -> str:
     """Which of two models is better, the first one being ahead."""
     found = headline.estimate
@@ -370,7 +378,7 @@ def _verdict(models: list[str], headline: Headline, confidence: float) -> str:
     interval = f"{confidence:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
     known = f"p = {probability(found.p)}" if np.isfinite(found.p) else "p is not known"
     ahead, evidence = points(found.value), f"({interval}{known})"
-    if found.value == 0:
+    if abs(found.value) < 1e-12:
         return f"Both have the same score {evidence}."
     if found.p <= 1 - confidence:
         return f"{models[0]} is better by {ahead} {evidence}."
@@ -390,9 +398,12 @@ def _tell(found: dict[str, Any]) -> None:
     if "comparison" in found:
         typer.echo(found["told"] + "\n")
         if found["headline"]["about"]:
-            typer.echo("For these prompts and trainings only, and examples like these:\n")
+            only = "these trainings" if "over_seeds" in found else "these prompts"
+            typer.echo(f"For {only} only, and examples like these:\n")
         show(found["comparison"], as_json=False, upright=True)
     else:
+        if found["about"]:
+            typer.echo(_about(found["about"]).rstrip() + "\n")
         show(found["ranks"], as_json=False)
         typer.echo("\nAll pairs, the better model first; intervals hold for all of them at once:\n")
         show(found["pairs"], as_json=False)

@@ -4,6 +4,7 @@ from .many import (
     flips as flips,
     paired as paired,
     pairs as pairs,
+    prompted as prompted,
     ranks as ranks,
     together as together,
     trained as trained,

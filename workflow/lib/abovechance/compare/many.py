@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
+from abovechance.compare.prompts import over_prompts
 from abovechance.compare.seeds import over_seeds
-from abovechance.compare.two_models import exchanged, of_sums
+from abovechance.compare.two_models import difference_test, exchanged
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import CONFIDENCE
+from abovechance.core.estimates import CONFIDENCE, Estimate
 from abovechance.core.resampling import cluster_sums, times_drawn
 
 DRAWS = 2000
@@ -34,9 +35,8 @@ class Drawn(NamedTuple):
     draws
         (draws, models) the same of examples that are drawn with replacement: the same ones for all models
         where they are paired, so that what they have in common drops out of differences.
-    sums, sizes
-        (models, clusters) by how much each cluster adds to a score, and (clusters,) its share of the
-        examples, for tests; None where that is not known.
+    sums
+        (models, clusters) by how much each cluster adds to a score; None where that is not known.
     p
         (models, models) of each pair, where it is not by exchanging models.
     freedom
@@ -53,7 +53,6 @@ class Drawn(NamedTuple):
     scores: Floats
     draws: Floats
     sums: Floats | None = None
-    sizes: Floats | None = None
     p: Floats | None = None
     freedom: Floats | float = np.inf
     middle: Floats | None = None
@@ -90,8 +89,57 @@ def paired(
     count = len(sizes)
     counts = times_drawn(count, draws, np.random.default_rng(seed))
     drawn = (counts @ sums.T) / (counts @ sizes)[:, None]
-    total = given.shape[1]
-    return Drawn(given.mean(axis=1), drawn, sums / total, sizes / total, freedom=float(count - 1))
+    p, freedom, error = _of_pairs(lambda one, other: _by_test(given[one], given[other], clusters), len(given))
+    return Drawn(given.mean(axis=1), drawn, sums / given.shape[1], p=p, freedom=freedom, error=error)
+
+
+def _by_test(first: Floats, second: Floats, clusters: ArrayLike | None) -> Estimate:
+    """The difference of two models, with the p-value of ``two_models.compare``."""
+    scale = max(np.abs(first).max(), np.abs(second).max(), np.finfo(float).tiny)
+    mean, test = difference_test(first / scale, second / scale, clusters, 1 / scale)
+    return mean._replace(standard_error=mean.standard_error * scale, p=test.p)
+
+
+def _of_pairs(compared: Callable[[int, int], Estimate], models: int) -> tuple[Floats, Floats, Floats]:
+    """(models, models) p-values, degrees of freedom and standard errors of all pairs' differences."""
+    p, freedom, error = np.ones((models, models)), np.ones((models, models)), np.zeros((models, models))
+    for pair in combinations(range(models), 2):
+        found = compared(*pair)
+        for table, value in ((p, found.p), (freedom, found.freedom), (error, found.standard_error)):
+            table[pair] = table[pair[::-1]] = np.nan_to_num(value)
+    return p, freedom, error
+
+
+def prompted(
+    scores: ArrayLike,
+    clusters: ArrayLike | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    of_examples: int = 0,
+) -> Drawn:
+    """Models under the same prompts, for prompts and examples like these.
+
+    In each draw, examples and prompts are drawn anew, the same ones for all models; p-values and standard
+    errors are those of ``over_prompts`` (``population``).
+
+    Parameters
+    ----------
+    scores
+        (models, prompts, examples) numbers; missing if a prompt is not evaluated on an example.
+    seed, of_examples
+        See ``trained``.
+    """
+    given = np.asarray(scores, dtype=float)
+    prompts = given.shape[1]
+    alone = paired(np.nanmean(given, axis=1), clusters, draws, [seed, of_examples])
+    of_prompts = np.nanmean(given, axis=2)
+    # tasks have prompts of their own
+    times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, of_examples]))
+    moved = (times - 1) @ of_prompts.T / prompts * np.sqrt(prompts / max(prompts - 1, 1))
+    p, freedom, error = _of_pairs(
+        lambda one, other: over_prompts(given[one], given[other], clusters).population, len(given)
+    )
+    return Drawn(of_prompts.mean(axis=1), alone.draws + moved, p=p, freedom=freedom, error=error)
 
 
 def trained(
@@ -141,15 +189,16 @@ def trained(
             chosen = times_drawn(count, draws, np.random.default_rng([seed, 1, place]))
             moved = (each * chosen).sum(axis=1) / count - each.mean(axis=1)
             drawn[:, place] += moved * np.sqrt(count / (count - 1))
-    p, freedom, error = (np.ones((len(given), len(given))) for _ in range(3))
-    for first, second in combinations(range(len(given)), 2):
-        of_seeds = over_seeds(given[first], given[second], clusters, elsewhere=(float(pooled), repeats))
-        found = of_seeds.difference
-        # where nothing varies, not even over examples, they are exchanged
-        own = alone.sums[first] - alone.sums[second] if alone.sums is not None else np.zeros(1)
-        p[first, second] = p[second, first] = exchanged(own) if np.isnan(found.p) else found.p
-        freedom[first, second] = freedom[second, first] = found.freedom
-        error[first, second] = error[second, first] = found.standard_error
+
+    def compared(one: int, other: int) -> Estimate:
+        both = over_seeds(given[one], given[other], clusters, elsewhere=(float(pooled), repeats))
+        if not np.isnan(both.difference.p):
+            return both.difference
+        # nothing varies, not even over examples
+        own = alone.sums[one] - alone.sums[other] if alone.sums is not None else np.zeros(1)
+        return both.difference._replace(p=exchanged(own))
+
+    p, freedom, error = _of_pairs(compared, len(given))
     return Drawn(alone.scores, drawn, p=p, freedom=freedom, error=error)
 
 
@@ -203,8 +252,7 @@ def flips(
 def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Drawn:
     """Models of which only accuracies are known, each as if on examples of its own.
 
-    Draws are as if each had one right and one wrong answer more (Agresti and Caffo, 2000); p is that of
-    Fisher's exact test.
+    Intervals and p-values are as if each had one right and one wrong answer more (Agresti and Caffo, 2000).
 
     Parameters
     ----------
@@ -220,25 +268,24 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
     right = np.rint(given * count)
     # that all of a few were right does not say that all are
     drawn = np.random.default_rng(seed).beta(right + 1, count - right + 1, (draws, len(given)))
-    p = np.ones((len(given), len(given)))
-    for one, other in combinations(range(len(given)), 2):
-        table = [[right[one], count[one] - right[one]], [right[other], count[other] - right[other]]]
-        p[one, other] = p[other, one] = stats.fisher_exact(np.rint(table).astype(np.int64)).pvalue
-    return Drawn(given, drawn, p=p, middle=(right + 1) / (count + 2))
+    middle = (right + 1) / (count + 2)
+    variance = middle * (1 - middle) / (count + 2)
+    error = np.sqrt(variance[:, None] + variance)
+    p = 2 * stats.norm.sf(np.abs(middle[:, None] - middle) / error)
+    return Drawn(given, drawn, p=p, middle=middle, error=error)
 
 
 def reordered(drawn: Drawn, names: Sequence[str], order: Sequence[str]) -> Drawn:
     """The same models in another order."""
     places = [names.index(name) for name in order]
     sums = None if drawn.sums is None else drawn.sums[places]
-    sizes = drawn.sizes
     p = None if drawn.p is None else drawn.p[np.ix_(places, places)]
     freedom = drawn.freedom
     if not isinstance(freedom, float):
         freedom = freedom[np.ix_(places, places)]
     middle = None if drawn.middle is None else drawn.middle[places]
     error = None if drawn.error is None else drawn.error[np.ix_(places, places)]
-    return Drawn(drawn.scores[places], drawn.draws[:, places], sums, sizes, p, freedom, middle, error)
+    return Drawn(drawn.scores[places], drawn.draws[:, places], sums, p, freedom, middle, error)
 
 
 def together(tasks: Sequence[Drawn]) -> Drawn:
@@ -256,9 +303,14 @@ def together(tasks: Sequence[Drawn]) -> Drawn:
     least = np.min(freedoms, axis=0)
     freedom = np.divide(squares**2, below, out=least.copy(), where=np.asarray(below) > 0)
     sums = [task.sums for task in tasks if task.sums is not None]
+    draws = np.mean([task.draws for task in tasks], axis=0)
+    # tasks with the same examples vary together, as their draws do; how much each varies, its errors say
+    drawn_squares = sum(_spread(task.draws) ** 2 for task in tasks)
+    larger = np.sqrt(np.divide(squares, drawn_squares, out=np.ones_like(squares), where=drawn_squares > 0))
     return Drawn(
         np.mean([task.scores for task in tasks], axis=0),
-        np.mean([task.draws for task in tasks], axis=0),
+        draws,
+        error=_spread(draws) * larger,
         signs=np.concatenate(sums, axis=1) / len(tasks) if len(sums) == len(tasks) else None,
         freedom=freedom,
     )
@@ -266,10 +318,12 @@ def together(tasks: Sequence[Drawn]) -> Drawn:
 
 def _errors(drawn: Drawn) -> Floats:
     """(models, models) the standard error of each pair's difference."""
-    if drawn.error is not None:
-        return drawn.error
-    differences = drawn.draws[:, :, None] - drawn.draws[:, None, :]
-    found: Floats = differences.std(axis=0, ddof=1)
+    return _spread(drawn.draws) if drawn.error is None else drawn.error
+
+
+def _spread(draws: Floats) -> Floats:
+    """(models, models) the standard deviation of each pair's difference over draws."""
+    found: Floats = (draws[:, :, None] - draws[:, None, :]).std(axis=0, ddof=1)
     return found
 
 
@@ -282,8 +336,8 @@ def pairs(drawn: Drawn, names: Sequence[str], confidence: float = CONFIDENCE) ->
         One row a pair, the better model first: ``first``; ``second``; ``difference``; its ``error`` over
         draws; ``low`` and ``high``, an interval that holds for all pairs at once (the largest deviation over
         pairs, by standard errors, and Student's distribution), missing where nothing varies; ``p``,
-        two-sided: of paired models as in ``paired.compare``, of
-        those trained several times by ``over_seeds``, of unpaired ones by Fisher's exact test, of the mean
+        two-sided: of paired models as in ``compare``, of
+        those trained several times by ``over_seeds``, of unpaired ones by Agresti and Caffo's, of the mean
         over tasks by the error and Student's distribution; ``holm`` and ``bh``, the same adjusted for the
         number of pairs; ``flips``, in which share of draws the order is the other one.
     """
@@ -308,18 +362,19 @@ def pairs(drawn: Drawn, names: Sequence[str], confidence: float = CONFIDENCE) ->
             f"models are {', '.join(names)}; right would be at least two, each with a name of its own"
         )
     table = pd.DataFrame(rows)
-    far = stats.norm.sf(_largest(drawn, confidence))
+    # of one pair, its own test
+    far = (1 - confidence) / 2 if len(table) == 1 else stats.norm.sf(_largest(drawn, confidence))
     freedom = np.asarray(drawn.freedom + np.zeros((len(names),) * 2))
     places = [*combinations(order, 2)]
     own = np.array([max(freedom[pair], 1e-9) for pair in places])
     reach = stats.t.isf(far, own) * table["error"]
-    if drawn.sums is not None:  # a mean of as many draws as examples varies less than one of other examples
-        reach = reach * np.sqrt((own + 1) / own)
     reach = reach.where(table["error"] > 0)
     middle = table["difference"]
     if drawn.middle is not None:
         middle = pd.Series([drawn.middle[one] - drawn.middle[other] for one, other in places])
     table = table.assign(low=middle - reach, high=middle + reach)
+    if drawn.middle is not None:  # of accuracies
+        table = table.assign(low=table["low"].clip(-1), high=table["high"].clip(upper=1))
     table = table.assign(holm=adjusted(table["p"], "holm"), bh=adjusted(table["p"], "bh"))
     return table[PAIRS]
 
@@ -327,8 +382,6 @@ def pairs(drawn: Drawn, names: Sequence[str], confidence: float = CONFIDENCE) ->
 def _p(drawn: Drawn, one: int, other: int, difference: float, error: float) -> float:
     if drawn.p is not None:
         return float(drawn.p[one, other])
-    if drawn.sums is not None and drawn.sizes is not None:
-        return of_sums(drawn.sums[one] - drawn.sums[other], drawn.sizes)
     if error <= 1e-12 * np.abs(drawn.scores).max():
         if drawn.signs is None:
             return 1.0

@@ -11,11 +11,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.compare.two_models import of_sums
+from abovechance.compare.two_models import exchanged
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import CONFIDENCE, Estimate, satterthwaite, student, variance_of_sum
-from abovechance.core.resampling import cluster_sums
+from abovechance.core.estimates import (
+    CONFIDENCE,
+    Estimate,
+    clustered_variance,
+    intraclass,
+    satterthwaite,
+    student,
+    variance_of_sum,
+)
+from abovechance.core.resampling import cluster_sums, numbered
 
 PARTITIONS = 20  # into halves
 TRUSTED_PROMPTS = 5
@@ -82,48 +90,61 @@ def over_prompts(
             "a score is missing of one model; right would be the same prompts on the same examples"
         )
     # (models and how many, prompts, clusters)
-    sums, _ = cluster_sums(np.stack([np.where(there, one, 0), np.where(there, other, 0), there]), clusters)
+    values = np.stack([np.where(there, one, 0), np.where(there, other, 0), there])
+    sums, counts = cluster_sums(values, clusters)
     sizes = sums[2]
     scores = sums[:2].sum(axis=2) / sizes.sum(axis=1)
     difference = float((scores[0] - scores[1]).mean())
     prompts, examples = one.shape
+    by_example = np.where(there, one - other, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    alike = intraclass(by_example, numbered(examples, clusters)[0])
     estimates = (
-        _of_these(sums[0] - sums[1], sizes, confidence),
-        _of_population(sums[0] - sums[1], sizes, difference, confidence),
-        _of_best(sums[:2], sizes, confidence, np.random.default_rng(seed)),
+        _of_these(sums[0] - sums[1], sizes, counts, alike, confidence),
+        _of_population(sums[0] - sums[1], sizes, counts, alike, difference, confidence),
+        _of_best(sums[:2], sizes, counts, alike, confidence, np.random.default_rng(seed)),
     )
-    return OverPrompts(prompts, examples, *(own._replace(examples=examples) for own in estimates))
+    facts = {"examples": examples, "clusters": len(counts)}
+    return OverPrompts(prompts, examples, *(own._replace(**facts) for own in estimates))
 
 
-def _of_these(sums: Floats, sizes: Floats, confidence: float) -> Estimate:
+def _of_these(sums: Floats, sizes: Floats, counts: Floats, alike: float, confidence: float) -> Estimate:
     """The mean over prompts, with examples drawn anew.
 
     Parameters
     ----------
     sums, sizes
         (prompts, clusters) of differences, and of how many examples.
+    counts
+        (clusters,) how many examples each has.
+    alike
+        The correlation of the examples of one cluster.
     """
     totals = sizes.sum(axis=1, keepdims=True)
     means = sums.sum(axis=1, keepdims=True) / totals
     left = ((sums - means * sizes) / totals).mean(axis=0)
-    found = student(float(means.mean()), variance_of_sum(left) ** 0.5, len(left) - 1, 0, confidence)
-    if np.isnan(found.p):  # nothing varies: exact, by exchanging the models
-        return found._replace(p=of_sums((sums / totals).mean(axis=0), (sizes / totals).mean(axis=0)))
+    variance, freedom = clustered_variance(left, counts, alike)
+    found = student(float(means.mean()), variance**0.5, freedom, confidence)
+    if not variance > (1e-12 * np.abs(sums / totals).max()) ** 2:  # nothing varies: by exchanging the models
+        exact = exchanged((sums / totals).mean(axis=0))
+        return Estimate(found.value, p=exact, confidence=confidence, method="exchange")
     return found
 
 
-def _of_best(sums: Floats, sizes: Floats, confidence: float, generator: np.random.Generator) -> Estimate:
+def _of_best(
+    sums: Floats,
+    sizes: Floats,
+    counts: Floats,
+    alike: float,
+    confidence: float,
+    generator: np.random.Generator,
+) -> Estimate:
     """The difference of best prompts, each chosen on one half of the examples and scored on the other.
 
-    Parameters
-    ----------
-    sums
-        (models, prompts, clusters) of scores.
-    sizes
-        (prompts, clusters) how many examples a prompt is evaluated on.
+    Of prompts that are equally good on the first half, the mean is taken. Parameters are those of
+    ``_of_these``, and ``sums`` are (models, prompts, clusters) of scores.
     """
     count = sums.shape[2]
-    differences, variances = [], []
+    differences, variances, freedoms = [], [], []
     for _ in range(PARTITIONS):
         half = generator.permutation(count) % 2
         for number in (0, 1):
@@ -132,34 +153,38 @@ def _of_best(sums: Floats, sizes: Floats, confidence: float, generator: np.rando
             means = np.full(sums.shape[:2], -np.inf)
             np.divide(sums[:, :, chosen_on].sum(axis=2), size, where=size > 0, out=means)
             best = means >= means.max(axis=1, keepdims=True) - 1e-12
-            prompts = [generator.choice(np.flatnonzero(own)) for own in best]
-            right = sums[[0, 1], prompts][:, scored_on]
-            examples = sizes[prompts][:, scored_on]
+            examples = sizes[:, scored_on]
             total = examples.sum(axis=1, keepdims=True)
-            if not total.all():
+            if not total[best.any(axis=0)].all():
                 continue
-            scores = right.sum(axis=1, keepdims=True) / total
-            left = (right - scores * examples) / total
-            differences.append(float(scores[0, 0] - scores[1, 0]))
-            variances.append(variance_of_sum(left[0] - left[1]))
+            total = np.maximum(total, 1)
+            scores = sums[:, :, scored_on].sum(axis=2, keepdims=True) / total
+            left = (sums[:, :, scored_on] - scores * examples) / total
+            weight = best / best.sum(axis=1, keepdims=True)
+            value = np.einsum("mp,mp->m", weight, scores[:, :, 0])
+            moved = np.einsum("mp,mpc->mc", weight, left)
+            variance, freedom = clustered_variance(moved[0] - moved[1], counts[scored_on], alike)
+            differences.append(float(value[0] - value[1]))
+            variances.append(variance)
+            freedoms.append(freedom)
     if not differences:
         return Estimate(np.nan, confidence=confidence)
-    error = float(np.sqrt(np.mean(variances)))
-    return student(float(np.mean(differences)), error, count // 2 - 1, 0, confidence)
+    error, freedom = float(np.sqrt(np.mean(variances))), float(np.mean(freedoms))
+    return student(float(np.mean(differences)), error, freedom, confidence)
 
 
-def _of_population(sums: Floats, sizes: Floats, difference: float, confidence: float) -> Estimate:
+def _of_population(
+    sums: Floats, sizes: Floats, counts: Floats, alike: float, difference: float, confidence: float
+) -> Estimate:
     """The interval of a mean over prompts and examples, both as if drawn from more of them.
 
-    Parameters
-    ----------
-    sums, sizes
-        (prompts, clusters) of differences, and of how many examples.
+    Parameters are those of ``_of_these``.
     """
     weight = 1 / (len(sums) * sizes.sum(axis=1, keepdims=True))
     left = weight * (sums - difference * sizes)
-    variances = [variance_of_sum(left.sum(axis=axis)) for axis in (1, 0)]
+    of_examples, freedom = clustered_variance(left.sum(axis=0), counts, alike)
+    variances = [variance_of_sum(left.sum(axis=1)), of_examples]
     variance = max(sum(variances) - float((left**2).sum()), *variances)
-    freedom = satterthwaite(variances, [max(count - 1, 1) for count in left.shape], variance)
+    freedoms = [max(len(sums) - 1, 1), max(freedom, 1)]
     error = variance**0.5 if len(sums) > 1 else np.nan
-    return student(difference, error, freedom, 0, confidence)
+    return student(difference, error, satterthwaite(variances, freedoms, variance), confidence)

@@ -9,8 +9,16 @@ from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import CONFIDENCE, Estimate, satterthwaite, student, variance_of_sum
-from abovechance.core.resampling import cluster_sums
+from abovechance.core.estimates import (
+    CONFIDENCE,
+    Estimate,
+    clustered_variance,
+    intraclass,
+    satterthwaite,
+    student,
+    variance_of_sum,
+)
+from abovechance.core.resampling import cluster_sums, numbered
 
 
 class OverSeeds(NamedTuple):
@@ -71,10 +79,15 @@ def over_seeds(
     if not all(np.isfinite(one).all() for one in both):
         raise InputError("a score is missing; right would be all examples of all seeds")
     parts = [_left(one, clusters) for one in both]
+    by_example = both[0].mean(axis=0) - both[1].mean(axis=0)
+    groups, _ = numbered(len(by_example), clusters)
+    sizes, alike = np.bincount(groups), intraclass(by_example, groups)
     means = [one.mean(axis=1) for one in both]
     difference = float(means[0].mean() - means[1].mean())
-    variance, freedom = _variance(parts[0], -parts[1], elsewhere)
-    estimate = student(difference, variance**0.5, freedom, both[0].shape[1], confidence)
+    over_examples = clustered_variance(parts[0].sum(axis=0) - parts[1].sum(axis=0), sizes, alike)
+    variance, freedom = _variance(parts[0], -parts[1], over_examples, elsewhere)
+    estimate = student(difference, variance**0.5, freedom, confidence)
+    estimate = estimate._replace(examples=both[0].shape[1], clusters=len(sizes))
     return OverSeeds(len(means[0]), len(means[1]), _pooled(means), estimate)
 
 
@@ -85,9 +98,12 @@ def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:
     return found
 
 
-def _variance(first: Floats, second: Floats, elsewhere: tuple[float, int] | None) -> tuple[float, float]:
+def _variance(
+    first: Floats, second: Floats, over_examples: tuple[float, float], elsewhere: tuple[float, int] | None
+) -> tuple[float, float]:
     """The variance of the difference, and its degrees of freedom."""
-    parts, freedoms = [], []
+    parts: list[float] = []
+    freedoms: list[float] = []
     several = [left for left in (first, second) if len(left) > 1]
     for left in several:
         seeds = len(left)
@@ -99,9 +115,8 @@ def _variance(first: Floats, second: Floats, elsewhere: tuple[float, int] | None
         deviation, freedom = elsewhere
         parts.append(2 * deviation**2)
         freedoms.append(freedom)
-    by_example = first.sum(axis=0) + second.sum(axis=0)
-    parts.append(variance_of_sum(by_example))
-    freedoms.append(max(len(by_example) - 1, 1))
+    parts.append(over_examples[0])
+    freedoms.append(max(over_examples[1], 1))
     counted_twice = sum(float((left**2).sum()) for left in (first, second)) if several else 0.0
     variance = max(sum(parts) - counted_twice, *parts)
     return variance, satterthwaite(parts, freedoms, variance)

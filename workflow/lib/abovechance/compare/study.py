@@ -13,6 +13,7 @@ import pyarrow as pa
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import many
 from abovechance.compare.components import variance_components
+from abovechance.compare.prompts import TRUSTED_PROMPTS
 from abovechance.compare.responses import ONE, Responses, arrange
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
@@ -103,16 +104,33 @@ def of_study(
 def draws_of(found: Responses) -> many.Drawn:
     """The draws of one task: tasks with the same examples, such as formulations, are drawn alike."""
     of_examples = crc32("\n".join(found.examples).encode())
+    if generalizes(found) == LIKE_THESE:
+        return many.prompted(found.scores, found.clusters, of_examples=of_examples)
     return many.trained(found.by_seed, found.clusters, of_examples=of_examples)
 
 
+LIKE_THESE = "for prompts and examples like these"
+
+
+def generalizes(found: Responses) -> str:
+    """What inferences on a task hold for, as far as results allow; empty if that is examples like these."""
+    prompts = len(found.prompts)
+    if found.several_seeds:
+        under = f", under these {prompts} prompts only" if prompts > 1 else ""
+        return f"for trainings and examples like these{under}"
+    if prompts >= TRUSTED_PROMPTS:
+        return LIKE_THESE
+    return f"for these {prompts} prompts only" if prompts > 1 else ""
+
+
 class OverTasks(NamedTuple):
-    """``many.ranks`` and ``many.pairs`` of the mean over tasks, each counted alike."""
+    """``many.ranks`` and ``many.pairs`` of the mean over tasks, each counted alike; what they hold for."""
 
     shots: int
     tasks: list[str]
     ranks: pd.DataFrame
     pairs: pd.DataFrame
+    about: str
 
 
 def over_tasks(
@@ -137,7 +155,9 @@ def over_tasks(
         if shared:
             drawn = many.together([many.reordered(own, found.models, names) for found, own in shared])
             ranks, pairs = many.ranks(drawn, names, confidence), many.pairs(drawn, names, confidence)
-            yield OverTasks(shots, [found.task for found, _ in shared], ranks, pairs)
+            abouts = list(dict.fromkeys(generalizes(found) for found, _ in shared))
+            about = abouts[0] if len(abouts) == 1 else "for these prompts only"
+            yield OverTasks(shots, [found.task for found, _ in shared], ranks, pairs, about)
 
 
 def with_tasks_adjusted(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -29,7 +29,6 @@ from abovechance.core.estimates import (
     Estimate,
     clustered_mean,
     student,
-    variance_of_sum,
     welch,
 )
 from abovechance.core.resampling import BATCH
@@ -50,7 +49,8 @@ class Comparison(NamedTuple):
     first, second
         The models' scores: means over the examples.
     difference
-        The first less the second; ``method`` is ``score`` (Tango's) or ``Student``. The p-value is at most
+        The first less the second; ``method`` is ``score`` (Tango's), ``Student``, or
+        ``exchange`` if the difference of scores is the same on all clusters. The p-value is at most
         1 - confidence if and only if the interval excludes 0. There is no interval if the difference of
         scores is the same on all examples and the test is Student's, so that nothing says how it varies.
     unpaired
@@ -110,30 +110,49 @@ def compare(
         )
     one, other = checked(first, second)
     scale = max(np.abs(one).max(), np.abs(other).max(), np.finfo(float).tiny)
-    mean = clustered_mean((one - other) / scale, clusters, confidence)
-    better, worse, independent = int((one > other).sum()), int((one < other).sum()), mean.freedom + 1
-    test: ScoreTest | StudentTest = (
-        ScoreTest(better, worse, len(one))
-        if np.isin([one, other], (0, 1)).all() and independent == len(one)
-        else StudentTest(mean, (one - other) / scale)
-    )
+    mean, test = difference_test(one / scale, other / scale, clusters, 1 / scale, confidence)
+    better, worse = int((one > other).sum()), int((one < other).sum())
     low, high = (float(end * scale) for end in test.interval(confidence))
     error = float(mean.standard_error * scale)
     value = float(one.mean() - other.mean())
     unpaired = welch(clustered_mean(one, clusters), clustered_mean(other, clusters), confidence)
     return Comparison(
         examples=len(one),
-        clusters=int(independent),
+        clusters=mean.clusters,
         first=float(one.mean()),
         second=float(other.mean()),
-        difference=Estimate(value, error, low, high, test.p, mean.freedom, len(one), confidence, test.name),
+        difference=mean._replace(
+            value=value, standard_error=error, low=low, high=high, p=test.p, method=test.name
+        ),
         unpaired=unpaired,
-        gain=(unpaired.standard_error / error) ** 2 if error > 0 else np.nan,
+        gain=(unpaired.standard_error / error) ** 2 if test.varies else np.nan,
         better=better,
         worse=worse,
         detectable=float(test.detectable(confidence, power) * scale),
         needed=test.needed(confidence, power),
     )
+
+
+def difference_test(
+    first: Floats,
+    second: Floats,
+    clusters: ArrayLike | None = None,
+    right: float = 1.0,
+    confidence: float = CONFIDENCE,
+) -> tuple[Estimate, ScoreTest | StudentTest]:
+    """The mean difference of scores, and the test of it.
+
+    Parameters
+    ----------
+    first, second
+        (examples,) scores.
+    right
+        The score of a right answer, if they are of right and wrong answers.
+    """
+    mean = clustered_mean(first - second, clusters, confidence)
+    if np.isin([first, second], (0, right)).all() and mean.clusters == len(first):
+        return mean, ScoreTest(int((first > second).sum()), int((first < second).sum()), len(first))
+    return mean, StudentTest(mean, first - second)
 
 
 @dataclass(frozen=True)
@@ -153,6 +172,11 @@ class ScoreTest:
     examples: int
 
     name = "score"
+
+    @property
+    def varies(self) -> bool:
+        """Whether differences vary."""
+        return self.better + self.worse > 0 and self.examples not in (self.better, self.worse)
 
     @property
     def p(self) -> float:
@@ -240,7 +264,10 @@ class StudentTest:
     mean: Estimate
     differences: Floats
 
-    name = "Student"
+    @property
+    def name(self) -> str:
+        """What the p-value is by: if differences are the same on all clusters, by exchanging the models."""
+        return "Student" if self.varies else "exchange"
 
     @property
     def varies(self) -> bool:
@@ -248,27 +275,22 @@ class StudentTest:
         return bool(self.mean.standard_error > 1e-12 * np.abs(self.differences).max())
 
     @property
-    def clusters(self) -> int:
-        """How many clusters of examples there are."""
-        return int(self.mean.freedom) + 1
-
-    @property
     def p(self) -> float:
         """Two-sided; of a difference that is the same on all examples, by exchanging the models."""
         if not self.varies:
-            return 1.0 if not self.mean.value else exchanged(np.full(self.clusters, self.mean.value))
+            return 1.0 if not self.mean.value else exchanged(np.full(self.mean.clusters, self.mean.value))
         return self.mean.p
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """The mean and what Student's quantile adds; missing if differences do not vary."""
         if not self.varies:
             return np.nan, np.nan
-        mean = student(*self.mean[:2], self.mean.freedom, self.mean.examples, confidence)
+        mean = student(*self.mean[:2], self.mean.freedom, confidence)
         return mean.low, mean.high
 
     def power(self, delta: float, times: float, confidence: float) -> float:
         """The probability that the test rejects with ``times`` as many clusters."""
-        freedom = self.clusters * times - 1
+        freedom = (self.mean.freedom + 1) * times - 1
         reach, centre = (
             stats.t.isf((1 - confidence) / 2, freedom),
             abs(delta) / self.mean.standard_error * math.sqrt(times),
@@ -295,7 +317,7 @@ class StudentTest:
         if not self.varies or not self.mean.value:
             return np.nan
         own = self.mean.examples
-        least = 2 / self.clusters  # two clusters have a degree of freedom
+        least = 2 / (self.mean.freedom + 1)  # with these there is a degree of freedom
 
         def reached(examples: int) -> float:
             return self.power(self.mean.value, max(examples / own, least), confidence)
@@ -315,30 +337,6 @@ def _least_examples(power_of: Callable[[int], float], power: float) -> float:
         middle = (least + most) // 2
         least, most = (least, middle) if power_of(middle) >= power else (middle, most)
     return float(most)
-
-
-def of_sums(sums: Floats, sizes: Floats) -> float:
-    """The p-value of ``compare``, from what each cluster adds to the difference.
-
-    Parameters
-    ----------
-    sums, sizes
-        (clusters,) the difference of a cluster's scores and its number of examples, both divided by the
-        number of all examples.
-    """
-    count = len(sums)
-    signs = np.rint(sums * count)
-    if (
-        np.allclose(sizes, 1 / count)
-        and np.abs(sums * count - signs).max() < 1e-9
-        and np.isin(signs, (-1, 0, 1)).all()
-    ):
-        return ScoreTest(int((signs > 0).sum()), int((signs < 0).sum()), count).p
-    difference = float(sums.sum())
-    left = sums - difference * sizes
-    error = math.sqrt(variance_of_sum(left))
-    mean = student(difference, error if count > 1 else np.nan, count - 1, count)
-    return StudentTest(mean, sums / sizes).p
 
 
 def checked(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:

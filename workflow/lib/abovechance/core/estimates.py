@@ -33,8 +33,8 @@ class Estimate(NamedTuple):
         inverts; missing if the interval is.
     freedom
         The degrees of freedom of the standard error.
-    examples
-        From how many examples it is.
+    examples, clusters
+        From how many examples it is, and how many of these have nothing to do with each other.
     confidence
         Of the interval.
     method
@@ -48,19 +48,18 @@ class Estimate(NamedTuple):
     p: float = nan
     freedom: float = nan
     examples: int = 0
+    clusters: int = 0
     confidence: float = CONFIDENCE
     method: str = "Student"
 
 
-def student(
-    value: float, standard_error: float, freedom: float, examples: int, confidence: float = CONFIDENCE
-) -> Estimate:
+def student(value: float, standard_error: float, freedom: float, confidence: float = CONFIDENCE) -> Estimate:
     """An estimate with interval and p-value by Student's distribution.
 
     Both are missing if the standard error is 0 or unknown, or there are no degrees of freedom: then nothing
     says how the estimate varies.
     """
-    found = Estimate(value, standard_error, freedom=freedom, examples=examples, confidence=confidence)
+    found = Estimate(value, standard_error, freedom=freedom, confidence=confidence)
     if not (standard_error > 0 and isfinite(standard_error) and freedom > 0):
         return found
     from scipy.stats import t  # slow to import
@@ -80,6 +79,62 @@ def variance_of_sum(parts: ArrayLike) -> float:
     """
     given = np.asarray(parts, dtype=float)
     return len(given) / max(len(given) - 1, 1) * float((given**2).sum())
+
+
+def clustered_variance(parts: ArrayLike, sizes: ArrayLike, correlation: float) -> tuple[float, float]:
+    """The variance of a mean over clusters of any sizes, and its degrees of freedom.
+
+    The bias-reduced estimate (CR2) and degrees of freedom of Bell and McCaffrey (2002), by the working model
+    of Imbens and Kolesár (2016): examples of one cluster are correlated. With clusters of equal size, these
+    are the usual variance and one degree of freedom less than there are clusters.
+
+    Parameters
+    ----------
+    parts
+        (clusters,) by how much each moves the mean; their sum is 0.
+    sizes
+        (clusters,) how many examples each has.
+    correlation
+        Of two examples of one cluster, in [0, 1] (``intraclass``).
+
+    Returns
+    -------
+    tuple
+        Both 0 of a single cluster.
+    """
+    size = np.asarray(sizes, dtype=float)
+    share = size / size.sum()
+    if len(share) < 2:
+        return 0.0, 0.0
+    reduced = 1 / (1 - share)
+    variance = float((reduced * np.asarray(parts, dtype=float) ** 2).sum())
+    weight = size * (1 + (size - 1) * correlation)
+    # trace(QW)^2 / trace(QWQW), Q being diag(reduced) - (b 1' + 1 b') + common 11', and W diag(weight)
+    b, common = reduced * share, float((reduced * share**2).sum())
+    total, once, twice = weight.sum(), (weight * b).sum(), (weight * b**2).sum()
+    first = (weight * (reduced - 2 * b + common)).sum()
+    second = common**2 * total**2 + 2 * total * twice + 2 * once**2 - 4 * common * total * once
+    second += (weight**2 * ((reduced + common - 2 * b) ** 2 - (common - 2 * b) ** 2)).sum()
+    return variance, float(first**2 / second)
+
+
+def intraclass(values: ArrayLike, groups: ArrayLike) -> float:
+    """The correlation of two examples of one cluster, by moments, in [0, 1].
+
+    Parameters
+    ----------
+    values
+        (examples,) numbers.
+    groups
+        (examples,) which cluster each is in, from 0.
+    """
+    given, numbers = np.asarray(values, dtype=float), np.asarray(groups, dtype=np.int64)
+    left = given - given.mean()
+    sums, sizes = np.bincount(numbers, left), np.bincount(numbers)
+    pairs, squares = float((sizes * (sizes - 1)).sum()), float((left**2).sum())
+    if not (pairs and squares):
+        return 0.0
+    return float(np.clip((float((sums**2).sum()) - squares) / pairs / (squares / len(left)), 0.0, 1.0))
 
 
 def satterthwaite(
@@ -109,9 +164,8 @@ def clustered_mean(
 ) -> Estimate:
     """A mean with its interval, examples of one cluster taken as wholes.
 
-    The standard error is that of a mean of clusters of any sizes (the linearized ratio of their sums and
-    sizes); where each example is a cluster by itself, the common one, with n - 1. It takes clusters as drawn
-    from a population, and is rough for few (say, below 20).
+    The standard error and the degrees of freedom are those of ``clustered_variance``; if each example is a
+    cluster by itself, the common ones, with n - 1.
 
     Parameters
     ----------
@@ -142,10 +196,14 @@ def clustered_mean(
     with np.errstate(invalid="ignore"):  # of infinities of both signs there is none
         mean = float(given.mean())
     if count < 2 or not isfinite(mean):
-        return Estimate(mean, freedom=count - 1, examples=given.size, confidence=confidence)
-    error = sqrt(variance_of_sum(np.bincount(groups, given - mean))) / given.size
-    found = student(mean, error, count - 1, given.size, confidence)
-    return found if error else found._replace(low=mean, high=mean)
+        return Estimate(mean, examples=given.size, clusters=count, confidence=confidence)
+    left = given - mean
+    variance, freedom = clustered_variance(
+        np.bincount(groups, left) / given.size, np.bincount(groups), intraclass(left, groups)
+    )
+    found = student(mean, sqrt(variance), freedom, confidence)
+    found = found._replace(examples=given.size, clusters=count)
+    return found if variance else found._replace(low=mean, high=mean)
 
 
 def welch(one: Estimate, other: Estimate, confidence: float = CONFIDENCE) -> Estimate:
@@ -153,8 +211,10 @@ def welch(one: Estimate, other: Estimate, confidence: float = CONFIDENCE) -> Est
     freedom = satterthwaite(
         [one.standard_error**2, other.standard_error**2], [max(own.freedom, 1) for own in (one, other)]
     )
-    error = hypot(one.standard_error, other.standard_error)
-    return student(one.value - other.value, error, freedom, one.examples + other.examples, confidence)
+    found = student(
+        one.value - other.value, hypot(one.standard_error, other.standard_error), freedom, confidence
+    )
+    return found._replace(examples=one.examples + other.examples, clusters=one.clusters + other.clusters)
 
 
 def bootstrap_interval(

@@ -15,6 +15,7 @@ from scipy import stats
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import Estimate, student
 
 LEAST = 3  # examples; with two, every r is 1 or -1
 STRONG, WEAK = 0.6, 0.3  # the paper's bounds: above is consistent, below is not
@@ -28,7 +29,8 @@ class Correlation(NamedTuple):
     r
         In [-1, 1]; missing where a series is constant, or has fewer than three examples.
     p
-        The two-sided p-value of r = 0, for examples that are independent and normal.
+        The two-sided p-value of r = 0, by the same standard error as the interval; if there is no interval,
+        for examples that are independent and normal.
     low, high
         The ends of the 95 % interval; missing if r is 1 or -1, or if a series is constant without one group.
     examples
@@ -74,15 +76,16 @@ def correlation(
         return Correlation(np.nan, np.nan, np.nan, np.nan, len(one))
     found = stats.pearsonr(one, other)
     groups = np.arange(len(one)) if clusters is None else pd.factorize(np.asarray(clusters)[there])[0]
-    low, high = _interval(one, other, groups)
-    return Correlation(float(found.statistic), float(found.pvalue), low, high, len(one))
+    z = _fishers_z(one, other, groups)
+    p = float(found.pvalue) if np.isnan(z.p) else z.p
+    return Correlation(float(found.statistic), p, float(np.tanh(z.low)), float(np.tanh(z.high)), len(one))
 
 
-def _interval(one: Floats, other: Floats, groups: np.ndarray) -> tuple[float, float]:
-    """The 95 % interval: Fisher's z, its error by leaving one group out, Student's t (groups - 2)."""
+def _fishers_z(one: Floats, other: Floats, groups: np.ndarray) -> Estimate:
+    """Fisher's z, its error by leaving one group out, Student's t (groups - 2)."""
     count = int(groups.max()) + 1
     if count < LEAST:
-        return np.nan, np.nan
+        return Estimate(np.nan)
     x, y = one - one.mean(), other - other.mean()
     sums = np.stack([np.bincount(groups, part, count) for part in (x * 0 + 1, x, y, x * x, y * y, x * y)])
     whole = sums.sum(axis=1, keepdims=True)
@@ -91,10 +94,8 @@ def _interval(one: Floats, other: Floats, groups: np.ndarray) -> tuple[float, fl
         r = (sxy - sx * sy / n) / np.sqrt((sxx - sx**2 / n) * (syy - sy**2 / n))
         z, *others = np.arctanh(r)
         error = np.sqrt((count - 1) ** 2 / count) * np.std(others, ddof=1)
-    if not np.isfinite(error):  # r is 1 or -1, or a series is constant without one group
-        return np.nan, np.nan
-    reach = stats.t.isf(0.025, count - 2) * error
-    return float(np.tanh(z - reach)), float(np.tanh(z + reach))
+    # none if r is 1 or -1, or a series is constant without one group
+    return student(float(z), float(error), count - 2)
 
 
 class Summary(NamedTuple):

@@ -15,7 +15,7 @@ from abovechance.chance.agreement import (
     most_prompts,
     of_guessers,
 )
-from abovechance.chance.best_of import TOLERANCE
+from abovechance.chance.best_of import is_above
 from abovechance.chance.conclusion import CONCLUSIONS, probability
 from abovechance.chance.verdicts import POSITIONS
 from abovechance.core.estimates import ALPHA
@@ -89,10 +89,14 @@ def _told_apart(table: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
         heading = name.replace("_", " ")
         written = zip(table[accuracy], table[name], shown[heading], strict=True)
         shown[heading] = [
-            text if not abs(own - value) < 0.001 or abs(own - value) < TOLERANCE else _apart(value, own)
+            _apart(value, own) if abs(own - value) < 0.001 and _differ(own, value) else text
             for own, value, text in written
         ]
     return shown
+
+
+def _differ(one: float, other: float) -> bool:
+    return bool(is_above(one, other) or is_above(other, one))
 
 
 def _apart(value: float, other: float) -> str:

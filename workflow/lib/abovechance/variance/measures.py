@@ -65,7 +65,8 @@ def signal_to_noise(scores: ArrayLike, ddof: int = 1) -> float:
     """
     deviation = seed_deviation(scores, ddof, last=True)
     there = final(scores)
-    if np.unique(there[~np.isnan(there)]).size == 1 and np.isfinite(deviation):
+    there = there[~np.isnan(there)]
+    if np.isfinite(deviation) and np.ptp(there) <= ROUNDING * np.abs(there).max():
         deviation = 0.0  # whatever rounding leaves of it
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.float64(seed_mean(scores)) / deviation)
