@@ -214,6 +214,38 @@ def several_models(studies: int) -> Iterator[dict[str, object]]:
         yield case | pd.DataFrame(found).mean().round(3).to_dict()
 
 
+SIZES = {
+    "20 of 2": [2] * 20,
+    "two of each size from 1 to 10": [*range(1, 11)] * 2,
+    "95 of 1, 5 of 20": [1] * 95 + [20] * 5,
+    "30 of 3, one of 30": [3] * 30 + [30],
+    "15 of 4, one of 40": [4] * 15 + [40],
+    "18 of 2, two of 30": [2] * 18 + [30] * 2,
+    "19 of 1, one of 40": [1] * 19 + [40],
+}
+
+
+def unequal_clusters(studies: int) -> Iterator[dict[str, object]]:
+    """How often models that are alike are said to differ, if clusters have other sizes."""
+    for name, sizes in SIZES.items():
+        row: dict[str, object] = {"sizes of clusters": name}
+        clusters = np.repeat(np.arange(len(sizes)), sizes)
+        for alike in (0, 0.3, 0.5):
+            generator, found = np.random.default_rng(0), []
+            for _ in range(studies):
+                common = generator.normal(size=(2, len(sizes)))[:, clusters] * np.sqrt(alike)
+                drive = common + generator.normal(size=(2, len(clusters))) * np.sqrt(1 - alike)
+                first, second = (drive < 0.25).astype(float)
+                sums = np.bincount(clusters, first - second - (first - second).mean())
+                error = np.sqrt(len(sizes) / (len(sizes) - 1) * (sums**2).sum()) / len(clusters)
+                plain = stats.t.isf(0.025, len(sizes) - 1) * error
+                differs = abs((first - second).mean()) > plain
+                found.append((compare(first, second, clusters).difference.p <= LEVEL, differs))
+            own, plain_share = np.mean(found, axis=0).round(3)
+            row |= {f"p, correlation {alike}": own, f"clusters - 1, correlation {alike}": plain_share}
+        yield row
+
+
 def leaves_out(low: float, high: float) -> bool:
     """Whether an interval says that models differ; one that is missing does not."""
     return bool(low > 0 or high < 0)
@@ -230,6 +262,8 @@ def main() -> None:
         [
             "How often models are said to differ, at 0.05. Where they do not, at most 0.05 is right.",
             cases.to_markdown(index=False),
+            "How often models that are alike are said to differ, with clusters of unequal size.",
+            pd.DataFrame(list(unequal_clusters(options.studies // 4))).to_markdown(index=False),
             "How often 95 % intervals over prompts leave out the truth.",
             over.to_markdown(index=False),
             "How often 95 % intervals for two models under one prompt miss the difference (exact).",
