@@ -68,8 +68,8 @@ MODELS = [
     ShownTable(
         "models",
         "Which models differ?",
-        "Mean accuracy over prompts and tasks, each task counted alike, on the same examples and prompts. All "
-        "this holds for these prompts only; abovechance compare says what holds for prompts like these. "
+        "Mean accuracy over prompts and tasks, each task counted alike, on the same examples and prompts. "
+        "This holds for these prompts only; abovechance compare says what holds for prompts like these. "
         "The true rank is between rank low and rank high, with 95 % for all models at once; models that "
         "share a letter (groups) cannot be told apart; best: in which share of draws of examples a model is "
         "the best. Task by task: tables/model_ranks.csv; every pair with its difference, interval and "
