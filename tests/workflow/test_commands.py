@@ -38,6 +38,7 @@ NETWORK = "needs github.com"
 EXCEPTIONS = {
     "make test": "runs these tests",
     "make test-all": "runs these tests",
+    "make quick": "runs these tests",
     "make lint": "CI runs it before the tests",
     "make faults": HOURS,
     "make logs": "installs the other tools in environments of their own (gigabytes)",
