@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from scipy import optimize, stats
 
 from abovechance.compare import compare, exchanged, mcnemar, over_prompts
@@ -91,6 +91,9 @@ def test_interval_and_p_agree(examples, data):
 
 
 @given(st.lists(st.floats(-1, 1), min_size=3, max_size=30), st.floats(1e-9, 1e9))
+@example([0.0, 0.0, 5e-324], 1.0)
+@example([0.0, 0.5, 1.0], 1e-320)
+@example([0.0, 0.5, 1.0], 1e300)
 def test_nothing_depends_on_the_scale(values, scale):
     zeros = np.zeros(len(values))
     found, scaled = compare(values, zeros), compare(np.array(values) * scale, zeros)

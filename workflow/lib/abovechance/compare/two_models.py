@@ -110,24 +110,24 @@ def compare(
         )
     one, other = checked(first, second)
     scale = max(np.abs(one).max(), np.abs(other).max(), np.finfo(float).tiny)
-    mean, test = difference_test(one / scale, other / scale, clusters, 1 / scale, confidence)
-    better, worse = int((one > other).sum()), int((one < other).sum())
-    low, high = (float(end * scale) for end in test.interval(confidence))
-    error = float(mean.standard_error * scale)
-    value = float(one.mean() - other.mean())
-    unpaired = welch(clustered_mean(one, clusters), clustered_mean(other, clusters), confidence)
+    # in units of the largest score, so that squares neither overflow nor vanish
+    first_scaled, second_scaled = one / scale, other / scale
+    mean, test = difference_test(first_scaled, second_scaled, clusters, 1 / scale, confidence)
+    unpaired = welch(
+        clustered_mean(first_scaled, clusters), clustered_mean(second_scaled, clusters), confidence
+    )
+    low, high = test.interval(confidence)
+    difference = mean._replace(low=low, high=high, p=test.p, method=test.name).scaled(scale)
     return Comparison(
         examples=len(one),
         clusters=mean.clusters,
         first=float(one.mean()),
         second=float(other.mean()),
-        difference=mean._replace(
-            value=value, standard_error=error, low=low, high=high, p=test.p, method=test.name
-        ),
-        unpaired=unpaired,
-        gain=(unpaired.standard_error / error) ** 2 if test.varies else np.nan,
-        better=better,
-        worse=worse,
+        difference=difference._replace(value=float(one.mean() - other.mean())),
+        unpaired=unpaired.scaled(scale),
+        gain=(unpaired.standard_error / mean.standard_error) ** 2 if test.varies else np.nan,
+        better=int((one > other).sum()),
+        worse=int((one < other).sum()),
         detectable=float(test.detectable(confidence, power) * scale),
         needed=test.needed(confidence, power),
     )

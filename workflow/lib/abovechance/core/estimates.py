@@ -52,6 +52,11 @@ class Estimate(NamedTuple):
     confidence: float = CONFIDENCE
     method: str = "Student"
 
+    def scaled(self, factor: float) -> Estimate:
+        """The estimate of the same quantity in a unit that is ``factor`` times smaller."""
+        value, standard_error, low, high = (factor * number for number in self[:4])
+        return self._replace(value=value, standard_error=standard_error, low=low, high=high)
+
 
 def student(value: float, standard_error: float, freedom: float, confidence: float = CONFIDENCE) -> Estimate:
     """An estimate with interval and p-value by Student's distribution.
