@@ -10,9 +10,10 @@ from hypothesis import given, strategies as st
 from abovechance import BestOf, RandomBaseline, compat
 from abovechance.chance.expected_maximum import CURVE, expected_maximum, expected_maximum_curve, greatest
 from abovechance.chance.multiplicity import with_adjusted
-from abovechance.chance.verdicts import Verdict, differ, judge, ranked, verdicts, with_left_out
+from abovechance.chance.study import verdict_counts
+from abovechance.chance.verdicts import JUDGED, Verdict, differ, judge, ranked, verdicts, with_left_out
 from abovechance.results.accuracy import accuracy_by_prompt
-from abovechance.shown.tables import readable, verdict_counts
+from abovechance.shown.tables import readable
 
 
 def predictions(correct: np.ndarray, chance: float = 0.5, task: str = "t") -> pd.DataFrame:
@@ -184,7 +185,7 @@ def test_counts_say_how_many_results_the_standard_baseline_misleads_about():
     parts = [with_correct(n, 3, 4, 5).assign(task=f"t{n}") for n in (9, 12, 13, 16)]
     table = pd.concat(parts, ignore_index=True)
     judged_ones = with_adjusted(verdicts(accuracy_of(table)))
-    total = verdict_counts(judged_ones, ["model", "shots"]).iloc[-1]
+    total = verdict_counts(judged_ones).iloc[-1]
     assert total[["settings", "below", "between", "above", "above_standard"]].tolist() == [4, 1, 1, 2, 3]
     assert total["share_between"] == pytest.approx(1 / 3)
     assert total["above_by_guessing"] == pytest.approx(judged_ones["guessing_above"].sum())
@@ -266,10 +267,10 @@ def test_near_the_top_what_is_shown_is_what_is_decided():
     found = Verdict.of("1", RandomBaseline.of(0.5, 4), 220)
     assert found.position == "above"
     assert found.guessing_above == pytest.approx(1, abs=1e-5)
-    shown = readable(pd.DataFrame([found.judgement])).iloc[0]
+    shown = readable(pd.DataFrame([found.judgement]), JUDGED).iloc[0]
     assert shown["maximum baseline"] == "0.9999998"
     assert shown["maximum tail"] == "1.00"
-    near = readable(pd.DataFrame({"accuracy": [0.636, 0.5], "maximum_baseline": [0.63621, 0.5]}))
+    near = readable(pd.DataFrame({"accuracy": [0.636, 0.5], "maximum_baseline": [0.63621, 0.5]}), JUDGED)
     assert near["maximum baseline"].tolist() == ["0.6362", "0.500"]
 
 

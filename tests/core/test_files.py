@@ -3,25 +3,26 @@
 import os
 import re
 import subprocess
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
-from types import ModuleType
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 import yaml
 
-import abovechance
+from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError
-from abovechance.core.files import read_csv, replacing, write_csv
+from abovechance.core.files import replacing, write_csv
 from abovechance.core.provenance import digest, file_sha256
-from abovechance.core.tables import TableSchema, read_made_from, read_table
+from abovechance.core.tables import TableSchema, columns_of, read_made_from, read_table
+from abovechance.scoring.store import LEFT_OUT
+from abovechance.shown.tables import write
 from abovechance.study.downloads import check_sha256
 from abovechance.study.prompts import PROMPTS
+from tests.columns_of_results import README, generated, schemas
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+EXTRA = {"more": Column.text("in some tables")}
 TABLE = pd.DataFrame({"prompt": [0, 1], "demonstrations": [["a"], ["b", "c"]], "text": ["x", "y"]})
 
 
@@ -55,15 +56,6 @@ def test_a_file_is_whole_or_not_there(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def modules() -> list[ModuleType]:
-    """All modules of the library."""
-    return [
-        import_module(name)
-        for _, name, is_package in walk_packages(abovechance.__path__, "abovechance.")
-        if not is_package and not name.endswith("__main__")
-    ]
-
-
 def test_what_killed_processes_left_beside_a_file_is_removed(tmp_path):
     with replacing(tmp_path / "table.csv") as beside:
         beside.write_text("")
@@ -82,37 +74,46 @@ def test_what_killed_processes_left_beside_a_file_is_removed(tmp_path):
     assert there == sorted([living, left.replace("table", "other"), ".table.elsewhere-1.csv", "table.csv"])
 
 
-def test_a_csv_of_ours_comes_back_with_its_names(tmp_path):
-    table = pd.DataFrame(
-        {"model": ["2024", "NA", "007"], "value": [1.5, None, 2], "position": ["above", None, "x"]}
-    )
-    write_csv(table, tmp_path / "t.csv")
-    found = read_csv(tmp_path / "t.csv")
-    assert found["model"].tolist() == ["2024", "NA", "007"]
-    assert found["value"].isna().tolist() == found["position"].isna().tolist() == [False, True, False]
-    (tmp_path / "t.csv").write_text("")
-    with pytest.raises(InputError, match="t.csv: is damaged .*; delete it and run again"):
-        read_csv(tmp_path / "t.csv")
-
-
-def test_no_cell_of_a_csv_is_a_formula_and_names_come_back(tmp_path):
+def test_no_cell_of_a_csv_is_a_formula(tmp_path):
     names = ["=cmd|' /C calc'!A0", "'=1", "''@x", "+1+1", "-2", "'quoted'", "-", "\tx"]
     write_csv(pd.DataFrame({"model": names}), tmp_path / "t.csv")
     cells = pd.read_csv(tmp_path / "t.csv", dtype=str)["model"]
     assert not [cell for cell in cells if cell[0] in "=+-@\t" and cell != "-2"]
-    assert read_csv(tmp_path / "t.csv")["model"].tolist() == names
 
 
-def test_every_column_is_explained_in_the_results_readme():
-    text = (REPOSITORY / "results" / "README.md").read_text()
-    schemas = [
-        value for module in modules() for value in vars(module).values() if isinstance(value, TableSchema)
-    ]
-    assert len({schema.name for schema in schemas}) >= 10
-    for schema in schemas:
-        explained = re.search(rf"^\*\*{schema.name}\*\*(.*?)(?=^\*\*|^#|\Z)", text, re.M | re.S)
-        assert explained, schema.name
-        assert all(f"`{name}`" in explained[1] for name in schema.columns), schema.name
+def test_the_results_readme_lists_every_table_and_column():
+    assert README.read_text().endswith(generated()), "run python -m tests.columns_of_results"
+    assert len(schemas()) > 50
+    for schema in schemas().values():
+        assert schema.rows.endswith("."), schema.name
+        assert all(column.meaning for column in schema.columns.values()), schema.name
+
+
+def test_a_file_describes_its_columns_and_optional_ones_may_lack(tmp_path):
+    schema = TableSchema(
+        "t",
+        {"p": Column.tail("p-value"), "n": Column.whole("size", "examples"), **optional(EXTRA)},
+        "One row.",
+    )
+    table = pd.DataFrame({"n": [1, None], "p": [0.5, 0.25]})
+    schema.write(table, tmp_path / "t.parquet", {})
+    assert columns_of(tmp_path / "t.parquet") == {name: schema.columns[name] for name in ("p", "n")}
+    assert read_table(tmp_path / "t.parquet")["n"].isna().tolist() == [False, True]
+    schema.write(table.assign(more="x"), tmp_path / "t.parquet", {})
+    assert [*columns_of(tmp_path / "t.parquet")] == ["p", "n", "more"]
+    with pytest.raises(ValueError, match="t has columns"):
+        schema.write(table[["p"]], tmp_path / "t.parquet", {})
+
+
+def test_ids_and_names_that_look_like_numbers_stay_texts(tmp_path):
+    names = ["007", "NA", "1e5", "", "None"]
+    table = pd.DataFrame(
+        {"model": names, "task": names, "shots": 0, "prompts": 1, "left_out": 1, "longest": 9}
+    )
+    for suffix in ("parquet", "csv"):
+        write(LEFT_OUT, table, tmp_path / f"left_out.{suffix}")
+    assert read_table(tmp_path / "left_out.parquet")["model"].tolist() == names
+    assert (tmp_path / "left_out.csv").read_text().splitlines()[1].startswith("007,007,0")
 
 
 def test_a_download_that_is_corrupted_or_missing_is_told(tmp_path):

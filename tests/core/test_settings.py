@@ -36,4 +36,4 @@ def test_a_table_is_gone_through_in_the_order_of_its_settings():
 
 
 def test_the_columns_of_a_setting_are_its_fields():
-    assert [*setting_columns()] == [*setting_columns(category=True)] == SETTING == list(Setting._fields)
+    assert [*setting_columns()] == [*setting_columns(many=True)] == SETTING == list(Setting._fields)

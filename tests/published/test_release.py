@@ -50,10 +50,10 @@ def taken_in(release: Path, folder: Path, *tasks: str) -> tuple[Files, pd.DataFr
     models = {setting.model for setting in Release(release).settings}
     names = [name for name in Files.__dataclass_fields__ if name != "audit"]
     by_model = {name: {model: folder / name / f"{model}.parquet" for model in models} for name in names}
-    files = Files(**by_model, audit=folder / "audit.csv")
+    files = Files(**by_model, audit=folder / "audit.parquet")
     table = examples(*(tasks or ("known_unknowns", "novel_concepts")))
     take_in(Release(release), table, files, lambda message: None)
-    return files, pd.read_csv(files.audit, keep_default_na=False)
+    return files, read_table(files.audit)
 
 
 def test_what_a_config_names_must_be_there_or_in_the_papers_release(release):

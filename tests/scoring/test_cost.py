@@ -113,7 +113,7 @@ def test_jobs_of_several_machines_add_up_and_a_torn_line_does_not_count(tmp_path
     path.write_text("\n".join(lines))
     ledgers = {("m", "t", "drawn"): path, ("m", "never scored", "drawn"): tmp_path / "nowhere"}
     table = spent(ledgers)
-    assert table.columns.tolist() == SPENT
+    assert table.columns.tolist() == [*SPENT.columns]
     assert table["machine"].tolist() == ["a", "b"]
     assert table["prompts"].tolist() == [1, 2]
     assert table["computed"].tolist() == [100, 200]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from abovechance.chance.verdicts import verdicts
+from abovechance.chance.study import VERDICTS, of_study
 from abovechance.cli import app
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
@@ -47,7 +47,7 @@ def study(
             parts.append(part)
             write(part[list(PREDICTIONS.columns)])
     accuracy = pd.read_parquet(folder / "accuracy")
-    verdicts(accuracy).to_csv(folder / "verdicts.csv", index=False)
+    VERDICTS.write(of_study(accuracy), folder / "tables" / "verdicts.parquet", {})
     return folder
 
 
@@ -150,8 +150,9 @@ def test_without_scores_numbers_count_and_drift_is_not_known(tmp_path, values):
 
 
 def test_what_is_no_study_is_told(tmp_path):
-    with pytest.raises(InputError, match=r"has no verdicts.csv; right would be a study's folder"):
+    with pytest.raises(InputError, match=r"has no tables/verdicts.parquet; expected a study's folder"):
         differences(tmp_path, tmp_path)
-    (tmp_path / "verdicts.csv").write_text("model,task\n")
-    with pytest.raises(InputError, match="verdicts.csv: lacks the column 'best_accuracy'"):
+    (tmp_path / "tables").mkdir()
+    pd.DataFrame({"model": ["m"], "task": ["t"]}).to_parquet(tmp_path / "tables" / "verdicts.parquet")
+    with pytest.raises(InputError, match="verdicts.parquet: lacks the column 'best_accuracy'"):
         differences(tmp_path, tmp_path)

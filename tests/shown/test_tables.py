@@ -5,8 +5,11 @@ import re
 import pandas as pd
 import pytest
 
-from abovechance.shown import tables
-from abovechance.shown.tables import precision_settings, precision_summary, probability, readable
+from abovechance.chance.conclusion import probability
+from abovechance.chance.precisions import precision_settings, precision_summary
+from abovechance.core.columns import Column
+from abovechance.core.tables import TableSchema
+from abovechance.shown.tables import readable, write
 from abovechance.study.config import precision_pairs
 
 
@@ -23,8 +26,10 @@ def test_a_probability_above_the_usual_level_is_not_written_as_that(value, shown
 
 def test_small_numbers_are_not_written_as_nothing():
     shown = readable(
-        pd.DataFrame({"power": [1e-6, -0.0, 0.0005, 0.2061], "standard_tail": [0.5, 0.05, 1, 0]})
+        pd.DataFrame({"power": [1e-6, -0.0, 0.0005, 0.2061], "standard_tail": [0.5, 0.05, 1, 0]}),
+        {"standard_tail": Column.tail("")},
     )
+    assert shown["standard tail"].tolist() == ["0.50", "0.05", "1.00", "0.0e+00"]
     assert shown["power"].tolist() == ["1.0e-06", "0.000", "0.001", "0.206"]
 
 
@@ -40,7 +45,9 @@ def test_texts_of_strangers_are_texts_in_spreadsheets_and_in_markdown(tmp_path):
         "\x1b]0;x\x07",
         "\t=1",
     ]
-    tables.write(pd.DataFrame({"answer": texts, "accuracy": 0.5}), tmp_path / "t")
+    schema = TableSchema("t", {"answer": Column.text("a"), "accuracy": Column.share("b")}, "One row.")
+    for suffix in ("csv", "md"):
+        write(schema, pd.DataFrame({"answer": texts, "accuracy": 0.5}), tmp_path / f"t.{suffix}")
     found = pd.read_csv(tmp_path / "t.csv")["answer"].tolist()
     assert found[:4] == ["'=HYPERLINK(1)", "'+1+1", "'@x", "-2"]
     assert found[-1] == "'\t=1"

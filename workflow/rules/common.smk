@@ -95,6 +95,11 @@ TABLES, FIGURES, KEPT, FETCHED = [], [], [], []
 OF_REPORT, BESIDE_VERDICTS = {}, {}
 
 
+def table_file(name):
+    """The file of a table that other rules read."""
+    return f"{RESULTS}/tables/{name}.parquet"
+
+
 def table_files(tables, suffixes=catalogue.TABLE_SUFFIXES):
     """The files of tables of the catalogue."""
     names = [table.name for table in tables]
@@ -121,7 +126,7 @@ def reported_tables(tables, category, caption):
         )
         for table in tables
     ]
-    return [*shown, *table_files(tables, ["md", "tex"])]
+    return [*shown, *table_files(tables, ["parquet", "md", "tex"])]
 
 
 def reported_figures(figures, caption):

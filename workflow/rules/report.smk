@@ -26,7 +26,7 @@ rule report:
     input:
         **OF_REPORT,
         config=rules.resolved_config.output,
-        tables=table_files(TABLES, ["csv"]),
+        tables=table_files(TABLES, ["parquet"]),
         figures=figure_files(FIGURES, ["png"]),
         numbers=figure_files(FIGURES, ["csv"]),
     output:

@@ -8,15 +8,16 @@ from abovechance.core.tables import read_table, read_tables
 from abovechance.shown import style
 from abovechance.shown.tables import write_all
 from abovechance.shown.variance import formulation_numbers, formulations_of_tasks
-from abovechance.variance.formulations import agreement, change
+from abovechance.variance.formulations import FORMULATION_SERIES, FORMULATIONS, agreement, change
 
 with logged(snakemake):
     params, made = snakemake.params, list(snakemake.output)
     scores = read_tables(snakemake.input.scores)
-    tables = {
-        "formulations": agreement(scores, params.formulations),
-        "formulation_series": change(read_table(Path(snakemake.input.evaluations)), params.formulations),
-    }
+    evaluations = read_table(Path(snakemake.input.evaluations))
+    tables = [
+        (FORMULATIONS, agreement(scores, params.formulations)),
+        (FORMULATION_SERIES, change(evaluations, params.formulations)),
+    ]
     write_all(tables, [path for path in made if "/tables/" in path])
     numbers = formulation_numbers(scores, params.formulations, params.series)
     pictures = [path for path in made if "/figures/" in path]

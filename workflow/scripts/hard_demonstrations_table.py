@@ -3,7 +3,8 @@
 from script_log import logged
 
 from abovechance.core.tables import read_tables
+from abovechance.pvi.hard_demonstrations import PVI_DEMONSTRATIONS
 from abovechance.shown.tables import write_all
 
 with logged(snakemake):
-    write_all({"pvi_demonstrations": read_tables(snakemake.input)}, snakemake.output)
+    write_all([(PVI_DEMONSTRATIONS, read_tables(snakemake.input))], snakemake.output)

@@ -2,9 +2,9 @@
 
 from script_log import logged
 
-from abovechance.chance.agreement import NEEDED, OF_GUESSERS
+from abovechance.chance.agreement import NEEDED, OF_GUESSERS, heldout_tables
 from abovechance.core.tables import read_columns
-from abovechance.shown.tables import heldout_tables, write_all
+from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     outcomes = read_columns(snakemake.input.outcomes, NEEDED)

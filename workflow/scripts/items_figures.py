@@ -1,16 +1,17 @@
 """Draw which examples tell models apart, and what fewer of them cost."""
 
+from pathlib import Path
+
 from script_log import logged
 
-from abovechance.core.files import read_csv
-from abovechance.core.tables import read_tables
+from abovechance.core.tables import read_table, read_tables
 from abovechance.shown import items, style
 
 with logged(snakemake):
     files = snakemake.input
     listed = items.item_numbers(read_tables(files.item_list))
     steps = items.pruning_numbers(read_tables(files.item_pruning))
-    costs, adaptive = read_csv(files.costs), read_csv(files.adaptive)
+    costs, adaptive = read_table(Path(files.costs)), read_table(Path(files.adaptive))
     figures = [
         ("items", items.scatter(listed), listed),
         ("item_halves", items.halves(listed), listed),

@@ -8,6 +8,7 @@ import pandas as pd
 
 from abovechance.core.settings import Setting
 from abovechance.scoring.store import LEFT_OUT, left_out
+from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     settings = map(Setting._make, snakemake.params.settings)
@@ -15,4 +16,6 @@ with logged(snakemake):
         setting._asdict() | left_out(Path(path))
         for setting, path in zip(settings, snakemake.input.scores, strict=True)
     ]
-    LEFT_OUT.write(pd.DataFrame(rows), Path(snakemake.output[0]), {})
+    table = pd.DataFrame(rows)
+    LEFT_OUT.write(table, Path(snakemake.output.left_out), {})
+    write_all([(LEFT_OUT, table[table["left_out"] > 0])], snakemake.output.tables)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.compare.study import of_study
+from abovechance.compare.study import MODEL_PAIRS, MODEL_RANKS, MODELS, of_study
 from abovechance.core.tables import read_table, read_tables
 from abovechance.shown.tables import write_all
 
@@ -14,5 +14,5 @@ with logged(snakemake):
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
     compared = {model: (name, seed) for model, (name, seed) in snakemake.params.compared.items()}
     found = of_study(read_tables(files.answers), clusters, compared)
-    tables = {"models": found.overall, "model_ranks": found.ranks, "model_pairs": found.pairs}
+    tables = [(MODELS, found.overall), (MODEL_RANKS, found.ranks), (MODEL_PAIRS, found.pairs)]
     write_all(tables, snakemake.output)

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.core.files import read_csv
-from abovechance.core.tables import read_tables
+from abovechance.core.tables import read_table, read_tables
 from abovechance.published.release import Release
 from abovechance.published.tables import tables
 from abovechance.shown.tables import write_all
@@ -17,7 +16,7 @@ with logged(snakemake):
         aggregated=release.usable_accuracies,
         released_outcomes=release.outcomes(),
         own_outcomes=read_tables(files.outcomes),
-        mended=read_csv(files.verdicts),
-        findings=read_csv(files.audit, missing=()),
+        mended=read_table(Path(files.verdicts)),
+        findings=read_table(Path(files.audit)),
     )
     write_all(found, snakemake.output)

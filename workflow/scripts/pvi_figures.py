@@ -4,7 +4,6 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.core.files import read_csv
 from abovechance.core.tables import read_table, read_tables
 from abovechance.pvi import examples
 from abovechance.pvi.pairs import MODELS
@@ -24,7 +23,7 @@ with logged(snakemake):
         ("pvi_annotations", pvi.annotators(agreed), agreed),
     ]
     if snakemake.params.several:
-        pairs = read_csv(files.pairs)
+        pairs = read_table(Path(files.pairs))
         pairs = pairs[pairs["between"] == MODELS]
         figures.append(("pvi_models", pvi.models(pairs), pairs))
     style.save_all(figures, snakemake.output)

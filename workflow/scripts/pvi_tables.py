@@ -8,7 +8,7 @@ import pandas as pd
 
 from abovechance.core.settings import SETTING
 from abovechance.core.tables import read_table, read_tables
-from abovechance.pvi import examples, pairs, runs
+from abovechance.pvi import examples, overview, pairs, runs
 from abovechance.pvi.table import labels_of
 from abovechance.shown.tables import write_all
 
@@ -23,15 +23,15 @@ with logged(snakemake):
     both = pd.concat([table for table in compared if len(table)] or compared[:1], ignore_index=True)
     of_settings = read_tables(files.settings)
     of_sets = {name: name.removeprefix("sets_") for name in of_settings if name.startswith("sets_")}
-    tables = {
-        "pvi": of_settings[[name for name in of_settings if not name.startswith("sets_")]],
-        "pvi_tails": runs.tails(prompts),
-        "pvi_consistency": pairs.consistency(both),
-        "pvi_pairs": both,
-        "pvi_exemplar_sets": of_settings[[*SETTING, "prompts", *of_sets]].rename(columns=of_sets),
-        "pvi_anova": runs.anova(prompts, snakemake.params.nested),
-        "pvi_hardest": examples.hardest(found, inputs),
-        "pvi_mislabelled": examples.mislabelled(found, inputs),
-        "pvi_annotations": examples.by_agreement(found, inputs),
-    }
+    tables = [
+        (overview.SHOWN, of_settings[[*overview.SHOWN.columns]]),
+        (runs.TAILS, runs.tails(prompts)),
+        (pairs.CONSISTENCY, pairs.consistency(both)),
+        (pairs.PVI_PAIRS, both),
+        (overview.EXEMPLAR_SETS, of_settings[[*SETTING, "prompts", *of_sets]].rename(columns=of_sets)),
+        (runs.ANOVA, runs.anova(prompts, snakemake.params.nested)),
+        (examples.HARDEST, examples.hardest(found, inputs)),
+        (examples.MISLABELLED, examples.mislabelled(found, inputs)),
+        (examples.ANNOTATIONS, examples.by_agreement(found, inputs)),
+    ]
     write_all(tables, snakemake.output)

@@ -6,8 +6,8 @@ from script_log import logged
 
 import yaml
 
-from abovechance.core.files import read_csv, write_text
-from abovechance.core.tables import read_made_from
+from abovechance.core.files import write_text
+from abovechance.core.tables import read_made_from, read_table
 from abovechance.shown import report
 
 with logged(snakemake):
@@ -20,6 +20,10 @@ with logged(snakemake):
             [read_made_from(Path(path)) for path in files.get("predictions", [])],
         ),
         sections=report.sections(Path(files.tables[0]).parent, snakemake.params.tables),
-        **{name: read_csv(files[name]) for name in ("verdicts", "heldout", "series") if files.get(name)},
+        **{
+            name: read_table(Path(files[name]))
+            for name in ("verdicts", "heldout", "series")
+            if files.get(name)
+        },
     )
     write_text(text, Path(snakemake.output[0]))

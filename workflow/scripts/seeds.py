@@ -6,7 +6,7 @@ from script_log import logged
 
 import pandas as pd
 
-from abovechance.compare.study import of_seeds
+from abovechance.compare.study import SEEDS, of_seeds
 from abovechance.core.tables import read_parts
 from abovechance.shown.tables import write_all
 
@@ -18,4 +18,4 @@ with logged(snakemake):
         for rows in read_parts(Path(path))
         if str(rows["model"].iloc[0]) in trainings
     ]
-    write_all({"seeds": of_seeds(pd.concat(parts, ignore_index=True), trainings)}, snakemake.output)
+    write_all([(SEEDS, of_seeds(pd.concat(parts, ignore_index=True), trainings))], snakemake.output)

@@ -8,12 +8,12 @@ from abovechance.core.tables import read_table
 from abovechance.shown import style
 from abovechance.shown.tables import write_all
 from abovechance.shown.variance import curve_numbers, curves, noise, noise_numbers, panels_of
-from abovechance.variance.summary import of_evaluations
+from abovechance.variance.summary import SERIES, of_evaluations
 
 with logged(snakemake):
     table, made = read_table(Path(snakemake.input[0])), list(snakemake.output)
     summary, shown = of_evaluations(table), panels_of(table)
-    write_all({"series": summary}, [path for path in made if "/tables/" in path])
+    write_all([(SERIES, summary)], [path for path in made if "/tables/" in path])
     developed, varied = curve_numbers(shown), noise_numbers(summary, shown)
     style.save_all(
         [("series_curves", curves(developed), developed), ("series_noise", noise(varied), varied)],

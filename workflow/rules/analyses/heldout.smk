@@ -8,7 +8,7 @@ OUTCOMES = f"{RESULTS}/heldout/outcomes/{{model_file}}.parquet"
 GUESSERS = f"{RESULTS}/heldout/guessers/{{model_file}}.parquet"
 TABLES += catalogue.HELDOUT
 KEPT += [*of_all_models(OUTCOMES), *of_all_models(GUESSERS)]
-OF_REPORT["heldout"] = f"{RESULTS}/tables/heldout_by_prompts.csv"
+OF_REPORT["heldout"] = table_file("heldout_by_prompts")
 GUESSED = 200  # a study with fewer settings has its guessers drawn several times, so that luck shows less
 
 

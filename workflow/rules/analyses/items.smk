@@ -8,7 +8,7 @@ TASK_OF_FILE = {file_name(task): task for task in TASKS}
 OF_ITEMS = {
     name: f"{RESULTS}/items/{name}/{{task_file}}.parquet" for name in catalogue.OF_ITEMS
 }
-MISLABELLED = [f"{RESULTS}/tables/pvi_mislabelled.csv"] * (NULL in KINDS)
+MISLABELLED = [table_file("pvi_mislabelled")] * (NULL in KINDS)
 ITEM_SERIES = members(STUDY.get("models", {}))
 PRUNED = ["mean", "error"] + ["monotonicity"] * bool(ITEM_SERIES)
 ITEM_FIGURES = [*catalogue.ITEM_FIGURES, *map(catalogue.item_pruning, PRUNED)]
@@ -84,8 +84,8 @@ rule items_figures:
     input:
         item_list=of_all_tasks(OF_ITEMS["item_list"]),
         item_pruning=of_all_tasks(OF_ITEMS["item_pruning"]),
-        costs=f"{RESULTS}/tables/smaller_benchmarks.csv",
-        adaptive=f"{RESULTS}/tables/adaptive.csv",
+        costs=table_file("smaller_benchmarks"),
+        adaptive=table_file("adaptive"),
     output:
         reported_figures(ITEM_FIGURES, "../../report/items.rst"),
     log:

@@ -12,7 +12,10 @@ rule left_out:
     input:
         scores=SCORES[DRAWN],
     output:
-        f"{RESULTS}/left_out.parquet",
+        left_out=f"{RESULTS}/left_out.parquet",
+        tables=reported_tables(
+            catalogue.LEFT_OUT, "Verdicts", "../../report/left_out.rst"
+        ),
     log:
         f"{RESULTS}/logs/left_out.log",
     localrule: True
@@ -25,21 +28,4 @@ rule left_out:
         "../../scripts/left_out.py"
 
 
-rule left_out_table:
-    """The settings of which prompts were left out."""
-    input:
-        rules.left_out.output,
-    output:
-        reported_tables(catalogue.LEFT_OUT, "Verdicts", "../../report/left_out.rst"),
-    log:
-        f"{RESULTS}/logs/left_out_table.log",
-    localrule: True
-    conda:
-        "../../../envs/analysis.yaml"
-    params:
-        code=code_of("left_out_table.py"),
-    script:
-        "../../scripts/left_out_table.py"
-
-
-BESIDE_VERDICTS["left_out"] = [rules.left_out.output[0]]
+BESIDE_VERDICTS["left_out"] = [rules.left_out.output.left_out]

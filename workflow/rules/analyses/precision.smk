@@ -1,6 +1,6 @@
 """The same model in two precisions, side by side.
 
-in:  verdicts.csv and accuracy/
+in:  the verdicts and accuracy/
 out: its tables
 """
 

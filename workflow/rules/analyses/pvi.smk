@@ -77,7 +77,7 @@ rule pvi_figures:
         densities=of_all_models(PVI_OF["densities"]),
         settings=of_all_models(PVI_OF["settings"]),
         prompts=of_all_models(PVI_OF["prompts"]),
-        pairs=f"{RESULTS}/tables/pvi_pairs.csv",
+        pairs=table_file("pvi_pairs"),
     output:
         reported_figures(PVI_FIGURES, "../../report/pvi.rst"),
     log:

@@ -5,7 +5,7 @@ out: a table of measures, and figures of how scores develop and vary
 """
 
 TABLES += catalogue.SERIES
-OF_REPORT["series"] = f"{RESULTS}/tables/series.csv"
+OF_REPORT["series"] = table_file("series")
 FIGURES += catalogue.SERIES_FIGURES
 
 

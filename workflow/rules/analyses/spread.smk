@@ -1,6 +1,6 @@
 """The accuracies of all prompts with both baselines.
 
-in:  accuracy/ and verdicts.csv
+in:  accuracy/ and the verdicts
 out: figures/spread
 """
 

@@ -1,12 +1,12 @@
 """Each setting's best prompt beside both baselines.
 
 in:  accuracy/, and what other analyses add to verdicts
-out: verdicts.csv and its tables
+out: verdicts.csv, and tables of verdicts
 """
 
-VERDICTS = f"{RESULTS}/verdicts.csv"
+VERDICTS = table_file("verdicts")
 TABLES += catalogue.VERDICTS
-KEPT += [*BESIDE_VERDICTS.values(), VERDICTS]
+KEPT += [*BESIDE_VERDICTS.values(), f"{RESULTS}/verdicts.csv"]
 OF_REPORT["verdicts"] = VERDICTS
 
 
@@ -16,8 +16,9 @@ rule verdicts:
         **BESIDE_VERDICTS,
         accuracy=of_all_models(ACCURACY),
     output:
+        reported_tables(catalogue.VERDICTS, "Verdicts", "../../report/verdicts.rst"),
         report(
-            VERDICTS,
+            f"{RESULTS}/verdicts.csv",
             caption="../../report/verdicts.rst",
             category="Verdicts",
             labels={"table": "all digits and columns"},
@@ -33,20 +34,3 @@ rule verdicts:
         code=code_of("verdicts.py"),
     script:
         "../../scripts/verdicts.py"
-
-
-rule verdict_tables:
-    """The verdicts, and how many there are of each."""
-    input:
-        verdicts=VERDICTS,
-    output:
-        reported_tables(catalogue.VERDICTS, "Verdicts", "../../report/verdicts.rst"),
-    log:
-        f"{RESULTS}/logs/verdict_tables.log",
-    localrule: True
-    conda:
-        "../../../envs/analysis.yaml"
-    params:
-        code=code_of("verdict_tables.py"),
-    script:
-        "../../scripts/verdict_tables.py"

@@ -1,14 +1,14 @@
 """What scoring costs: counted before it begins, and added up afterwards.
 
 in:  tasks, evaluation sets, prompts and tokenizers; what jobs wrote to cost/ledgers/
-out: cost/estimate.csv, cost/machines.csv and cost/config.yaml, where they are asked for (`make cost`); cost/spent.csv
+out: cost/estimate, cost/machines and cost/config.yaml, where they are asked for (`make cost`); cost/spent
 
 Jobs write to their ledgers line by line, so these are no outputs, which Snakemake would delete where a job fails.
 """
 
-SPENT = f"{RESULTS}/cost/spent.csv"
+SPENT = expand(f"{RESULTS}/cost/spent.{{suffix}}", suffix=["parquet", "csv"])
 EARLIER = sorted(
-    map(str, Path("results").glob("*/cost/spent.csv"))
+    map(str, Path("results").glob("*/cost/spent.parquet"))
 )  # of this study and others
 
 
@@ -70,8 +70,11 @@ rule cost:
         counts=[token_counts(model, task) for model in MODELS for task in TASKS],
         readers=[f"results/weights/{weights_id(model)}/reader.json" for model in MODELS],
     output:
-        estimate=f"{RESULTS}/cost/estimate.csv",
-        machines=f"{RESULTS}/cost/machines.csv",
+        tables=expand(
+            f"{RESULTS}/cost/{{name}}.{{suffix}}",
+            name=["estimate", "machines"],
+            suffix=["parquet", "csv"],
+        ),
         config=f"{RESULTS}/cost/config.yaml",
     log:
         f"{RESULTS}/logs/cost.log",

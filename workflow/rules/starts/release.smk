@@ -26,7 +26,7 @@ KEPT += [
     f"{RESULTS}/release/examples.parquet",
     of_all_models(RELEASED),
     of_all_models(RELEASED_ACCURACY),
-    f"{RESULTS}/release/audit.csv",
+    f"{RESULTS}/release/audit.parquet",
 ]
 
 
@@ -77,7 +77,7 @@ rule release:
         released_accuracy=of_all_models(RELEASED_ACCURACY),
         predictions=of_all_models(PREDICTIONS),
         accuracy=of_all_models(ACCURACY),
-        audit=f"{RESULTS}/release/audit.csv",
+        audit=f"{RESULTS}/release/audit.parquet",
     log:
         f"{RESULTS}/logs/release/release.log",
     benchmark:

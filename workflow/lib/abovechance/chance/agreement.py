@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from abovechance.core.arrays import Floats, Ints
+from abovechance.core.columns import Column
 from abovechance.core.resampling import times_drawn
+from abovechance.core.tables import Tables, TableSchema
 
 PREDICTORS = ("standard", "maximum")
 # What of the table ``outcomes`` is needed here; of the table ``guessers``, the set besides.
@@ -15,6 +19,53 @@ NEEDED = (
     *("above_standard", "above_maximum", "standard_log_below", "maximum_log_below"),
 )
 OF_GUESSERS = ("set", *NEEDED)
+AGREEMENT = {
+    "predictor": Column.text("the baseline: 'standard' or 'maximum'"),
+    "outcomes": Column.whole("number of splits and settings"),
+    "held_up": Column.share("share of them above chance on test"),
+    "accuracy": Column.share("share of correct decisions to be above the baseline"),
+    "precision": Column.share("share of decisions 'above' that hold on test"),
+    "recall": Column.share("share of outcomes above chance on test that are decided as 'above'"),
+    "auroc": Column.share("area under the ROC curve of the decision"),
+    "aupr": Column.share("area under the precision-recall curve of the decision"),
+    "tail_auroc": Column.number("area under the ROC curve of the tail probability as a score (log F^t)"),
+    "tail_aupr": Column.number("area under its precision-recall curve"),
+}
+BESIDE = ("accuracy", "auroc", "tail_auroc")  # what guessers are shown with
+
+
+def _heldout_by(by: str, columns: Mapping[str, Column]) -> TableSchema:
+    guessers = {
+        f"guessers_{name}": Column.number(f"{name} of random guessers, mean over their sets")
+        for name in BESIDE
+    }
+    rows = f"One row per {by} and baseline."
+    return TableSchema(f"heldout_by_{by}", {**columns, **AGREEMENT, **guessers}, rows)
+
+
+HELDOUT_BY_PROMPTS = _heldout_by(
+    "prompts",
+    {
+        "asked": Column.whole("requested number of prompts; rows that repeat the one before are left out"),
+        "prompts": Column.whole("the largest number of these that a setting had"),
+    },
+)
+HELDOUT_BY_MODEL = _heldout_by("model", {"model": Column.text("name of the model")})
+HELDOUT_BY_TASK = _heldout_by("task", {"task": Column.text("name of the task")})
+HELDOUT_DIFFERENCE = TableSchema(
+    "heldout_difference",
+    {
+        "measure": Column.text("the measure of agreement"),
+        "standard": Column.number("its value for the standard baseline"),
+        "maximum": Column.number("its value for the maximum baseline"),
+        "difference": Column.number("maximum minus standard"),
+        "low": Column.number(
+            "lower end of its 95 % interval by resampling tasks; missing with fewer than five"
+        ),
+        "high": Column.number("upper end of the interval"),
+    },
+    "One row per measure, for choices from the most prompts.",
+)
 
 
 def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
@@ -66,7 +117,7 @@ def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         for key, group in groups
         for predictor in PREDICTORS
     ]
-    return pd.DataFrame(rows, columns=[*by, *_COLUMNS])
+    return pd.DataFrame(rows, columns=[*by, *AGREEMENT])
 
 
 def of_guessers(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -90,12 +141,6 @@ def with_ranks(table: pd.DataFrame) -> pd.DataFrame:
         for predictor in PREDICTORS
     }
     return table.assign(**ranks)
-
-
-_COLUMNS = [
-    *("predictor", "outcomes", "held_up", "accuracy", "precision", "recall"),
-    *("auroc", "aupr", "tail_auroc", "tail_aupr"),
-]
 
 
 def _score(table: pd.DataFrame, predictor: str) -> Floats:
@@ -253,3 +298,31 @@ def _area_by_task(score: Floats, truth: np.ndarray, tasks: Ints, weights: Floats
     ordered = np.einsum("ra,ab,rb->r", weights, right, weights)
     found: Floats = np.divide(ordered, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
     return found
+
+
+def heldout_tables(outcomes: pd.DataFrame, guessers: pd.DataFrame) -> Tables:
+    """Return how validation agrees with held-out test: by number of prompts, by model, by task and in total.
+
+    Parameters
+    ----------
+    outcomes
+        The table ``outcomes``.
+    guessers
+        The table ``guessers``.
+    """
+    most, guessed = most_prompts(outcomes), most_prompts(guessers)
+    by_prompts = _beside_guessers(agreement_by_prompts(outcomes), guessers, "asked")
+    return [
+        (HELDOUT_BY_PROMPTS, by_prompts),
+        (HELDOUT_BY_MODEL, _beside_guessers(agreement(most, ["model"]), guessed, "model")),
+        (HELDOUT_BY_TASK, _beside_guessers(agreement(most, ["task"]), guessed, "task")),
+        (HELDOUT_DIFFERENCE, difference(most)),
+    ]
+
+
+def _beside_guessers(found: pd.DataFrame, guessers: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Agreement with what guessers have of it."""
+    keys = [by, "predictor"]
+    beside = of_guessers(guessers, [by])[[*keys, *BESIDE]]
+    beside = beside.rename(columns={name: f"guessers_{name}" for name in BESIDE})
+    return found.merge(beside, on=keys, how="left")

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from abovechance.chance.baseline import RandomBaseline
 from abovechance.chance.best_of import BestOf
 from abovechance.chance.verdicts import judge
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.columns import Column
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.response_matrix import ResponseMatrix
@@ -29,28 +29,42 @@ OUTCOMES = TableSchema(
     "outcomes",
     {
         **setting_columns(),
-        "split": pa.int64(),
-        "asked": pa.int64(),
-        "prompts": pa.int64(),
-        "prompt": pa.int64(),
-        "validation_examples": pa.int64(),
-        "validation_accuracy": pa.float64(),
-        "standard_baseline": pa.float64(),
-        "maximum_baseline": pa.float64(),
-        "standard_tail": pa.float64(),
-        "maximum_tail": pa.float64(),
-        "standard_log_below": pa.float64(),
-        "maximum_log_below": pa.float64(),
-        "above_standard": pa.bool_(),
-        "above_maximum": pa.bool_(),
-        "test_examples": pa.int64(),
-        "test_accuracy": pa.float64(),
-        "test_baseline": pa.float64(),
-        "above_on_test": pa.bool_(),
+        "split": Column.whole("number of the split, from 0"),
+        "asked": Column.whole("requested number of prompts to choose from"),
+        "prompts": Column.whole("number of prompts chosen from, if fewer exist"),
+        "prompt": Column.whole("prompt with the best validation accuracy; the first of several"),
+        "validation_examples": Column.whole("examples of the validation split"),
+        "validation_accuracy": Column.share("accuracy of the chosen prompt on the validation split"),
+        "standard_baseline": Column.share("expected accuracy of one random guesser on the validation split"),
+        "maximum_baseline": Column.share("expected accuracy of the best of as many guessers as prompts"),
+        "standard_tail": Column.tail(
+            "probability that one guesser does at least as well on the validation split"
+        ),
+        "maximum_tail": Column.tail("probability that the best of as many guessers does at least as well"),
+        "standard_log_below": Column.number(
+            "log probability that one guesser does worse; it separates large tails"
+        ),
+        "maximum_log_below": Column.number("log probability that the best of as many guessers does worse"),
+        "above_standard": Column.flag("whether the validation accuracy is above the standard baseline"),
+        "above_maximum": Column.flag("whether the validation accuracy is above the maximum baseline"),
+        "test_examples": Column.whole("examples of the held-out test split"),
+        "test_accuracy": Column.share("accuracy of the chosen prompt on the test split"),
+        "test_baseline": Column.share("expected accuracy of one random guesser on the test split"),
+        "above_on_test": Column.flag("whether the test accuracy is above its baseline"),
     },
+    "One row per split and number of prompts.",
+    file="heldout/outcomes/<model>.parquet",
 )
 
-GUESSERS = TableSchema("guessers", {**OUTCOMES.columns, "set": pa.int64()})
+GUESSERS = TableSchema(
+    "guessers",
+    {
+        **OUTCOMES.columns,
+        "set": Column.whole("number of the set of guessers; each set is a study of its own"),
+    },
+    "One row per split, number of prompts and set, with random guessers in place of prompts.",
+    file="heldout/guessers/<model>.parquet",
+)
 
 # Where more different baselines than this come together, splits are taken in smaller groups.
 FEW_BASELINES = 64

@@ -19,13 +19,13 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from abovechance.chance.baseline import RandomBaseline
 from abovechance.chance.gold import Gold
 from abovechance.chance.lower_bound import lower_bounds
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.columns import Column
 from abovechance.core.estimates import ALPHA
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, setting_of
@@ -37,17 +37,29 @@ RANDOMIZATION = TableSchema(
     "randomization",
     {
         **setting_columns(),
-        "prompt": pa.int64(),
-        "statistic": pa.string(),
-        "value": pa.float64(),
-        "adjusted_tail": pa.float64(),
-        "best_tail": pa.float64(),
-        "lower_bound": pa.float64(),
-        "permuted": pa.float64(),
-        "fixed": pa.float64(),
-        "power": pa.float64(),
-        "clusters": pa.int64(),
+        "prompt": Column.whole("number of the prompt, from 0"),
+        "statistic": Column.text("'accuracy' or 'macro_f1'"),
+        "value": Column.share("the prompt's value of the statistic"),
+        "adjusted_tail": Column.tail(
+            "p-value of the prompt, adjusted for all prompts (Westfall and Young, step-down)"
+        ),
+        "best_tail": Column.tail("p-value of the setting's best prompt"),
+        "lower_bound": Column.number(
+            "lower confidence bound of the prompt's accuracy, 95 % for all prompts together"
+        ),
+        "permuted": Column.share("share of examples with a choice that other examples have too"),
+        "fixed": Column.share(
+            "share of examples whose gold answer is the same in all draws; if all, tails are missing"
+        ),
+        "power": Column.share(
+            "probability that the test rejects at 0.05 for a prompt with this accuracy that is correct on "
+            "a random "
+            "subset of examples"
+        ),
+        "clusters": Column.whole("number of clusters of examples"),
     },
+    "One row per prompt and statistic of the randomization test.",
+    file="randomization/<model>.parquet",
 )
 
 

@@ -14,10 +14,26 @@ from abovechance.chance.baseline import RandomBaseline, check_prompts
 from abovechance.chance.best_of import BestOf, accuracy_of, is_above, score_of
 from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.rounding import Correct, as_fraction
+from abovechance.core.columns import Column
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, by_setting
 
 POSITIONS = ("below", "between", "above")
+ADJUSTED = {
+    "bh_tail": Column.tail("maximum_tail, adjusted for the number of settings (Benjamini and Hochberg)"),
+    "by_tail": Column.tail("maximum_tail, adjusted for the number of settings (Benjamini and Yekutieli)"),
+    "holm_tail": Column.tail("maximum_tail, adjusted for the number of settings (Holm)"),
+}
+JUDGED = {
+    "standard_baseline": Column.share("expected accuracy of one random guesser"),
+    "maximum_baseline": Column.share("expected accuracy of the best of as many random guessers as prompts"),
+    "standard_tail": Column.tail("probability that one guesser does at least as well"),
+    "maximum_tail": Column.tail(
+        "probability that the best of as many guessers as prompts does at least as well"
+    ),
+    **ADJUSTED,
+    "guessing_above": Column.share("probability that the best of as many guessers is 'above'"),
+}
 
 
 def judge(score: ArrayLike, standard: ArrayLike, maximum: ArrayLike) -> Any:
@@ -244,7 +260,7 @@ def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
-    """One row per setting: the first columns of ``verdicts.csv``, in the order of the table ``accuracy``.
+    """Return the first columns of the table ``verdicts``, in the order of the table ``accuracy``.
 
     The conclusions are those of each setting by itself, without a randomization test. If there are several
     settings or other tests, ``with_conclusions`` gives those that follow from all.

@@ -11,7 +11,7 @@ import typer
 
 from abovechance.chance import planning
 from abovechance.chance.baseline import MOST_PROMPTS, RandomBaseline
-from abovechance.chance.verdicts import Verdict
+from abovechance.chance.verdicts import JUDGED, Verdict
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import (
     Alpha,
@@ -78,7 +78,7 @@ def baseline(
             "standard_baseline": guesser.standard,
             "maximum_baseline": guesser.maximum(prompts),
         }
-    show(pd.DataFrame([found]), as_json, upright=True)
+    show(pd.DataFrame([found]), as_json, upright=True, columns=JUDGED)
 
 
 @app.command(

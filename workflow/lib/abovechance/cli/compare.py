@@ -31,6 +31,7 @@ from abovechance.compare.study import (
     seed_components,
 )
 from abovechance.compare.two_models import POWER, Comparison, compare as compare_two
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Estimate
 from abovechance.core.reading import read_yaml
@@ -314,6 +315,9 @@ def _row(difference: Estimate) -> dict[str, float]:
     }
 
 
+NEEDED = {"needed": Column.whole("number of examples needed to find a difference of this size")}
+
+
 def _flat(pair: Comparison) -> dict[str, Any]:
     """A comparison as a row of a table."""
     unpaired = pair.unpaired
@@ -400,7 +404,7 @@ def _tell(found: dict[str, Any]) -> None:
         if found["headline"]["about"]:
             only = "these trainings" if "over_seeds" in found else "these prompts"
             typer.echo(f"For {only} only, and examples like these:\n")
-        show(found["comparison"], as_json=False, upright=True)
+        show(found["comparison"], as_json=False, upright=True, columns=NEEDED)
     else:
         if found["about"]:
             typer.echo(_about(found["about"]).rstrip() + "\n")

@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 import typer
 
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing, write_csv
 from abovechance.core.untrusted import printable
 from abovechance.shown.tables import readable
 
 
-def show(table: pd.DataFrame, as_json: bool, upright: bool = False) -> None:
-    """Print a table for people, or as JSON: one object, or a list of rows."""
+def show(
+    table: pd.DataFrame,
+    as_json: bool,
+    upright: bool = False,
+    columns: Mapping[str, Column] = MappingProxyType({}),
+) -> None:
+    """Print a table for people, or as JSON: one object, or a list of rows.
+
+    Parameters
+    ----------
+    upright
+        Whether to print a row below another row, as lines of names and values.
+    columns
+        The declared columns.
+    """
     if as_json:
         rows = as_rows(table)
         typer.echo(json.dumps(rows[0] if upright else rows, indent=2))
         return
-    shown = readable(table)
+    shown = readable(table, columns)
     if upright:
         width = max(map(len, shown.columns))
         typer.echo("\n".join(f"{name:<{width}}  {shown[name].iloc[0]}" for name in shown.columns))

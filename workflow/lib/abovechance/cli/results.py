@@ -14,7 +14,7 @@ import typer
 from abovechance.chance import published_scores
 from abovechance.chance.conclusion import in_words, with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
-from abovechance.chance.verdicts import verdicts
+from abovechance.chance.verdicts import JUDGED, verdicts
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import (
     BestOfPrompts,
@@ -93,7 +93,7 @@ def check(
         judged = verdicts(accuracy, prompts)
         judged = with_conclusions(with_adjusted(judged) if len(judged) > 1 else judged)
         judged.insert(len(SETTING), "metric", [metrics[setting] for setting, _ in by_setting(judged)])
-    show(judged if as_json else judged.drop(columns=FOR_PROGRAMS, errors="ignore"), as_json)
+    show(judged if as_json else judged.drop(columns=FOR_PROGRAMS, errors="ignore"), as_json, columns=JUDGED)
     if not as_json:
         typer.echo("\n" + " ".join([*in_words(judged, "score"), *_metric_in_words(judged)]))
 

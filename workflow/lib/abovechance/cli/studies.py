@@ -51,7 +51,7 @@ def cost(
     as_json: Json = False,
 ) -> None:
     """What a study will cost, as `make cost` counted it, and what it has cost so far."""
-    from abovechance.core.files import read_csv
+    from abovechance.core.tables import read_table
     from abovechance.scoring.ledgers import ledgers_in, spent
     from abovechance.shown.costs import changed_since, in_words, of_machines, of_models
     from abovechance.study.installed import resolved_file
@@ -60,8 +60,8 @@ def cost(
     if folder.is_file():
         config = resolved_file(folder)
         folder = Path("results", config["study"])
-    tables = {name: folder / "cost" / f"{name}.csv" for name in ("estimate", "machines")}
-    found = {name: read_csv(path) for name, path in tables.items() if path.is_file()}
+    tables = {name: folder / "cost" / f"{name}.parquet" for name in ("estimate", "machines")}
+    found = {name: read_table(path) for name, path in tables.items() if path.is_file()}
     if ledgers := ledgers_in(folder / "cost"):  # as they are now, of jobs that are at work too
         found["spent"] = spent(ledgers)
     if not found:

@@ -14,7 +14,7 @@ from abovechance.cli.options import Chance, FigureFile, Json, Results
 from abovechance.cli.output import check_writable, counted, expanded, show, tell_note, write_figure
 from abovechance.core.errors import InputError, nearest
 from abovechance.variance.evaluations import in_percent, read_evaluations
-from abovechance.variance.summary import of_evaluations
+from abovechance.variance.summary import SERIES, of_evaluations
 
 FIGURES = (".png", ".pdf")
 MOST = 24  # panels of a figure
@@ -65,7 +65,7 @@ def variance(
     if path:
         _draw(table, path)
     shown = found.drop(columns=[] if found["left_out"].any() else ["left_out"])
-    show(found if as_json else shown.dropna(axis="columns", how="all"), as_json)
+    show(found if as_json else shown.dropna(axis="columns", how="all"), as_json, columns=SERIES.columns)
     if not as_json:
         runs = table[["model", "seed", "checkpoint"]].drop_duplicates()
         typer.echo(

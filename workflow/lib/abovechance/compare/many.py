@@ -16,13 +16,35 @@ from abovechance.compare.prompts import over_prompts
 from abovechance.compare.seeds import over_seeds
 from abovechance.compare.two_models import difference_test, exchanged
 from abovechance.core.arrays import Floats
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Estimate
 from abovechance.core.resampling import cluster_sums, times_drawn
 
 DRAWS = 2000
-PAIRS = ["first", "second", "difference", "error", "low", "high", "p", "holm", "bh", "flips"]
-RANKS = ["model", "score", "rank", "rank_low", "rank_high", "groups", "best"]
+PAIRS = {
+    "first": Column.text("the better model"),
+    "second": Column.text("the other model"),
+    "difference": Column.number("mean score of first minus second"),
+    "error": Column.number("standard error of the difference"),
+    "low": Column.number("lower end of an interval that holds for all pairs of a task simultaneously"),
+    "high": Column.number("upper end of the interval"),
+    "p": Column.number("p-value of no difference"),
+    "holm": Column.number("p-value adjusted for all pairs of all tasks (Holm)"),
+    "bh": Column.number("p-value adjusted for all pairs of all tasks (Benjamini and Hochberg)"),
+    "flips": Column.share("share of draws in which the order is reversed"),
+}
+RANKS = {
+    "model": Column.text("name of the model"),
+    "score": Column.number("mean score over prompts and examples"),
+    "rank": Column.whole("rank by score; 1 is best"),
+    "rank_low": Column.whole(
+        "lowest rank the model may have, with 95 % confidence for all models simultaneously"
+    ),
+    "rank_high": Column.whole("highest rank the model may have"),
+    "groups": Column.text("letters; models that share one cannot be distinguished", lacking=""),
+    "best": Column.share("share of draws in which the model is the best; missing if it may have any rank"),
+}
 
 
 class Drawn(NamedTuple):
@@ -376,7 +398,7 @@ def pairs(drawn: Drawn, names: Sequence[str], confidence: float = CONFIDENCE) ->
     if drawn.middle is not None:  # of accuracies
         table = table.assign(low=table["low"].clip(-1), high=table["high"].clip(upper=1))
     table = table.assign(holm=adjusted(table["p"], "holm"), bh=adjusted(table["p"], "bh"))
-    return table[PAIRS]
+    return table[[*PAIRS]]
 
 
 def _p(drawn: Drawn, one: int, other: int, difference: float, error: float) -> float:

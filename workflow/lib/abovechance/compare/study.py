@@ -8,28 +8,58 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import many
 from abovechance.compare.components import variance_components
 from abovechance.compare.prompts import TRUSTED_PROMPTS
 from abovechance.compare.responses import ONE, Responses, arrange
+from abovechance.core.columns import Column
 from abovechance.core.estimates import CONFIDENCE
-from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
+from abovechance.core.tables import TableSchema, setting_columns
 
 ANSWERS = TableSchema(
     "answers",
     {
-        **setting_columns(category=True),
-        "example": CATEGORY,
-        "prompts": pa.int64(),
-        "correct": pa.float64(),
+        **setting_columns(many=True),
+        "example": Column.category("id of the example"),
+        "prompts": Column.whole("number of prompts that are evaluated on the example"),
+        "correct": Column.share("share of these prompts with a correct prediction"),
     },
+    "One row per setting and example.",
+    file="answers/<model>.parquet",
 )
 
 
-SEED_COMPONENTS = ["model", "seeds", "prompts", "examples", "of", "variance", "share", "deviation"]
+_TASK = {"task": Column.text("name of the task"), "shots": Column.whole("demonstrations of a prompt")}
+MODELS = TableSchema(
+    "models",
+    {
+        "shots": Column.whole("demonstrations of a prompt"),
+        "tasks": Column.whole("number of tasks that all models have"),
+        **many.RANKS,
+    },
+    "One row per number of shots and model, for the mean over tasks.",
+)
+MODEL_RANKS = TableSchema("model_ranks", _TASK | many.RANKS, "One row per task, number of shots and model.")
+MODEL_PAIRS = TableSchema(
+    "model_pairs", _TASK | many.PAIRS, "One row per task, number of shots and pair of models."
+)
+SEED_COMPONENTS = {
+    "model": Column.text("name of the model"),
+    "seeds": Column.whole("number of training seeds"),
+    "prompts": Column.whole("number of prompts"),
+    "examples": Column.whole("number of examples that all prompts are evaluated on"),
+    "of": Column.text("source of the variance: seeds, prompts, examples, or their interaction"),
+    "variance": Column.number("variance component of a single answer; a little below 0 if there is none"),
+    "share": Column.share("share of the sum of components"),
+    "deviation": Column.number("standard deviation this source adds to the mean of all answers"),
+}
+SEEDS = TableSchema(
+    "seeds",
+    _TASK | SEED_COMPONENTS,
+    "One row per task, model and source of variance, at the last checkpoint.",
+)
 
 
 def answers(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -95,9 +125,9 @@ def of_study(
         pairs.append(many.pairs(drawn, found.models).assign(task=found.task, shots=found.shots))
     overall = [over.ranks.assign(shots=over.shots, tasks=len(over.tasks)) for over in over_tasks(tasks)]
     return Compared(
-        _joined(overall, ["shots", "tasks"], many.RANKS),
-        _joined(ranks, ["task", "shots"], many.RANKS),
-        with_tasks_adjusted(_joined(pairs, ["task", "shots"], many.PAIRS)),
+        MODELS.together(overall),
+        MODEL_RANKS.together(ranks),
+        with_tasks_adjusted(MODEL_PAIRS.together(pairs)),
     )
 
 
@@ -196,7 +226,7 @@ def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]
         for _, own in as_trainings(rows, trainings).groupby("model", sort=False)
         for found in arrange(own, least=1)
     ]
-    return _joined(parts, ["task", "shots"], SEED_COMPONENTS)
+    return SEEDS.together(parts)
 
 
 def seed_components(found: Responses) -> pd.DataFrame:
@@ -218,10 +248,4 @@ def seed_components(found: Responses) -> pd.DataFrame:
                 complete, factors = complete[:, 0], ["seeds", "examples"]
             counts = {"model": model, "seeds": seeds, "prompts": prompts, "examples": examples}
             parts.append(variance_components(complete, factors).assign(**counts))
-    return _joined(parts, [], SEED_COMPONENTS)
-
-
-def _joined(parts: list[pd.DataFrame], first: list[str], columns: list[str]) -> pd.DataFrame:
-    if not parts:
-        return pd.DataFrame(columns=[*first, *columns])
-    return pd.concat(parts, ignore_index=True)[[*first, *columns]]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*SEED_COMPONENTS])

@@ -146,38 +146,6 @@ def _no_formula(value: object) -> object:
     return f"'{value}" if is_formula else value
 
 
-# Columns of names, which may look like numbers, or like what other programs write for nothing.
-NAMES = ("model", "task", "base", "tuned", "machine", "weights", "suite", "best_of", "of")
-
-
-def read_csv(path: str | Path, missing: Sequence[str] = ("",)) -> pd.DataFrame:
-    """A CSV of ``write_csv``: names are texts, whatever they look like.
-
-    Parameters
-    ----------
-    missing
-        What stands for a number that is missing.
-
-    Raises
-    ------
-    InputError
-        If it is not as it was written.
-    """
-    try:
-        table = pd.read_csv(
-            path, keep_default_na=False, na_values=[*missing], dtype=dict.fromkeys(NAMES, "object")
-        )
-        texts = table.select_dtypes(include=["object", "str"]).columns
-        return table.assign(**{name: table[name].map(_as_was, na_action="ignore") for name in texts})
-    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: is damaged ({error}); delete it and run again") from None
-
-
-def _as_was(value: object) -> object:
-    escaped = isinstance(value, str) and value.startswith("'") and FORMULA.match(value)
-    return value[1:] if escaped and isinstance(value, str) else value
-
-
 def file_name(text: str) -> str:
     """A name that can be a part of a file's: the text itself, or what of it can, and a digest.
 

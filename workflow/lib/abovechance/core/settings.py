@@ -42,6 +42,12 @@ class Setting(NamedTuple):
 
 
 SETTING = list(Setting._fields)
+# what tables' columns of these names say
+MEANINGS = {
+    "model": "as the study names it",
+    "task": "as the study names it",
+    "shots": "demonstrations of a prompt",
+}
 
 
 def setting_of(rows: pd.DataFrame) -> Setting:

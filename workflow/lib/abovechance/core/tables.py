@@ -1,9 +1,9 @@
 """Parquet tables with declared columns, which say what they were made from.
 
-A table's columns are declared beside what makes it, as a ``TableSchema``. The facts that a file was made
-from stand in its metadata under the key ``made_from``. Parquet's own checksums are of pages alone, and not of
-what says which columns there are, so a checksum of the whole file stands in its metadata too: of a file in
-which a single bit has changed, nothing is read.
+A table's columns are declared in the module that makes it, as a ``TableSchema``, and the file holds their
+meanings. The facts that a file was made from are in its metadata under the key ``made_from``. Parquet's own
+checksums cover pages, but not the footer, so a checksum of the whole file is in its metadata too: a file in
+which a single bit has changed is not read.
 """
 
 from __future__ import annotations
@@ -21,22 +21,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing
 from abovechance.core.provenance import versions
-from abovechance.core.settings import Setting
+from abovechance.core.settings import MEANINGS, Setting
 from abovechance.core.untrusted import MOST_MEMBER, check_regular
 
-_ARROW = {str: pa.string(), int: pa.int64()}
-# for texts that stand in many rows
-CATEGORY = pa.dictionary(pa.int32(), pa.string())
 
-
-def setting_columns(category: bool = False) -> dict[str, pa.DataType]:
+def setting_columns(many: bool = False) -> dict[str, Column]:
     """The columns that name a setting; its texts as categories where each stands in many rows."""
     hints = get_type_hints(Setting)
-    arrow = _ARROW | ({str: CATEGORY} if category else {})
-    return {name: arrow[hints[name]] for name in Setting._fields}
+    of_type = {str: Column.category if many else Column.text, int: Column.whole}
+    return {name: of_type[hints[name]](meaning) for name, meaning in MEANINGS.items()}
 
 
 @dataclass(frozen=True)
@@ -48,33 +45,42 @@ class TableSchema:
     name
         What the table is called, in messages and in results/README.md.
     columns
-        {column: Arrow type}, in the order in which files have them.
+        {name: column}, in the order in which files have them.
+    rows
+        What a row is, in a sentence.
+    file
+        The file in a study's folder; ``tables/<name>`` if it is one of the tables for people.
     """
 
     name: str
-    columns: Mapping[str, pa.DataType]
+    columns: Mapping[str, Column]
+    rows: str
+    file: str = ""
 
     @cached_property
     def arrow(self) -> pa.Schema:
         """The columns as Arrow has them."""
-        return pa.schema(dict(self.columns))
+        return pa.schema([column.field(name) for name, column in self.columns.items()])
 
     def to_arrow(self, table: pd.DataFrame) -> pa.Table:
-        """The table with exactly these columns and types.
+        """The table with exactly these columns and types, without optional ones that it lacks.
 
         Raises
         ------
         ValueError
             If it has other columns.
         """
-        if set(table.columns) != set(self.columns):
+        needed = {name for name, column in self.columns.items() if not column.optional}
+        if not needed <= {*table.columns} <= {*self.columns}:
             raise ValueError(f"{self.name} has columns {sorted(table.columns)}, not {sorted(self.columns)}")
-        return pa.Table.from_pandas(table[list(self.columns)], self.arrow, preserve_index=False)
+        schema = pa.schema([field for field in self.arrow if field.name in table])
+        return pa.Table.from_pandas(table[schema.names], schema, preserve_index=False)
 
     def together(self, tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-        """One table of several, which may be none."""
+        """One table of several, which may be none, with its columns in their order."""
         found = [*tables]
-        return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*self.columns])
+        names = [*self.columns]
+        return pd.concat(found, ignore_index=True)[names] if found else pd.DataFrame(columns=names)
 
     def write(self, table: pd.DataFrame, path: Path, made_from: Mapping[str, Any]) -> None:
         """Write a table as Parquet, with what it was made from in its metadata."""
@@ -99,6 +105,10 @@ class TableSchema:
 
                 yield write
             _seal(beside)
+
+
+# a job's tables with their schemas
+Tables = Sequence[tuple[TableSchema, pd.DataFrame]]
 
 
 def _metadata(made_from: Mapping[str, Any]) -> dict[str, str]:
@@ -175,6 +185,18 @@ def read_table(path: Path) -> pd.DataFrame:
         if pa.types.is_list(field.type):
             frame[field.name] = table[field.name].to_pylist()
     return frame
+
+
+def columns_of(path: Path) -> dict[str, Column]:
+    """What a file says of its columns.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    with reading(path):
+        return {field.name: Column.of(field) for field in pq.read_schema(path)}
 
 
 def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame:

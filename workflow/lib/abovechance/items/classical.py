@@ -11,12 +11,20 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Floats, Ints
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.two_way import adjusted_means
 
 ROUNDING = 1e-12
 BLOCK = 512  # items whose covariances are held at once
-ITEMS = ["rows", "difficulty", "deviation", "discrimination", "corrected", "constant"]
+ITEMS = {
+    "rows": Column.whole("number of rows that have the item"),
+    "difficulty": Column.number("mean score; higher is easier"),
+    "deviation": Column.number("standard deviation of the score over rows"),
+    "discrimination": Column.number("Pearson's correlation of the item with the overall score"),
+    "corrected": Column.number("Pearson's correlation of the item with the score on the remaining items"),
+    "constant": Column.flag("whether all rows have the same score"),
+}
 
 
 def checked(matrix: ArrayLike, every_item: bool = True) -> Floats:
@@ -103,7 +111,7 @@ def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.Da
             ),
             "constant": constant,
         },
-        columns=ITEMS,
+        columns=[*ITEMS],
     )
 
 

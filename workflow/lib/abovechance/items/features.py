@@ -6,30 +6,43 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from scipy import stats
 
 from abovechance.core.arrays import Floats
+from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
 from abovechance.pvi.table import labels_of
 
 EXAMPLE_FEATURES = TableSchema(
     "example_features",
     {
-        "task": pa.string(),
-        "example": pa.string(),
-        "answer": pa.string(),
-        "subtask": pa.string(),
-        "length": pa.float64(),
-        "choices": pa.float64(),
-        "input": pa.string(),
+        "task": Column.text("name of the task"),
+        "example": Column.text("id of the example"),
+        "answer": Column.text("the correct choice", lacking=""),
+        "subtask": Column.text("name of the subtask", lacking=""),
+        "length": Column.number("length of the text in characters"),
+        "choices": Column.number("number of choices"),
+        "input": Column.text("the input text", lacking=""),
     },
+    "One row per example. In a release, several examples share an id; the row has what they have in common.",
+    file="example_features.parquet",
 )
 GROUPS, NUMBERS = ("answer", "subtask"), ("difficulty", "length", "choices")
 LEAST = 5  # examples of a group, for it to count as one; the others are one together
 OTHERS = "others"
 PERMUTATIONS = 999
-ASSOCIATIONS = ["feature", "items", "kinds", "r", "share", "p"]
+ASSOCIATIONS = {
+    "feature": Column.text("name of the feature"),
+    "items": Column.whole("number of items that are not constant"),
+    "kinds": Column.whole(
+        "number of distinct values of a text; values with fewer than five examples count as one"
+    ),
+    "r": Column.number("Spearman's correlation of a number with corrected discrimination"),
+    "share": Column.number(
+        "share of the variance of discrimination between values of a text (epsilon squared)"
+    ),
+    "p": Column.number("p-value by permutation"),
+}
 
 
 def features(tasks: Mapping[str, pd.DataFrame], numbers_alone: bool = False) -> pd.DataFrame:
@@ -110,7 +123,7 @@ def associations(items: pd.DataFrame, column: str = "corrected", seed: int = 0) 
         if len(own) > 2 and own[name].nunique() > 1 and own[column].nunique() > 1:
             r, p = _spearman(own[name].to_numpy(dtype=float), own[column].to_numpy(dtype=float), seed)
             rows.append({"feature": name, "items": len(own), "r": r, "p": p})
-    return pd.DataFrame(rows, columns=ASSOCIATIONS).astype(
+    return pd.DataFrame(rows, columns=[*ASSOCIATIONS]).astype(
         {"items": int, "kinds": float, "r": float, "share": float, "p": float}
     )
 

@@ -9,19 +9,42 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.arrays import Floats
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items.classical import ITEMS, item_statistics, reliability, rest_scores
-from abovechance.items.features import associations, grouped
+from abovechance.items.features import EXAMPLE_FEATURES, associations, grouped
 from abovechance.items.splits import HELD_OUT, at_random
 
 FEWEST = 5  # rows, of which a correlation is said
 ROW = ["model", "shots", "prompt"]
-KNOWN = ["answer", "subtask", "length", "choices"]
-SHORT = [
-    *("models", "rows", "items", "difficulty", "alpha", "constant", "negative", "discrimination"),
-    *("balanced", "halves", "best_and_rest", "by_answer"),
-]
-LISTED = ["task", "example", *ITEMS, "balanced", "half", "other_half", "rest", "best", *KNOWN]
+KNOWN = {name: EXAMPLE_FEATURES.columns[name] for name in ("answer", "subtask", "length", "choices")}
+SHORT = {
+    "models": Column.whole("number of models"),
+    "rows": Column.whole("number of rows: models, numbers of shots and prompts"),
+    "items": Column.whole("number of items (examples)"),
+    "difficulty": Column.number("mean of the items' difficulty (mean score)"),
+    "alpha": Column.number("Cronbach's alpha"),
+    "constant": Column.whole("number of items that all rows answer alike"),
+    "negative": Column.whole("number of other items that better rows fail more often"),
+    "discrimination": Column.number("mean corrected discrimination of items that are not constant"),
+    "balanced": Column.number("mean balanced discrimination: each answer counts alike in the overall score"),
+    "halves": Column.number("correlation of discrimination between two random halves of the rows"),
+    "best_and_rest": Column.number(
+        "correlation of discrimination between the best fifth of the rows and the rest"
+    ),
+    "by_answer": Column.number("share of the variance of discrimination that is between correct answers"),
+}
+LISTED = {
+    "task": Column.text("name of the task"),
+    "example": Column.text("id of the example"),
+    **ITEMS,
+    "balanced": Column.number("corrected, with an overall score in which each answer counts alike"),
+    "half": Column.number("corrected, in a random half of the rows"),
+    "other_half": Column.number("corrected, in the other half"),
+    "rest": Column.number("corrected, in the rows outside the best fifth"),
+    "best": Column.number("corrected, in the best fifth of the rows"),
+    **KNOWN,
+}
 
 
 class Matrix(NamedTuple):
@@ -107,7 +130,7 @@ def items_of(matrix: Matrix, features: pd.DataFrame | None = None, seed: int = 0
     found["balanced"] = np.nan
     if found["answer"].notna().all() and (answers := grouped(found["answer"])).nunique() > 1:
         found["balanced"] = item_statistics(matrix.scores, answers)["corrected"].to_numpy()
-    return found[LISTED].sort_values(["constant", "corrected"], kind="stable", ignore_index=True)
+    return found[[*LISTED]].sort_values(["constant", "corrected"], kind="stable", ignore_index=True)
 
 
 def discrimination(scores: Floats) -> Floats:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from abovechance.core.arrays import Floats
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items.classical import checked
 from abovechance.items.response_theory import (
@@ -21,7 +22,12 @@ from abovechance.items.response_theory import (
 
 HELD_OUT = 0.1  # of the responses
 SIMULATIONS = 20
-HELD_OUT_FIT = ["model", "dimensions", "log_loss", "accuracy"]
+HELD_OUT_FIT = {
+    "model": Column.text("model of the responses"),
+    "dimensions": Column.whole("number of abilities"),
+    "log_loss": Column.number("mean log loss of the held-out responses; lower is better", "nats"),
+    "accuracy": Column.share("share of held-out responses that are the likelier one"),
+}
 
 
 class TooFewError(InputError):
@@ -74,7 +80,7 @@ def held_out(
         own = np.clip(probability[tuple(chosen.T)], 1e-9, 1 - 1e-9)
         loss = -np.where(response, np.log(own), np.log1p(-own)).mean()
         found.append([name, count, float(loss), float(((own > 0.5) == response).mean())])
-    return pd.DataFrame(found, columns=HELD_OUT_FIT)
+    return pd.DataFrame(found, columns=[*HELD_OUT_FIT])
 
 
 def _foreseen(train: Floats, dimensions: tuple[int, ...]) -> Iterator[tuple[str, int, Floats]]:

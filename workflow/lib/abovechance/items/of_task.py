@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from abovechance.core.arrays import Floats, Ints
+from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
 from abovechance.items import model_fit, response_theory, smaller
 from abovechance.items.features import ASSOCIATIONS, associations
@@ -22,27 +22,52 @@ from abovechance.items.series_rows import SeriesRows
 from abovechance.items.splits import FOLDS, at_random, by_group, by_score
 
 MOST_MISSING = 0.2  # of rows, that lack an item which may be taken away; and of these items, in a row
-PARAMETERS = ["a", "a_error", "b", "b_error", "rmsd", "rmsd_95"]
+PARAMETERS = {
+    "a": Column.number("discrimination in the two-parameter model"),
+    "a_error": Column.number("standard error of a"),
+    "b": Column.number("difficulty in the two-parameter model"),
+    "b_error": Column.number("standard error of b"),
+    "rmsd": Column.number("root mean squared deviation of responses from the item's curve, in probability"),
+    "rmsd_95": Column.number("95 % quantile of rmsd for responses simulated from the model"),
+}
 LEAST_ROWS, LEAST_ITEMS = 10, 10  # for splits
 RANDOM, BEST, NEW = "random rows", "best rows", "new models"
 
-_TEXTS = ("task", "example", "answer", "subtask", "feature", "model", "split", "method", "question", "way")
-_WHOLE = ("models", "rows", "items", "constant", "negative", "removed", "evaluations", "dimensions")
-
-
-def _schema(name: str, columns: Sequence[str], **types: pa.DataType) -> TableSchema:
-    """A table of a task, whose columns are numbers but for those that are known as something else."""
-    known = dict.fromkeys(_TEXTS, pa.string()) | dict.fromkeys(_WHOLE, pa.int64()) | types
-    return TableSchema(name, {column: known.get(column, pa.float64()) for column in ("task", *columns)})
-
-
-ITEM_TASKS = _schema("item_tasks", SHORT)
-ITEMS = _schema("item_list", [*LISTED[1:], *PARAMETERS], constant=pa.bool_())
-ITEM_ASSOCIATIONS = _schema("item_associations", ASSOCIATIONS)
-ITEM_FIT = _schema("item_fit", model_fit.HELD_OUT_FIT)
-ITEM_PRUNING = _schema("item_pruning", ["split", *PRUNED])
-SMALLER = _schema("smaller_benchmarks", ["split", *smaller.COSTS])
-ADAPTIVE = _schema("adaptive", REPLAYS)
+_FILE = "items/{}/<task>.parquet"
+_TASK = {"task": Column.text("name of the task")}
+_SPLIT = {"split": Column.text("which rows are held out: random rows, the best rows, or new models")}
+ITEM_TASKS = TableSchema("item_tasks", _TASK | SHORT, "One row per task.", _FILE.format("item_tasks"))
+ITEMS = TableSchema("item_list", LISTED | PARAMETERS, "One row per item.", _FILE.format("item_list"))
+ITEM_ASSOCIATIONS = TableSchema(
+    "item_associations",
+    _TASK | ASSOCIATIONS,
+    "One row per feature of a task's examples.",
+    _FILE.format("item_associations"),
+)
+ITEM_FIT = TableSchema(
+    "item_fit",
+    _TASK | model_fit.HELD_OUT_FIT,
+    "One row per model of a task's responses.",
+    _FILE.format("item_fit"),
+)
+ITEM_PRUNING = TableSchema(
+    "item_pruning",
+    _TASK | _SPLIT | PRUNED,
+    "One row per split and number of items removed. New models are averaged.",
+    _FILE.format("item_pruning"),
+)
+SMALLER = TableSchema(
+    "smaller_benchmarks",
+    _TASK | _SPLIT | smaller.COSTS,
+    "One row per split, method and number of examples.",
+    _FILE.format("smaller_benchmarks"),
+)
+ADAPTIVE = TableSchema(
+    "adaptive",
+    _TASK | REPLAYS,
+    "One row per decision and way of choosing examples.",
+    _FILE.format("adaptive"),
+)
 TABLES = (ITEM_TASKS, ITEMS, ITEM_ASSOCIATIONS, ITEM_FIT, ITEM_PRUNING, SMALLER, ADAPTIVE)
 
 

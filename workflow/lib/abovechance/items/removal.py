@@ -10,17 +10,31 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Floats, Ints
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items.classical import checked, item_statistics
 from abovechance.items.series_rows import SeriesRows, mean_of_known
 
 MOST = 0.2  # of items, that are taken away
 DRAWS = 200  # of items at random, beside which pruning stands
-TOLD = ("mean", "error", "deviation", "monotonicity")
-PRUNED = [
-    *("removed", "items", *TOLD),
-    *(f"random_{name}{end}" for name in TOLD for end in ("", "_low", "_high")),
-]
+TOLD = {
+    "mean": Column.number("mean score of the held-out rows"),
+    "error": Column.number("mean standard error of their scores over items"),
+    "deviation": Column.number("standard deviation of their scores"),
+    "monotonicity": Column.number("monotonicity over checkpoints"),
+}
+PRUNED = {
+    "removed": Column.whole("number of items removed, the least discriminating ones first"),
+    "items": Column.whole("number of items left"),
+    **TOLD,
+    **{
+        f"random_{name}{end}": Column.number(
+            f"{name} after removing as many random items: {what} of 200 draws"
+        )
+        for name in TOLD
+        for end, what in {"": "mean", "_low": "2.5 % quantile", "_high": "97.5 % quantile"}.items()
+    },
+}
 
 
 def pruning(
@@ -104,7 +118,7 @@ def pruning_in_parts(
         random = np.array([told([places] * len(given)) for places in chosen])
         ends = zip(random.mean(axis=0), *np.quantile(random, [0.025, 0.975], axis=0), strict=True)
         found.append([removed, count - removed, *own, *(value for three in ends for value in three)])
-    return pd.DataFrame(found, columns=PRUNED).astype({"removed": int, "items": int})
+    return pd.DataFrame(found, columns=[*PRUNED]).astype({"removed": int, "items": int})
 
 
 def _told(scores: Floats, rows: SeriesRows | None) -> tuple[float, float, float, float]:

@@ -14,6 +14,7 @@ from scipy import stats
 
 from abovechance.chance.baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.columns import Column
 from abovechance.core.estimates import ALPHA
 from abovechance.items.adaptive import WAYS, Evaluation, replay
 from abovechance.items.matrices import Matrix
@@ -22,7 +23,16 @@ from abovechance.items.response_theory import Items, fit
 from abovechance.items.splits import at_random, by_group
 
 PAIRS = 20  # of models, at most
-REPLAYS = ["question", "way", "evaluations", "examples", "of", "share", "wrong", "wrong_limit"]
+REPLAYS = {
+    "question": Column.text("the decision"),
+    "way": Column.text("how the next example is chosen"),
+    "evaluations": Column.whole("number of decisions replayed"),
+    "examples": Column.number("mean number of examples until the decision"),
+    "of": Column.number("mean number of examples available"),
+    "share": Column.share("mean share of the examples used"),
+    "wrong": Column.share("share of decisions that differ from that on all examples"),
+    "wrong_limit": Column.share("upper 95 % confidence bound of this share (Clopper and Pearson)"),
+}
 STANDARD, MAXIMUM, MODELS = "above the standard baseline", "above the maximum baseline", "which of two models"
 
 
@@ -82,7 +92,7 @@ def replays(
                 *((own["examples"] / own["of"]).mean(), wrong / count, most_wrong(wrong, count)),
             ]
         )
-    return pd.DataFrame(rows, columns=REPLAYS)
+    return pd.DataFrame(rows, columns=[*REPLAYS])
 
 
 def most_wrong(wrong: int, count: int) -> float:

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Floats, Ints
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items import anchors, estimates
 from abovechance.items.classical import checked
@@ -20,10 +21,21 @@ REPEATS = 20
 SIZES = (10, 25, 50, 100)
 BEST, FEWEST = 0.2, 3  # of the rows, that are "the best", and how many at least
 # of each number of examples
-COSTS = [
-    *("method", "examples", "error", "bias", "standard_error"),
-    *("tau", "flips", "flips_within", "flips_best", "seed_deviation", "monotonicity"),
-]
+COSTS = {
+    "method": Column.text("how examples are chosen and scores estimated"),
+    "examples": Column.number("number of examples"),
+    "error": Column.number("mean absolute error of a held-out row's score"),
+    "bias": Column.number("mean error"),
+    "standard_error": Column.number("standard deviation over choices of examples"),
+    "tau": Column.number("Kendall's tau-b with the order by all examples"),
+    "flips": Column.share("share of pairs of rows whose order is reversed; ties count half"),
+    "flips_within": Column.share("the same for pairs of rows of one model"),
+    "flips_best": Column.share("the same for pairs among the best fifth"),
+    "seed_deviation": Column.number(
+        "standard deviation over training seeds; missing if they are held out one at a time"
+    ),
+    "monotonicity": Column.number("monotonicity over checkpoints"),
+}
 ALL = "all examples"
 
 
@@ -156,7 +168,7 @@ def costs(
             for method, estimate in _estimates(one, other, model, size, seed + repeat):
                 drawn.setdefault(method, []).append(estimate)
         found += [_row(method, size, full, np.array(own), pairs, rows) for method, own in drawn.items()]
-    return pd.DataFrame(found, columns=COSTS)
+    return pd.DataFrame(found, columns=[*COSTS])
 
 
 class _Model(NamedTuple):

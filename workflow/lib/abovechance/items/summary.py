@@ -2,24 +2,80 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
+from abovechance.core.columns import Column, optional
+from abovechance.core.tables import TableSchema
+from abovechance.items.matrices import LISTED
+from abovechance.items.of_task import ADAPTIVE, ITEM_PRUNING, ITEM_TASKS, SMALLER
+from abovechance.items.removal import PRUNED
 from abovechance.items.replays import REPLAYS, most_wrong
 from abovechance.items.smaller import ALL, COSTS
+from abovechance.pvi.examples import MISLABELLED
 
-OF_SERIES = ("seed_deviation", "monotonicity")  # of which others have nothing
-KNOWN = ("balanced", "answer", "suggested", "beyond", "input")  # of some studies alone
-LISTED = 20  # negative items of each task, at most
-NEGATIVE = [
-    *("task", "example", "difficulty", "corrected", "half", "other_half", "balanced", "answer"),
-    *("suggested", "beyond", "input"),
-]
-PRUNED = [
-    *("task", "split", "items", "removed", "mean", "mean_change", "random_low", "random_high", "outside"),
-    *("error", "error_after", "random_error", "deviation", "deviation_after", "random_deviation"),
-    *("monotonicity", "monotonicity_after", "random_monotonicity"),
-]
+OF_SERIES = ("seed_deviation", "monotonicity")  # columns that are missing without series
+LEAST_DISCRIMINATING = 20  # negative items of each task, at most
+_SUSPECTS = {name: MISLABELLED.columns[name] for name in ("suggested", "beyond", "input")}
+
+
+def _before_and_after(name: str) -> dict[str, Column]:
+    return {
+        name: Column.number(f"{name} before"),
+        f"{name}_after": Column.number(f"{name} after"),
+        f"random_{name}": Column.number(f"{name} after removing as many random items"),
+    }
+
+
+NEGATIVE = TableSchema(
+    "item_negative",
+    {
+        **{
+            name: LISTED[name]
+            for name in ("task", "example", "difficulty", "corrected", "half", "other_half")
+        },
+        **optional({"balanced": LISTED["balanced"], "answer": LISTED["answer"], **_SUSPECTS}),
+    },
+    "One row per item that better rows fail more often in both random halves, the lowest of each task first.",
+)
+TASKS = replace(ITEM_TASKS, name="items", file="")
+STEPS = replace(ITEM_PRUNING, name="item_pruning_steps", file="")
+PRUNING = TableSchema(
+    "item_pruning",
+    {
+        "task": ITEM_PRUNING.columns["task"],
+        "split": ITEM_PRUNING.columns["split"],
+        "items": Column.whole("number of items before"),
+        "removed": Column.whole("number of items removed: a fifth, the least discriminating ones"),
+        "mean": PRUNED["mean"],
+        "mean_change": Column.number("change of the mean score"),
+        "random_low": Column.number("2.5 % quantile of the change after removing as many random items"),
+        "random_high": Column.number("97.5 % quantile of that change"),
+        "outside": Column.text("'yes' if the change is outside these quantiles"),
+        **_before_and_after("error"),
+        **_before_and_after("deviation"),
+        **optional(_before_and_after("monotonicity")),
+    },
+    "One row per task and split.",
+)
+SMALLER_BENCHMARKS = TableSchema(
+    "smaller_benchmarks",
+    {
+        "split": SMALLER.columns["split"],
+        **COSTS,
+        "examples": Column.whole("number of examples"),
+        **optional({name: COSTS[name] for name in OF_SERIES}),
+        "tasks": Column.whole("number of tasks in the mean"),
+    },
+    "One row per split, method and number of examples: the mean over the tasks that have all sizes.",
+)
+BY_TASK = replace(SMALLER, name="smaller_benchmarks_by_task", file="")
+DECISIONS = TableSchema(
+    "adaptive", REPLAYS, "One row per decision and way of choosing examples, over all tasks."
+)
+DECISIONS_BY_TASK = replace(ADAPTIVE, name="adaptive_by_task", file="")
 
 
 def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFrame) -> pd.DataFrame:
@@ -32,42 +88,33 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
     features
         The table ``example_features``, which may be empty.
     mislabelled
-        The table ``pvi_mislabelled``, which may be empty, or have no columns where there is no PVI.
+        The table ``pvi_mislabelled``, which may be empty, or have no columns if there is no PVI.
 
     Returns
     -------
     DataFrame
-        The lowest of each task, then the next of each, at most ``LISTED`` of one; with the ``input``, and the
-        answer that PVI says the input speaks for (``suggested``), by how many bits ``beyond`` other examples
-        of the label.
+        The table ``item_negative``: the lowest of each task, then the next of each.
     """
     sure = (items[["corrected", "half", "other_half"]] < 0).all(axis=1) & ~items["constant"].astype(bool)
     found = items[sure].sort_values("corrected", kind="stable")
     place = found.groupby("task", sort=False).cumcount()
-    found = found[place < LISTED].assign(place=place).sort_values("place", kind="stable")
+    found = found[place < LEAST_DISCRIMINATING].assign(place=place).sort_values("place", kind="stable")
     for other, columns in ((features, ["input"]), (mislabelled, ["suggested", "beyond"])):
         own = other.reindex(columns=["task", "example", *columns])
-        # ids that look like numbers are read as such
-        own = own.astype({"task": str, "example": str})
         found = found.merge(own, on=["task", "example"], how="left")
     # by what the study knows, not by which items were found: a table that is made again has the same columns
     known = {
-        name for table in (items, features) for name in KNOWN if name in table and table[name].notna().any()
+        name
+        for table in (items, features)
+        for name in NEGATIVE.columns
+        if name in table and table[name].notna().any()
     }
     known |= {"suggested", "beyond"}.intersection(mislabelled)
-    return found[[name for name in NEGATIVE if name not in KNOWN or name in known]]
+    return found[[name for name, column in NEGATIVE.columns.items() if not column.optional or name in known]]
 
 
 def pruned(steps: pd.DataFrame) -> pd.DataFrame:
-    """What taking away a fifth of the items changes: one row for each task and split.
-
-    Returns
-    -------
-    DataFrame
-        ``items`` and how many of them are ``removed``; the ``mean`` score, its change, and between which ends
-        95 % of the changes lie where as many are removed at random; whether it is ``outside``; the standard
-        error before and after, and after random removal; and the deviation and monotonicity in the same way.
-    """
+    """What taking away a fifth of the items changes: one row for each task and split."""
     grouped = steps.sort_values("removed", kind="stable").groupby(["task", "split"], sort=False)
     rows = []
     for (task, split), own in grouped:
@@ -79,8 +126,9 @@ def pruned(steps: pd.DataFrame) -> pd.DataFrame:
         for name in ("error", "deviation", "monotonicity"):
             told += [first[name], last[name], last[f"random_{name}"]]
         rows.append(told)
-    found = pd.DataFrame(rows, columns=PRUNED)
-    return found.drop(columns=[name for name in PRUNED[-3:] if found[name].isna().all()])
+    found = pd.DataFrame(rows, columns=[*PRUNING.columns])
+    of_series = [name for name, column in PRUNING.columns.items() if column.optional]
+    return found.drop(columns=[name for name in of_series if found[name].isna().all()])
 
 
 def smaller(costs: pd.DataFrame) -> pd.DataFrame:
@@ -94,8 +142,7 @@ def smaller(costs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``split``, the columns of ``smaller.COSTS`` that are known, and how many ``tasks``. The row of all
-        examples has their mean number.
+        The table ``smaller_benchmarks``. The row of all examples has their mean number.
     """
     kept = costs[costs["method"] != ALL]
     sizes = kept.groupby("task")["examples"].nunique()
@@ -111,7 +158,7 @@ def smaller(costs: pd.DataFrame) -> pd.DataFrame:
 
 
 def adaptive(by_task: pd.DataFrame) -> pd.DataFrame:
-    """How many examples decisions take over all tasks: the columns of the table ``adaptive``."""
+    """Return how many examples decisions take over all tasks: the table ``adaptive``."""
     rows = []
     for (question, way), own in by_task.groupby(["question", "way"], sort=False):
         counts = own["evaluations"].to_numpy(dtype=float)
@@ -129,4 +176,4 @@ def adaptive(by_task: pd.DataFrame) -> pd.DataFrame:
                 most_wrong(wrong, int(count)),
             ]
         )
-    return pd.DataFrame(rows, columns=REPLAYS)
+    return pd.DataFrame(rows, columns=[*REPLAYS])

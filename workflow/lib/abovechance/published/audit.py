@@ -16,7 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from abovechance.chance.verdicts import baselines
+from abovechance.core.columns import Column
 from abovechance.core.settings import Setting, by_setting
+from abovechance.core.tables import TableSchema
 from abovechance.published.conventions import Convention
 from abovechance.published.pools import Pools
 from abovechance.published.release import Problem, file_of
@@ -41,10 +43,24 @@ class Finding:
     evidence: str
 
 
+AUDIT = TableSchema(
+    "audit",
+    {
+        "model": Column.text("name of the model; empty if the finding is about several"),
+        "task": Column.text("name of the task; empty if the finding is about several"),
+        "shots": Column.text("demonstrations of a prompt; empty if the finding is about several"),
+        "finding": Column.text("what does not hold"),
+        "evidence": Column.text("what the data show"),
+    },
+    "One row per finding.",
+    file="release/audit.parquet, tables/audit",
+)
+
+
 def table(findings: Sequence[Finding]) -> pd.DataFrame:
-    """The findings, one a row."""
-    columns = list(Finding.__dataclass_fields__)
-    rows = pd.DataFrame([asdict(finding) for finding in findings], columns=columns)
+    """Return the findings: the table ``audit``."""
+    rows = pd.DataFrame([asdict(finding) for finding in findings], columns=[*AUDIT.columns])
+    rows["shots"] = rows["shots"].astype(str)
     return rows.sort_values(["finding", "task", "model", "shots"], kind="stable", key=lambda c: c.astype(str))
 
 

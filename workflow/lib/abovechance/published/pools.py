@@ -17,22 +17,24 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from abovechance.core.arrays import Ints
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.tables import TableSchema
 
 RELEASED_EXAMPLES = TableSchema(
     "released_examples",
     {
-        "task": pa.string(),
-        "place": pa.int64(),
-        "id": pa.int64(),
-        "choices": pa.int64(),
-        "correct": pa.int64(),
+        "task": Column.text("name of the task"),
+        "place": Column.whole("position of the example in the task, from 0"),
+        "id": Column.whole("id of the example in the release, which restarts in every subtask"),
+        "choices": Column.whole("number of choices"),
+        "correct": Column.whole("number of correct choices"),
     },
+    "One row per example of a BIG-bench task.",
+    file="release/examples.parquet",
 )
 
 

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
-import pyarrow as pa
 
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
-from abovechance.core.files import write_csv
 from abovechance.core.settings import Setting
-from abovechance.core.tables import CATEGORY, TableSchema, read_tables, setting_columns
+from abovechance.core.tables import TableSchema, read_tables, setting_columns
 from abovechance.published import audit
 from abovechance.published.conventions import Convention
 from abovechance.published.pools import Pools, distinct_prompts
@@ -25,15 +24,17 @@ from abovechance.results.predictions import UNKNOWN
 RELEASED = TableSchema(
     "released",
     {
-        **setting_columns(category=True),
-        "prompt": pa.int64(),
-        "demonstrations": CATEGORY,
-        "example": pa.int64(),
-        "loss": pa.float64(),
-        "correct": pa.bool_(),
-        "tie": pa.bool_(),
-        "chance": pa.float64(),
+        **setting_columns(many=True),
+        "prompt": Column.whole("number of the prompt, from 0"),
+        "demonstrations": Column.category("the demonstrations, as the file has them"),
+        "example": Column.whole("id of the example in the release"),
+        "loss": Column.number("loss of the correct answer", "nats"),
+        "correct": Column.flag("whether the prediction is correct"),
+        "tie": Column.flag("always false, because a release does not report ties"),
+        "chance": Column.share("probability of a lucky guess, by the paper's conventions"),
     },
+    "One row per prompt and example of a release, as published.",
+    file="release/released/<model>.parquet",
 )
 
 
@@ -112,7 +113,7 @@ def take_in(
         problems.append(Problem("results/aggregated-results.json", str(error), "not used"))
     findings += audit.of_problems(problems)
     findings += audit.of_pairs(losses)
-    write_csv(audit.table(findings), files.audit)
+    audit.AUDIT.write(audit.table(findings), files.audit, {})
     return problems
 
 

@@ -3,13 +3,124 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
-from abovechance.chance.agreement import PREDICTORS, decision_scores, most_prompts
+from abovechance.chance.agreement import AGREEMENT, PREDICTORS, decision_scores, most_prompts
+from abovechance.chance.verdicts import POSITIONS
+from abovechance.core.columns import Column
 from abovechance.core.settings import SETTING, Setting
+from abovechance.core.tables import Tables, TableSchema, setting_columns
+from abovechance.published.audit import AUDIT
 from abovechance.published.conventions import SAMPLED, published_verdicts
 from abovechance.study.suites import nominal
+
+_SETTING_OF_TASK = {
+    "task": Column.text("name of the task"),
+    "shots": Column.whole("demonstrations of a prompt"),
+}
+_SIDES = {"published": "as published", "data": "by the data; if models differ, the range"}
+CONVENTIONS = TableSchema(
+    "published_conventions",
+    {
+        **_SETTING_OF_TASK,
+        **{
+            f"{symbol}_{side}": (Column.number if side == "published" else Column.text)(f"{meaning}, {told}")
+            for side, told in _SIDES.items()
+            for symbol, meaning in {
+                "n": "number of examples",
+                "p": "chance of a lucky guess",
+                "t": "number of prompts",
+            }.items()
+        },
+    },
+    "One row per task and number of shots.",
+)
+_VERDICT = {
+    "examples": Column.whole("number of examples (n)"),
+    "prompts": Column.whole("number of prompts (t)"),
+    "best_accuracy": Column.share("best accuracy"),
+    "standard_baseline": Column.share("expected accuracy of one random guesser"),
+    "maximum_baseline": Column.share("expected accuracy of the best of as many random guessers as prompts"),
+    "position": Column.text("below, between or above the baselines"),
+}
+VERDICTS = TableSchema(
+    "published_verdicts", {**setting_columns(), **_VERDICT}, "One row per setting, by the paper's n, p and t."
+)
+_CHANGED = ("position", "best_accuracy", "examples", "prompts", "standard_baseline", "maximum_baseline")
+CHANGES = TableSchema(
+    "changes",
+    {
+        **setting_columns(),
+        **{
+            f"{name}_{side}": replace(_VERDICT[name], meaning=f"{_VERDICT[name].meaning}, {told}")
+            for name in _CHANGED
+            for side, told in {"published": "as published", "data": "by the data"}.items()
+        },
+    },
+    "One row per setting whose verdict differs.",
+)
+CHANGES_COUNT = TableSchema(
+    "changes_count",
+    {
+        "published, down; by the data, across": Column.text("position as published"),
+        **{name: Column.whole(f"number of settings that are {name} by the data") for name in POSITIONS},
+        "all": Column.whole("number of settings"),
+    },
+    "One row per position as published, and one for all.",
+)
+_HELDOUT = {
+    "outcomes": Column.whole("number of splits and settings"),
+    "held_up": Column.share("share of them above chance on test"),
+    **{
+        f"{name}_{predictor}": replace(
+            AGREEMENT[name], meaning=f"{AGREEMENT[name].meaning}, {predictor} baseline"
+        )
+        for name in ("accuracy", "precision", "recall", "auroc", "aupr")
+        for predictor in PREDICTORS
+    },
+}
+HELDOUT_BY_MODEL = TableSchema(
+    "published_heldout_by_model",
+    {"model": Column.text("name of the model, or 'total'"), **_HELDOUT},
+    "One row per model, and one for all (the paper's Table 3).",
+)
+HELDOUT_BY_TASK = TableSchema(
+    "published_heldout_by_task",
+    {"task": Column.text("name of the task, or 'total'"), **_HELDOUT},
+    "One row per task, and one for all (the paper's Table 4).",
+)
+HELDOUT_DIFFERENCE = TableSchema(
+    "published_heldout_difference",
+    {
+        "model": Column.text("name of the model, or 'total'"),
+        "metric": Column.text("the measure of agreement"),
+        "released": Column.number("its value for the released splits"),
+        "own": Column.number("its value for this study's splits"),
+        "difference": Column.number("own minus released"),
+    },
+    "One row per model and measure.",
+)
+AUDIT_SUMMARY = TableSchema(
+    "audit_summary",
+    {
+        "finding": Column.text("what does not hold"),
+        "rows": Column.whole("number of findings"),
+        "tasks": Column.whole("number of tasks"),
+        "models": Column.whole("number of models"),
+    },
+    "One row per kind of finding.",
+)
+
+
+def _grid_schema(name: str, table: pd.DataFrame) -> TableSchema:
+    """The columns of a grid, one for each model and number of shots."""
+    return TableSchema(
+        name,
+        {column: Column.text(f"position of {column}", lacking="") for column in map(str, table)},
+        "One row per task.",
+    )
 
 
 def conventions(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
@@ -63,15 +174,13 @@ def changes(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
     """The settings whose verdict is another once their numbers are those of the data."""
     both = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
     changed = both[both["position_published"] != both["position_data"]]
-    names = ("position", "best_accuracy", "examples", "prompts", "standard_baseline", "maximum_baseline")
-    columns = [f"{name}_{side}" for name in names for side in ("published", "data")]
-    return changed[[*SETTING, *columns]].reset_index(drop=True)
+    return changed[[*CHANGES.columns]].reset_index(drop=True)
 
 
 def changes_count(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
     """How many settings go from which published verdict (rows) to which by the data (columns)."""
     both = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
-    order = ["below", "between", "above"]
+    order = list(POSITIONS)
     table = pd.crosstab(both["position_published"], both["position_data"])
     table = table.reindex(index=order, columns=order, fill_value=0)
     table["all"] = table.sum(axis=1)
@@ -122,8 +231,8 @@ def tables(
     own_outcomes: pd.DataFrame,
     mended: pd.DataFrame,
     findings: pd.DataFrame,
-) -> dict[str, pd.DataFrame]:
-    """All tables of a study of published predictions, by name.
+) -> Tables:
+    """Return all tables of a study of published predictions.
 
     Parameters
     ----------
@@ -144,19 +253,19 @@ def tables(
     own = most_prompts(own_outcomes)
     own = own.assign(model=own["model"].map(displayed))
     theirs = most_prompts(released_outcomes) if len(released_outcomes) else own
-    return {
-        "published_conventions": conventions(published, mended),
-        "published_verdicts": published,
-        "published_grid": grid(published),
-        "published_heldout_by_model": heldout_agreement(theirs, ["model"]),
-        "published_heldout_by_task": heldout_agreement(theirs, ["task"]),
-        "published_heldout_difference": heldout_difference(theirs, own),
-        "mended_grid": grid(mended),
-        "changes": changes(published, mended),
-        "changes_count": changes_count(published, mended),
-        "audit": findings,
-        "audit_summary": audit_summary(findings),
-    }
+    grids = {"published_grid": grid(published), "mended_grid": grid(mended)}
+    return [
+        (CONVENTIONS, conventions(published, mended)),
+        (VERDICTS, published),
+        (HELDOUT_BY_MODEL, heldout_agreement(theirs, ["model"])),
+        (HELDOUT_BY_TASK, heldout_agreement(theirs, ["task"])),
+        (HELDOUT_DIFFERENCE, heldout_difference(theirs, own)),
+        (CHANGES, changes(published, mended)),
+        (CHANGES_COUNT, changes_count(published, mended)),
+        (AUDIT, findings),
+        (AUDIT_SUMMARY, audit_summary(findings)),
+        *((_grid_schema(name, table), table) for name, table in grids.items()),
+    ]
 
 
 def displayed(model: str) -> str:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from scipy.stats import norm
 
 from abovechance.core.arrays import Floats
+from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema, setting_columns
 
 PVI_DENSITIES = TableSchema(
     "pvi_densities",
-    {**setting_columns(), "correct": pa.bool_(), "pvi": pa.float64(), "density": pa.float64()},
+    {
+        **setting_columns(),
+        "correct": Column.flag("whether the density is of correct predictions"),
+        "pvi": Column.number("pointwise V-usable information", "bits"),
+        "density": Column.number(
+            "density at this PVI; both densities of a setting have a total area of about 1"
+        ),
+    },
+    "One row per point of a density.",
+    file="pvi/densities/<model>.parquet",
 )
 POINTS = 200
 MOST = 20_000  # values that a density is made of; of more, as many evenly through their order

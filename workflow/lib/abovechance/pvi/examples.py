@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
+from abovechance.core.columns import Column
 from abovechance.core.settings import SETTING, by_setting
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.core.two_way import adjusted_means
@@ -18,15 +18,63 @@ PVI_EXAMPLES = TableSchema(
     "pvi_examples",
     {
         **setting_columns(),
-        "example": pa.string(),
-        "label": pa.string(),
-        "prompts": pa.int64(),
-        "pvi": pa.float64(),
-        "correct": pa.float64(),
-        "margin": pa.float64(),
-        "against": pa.float64(),
-        "rival": pa.string(),
+        "example": Column.text("id of the example"),
+        "label": Column.text("the correct choices, with ' / ' between them"),
+        "prompts": Column.whole("number of prompts that are evaluated on the example"),
+        "pvi": Column.number("mean PVI, adjusted as if under all prompts (least squares)", "bits"),
+        "correct": Column.share("share of correct predictions"),
+        "margin": Column.number("PVI of the likeliest other answer minus that of the label", "bits"),
+        "against": Column.share("share of prompts under which the input favours another answer"),
+        "rival": Column.text("that other answer"),
     },
+    "One row per setting and example.",
+    file="pvi/examples/<model>.parquet",
+)
+HARDEST = TableSchema(
+    "pvi_hardest",
+    {
+        "task": Column.text("name of the task"),
+        "label": PVI_EXAMPLES.columns["label"],
+        "pvi": Column.number("mean PVI over settings", "bits"),
+        "correct": Column.share("share of correct predictions"),
+        "example": Column.text("id of the example"),
+        "input": Column.text("the input text", lacking=""),
+    },
+    "One row per example: the five hardest of each label, or of the task if examples have labels of their "
+    "own.",
+)
+MISLABELLED = TableSchema(
+    "pvi_mislabelled",
+    {
+        "task": Column.text("name of the task"),
+        "example": Column.text("id of the example"),
+        "label": PVI_EXAMPLES.columns["label"],
+        "suggested": Column.text("the other answer that the input favours", lacking=""),
+        "margin": Column.number("by how much it favours that answer, mean over settings", "bits"),
+        "beyond": Column.number("margin minus the median margin of the label", "bits"),
+        "against": Column.share("share of settings and prompts under which the input favours another answer"),
+        "of_label": Column.share(
+            "share of the label's examples with a positive margin; if it is high, models favour the other "
+            "answer for all of them"
+        ),
+        "settings": Column.whole("number of settings"),
+        "input": Column.text("the input text", lacking=""),
+    },
+    "One row per example with a positive margin, the most suspicious labels first.",
+)
+ANNOTATIONS = TableSchema(
+    "pvi_annotations",
+    {
+        **setting_columns(),
+        "annotated": Column.whole("number of examples with several annotators"),
+        "r": Column.number("correlation of PVI and the variation ratio of annotators"),
+        "low": Column.number("lower end of its 95 % interval"),
+        "high": Column.number("upper end of the interval"),
+        "p": Column.number("p-value of r = 0"),
+        "agree": Column.number("mean PVI of examples on which annotators agree", "bits"),
+        "disagree": Column.number("mean PVI of examples on which they disagree", "bits"),
+    },
+    "One row per setting.",
 )
 
 
@@ -99,14 +147,13 @@ def hardest(examples: pd.DataFrame, inputs: pd.DataFrame, most: int = 5) -> pd.D
     Returns
     -------
     DataFrame
-        ``task``; ``label``; ``pvi``, the mean over settings; ``correct``, the share of predictions that are;
-        ``example``; ``input``. By task and label, the hardest first.
+        The table ``pvi_hardest``, by task and label, the hardest first.
     """
     table = _over_settings(examples).sort_values("pvi", kind="stable")
     table = table.groupby(["task", "kind"], sort=False).head(most)
     table = table.merge(inputs, on=["task", "example"], how="left")
     order = table.sort_values(["task", "kind", "pvi"], kind="stable", ignore_index=True)
-    return order[["task", "label", "pvi", "correct", "example", "input"]]
+    return order[[*HARDEST.columns]]
 
 
 def mislabelled(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
@@ -125,14 +172,8 @@ def mislabelled(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``task``; ``example``; ``label``; ``suggested``, the other answer that the input speaks for;
-        ``margin`` in bits, the mean over settings; ``beyond``, by how much that is more than the median of
-        the examples of the same label, by which they are ordered: what makes the other answer likelier for
-        all of them is not the example's; ``against``, the share of settings and prompts in which
-        it speaks more for another answer; ``of_label``, the share of all examples of this label (of the
-        task, where examples have labels of their own) that are listed: where it is high, models like the
-        other answer, and nothing is said of the example; ``settings``; ``input``. Only those of a margin
-        above 0.
+        The table ``pvi_mislabelled``, ordered by ``beyond``: an answer that the inputs of all examples of a
+        label favour says nothing about one of them.
     """
     table = _over_settings(examples)
     kinds = [table["task"], table["kind"]]
@@ -141,19 +182,7 @@ def mislabelled(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
     table = table.assign(of_label=against, beyond=beyond)
     table = table[table["margin"] > 0].sort_values("beyond", ascending=False, kind="stable")
     table = table.rename(columns={"rival": "suggested"}).merge(inputs, on=["task", "example"], how="left")
-    columns = [
-        "task",
-        "example",
-        "label",
-        "suggested",
-        "margin",
-        "beyond",
-        "against",
-        "of_label",
-        "settings",
-        "input",
-    ]
-    return table[columns].reset_index(drop=True)
+    return table[[*MISLABELLED.columns]].reset_index(drop=True)
 
 
 def _over_settings(examples: pd.DataFrame) -> pd.DataFrame:
@@ -204,9 +233,7 @@ def by_agreement(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each setting of a task with annotations: its columns; ``annotated``, how many examples
-        are; ``r``, Pearson's, of the variation ratio and PVI, with its interval from ``low`` to ``high``
-        and ``p``; the mean PVI where all annotators ``agree``, and where they ``disagree``.
+        The table ``pvi_annotations``, for settings of tasks with annotations.
     """
     rows = []
     for setting, own in by_setting(annotated(examples, inputs)):
@@ -215,8 +242,7 @@ def by_agreement(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
         found = {"annotated": len(own), "r": r.r, "low": r.low, "high": r.high, "p": r.p}
         found |= {"agree": split.get(False, np.nan), "disagree": split.get(True, np.nan)}
         rows.append(setting._asdict() | found)
-    columns = [*SETTING, "annotated", "r", "low", "high", "p", "agree", "disagree"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=[*ANNOTATIONS.columns])
 
 
 def annotated(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
+from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.core.two_way import adjusted_means
 from abovechance.pvi.pointwise import v_information
@@ -18,17 +18,21 @@ PVI_DEMONSTRATIONS = TableSchema(
     "pvi_demonstrations",
     {
         **setting_columns(),
-        "examples": pa.int64(),
-        "drawn_prompts": pa.int64(),
-        "drawn": pa.float64(),
-        "drawn_spread": pa.float64(),
-        "hardest_prompts": pa.int64(),
-        "hardest": pa.float64(),
-        "hardest_spread": pa.float64(),
-        "difference": pa.float64(),
-        "low": pa.float64(),
-        "high": pa.float64(),
+        "examples": Column.whole("number of examples evaluated"),
+        "drawn_prompts": Column.whole("number of prompts with demonstrations drawn from all examples"),
+        "drawn": Column.share("mean accuracy of these prompts"),
+        "drawn_spread": Column.number("standard deviation of their accuracies"),
+        "hardest_prompts": Column.whole(
+            "number of prompts with demonstrations from the hardest fifth of each label"
+        ),
+        "hardest": Column.share("mean accuracy of these prompts"),
+        "hardest_spread": Column.number("standard deviation of their accuracies"),
+        "difference": Column.number("hardest minus drawn"),
+        "low": Column.number("lower end of its 95 % interval, by clusters of examples, for these prompts"),
+        "high": Column.number("upper end of the interval"),
     },
+    "One row per setting.",
+    file="pvi/demonstrations/<model>.parquet, tables/pvi_demonstrations",
 )
 SHARE = 0.2  # of each label's examples are called hardest: the paper's fifth
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
+from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.core.two_way import adjusted_means
 from abovechance.pvi.exemplar_sets import repeated_measures
@@ -19,27 +19,52 @@ PVI_SETTINGS = TableSchema(
     "pvi_settings",
     {
         **setting_columns(),
-        "over": pa.string(),
-        "prompts": pa.int64(),
-        "examples": pa.int64(),
-        "accuracy": pa.float64(),
-        "ties": pa.float64(),
-        "mean_pvi": pa.float64(),
-        "information": pa.float64(),
-        "low": pa.float64(),
-        "high": pa.float64(),
-        "right": pa.float64(),
-        "wrong": pa.float64(),
-        "negative": pa.float64(),
-        "threshold": pa.float64(),
-        "told_apart": pa.float64(),
-        "sets_share": pa.float64(),
-        "sets_f": pa.float64(),
-        "sets_between": pa.float64(),
-        "sets_within": pa.float64(),
-        "sets_p": pa.float64(),
-        "sets_examples": pa.int64(),
+        "over": Column.text("what answers' probabilities are relative to: the vocabulary or the choices"),
+        "prompts": Column.whole("number of prompts"),
+        "examples": Column.whole("number of examples"),
+        "accuracy": Column.share("share of correct predictions"),
+        "ties": Column.share(
+            "share of predictions where a correct and a wrong choice share the highest score"
+        ),
+        "mean_pvi": Column.number("mean of all finite PVI values", "bits"),
+        "information": Column.number(
+            "mean PVI, adjusted as if all prompts were evaluated on all examples",
+            "bits",
+        ),
+        "low": Column.number("lower end of its 95 % interval, by clusters of examples", "bits"),
+        "high": Column.number("upper end of the interval", "bits"),
+        "right": Column.number("mean PVI of correct predictions, not adjusted", "bits"),
+        "wrong": Column.number("mean PVI of wrong predictions, not adjusted", "bits"),
+        "negative": Column.share("share of values below 0"),
+        "threshold": Column.number("PVI that best separates correct from wrong predictions", "bits"),
+        "told_apart": Column.share("balanced accuracy of this threshold"),
+        "sets_share": Column.share("share of the variation within examples that is between prompts"),
+        "sets_f": Column.number("F statistic of a repeated-measures analysis of variance over prompts"),
+        "sets_between": Column.number("its degrees of freedom between prompts (Greenhouse and Geisser)"),
+        "sets_within": Column.number("its degrees of freedom within examples (Greenhouse and Geisser)"),
+        "sets_p": Column.number("its p-value"),
+        "sets_examples": Column.whole("number of examples in this analysis"),
     },
+    "One row per setting.",
+    file="pvi/settings/<model>.parquet",
+)
+SHOWN = TableSchema(
+    "pvi",
+    {name: column for name, column in PVI_SETTINGS.columns.items() if not name.startswith("sets_")},
+    PVI_SETTINGS.rows,
+)
+EXEMPLAR_SETS = TableSchema(
+    "pvi_exemplar_sets",
+    {
+        **setting_columns(),
+        "prompts": PVI_SETTINGS.columns["prompts"],
+        **{
+            name.removeprefix("sets_"): column
+            for name, column in PVI_SETTINGS.columns.items()
+            if name.startswith("sets_")
+        },
+    },
+    PVI_SETTINGS.rows,
 )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
+from abovechance.core.columns import Column
 from abovechance.core.settings import Setting
 from abovechance.core.tables import TableSchema
 from abovechance.pvi.consistency import Summary, correlation, summary
@@ -18,18 +18,35 @@ SETS, SHOTS, MODELS = "exemplar sets", "numbers of shots", "models"
 PVI_PAIRS = TableSchema(
     "pvi_pairs",
     {
-        "between": pa.string(),
-        "model": pa.string(),
-        "task": pa.string(),
-        "first": pa.string(),
-        "second": pa.string(),
-        "r": pa.float64(),
-        "low": pa.float64(),
-        "high": pa.float64(),
-        "p": pa.float64(),
-        "within": pa.float64(),
-        "examples": pa.int64(),
+        "between": Column.text("what is compared: exemplar sets, numbers of shots or models"),
+        "model": Column.text("name of the model"),
+        "task": Column.text("name of the task"),
+        "first": Column.text("the first of the pair"),
+        "second": Column.text("the second of the pair"),
+        "r": Column.number("Pearson's correlation of the PVI of the same examples"),
+        "low": Column.number("lower end of its 95 % interval (Fisher's z, jackknife over clusters)"),
+        "high": Column.number("upper end of the interval"),
+        "p": Column.number("p-value of r = 0"),
+        "within": Column.number("correlation after subtracting each label's mean"),
+        "examples": Column.whole("number of examples"),
     },
+    "One row per pair. Numbers of shots are compared if the longer prompt begins with the shorter one.",
+    file="pvi/pairs/<model>.parquet, tables/pvi_pairs",
+)
+CONSISTENCY = TableSchema(
+    "pvi_consistency",
+    {
+        "between": Column.text("what is compared: exemplar sets, numbers of shots or models"),
+        "pairs": Column.whole("number of correlations"),
+        "mean": Column.number("their mean"),
+        "median": Column.number("their median"),
+        "above": Column.whole("number above 0.6"),
+        "below": Column.whole("number below 0.3"),
+        "above_share": Column.number("share above 0.6"),
+        "below_share": Column.number("share below 0.3"),
+        "within": Column.number("mean correlation after subtracting each label's mean"),
+    },
+    "One row per kind of comparison.",
 )
 MOST = 10  # prompts of a setting; of more, the first ones are enough to see whether they agree
 

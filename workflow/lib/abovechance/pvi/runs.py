@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from abovechance.core.arrays import Floats
+from abovechance.core.columns import Column
 from abovechance.core.settings import SETTING
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.core.two_way import adjusted_means
@@ -21,18 +21,57 @@ from abovechance.pvi.tails import SHARES, accuracy_of_tails, tails_of_labels
 
 ENDS = [f"{end}_{part}" for part in ("fifth", "half") for end in ("lowest", "highest")]
 OTHERS = [f"other_{name}" for name in ENDS]
+ACCURACY_OF_ENDS = {
+    **{
+        name: Column.share(f"accuracy on the examples of the {' '.join(name.split('_'))} by PVI")
+        for name in ENDS
+    },
+    **{
+        name: Column.share(
+            f"the same as '{own}', ordered by the mean PVI under the other prompts, label by label"
+        )
+        for own, name in zip(ENDS, OTHERS, strict=True)
+    },
+}
 PVI_PROMPTS = TableSchema(
     "pvi_prompts",
     {
         **setting_columns(),
-        "prompt": pa.string(),
-        "examples": pa.int64(),
-        "accuracy": pa.float64(),
-        "information": pa.float64(),
-        "right": pa.float64(),
-        "wrong": pa.float64(),
-        **{name: pa.float64() for name in (*ENDS, *OTHERS)},
+        "prompt": Column.text("number of the prompt, from 0"),
+        "examples": Column.whole("number of examples"),
+        "accuracy": Column.share("share of correct predictions"),
+        "information": Column.number("mean PVI", "bits"),
+        "right": Column.number("mean PVI of correct predictions", "bits"),
+        "wrong": Column.number("mean PVI of wrong predictions", "bits"),
+        **ACCURACY_OF_ENDS,
     },
+    "One row per prompt.",
+    file="pvi/prompts/<model>.parquet",
+)
+
+TAILS = TableSchema(
+    "pvi_tails",
+    {
+        **setting_columns(),
+        "sets": Column.whole("number of prompts (exemplar sets), over which the columns below are means"),
+        "accuracy": Column.share("share of correct predictions"),
+        **ACCURACY_OF_ENDS,
+    },
+    "One row per setting.",
+)
+ANOVA = TableSchema(
+    "pvi_anova",
+    {
+        "model": Column.text("name of the model"),
+        "task": Column.text("name of the task"),
+        "sets": Column.whole("number of exemplar sets, the groups"),
+        "numbers": Column.whole("number of values: mean PVI of correct predictions, one per number of shots"),
+        "f": Column.number("F statistic"),
+        "between": Column.number("degrees of freedom between sets"),
+        "within": Column.number("degrees of freedom within sets"),
+        "p": Column.number("p-value; missing with fewer than two numbers of shots"),
+    },
+    "One row per model and task, for prompts with demonstrations ('demonstrations: balanced').",
 )
 
 
@@ -47,11 +86,7 @@ def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a prompt: ``prompt``; how many ``examples``; ``accuracy``; ``information``, the mean PVI;
-        that of ``right`` and of ``wrong`` predictions; the accuracy of the examples of lowest and of
-        highest PVI (``lowest_fifth`` and so on), and the same where the examples of each label are ordered
-        by their mean PVI under the other prompts (``other_lowest_fifth``), which contains neither this
-        prompt's probabilities nor that a model likes some answers.
+        One row per prompt.
     """
     values, correct = by_example(pvi, "pvi"), by_example(pvi, "correct")
     by_label = pvi.astype({"example": str, "label": str}).groupby("example")["label"].first()
@@ -113,12 +148,11 @@ def tails(prompts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a setting: its columns; ``sets``, how many; ``accuracy``; and the ends, each the mean of the
-        sets that have it.
+        The table ``pvi_tails``.
     """
     grouped = prompts.groupby(SETTING, sort=False, observed=True)
     found = grouped[["accuracy", *ENDS, *OTHERS]].mean()
-    return found.assign(sets=grouped.size()).reset_index()[[*SETTING, "sets", "accuracy", *ENDS, *OTHERS]]
+    return found.assign(sets=grouped.size()).reset_index()[[*TAILS.columns]]
 
 
 def anova(prompts: pd.DataFrame, nested: bool = True) -> pd.DataFrame:
@@ -138,8 +172,7 @@ def anova(prompts: pd.DataFrame, nested: bool = True) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a model and task: ``model``; ``task``; ``sets``; ``numbers``, how many in all; ``f``; its
-        degrees of freedom ``between`` and ``within``; ``p``. Missing with fewer than two numbers of shots.
+        The table ``pvi_anova``.
     """
     rows = []
     shown = prompts[(prompts["shots"] > 0) & nested]  # without demonstrations there is no set
@@ -150,4 +183,4 @@ def anova(prompts: pd.DataFrame, nested: bool = True) -> pd.DataFrame:
             {"model": model, "task": task, "sets": len(groups), "numbers": numbers}
             | one_way(groups)._asdict()
         )
-    return pd.DataFrame(rows, columns=["model", "task", "sets", "numbers", "f", "between", "within", "p"])
+    return pd.DataFrame(rows, columns=[*ANOVA.columns])

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
-from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
+from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.pvi.pointwise import any_of, bits, over_choices
 from abovechance.results.predictions import with_truth
 
 PVI = TableSchema(
     "pvi",
     {
-        **setting_columns(category=True),
-        "prompt": pa.int64(),
-        "example": CATEGORY,
-        "label": CATEGORY,
-        "null_bits": pa.float64(),
-        "bits": pa.float64(),
-        "pvi": pa.float64(),
-        "rival": CATEGORY,
-        "rival_pvi": pa.float64(),
-        "correct": pa.bool_(),
-        "tie": pa.bool_(),
+        **setting_columns(many=True),
+        "prompt": Column.whole("number of the prompt, from 0"),
+        "example": Column.category("id of the example"),
+        "label": Column.category("the correct choices, with ' / ' between them"),
+        "null_bits": Column.number("-log2 of the answer's probability without the input", "bits"),
+        "bits": Column.number("-log2 of the answer's probability with the input", "bits"),
+        "pvi": Column.number("pointwise V-usable information: null_bits minus bits", "bits"),
+        "rival": Column.category("the wrong choice that the input favours most"),
+        "rival_pvi": Column.number("PVI of that choice", "bits"),
+        "correct": Column.flag("whether the prediction is correct; false for ties"),
+        "tie": Column.flag("whether a correct and a wrong choice share the highest score"),
     },
+    "One row per prompt and example.",
+    file="pvi/<model>.parquet",
 )
 VOCABULARY, CHOICES = "vocabulary", "choices"  # of what answers' probabilities are
 

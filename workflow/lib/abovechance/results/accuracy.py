@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
+from abovechance.core.columns import Column
 from abovechance.core.settings import setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.predictions import PREDICTIONS
@@ -19,14 +19,16 @@ ACCURACY = TableSchema(
     "accuracy",
     {
         **setting_columns(),
-        "prompt": pa.int64(),
-        "examples": pa.int64(),
-        "correct": pa.int64(),
-        "accuracy": pa.float64(),
-        "ties": pa.int64(),
-        "chances": pa.list_(pa.float64()),
-        "counts": pa.list_(pa.int64()),
+        "prompt": Column.whole("number of the prompt, from 0"),
+        "examples": Column.whole("number of examples evaluated"),
+        "correct": Column.whole("number of correct predictions"),
+        "accuracy": Column.share("correct divided by examples"),
+        "ties": Column.whole("number of examples where a correct and a wrong choice share the highest score"),
+        "chances": Column.share("the distinct chances of a lucky guess").several(),
+        "counts": Column.whole("number of examples with each of these chances").several(),
     },
+    "One row per prompt.",
+    file="accuracy/<model>.parquet",
 )
 
 

@@ -19,7 +19,13 @@ from abovechance.core.tables import TableSchema
 from abovechance.results.likelihoods import OF_CHOICES
 from abovechance.results.predictions import PREDICTIONS
 
-IMPORTED = TableSchema("imported", {**PREDICTIONS.columns, **OF_CHOICES})
+IMPORTED = TableSchema(
+    "imported",
+    {**PREDICTIONS.columns, **OF_CHOICES},
+    "One row per prompt and example. The lists have one entry per choice and are missing if the log has "
+    "none.",
+    file="output of `abovechance import`",
+)
 
 
 def as_imported(rows: pd.DataFrame) -> pd.DataFrame:
@@ -123,11 +129,10 @@ def _check_columns(schema: pa.Schema, path: Path) -> None:
         raise InputError(
             f"{path}: is not a table of predictions: it lacks {', '.join(sorted(missing))}; {right}"
         )
-    for name, wanted in PREDICTIONS.columns.items():
-        if _kind(schema.field(name).type) != _kind(wanted):
-            raise InputError(
-                f"{path}: its column '{name}' is {schema.field(name).type}, not {wanted}; {right}"
-            )
+    for field in PREDICTIONS.arrow:
+        stored = schema.field(field.name).type
+        if _kind(stored) != _kind(field.type):
+            raise InputError(f"{path}: its column '{field.name}' is {stored}, not {field.type}; {right}")
 
 
 def _kind(arrow: pa.DataType) -> str:

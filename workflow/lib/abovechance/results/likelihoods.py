@@ -4,33 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
-from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
+from abovechance.core.columns import Column
+from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.predictions import UNKNOWN, with_truth
 
 # Missing: what the results do not say.
 LIKELIHOODS = TableSchema(
     "likelihoods",
     {
-        **setting_columns(category=True),
-        "prompt": pa.int64(),
-        "example": CATEGORY,
-        "choice": pa.int64(),
-        "right": pa.bool_(),
-        "logprob": pa.float64(),
-        "mean_logprob": pa.float64(),
-        "tokens": pa.int64(),
-        "characters": pa.int64(),
-        "bytes": pa.int64(),
+        **setting_columns(many=True),
+        "prompt": Column.whole("number of the prompt, from 0"),
+        "example": Column.category("id of the example"),
+        "choice": Column.whole(
+            "number of the choice, from 0; -1 in a release, which has only the correct answer"
+        ),
+        "right": Column.flag("whether the choice is correct"),
+        "logprob": Column.number("log-likelihood of the choice, summed over its tokens", "nats"),
+        "mean_logprob": Column.number("log-likelihood per token", "nats"),
+        "tokens": Column.whole("length of the choice in tokens"),
+        "characters": Column.whole("length of the choice in characters"),
+        "bytes": Column.whole("length of the choice in bytes"),
     },
+    "One row per prompt, example and choice. Values that the results do not report are missing.",
+    file="likelihoods/<model>.parquet, if requested",
 )
 # Columns of lists, one entry per choice, in tables of predictions that come with log-likelihoods.
 OF_CHOICES = {
-    "logprobs": pa.list_(pa.float64()),
-    "characters": pa.list_(pa.int64()),
-    "bytes": pa.list_(pa.int64()),
-    "right": pa.list_(pa.bool_()),
+    "logprobs": Column.number("log-likelihood of each choice, summed over its tokens", "nats").several(),
+    "characters": Column.whole("length of each choice in characters, as it was scored").several(),
+    "bytes": Column.whole("length of each choice in bytes").several(),
+    "right": Column.flag("whether each choice is correct").several(),
 }
 
 

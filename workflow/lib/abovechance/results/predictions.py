@@ -6,24 +6,30 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
-from abovechance.core.tables import CATEGORY, TableSchema, setting_columns
+from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.study.chances import chances
 
 PREDICTIONS = TableSchema(
     "predictions",
     {
-        **setting_columns(category=True),
-        "prompt": pa.int64(),
-        "example": CATEGORY,
-        "predicted": pa.int64(),
-        "correct": pa.bool_(),
-        "tie": pa.bool_(),
-        "chance": pa.float64(),
+        **setting_columns(many=True),
+        "prompt": Column.whole("number of the prompt, from 0"),
+        "example": Column.category("id of the example"),
+        "predicted": Column.whole(
+            "number of the choice with the highest score, from 0; -1 if a correct and a wrong choice "
+            "share it, and in a "
+            "release, which does not report it"
+        ),
+        "correct": Column.flag("whether the choice with the highest score is correct; false for ties"),
+        "tie": Column.flag("whether a correct and a wrong choice share the highest score"),
+        "chance": Column.share("probability of a lucky guess: correct choices divided by choices"),
     },
+    "One row per prompt and example.",
+    file="predictions/<model>.parquet",
 )
 
 NORMALIZATIONS = {"token": "tokens", "character": "characters", "byte": "bytes", "none": None}

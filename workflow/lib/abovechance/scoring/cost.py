@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 import pandas as pd
-import pyarrow as pa
 
+from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
 from abovechance.scoring.cells import Cell, prompts_too_long
 from abovechance.scoring.demands import ACCELERATOR, PROCESSOR, Demands
@@ -24,14 +24,56 @@ from abovechance.scoring.tokens import PromptStrings, Tokens
 TOKEN_COUNTS = TableSchema(
     "token_counts",
     {
-        "shots": pa.int64(),
-        "kind": pa.string(),
-        "prompt": pa.int64(),
-        "strings": pa.int64(),
-        "tokens": pa.int64(),
-        "computed": pa.int64(),
-        "longest": pa.int64(),
+        "shots": Column.whole("demonstrations of a prompt"),
+        "kind": Column.text(
+            "kind of prompt: 'drawn' (the study's own), 'null-target' (without inputs), 'training' and "
+            "'training "
+            "null-target' (on training examples), 'hardest' (hard demonstrations, counted as the drawn ones)"
+        ),
+        "prompt": Column.whole("number of the prompt, from 0"),
+        "strings": Column.whole("number of strings to score: one per choice of each example"),
+        "tokens": Column.whole("tokens of all strings"),
+        "computed": Column.whole("tokens that go through the model, after sharing common prefixes"),
+        "longest": Column.whole("tokens of the longest string"),
     },
+    "One row per prompt, without prompts that are left out.",
+    file="cost/tokens/<weights>/<task>.parquet",
+)
+ESTIMATE = TableSchema(
+    "estimate",
+    {
+        "model": Column.text("name of the model"),
+        "task": Column.text("name of the task"),
+        "kind": TOKEN_COUNTS.columns["kind"],
+        "prompts": Column.whole("number of prompts"),
+        "strings": TOKEN_COUNTS.columns["strings"],
+        "tokens": TOKEN_COUNTS.columns["tokens"],
+        "computed": TOKEN_COUNTS.columns["computed"],
+        "saved": Column.share("share of tokens that sharing prefixes saves"),
+        "longest": TOKEN_COUNTS.columns["longest"],
+        "parameters": Column.whole("parameters of the model"),
+        "operations": Column.number("floating-point operations: two per parameter and computed token"),
+        "memory_gb": Column.number("main memory of a job on a processor", "GB"),
+        "scores_gb": Column.number("disk space of the scores", "GB"),
+        "weights": Column.text("source and revision of the weights"),
+        "weights_gb": Column.number("disk space of the weights", "GB"),
+    },
+    "One row per model, task and kind of prompt.",
+    file="cost/estimate",
+)
+MACHINES = TableSchema(
+    "machines",
+    {
+        "machine": Column.text("the machine"),
+        "rate": Column.text(
+            "source of its speed: 'given' by the config, 'measured' by studies here, or 'assumed'"
+        ),
+        "operations": Column.number("floating-point operations per second of one job"),
+        "hours": Column.number("time of all jobs, one after another, without their starts", "hours"),
+        "longest_job": Column.number("time of the longest job", "hours"),
+    },
+    "One row per kind of machine.",
+    file="cost/machines",
 )
 ALIKE = 5.0  # times as many parameters, or as few
 SCORE_BYTES = 12.0  # of a scored choice, in a compressed scores file
@@ -103,7 +145,7 @@ def _computed(tokens: Tokens, path: str) -> int:
 
 
 def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[str, Reader]) -> pd.DataFrame:
-    """What each scoring job will need.
+    """Return what each scoring job will need: the table ``estimate``.
 
     Parameters
     ----------
@@ -111,15 +153,6 @@ def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[st
         {(model, task): the table ``token_counts``}.
     models
         {model: how large it is}.
-
-    Returns
-    -------
-    DataFrame
-        One row for each job, of a model and a task, and ``kind`` of prompts: ``prompts``;
-        ``strings``; their ``tokens``; ``computed``, those that go through the model; ``saved``, the share
-        of tokens that sharing saves; ``longest``, the tokens of the longest string; ``parameters`` of the
-        model; ``operations``; ``memory_gb`` of main memory on a processor; ``scores_gb`` on the disk; which
-        ``weights``, and ``weights_gb`` of them.
     """
     rows = []
     jobs = [
@@ -153,7 +186,7 @@ def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[st
 def on_machines(
     needed: pd.DataFrame, given: Mapping[str, float], spent: pd.DataFrame, threads: int
 ) -> pd.DataFrame:
-    """How long a study takes on each kind of machine.
+    """Return how long a study takes on each kind of machine: the table ``machines``.
 
     Parameters
     ----------
@@ -165,13 +198,6 @@ def on_machines(
         From ``spent``, of earlier studies: what these machines did is known.
     threads
         Of one job.
-
-    Returns
-    -------
-    DataFrame
-        One row for each: ``machine``; ``rate``, whether its speed is ``given``, ``measured`` or ``assumed``;
-        ``operations`` a second of one job; ``hours`` of all jobs, one after another, without their starts;
-        ``longest_job`` in hours.
     """
     assumed = {
         f"a slow processor, {threads} thread{'s' * (threads > 1)}": PROCESSOR * threads,

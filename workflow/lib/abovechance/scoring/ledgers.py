@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from abovechance.core.columns import Column
 from abovechance.core.files import append
+from abovechance.core.tables import TableSchema
 from abovechance.study.kinds import KINDS
 
 OPERATIONS = 2.0  # for each parameter and token
@@ -53,28 +55,34 @@ class Ledger:
         append(self.path, json.dumps(line).encode() + b"\n")
 
 
-SPENT = [
-    *("model", "task", "kind", "machine", "prompts", "tokens", "computed", "operations"),
-    *("start_seconds", "seconds", "processor_hours", "gpu_hours"),
-]
+SPENT = TableSchema(
+    "spent",
+    {
+        "model": Column.text("name of the model"),
+        "task": Column.text("name of the task"),
+        "kind": Column.text("kind of prompt, see token_counts"),
+        "machine": Column.text("the processor and its threads, or the GPUs"),
+        "prompts": Column.whole("number of prompts scored there, including repeated ones"),
+        "tokens": Column.whole("tokens of these prompts"),
+        "computed": Column.whole("tokens that went through the model"),
+        "operations": Column.number("floating-point operations; missing if the size of the model is unknown"),
+        "start_seconds": Column.number("time until models were loaded", "seconds"),
+        "seconds": Column.number("time for the prompts", "seconds"),
+        "processor_hours": Column.number("both times multiplied by the number of processors", "hours"),
+        "gpu_hours": Column.number("both times multiplied by the number of GPUs", "hours"),
+    },
+    "One row per model, task, kind of prompt and machine. Times differ from run to run.",
+    file="cost/spent",
+)
 
 
 def spent(ledgers: Mapping[tuple[str, str, str], Path]) -> pd.DataFrame:
-    """What scoring has cost.
+    """Return what scoring has cost: the table ``spent``.
 
     Parameters
     ----------
     ledgers
         {(model, task, kind of prompts): its file}, which need not be there.
-
-    Returns
-    -------
-    DataFrame
-        One row for each model, task, kind of prompts and machine: ``model``; ``task``; ``kind``; ``machine``;
-        how many ``prompts`` were scored there, those that were scored again included; their ``tokens``, and
-        those ``computed``; ``operations``, missing where no job told how large the model is;
-        ``start_seconds`` that jobs took until the model was loaded; ``seconds`` for the prompts; and
-        ``processor_hours`` and ``gpu_hours`` of both, by as many as the jobs had.
     """
     rows = []
     for (model, task, kind), path in ledgers.items():
@@ -97,7 +105,7 @@ def spent(ledgers: Mapping[tuple[str, str, str], Path]) -> pd.DataFrame:
                     "gpu_hours": (own["seconds"] * own["accelerators"]).sum() / 3600,
                 }
             )
-    return pd.DataFrame(rows, columns=SPENT)
+    return pd.DataFrame(rows, columns=[*SPENT.columns])
 
 
 def ledgers_in(folder: Path) -> dict[tuple[str, str, str], Path]:

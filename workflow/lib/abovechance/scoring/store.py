@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.files import append, is_one_file, link
 from abovechance.core.tables import TableSchema, read_made_from, read_table, setting_columns
@@ -31,18 +31,30 @@ from abovechance.study.prompts import null_target, prompt_keys
 SCORES = TableSchema(
     "scores",
     {
-        "prompt": pa.int64(),
-        "example": pa.string(),
-        "choice": pa.int64(),
-        "logprob": pa.float64(),
-        "tokens": pa.int64(),
-        "characters": pa.int64(),
-        "bytes": pa.int64(),
+        "prompt": Column.whole("number of the prompt, from 0"),
+        "example": Column.text("id of the example"),
+        "choice": Column.whole("number of the choice, from 0"),
+        "logprob": Column.number(
+            "log-likelihood of the choice's tokens, given all tokens before, summed",
+            "nats",
+        ),
+        "tokens": Column.whole("length of the choice in tokens"),
+        "characters": Column.whole("length of the choice in characters, with its leading space"),
+        "bytes": Column.whole("length of the choice in bytes, with its leading space"),
     },
+    "One row per prompt, example and choice.",
+    file="scores/<model>/<task>/<shots>-shot.parquet",
 )
 LEFT_OUT = TableSchema(
     "left_out",
-    {**setting_columns(), "prompts": pa.int64(), "left_out": pa.int64(), "longest": pa.int64()},
+    {
+        **setting_columns(),
+        "prompts": Column.whole("number of prompts drawn"),
+        "left_out": Column.whole("number of these that are longer than the model's context"),
+        "longest": Column.whole("tokens of the longest prompt left out, or 0"),
+    },
+    "One row per setting.",
+    file="left_out.parquet, tables/left_out",
 )
 OF_PROMPT = [column for column in SCORES.columns if column != "prompt"]
 TOO_LONG = "too_long"  # a prompt's fact: its tokens, where it was left out for them

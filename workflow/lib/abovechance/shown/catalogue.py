@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from abovechance.core.files import file_name
 
-TABLE_SUFFIXES = ("csv", "md", "tex")
+TABLE_SUFFIXES = ("parquet", "csv", "md", "tex")
 FIGURE_SUFFIXES = ("pdf", "png", "csv")
 
 

@@ -26,7 +26,7 @@ def in_words(needed: pd.DataFrame) -> str:
     Parameters
     ----------
     needed
-        The table ``cost/estimate.csv``.
+        The table ``estimate``.
     """
     total = needed[["prompts", "strings", "tokens", "computed"]].sum()
     weights = needed.drop_duplicates("weights")["weights_gb"].sum()
@@ -71,7 +71,7 @@ def changed_since(folder: Path, config: Mapping[str, Any] | None) -> list[str]:
 
 
 def of_machines(machines: pd.DataFrame) -> pd.DataFrame:
-    """The table ``cost/machines.csv``, its numbers for reading."""
+    """The table ``machines``, its numbers for reading."""
     return pd.DataFrame(
         {
             "machine": machines["machine"],
@@ -84,7 +84,7 @@ def of_machines(machines: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_models(spent: pd.DataFrame) -> pd.DataFrame:
-    """The table ``cost/spent.csv`` by model and machine, its numbers for reading."""
+    """The table ``spent`` by model and machine, its numbers for reading."""
     counted = ["prompts", "tokens", "computed", "start_seconds", "seconds", "processor_hours", "gpu_hours"]
     by = ["model", "kind", "machine"] if spent["kind"].nunique() > 1 else ["model", "machine"]
     table = spent.groupby(by, sort=False)[counted].sum().reset_index()

@@ -14,7 +14,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from abovechance.core.errors import InputError
-from abovechance.core.files import read_csv
 from abovechance.core.reading import read_yaml
 from abovechance.core.settings import SETTING, Setting, setting_of
 from abovechance.core.tables import read_made_from, read_table, reading
@@ -90,10 +89,12 @@ def in_words(table: pd.DataFrame) -> str:
 
 
 def _verdicts(study: Path) -> pd.DataFrame:
-    path = study / "verdicts.csv"
+    path = study / "tables" / "verdicts.parquet"
     if not path.is_file():
-        raise InputError(f"{study}: has no verdicts.csv; right would be a study's folder, results/<study>")
-    table = read_csv(path)
+        raise InputError(
+            f"{study}: has no tables/verdicts.parquet; expected a study's folder, results/<study>"
+        )
+    table = read_table(path)
     if missing := {*SETTING, *BOTH} - set(table.columns):
         raise InputError(f"{path}: lacks the column '{min(missing)}'; right would be the workflow's own file")
     return table[[*SETTING, *BOTH]]

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import pandas as pd
 
+from abovechance.chance.agreement import HELDOUT_BY_PROMPTS
 from abovechance.chance.conclusion import in_words, probability
-from abovechance.core.files import read_csv
+from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, verdict_counts
+from abovechance.core.tables import columns_of, read_table
 from abovechance.shown import style
-from abovechance.shown.tables import readable, verdict_counts
+from abovechance.shown.tables import readable
 from abovechance.variance.evaluations import ACCURACY
 
 if TYPE_CHECKING:
+    from abovechance.core.columns import Column
     from abovechance.shown.catalogue import ShownFigure, ShownTable
 
 
@@ -45,11 +48,12 @@ class Section:
     title: str
     text: str
     table: pd.DataFrame
+    columns: Mapping[str, Column]
 
     @property
     def html(self) -> str:
         """The table as HTML."""
-        return _html(self.table)
+        return _html(self.table, self.columns)
 
 
 def render(
@@ -70,9 +74,9 @@ def render(
     sections
         Tables with a heading of their own, after the verdicts.
     verdicts, heldout
-        The tables ``verdicts.csv`` and ``tables/heldout_by_prompts``, of a study that has predictions.
+        The tables ``verdicts`` and ``heldout_by_prompts``, of a study that has predictions.
     series
-        The table ``tables/series``, where there are some.
+        The table ``series``, if there are any.
     """
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
@@ -135,7 +139,7 @@ MANY = 8  # models that the table at a glance has a column each for
 
 def _judged(verdicts: pd.DataFrame, heldout: pd.DataFrame) -> dict[str, Any]:
     """What the template shows of verdicts and of held-out results."""
-    counts = verdict_counts(verdicts, ["model", "shots"])
+    counts = verdict_counts(verdicts)
     rows, columns = ("task", "model") if verdicts["model"].nunique() <= MANY else ("model", "task")
     return {
         "rows_are": rows,
@@ -144,9 +148,9 @@ def _judged(verdicts: pd.DataFrame, heldout: pd.DataFrame) -> dict[str, Any]:
         "shots": sorted(verdicts["shots"].unique()),
         "left_out": int(verdicts["left_out"].sum()) if "left_out" in verdicts else 0,
         "total": counts.iloc[-1].to_dict(),
-        "counts": _html(counts),
-        "table": _html(verdicts, "data sortable"),
-        "agreement": _html(heldout),
+        "counts": _html(counts, VERDICT_COUNTS.columns),
+        "table": _html(verdicts, VERDICTS.columns, "data sortable"),
+        "agreement": _html(heldout, HELDOUT_BY_PROMPTS.columns),
         "held_out": len(heldout),
         "randomized": "randomization_tail" in verdicts,
     }
@@ -197,8 +201,8 @@ def _rows(table: pd.DataFrame) -> Iterator[Any]:
     yield from table.itertuples()
 
 
-def _html(table: pd.DataFrame, classes: str = "data") -> str:
-    return readable(table).to_html(index=False, border=0, classes=classes)
+def _html(table: pd.DataFrame, columns: Mapping[str, Column], classes: str = "data") -> str:
+    return readable(table, columns).to_html(index=False, border=0, classes=classes)
 
 
 def pictures(figures: Sequence[ShownFigure], paths: Sequence[Path]) -> list[Picture]:
@@ -265,9 +269,11 @@ def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:
     """Those of a study's tables that the report shows with a heading of their own, where they have rows."""
     found = []
     for table in tables:
-        if table.title and not (shown := read_csv(folder / f"{table.name}.csv")).empty:
+        path = folder / f"{table.name}.parquet"
+        if table.title and not (shown := read_table(path)).empty:
             most = table.most_rows or len(shown)
             more = f" The first {most} of {len(shown)}; all: tables/{table.name}.csv."
             told = shown.head(most).dropna(axis="columns", how="all")  # such as deviations of one seed
-            found.append(Section(table.title, table.text + more * (len(shown) > most), told))
+            text = table.text + more * (len(shown) > most)
+            found.append(Section(table.title, text, told, columns_of(path)))
     return found

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 import pandas as pd
-import pyarrow as pa
 
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.provenance import digest
 from abovechance.core.tables import TableSchema
@@ -17,12 +17,24 @@ from abovechance.study.formats import shared_labels
 
 EVALUATION_SETS = TableSchema(
     "evaluation_sets",
-    {"example": pa.string(), "evaluated": pa.bool_(), "demonstration": pa.bool_()},
+    {
+        "example": Column.text("id of the example"),
+        "evaluated": Column.flag("whether prompts are evaluated on it"),
+        "demonstration": Column.flag("whether it can be a demonstration"),
+    },
+    "One row per example of a task.",
+    file="evaluation_sets/<task>.parquet, training_sets/<task>.parquet",
 )
 
 PROMPTS = TableSchema(
     "prompts",
-    {"prompt": pa.int64(), "demonstrations": pa.list_(pa.string()), "text": pa.string()},
+    {
+        "prompt": Column.whole("number of the prompt, from 0"),
+        "demonstrations": Column.text("ids of the examples shown").several(),
+        "text": Column.text("the demonstrations as the model reads them"),
+    },
+    "One row per prompt.",
+    file="prompts/<task>/<shots>-shot.parquet, hardest_prompts/...",
 )
 
 

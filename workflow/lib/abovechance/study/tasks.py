@@ -21,26 +21,28 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
+from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
 from abovechance.study.clusters import clusters, without_common
 
 TASKS = TableSchema(
     "tasks",
     {
-        "example": pa.string(),
-        "input": pa.string(),
-        "text": pa.string(),
-        "bare": pa.string(),
-        "choices": pa.list_(pa.string()),
-        "labels": pa.list_(pa.string()),
-        "correct": pa.list_(pa.bool_()),
-        "cluster": pa.int64(),
-        "null": pa.string(),
-        "end": pa.string(),
-        "annotations": pa.list_(pa.string()),
+        "example": Column.text("id of the example, unique in the task: subtask/index, or index"),
+        "input": Column.text("the question, without the text around it"),
+        "text": Column.text("everything the model reads before the choice"),
+        "bare": Column.text("the text without a list of choices"),
+        "choices": Column.text("the choices").several(),
+        "labels": Column.text("what the choices stand for").several(),
+        "correct": Column.flag("whether each choice is correct").several(),
+        "cluster": Column.whole("number shared by examples that belong together"),
+        "null": Column.text("the text without its input"),
+        "end": Column.text("the text after the answer of a demonstration"),
+        "annotations": Column.text("answers of annotators, if known").several(),
     },
+    "One row per example.",
+    file="tasks/<task>.parquet",
 )
 
 

@@ -12,32 +12,38 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from abovechance.chance.baseline import MOST_EXAMPLES
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.files import files_below
 from abovechance.core.reading import parse_json
 from abovechance.core.tables import TableSchema
 from abovechance.core.untrusted import check_regular, opened_zip
 
+# what a score and what it is of are told by
+SCORE = {
+    "metric": Column.text("name of the metric"),
+    "value": Column.number("the score: the mean over prompts and examples"),
+    "error": Column.number("standard error over clusters of examples"),
+    "bootstrap": Column.number("half the width of the 95 % bootstrap interval over clusters of examples"),
+    "examples": Column.whole("number of examples; -1 if unknown"),
+    "prompts": Column.whole("number of prompts"),
+    "chance": Column.share("chance of a lucky guess, if known"),
+    "loss": Column.flag("whether lower is better"),
+}
 EVALUATIONS = TableSchema(
     "evaluations",
     {
-        "model": pa.string(),
-        "seed": pa.int64(),
-        "checkpoint": pa.int64(),
-        "shots": pa.int64(),
-        "task": pa.string(),
-        "metric": pa.string(),
-        "value": pa.float64(),
-        "error": pa.float64(),
-        "bootstrap": pa.float64(),
-        "examples": pa.int64(),
-        "prompts": pa.int64(),
-        "chance": pa.float64(),
-        "loss": pa.bool_(),
+        "model": Column.text("the series, or the model without its seed"),
+        "seed": Column.whole("random seed of the training; 0 if it has none"),
+        "checkpoint": Column.whole("training step"),
+        "shots": Column.whole("demonstrations of a prompt"),
+        "task": Column.text("name of the task or group of tasks"),
+        **SCORE,
     },
+    "One row per model, seed, checkpoint, task and metric.",
+    file="evaluations.parquet",
 )
 BEST = "best_accuracy"  # of several prompts
 ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right answers

@@ -7,15 +7,43 @@ from itertools import combinations
 
 import pandas as pd
 
+from abovechance.core.columns import Column
+from abovechance.core.tables import TableSchema
 from abovechance.pvi.consistency import correlation
 from abovechance.variance.evaluations import BEST
-from abovechance.variance.summary import of_evaluations
+from abovechance.variance.summary import DEVELOPMENT, of_evaluations
 
-COLUMNS = [
-    *("task", "shots", "metric", "first", "second", "models", "r"),
-    *("first_mean", "second_mean", "first_higher", "second_higher"),
-]
-MEASURES = ("first", "mean", "deviation", "final_deviation", "snr", "monotonicity")
+FORMULATIONS = TableSchema(
+    "formulations",
+    {
+        "task": Column.text("name of the task"),
+        "shots": Column.whole("demonstrations of a prompt"),
+        "metric": Column.text("name of the metric"),
+        "first": Column.text("one formulation of the task"),
+        "second": Column.text("another formulation"),
+        "models": Column.whole("number of models with both"),
+        "r": Column.number(
+            "Pearson's correlation of their scores over models; missing with too few or equal scores"
+        ),
+        "first_mean": Column.number("mean over models in the first formulation"),
+        "second_mean": Column.number("mean over models in the second formulation"),
+        "first_higher": Column.whole("number of models that score higher in the first"),
+        "second_higher": Column.whole("number of models that score higher in the second"),
+    },
+    "One row per task, number of shots, metric and pair of formulations.",
+)
+FORMULATION_SERIES = TableSchema(
+    "formulation_series",
+    {
+        "model": Column.text("name of the series"),
+        "task": Column.text("name of the task"),
+        "shots": Column.whole("demonstrations of a prompt"),
+        "metric": Column.text("name of the metric"),
+        "formulation": Column.text("the formulation"),
+        **DEVELOPMENT,
+    },
+    "One row per series, task, number of shots, metric and formulation.",
+)
 
 
 def agreement(table: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) -> pd.DataFrame:
@@ -31,9 +59,7 @@ def agreement(table: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) ->
     Returns
     -------
     DataFrame
-        One row for each task, number of shots, metric and pair of formulations (``first``, ``second``):
-        how many ``models`` have both; Pearson's ``r`` of their scores over these models, missing with too few
-        or where all are the same; the mean over models of each; how many models score higher in each.
+        The table ``formulations``.
     """
     rows = []
     for task, one, other, own in _pairs(table, formulations):
@@ -60,7 +86,7 @@ def agreement(table: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) ->
                     "second_higher": int((y > x).sum()),
                 }
             )
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=[*FORMULATIONS.columns])
 
 
 def change(
@@ -78,14 +104,13 @@ def change(
     Returns
     -------
     DataFrame
-        ``model``, the series; ``task``; ``shots``; ``metric``; the ``formulation``; and of
-        ``summary.of_evaluations`` the columns ``first`` to ``monotonicity``.
+        The table ``formulation_series``.
     """
     names = {member: task for task, members in formulations.items() for member in members}
     own = evaluations[evaluations["task"].isin([*names]) & (evaluations["metric"] != BEST)]
     found = of_evaluations(own, ddof).rename(columns={"task": "formulation"})
     found["task"] = [names[each] for each in found["formulation"]]
-    columns = ["model", "task", "shots", "metric", "formulation", *MEASURES]
+    columns = [*FORMULATION_SERIES.columns]
     order = ["model", "task", "shots", "metric"]
     return found[columns].sort_values(order, kind="stable", ignore_index=True)
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from abovechance.core.estimates import bootstrap_interval, clustered_mean
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.variance.answers import continuous
-from abovechance.variance.evaluations import BEST, EVALUATIONS
+from abovechance.variance.evaluations import BEST, EVALUATIONS, SCORE
 
 RESAMPLES = 2000  # of intervals that are averaged over seeds and checkpoints
 # {metric: whether less is better}
@@ -21,17 +20,13 @@ METRICS = {"accuracy": False, "correct": False, "predicted": False} | dict.fromk
 )
 SERIES_SCORES = TableSchema(
     "series_scores",
-    {
-        **setting_columns(),
-        "metric": pa.string(),
-        "value": pa.float64(),
-        "error": pa.float64(),
-        "bootstrap": pa.float64(),
-        "examples": pa.int64(),
-        "prompts": pa.int64(),
-        "chance": pa.float64(),
-        "loss": pa.bool_(),
-    },
+    {**setting_columns(), **SCORE},
+    "One row per setting and metric: accuracy, the probabilities of the correct and of the predicted "
+    "answer among the "
+    "choices, the negative log-likelihood of the correct answer ('nll', 'nll_token', 'nll_byte', in nats) "
+    "and the best "
+    "prompt's accuracy ('best_accuracy', without error, because it was selected).",
+    file="series_scores/<model>.parquet",
 )
 
 

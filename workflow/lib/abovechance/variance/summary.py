@@ -6,26 +6,58 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.arrays import Floats
+from abovechance.core.columns import Column
+from abovechance.core.tables import TableSchema
 from abovechance.variance import measures
 from abovechance.variance.evaluations import ACCURACY, BEST
 
 KEYS = ["model", "shots", "task", "metric"]
-COLUMNS = [
-    *KEYS,
-    *(
-        "seeds",
-        "checkpoints",
-        "left_out",
-        "examples",
-        "chance",
-        "loss",
-        "first",
-        "mean",
-        "interval",
-        "bootstrap",
+DEVELOPMENT = {
+    "first": Column.number("mean over seeds at the first checkpoint"),
+    "mean": Column.number("mean over seeds at the last checkpoint"),
+    "deviation": Column.number("standard deviation over seeds, averaged over checkpoints"),
+    "final_deviation": Column.number("standard deviation over seeds at the last checkpoint"),
+    "snr": Column.number("signal-to-noise ratio: mean divided by final_deviation"),
+    "monotonicity": Column.number(
+        "tau with the sign changed for losses: 1 if the score improves at every checkpoint"
     ),
-    *("deviation", "final_deviation", "snr", "tau", "monotonicity", "leaves_chance"),
-]
+}
+SERIES = TableSchema(
+    "series",
+    {
+        "model": Column.text("name of the series"),
+        "shots": Column.whole("demonstrations of a prompt"),
+        "task": Column.text("name of the task"),
+        "metric": Column.text("name of the metric"),
+        "seeds": Column.whole("number of training seeds"),
+        "checkpoints": Column.whole(
+            "number of checkpoints that all seeds have; the columns below are about these"
+        ),
+        "left_out": Column.whole("number of checkpoints that only some seeds have"),
+        "examples": Column.whole("number of examples; -1 if unknown"),
+        "chance": Column.number("chance of a lucky guess, if known"),
+        "loss": Column.flag("whether lower is better"),
+        "first": DEVELOPMENT["first"],
+        "mean": DEVELOPMENT["mean"],
+        "interval": Column.number(
+            "half the width of the 95 % interval of one model over examples (1.96 standard errors), "
+            "averaged over seeds and "
+            "checkpoints"
+        ),
+        "bootstrap": Column.number("the same by the bootstrap, if there are predictions"),
+        "deviation": DEVELOPMENT["deviation"],
+        "final_deviation": DEVELOPMENT["final_deviation"],
+        "snr": DEVELOPMENT["snr"],
+        "tau": Column.number("Kendall's tau-b with the order of training, mean over seeds"),
+        "monotonicity": DEVELOPMENT["monotonicity"],
+        "leaves_chance": Column.whole(
+            "first checkpoint from which accuracies are distinguishable from guessing; missing if there "
+            "is none, or if the "
+            "chance or the number of examples is unknown"
+        ),
+    },
+    "One row per series, task, number of shots and metric (Madaan et al., 2024, Tables 1 and 2).",
+)
 
 
 def shared(own: pd.DataFrame) -> pd.DataFrame:
@@ -63,18 +95,7 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``model``; ``shots``; ``task``; ``metric``; how many ``seeds``, ``checkpoints`` that all seeds have,
-        checkpoints ``left_out`` because only some have them, and ``examples`` (-1 where that is not known);
-        all that follows is of the former checkpoints, and missing if there is none: the ``chance`` of one
-        lucky guess, where it is told; ``loss``, whether less is better; the mean over seeds at the
-        ``first`` checkpoint, and at the last one (``mean``); ``interval``, half the width of the 95 %
-        interval of one model over examples, 1.96 standard errors, averaged over seeds and checkpoints;
-        ``bootstrap``, the same by drawing examples anew, where there are predictions; ``deviation`` over
-        seeds, averaged over checkpoints, and ``final_deviation`` at the last one; ``snr``, mean by
-        ``final_deviation``; ``tau``, Kendall's tau-b with an increasing array, the mean over seeds, and
-        ``monotonicity``, the same with the sign turned for losses; ``leaves_chance``, from which checkpoint
-        on accuracies are told from guessing (``measures.leaves_chance``), missing where none is, or chance
-        or examples are not known.
+        The table ``series`` (``SERIES``).
     """
     rows: list[dict[str, object]] = []
     for key, own in table.groupby(KEYS, sort=False):
@@ -89,7 +110,7 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
             "loss": bool(own["loss"].iloc[0]),
         }
         rows.append(row | (_measured(kept, ddof) if len(kept) else {}))
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"leaves_chance": "Int64"})
+    return pd.DataFrame(rows, columns=[*SERIES.columns]).astype({"leaves_chance": "Int64"})
 
 
 def _measured(own: pd.DataFrame, ddof: int) -> dict[str, object]:

@@ -1,0 +1,175 @@
+"""The verdicts of a study: one row per setting, and how many settings have which conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from abovechance.chance.conclusion import CONCLUSIONS, with_conclusions
+from abovechance.chance.multiplicity import with_adjusted
+from abovechance.chance.randomization import effective_prompts, for_verdicts
+from abovechance.chance.verdicts import JUDGED, POSITIONS, verdicts, with_left_out
+from abovechance.core.columns import Column, optional
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA
+from abovechance.core.settings import SETTING
+from abovechance.core.tables import TableSchema, setting_columns
+
+RANDOMIZED = {
+    "randomization_tail": Column.tail(
+        "p-value of the randomization test for the best prompt: gold answers are drawn again, and the "
+        "dependence between "
+        "prompts is kept; missing if it is above 0.05 and the test has no power"
+    ),
+    "randomization_bh_tail": Column.tail("randomization_tail, adjusted (Benjamini and Hochberg)"),
+    "randomization_power": Column.share(
+        "probability that this test rejects for one prompt with the best accuracy (or the lowest one with "
+        "a maximum tail of "
+        "at most 0.05) that is correct on a random subset of examples"
+    ),
+    "randomization_fixed": Column.share("share of examples whose gold answer is the same in all draws"),
+    "best_macro_f1": Column.share(
+        "best mean F1 of the labels; missing unless all examples share one set of choices"
+    ),
+    "macro_f1_tail": Column.tail("p-value of the randomization test for best_macro_f1"),
+    "best_lower_bound": Column.number(
+        "lower 95 % confidence bound of the best prompt's accuracy, corrected for its selection; missing "
+        "with fewer than "
+        "ten clusters of examples"
+    ),
+    "effective_prompts": Column.number(
+        "number of independent guessers for which the maximum tail equals the randomization p-value; "
+        "missing if it would be "
+        "below 1 or above the number of prompts, or if that p-value is missing or at the limit of the draws"
+    ),
+}
+VERDICTS = TableSchema(
+    "verdicts",
+    {
+        **setting_columns(),
+        "examples": Column.whole("number of examples that the best prompt is evaluated on"),
+        "prompts": Column.whole("number of distinct prompts tried"),
+        "best_prompt": Column.whole("number of the best prompt; the first of several"),
+        "best_accuracy": Column.share("accuracy of the best prompt"),
+        **JUDGED,
+        "position": Column.text(
+            "'below' (or equal to) the standard baseline, 'between' the baselines, or 'above' both; not a "
+            "test"
+        ),
+        "better_than_chance": Column.text(
+            "'yes', 'no' or 'unclear', from all tests at a significance level of 0.05"
+        ),
+        "reason": Column.text("the p-values that decide, adjusted for the number of settings"),
+        **optional(RANDOMIZED),
+        **optional({"left_out": Column.whole("number of prompts that are longer than the model's context")}),
+    },
+    "One row per setting. If all prompts of a setting are left out, its row has no conclusion.",
+    file="verdicts.csv, tables/verdicts",
+)
+VERDICT_COUNTS = TableSchema(
+    "verdict_counts",
+    {
+        "model": Column.text("name of the model, or 'total'"),
+        "shots": Column.text("demonstrations of a prompt"),
+        "settings": Column.whole("number of settings"),
+        **optional(
+            {
+                "left_out": Column.whole(
+                    "number of settings without conclusion, because all prompts are left out"
+                )
+            }
+        ),
+        "better_than_chance_yes": Column.whole("number of settings that are better than chance"),
+        "better_than_chance_no": Column.whole("number of settings that are not"),
+        "better_than_chance_unclear": Column.whole(
+            "number of settings where tests disagree or have no power"
+        ),
+        "below": Column.whole("number of settings below or at the standard baseline"),
+        "between": Column.whole("number of settings between the baselines"),
+        "above": Column.whole("number of settings above both baselines"),
+        "above_standard": Column.whole("number of settings above the standard baseline: between plus above"),
+        "share_between": Column.share(
+            "between divided by above_standard: how often the standard baseline misleads"
+        ),
+        "above_by_guessing": Column.number("number of settings that guessing alone is expected to put above"),
+        "tail_at_most_0.05": Column.whole("number of settings with a maximum tail of at most 0.05"),
+        "adjusted_at_most_0.05": Column.whole("number of settings with a bh_tail of at most 0.05"),
+    },
+    "One row per model and number of shots, and one for all.",
+)
+
+
+def of_study(
+    accuracy: pd.DataFrame,
+    randomization: pd.DataFrame | None = None,
+    draws: int = 0,
+    left_out: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return the table ``verdicts`` of a study.
+
+    Parameters
+    ----------
+    accuracy
+        The table ``accuracy`` of all models.
+    randomization, draws
+        The table ``randomization`` of all models and its number of draws, if there was such a test.
+    left_out
+        The table ``left_out`` of all settings, if prompts can be left out.
+
+    Raises
+    ------
+    InputError
+        If no prompt of any setting was evaluated.
+    """
+    if accuracy.empty:
+        raise InputError(
+            "all prompts of all settings are longer than their model's context; use fewer shots, shorter "
+            "examples or "
+            "another model"
+        )
+    table = verdicts(accuracy)
+    if randomization is not None:
+        tested = for_verdicts(randomization, table[[*SETTING, "best_prompt"]])
+        table = table.merge(tested, on=SETTING, how="left")
+        tails = table["randomization_tail"], table["standard_tail"]
+        table["effective_prompts"] = effective_prompts(*tails, table["prompts"], draws)
+    table = with_conclusions(with_adjusted(table))
+    if left_out is not None:
+        table = with_left_out(table, left_out)
+    return table[[name for name in VERDICTS.columns if name in table]]
+
+
+def verdict_counts(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return how many settings have which conclusion: the table ``verdict_counts``.
+
+    Parameters
+    ----------
+    verdicts
+        The table ``verdicts``.
+    """
+    groups: list[tuple[Mapping[str, str], pd.DataFrame]] = [
+        ({"model": str(model), "shots": str(shots)}, settings)
+        for (model, shots), settings in verdicts.groupby(["model", "shots"], observed=True, sort=False)
+    ]
+    groups.append(({"model": "total", "shots": ""}, verdicts))
+    return pd.DataFrame([{**names, **_count(settings)} for names, settings in groups])
+
+
+def _count(settings: pd.DataFrame) -> dict[str, object]:
+    counts = {position: int((settings["position"] == position).sum()) for position in POSITIONS}
+    above_standard = counts["between"] + counts["above"]
+    return {
+        "settings": len(settings),
+        **({"left_out": int(settings["position"].isna().sum())} if "left_out" in settings else {}),
+        **{
+            f"better_than_chance_{word}": int((settings["better_than_chance"] == word).sum())
+            for word in CONCLUSIONS
+        },
+        **counts,
+        "above_standard": above_standard,
+        "share_between": counts["between"] / above_standard if above_standard else float("nan"),
+        "above_by_guessing": float(settings["guessing_above"].sum()),
+        "tail_at_most_0.05": int((settings["maximum_tail"] <= ALPHA).sum()),
+        "adjusted_at_most_0.05": int((settings["bh_tail"] <= ALPHA).sum()),
+    }
