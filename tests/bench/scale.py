@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from abovechance.core.tables import SEAL, read_table
+from abovechance.core.tables import read_table
 from abovechance.scoring.store import LEFT_OUT, SCORES
 from abovechance.scoring.weights import Weights
 from abovechance.study.prompts import evaluated_on
@@ -191,8 +191,6 @@ def multiply(finished: Path, folder: Path, study: dict[str, Any]) -> None:
             table = pq.read_table(finished / name / f"{source}.parquet")
             place = table.schema.get_field_index("model")
             table = table.set_column(place, "model", pa.array([model] * len(table)))
-            kept = {key: value for key, value in table.schema.metadata.items() if key != SEAL.encode()}
-            table = table.replace_schema_metadata(kept)
             (results / name).mkdir(parents=True, exist_ok=True)
             pq.write_table(table, results / name / f"{model}.parquet")
         for pattern in COPIED:

@@ -109,7 +109,8 @@ class Column:
 
     def several(self) -> Column:
         """A list of such values."""
-        return replace(self, type=pa.list_(self.type))
+        # Parquet files name the values of lists so
+        return replace(self, type=pa.list_(pa.field("element", self.type)))
 
 
 def optional(columns: Mapping[str, Column]) -> dict[str, Column]:

@@ -1,9 +1,8 @@
 """Parquet tables with declared columns, which say what they were made from.
 
 A table's columns are declared in the module that makes it, as a ``TableSchema``, and the file holds their
-meanings. The facts that a file was made from are in its metadata under the key ``made_from``. Parquet's own
-checksums cover pages, but not the footer, so a checksum of the whole file is in its metadata too: a file in
-which a single bit has changed is not read.
+meanings. The facts that a file was made from are in its metadata under the key ``made_from``. A checksum in
+the metadata covers the rows, the columns and the facts: a file in which a single bit has changed is not read.
 """
 
 from __future__ import annotations
@@ -85,88 +84,68 @@ class TableSchema:
     def write(self, table: pd.DataFrame, path: Path, made_from: Mapping[str, Any]) -> None:
         """Write a table as Parquet, with what it was made from in its metadata."""
         arrow = self.to_arrow(table)
-        with replacing(path) as beside:
-            stored = arrow.replace_schema_metadata(_metadata(made_from))
-            pq.write_table(stored, beside, write_page_checksum=True)
-            _seal(beside)
+        with _writing(path, arrow.schema, made_from) as writer:
+            writer.write_table(arrow.cast(writer.schema))
 
     @contextmanager
     def writing_parts(
         self, path: Path, made_from: Mapping[str, Any]
     ) -> Iterator[Callable[[pd.DataFrame], None]]:
         """A function that adds rows to a table too large to be held at once; see ``read_parts``."""
-        schema = self.arrow.with_metadata(_metadata(made_from))
-        with replacing(path) as beside:
-            with pq.ParquetWriter(beside, schema, write_page_checksum=True) as writer:
+        with _writing(path, self.arrow, made_from) as writer:
 
-                def write(part: pd.DataFrame) -> None:
-                    arrow = self.to_arrow(part).replace_schema_metadata(schema.metadata)
-                    writer.write_table(arrow, row_group_size=max(len(part), 1))
+            def write(part: pd.DataFrame) -> None:
+                writer.write_table(self.to_arrow(part).cast(writer.schema), row_group_size=max(len(part), 1))
 
-                yield write
-            _seal(beside)
+            yield write
 
 
 # a job's tables with their schemas
 Tables = Sequence[tuple[TableSchema, pd.DataFrame]]
 
 
-def _metadata(made_from: Mapping[str, Any]) -> dict[str, str]:
-    """Parquet metadata: the facts given and the versions of the libraries at work."""
-    told = json.dumps({**made_from, "versions": versions()}, ensure_ascii=False)
-    return {"made_from": told, SEAL: NO_SEAL}
+@contextmanager
+def _writing(path: Path, schema: pa.Schema, made_from: Mapping[str, Any]) -> Iterator[pq.ParquetWriter]:
+    """A writer whose file takes its place, with its checksum, once everything is written."""
+    facts = json.dumps({**made_from, "versions": versions()}, ensure_ascii=False)
+    with (
+        replacing(path) as beside,
+        beside.open("wb") as file,
+        pq.ParquetWriter(file, schema.with_metadata({"made_from": facts})) as writer,
+    ):
+        yield writer
+        file.flush()
+        writer.add_key_value_metadata({CHECKSUM: _checksum(beside, beside.stat().st_size, writer.schema)})
 
 
-SEAL, NO_SEAL = "abovechance_crc32", "0" * 8
-# The key in a Parquet file's footer, and before the 8 characters of the value, their type and length.
-SEALED = SEAL.encode() + b"\x18\x08"
+CHECKSUM = "checksum"
 CHUNK = 1 << 22
 
 
-def _seal(path: Path) -> None:
-    """Put the checksum of a file into it, where its metadata have as many zeros."""
-    place = _place_of_seal(path)
-    if place is None:
-        raise ValueError(f"{path} has no place for its checksum")
-    value = _crc32(path, place)
-    with path.open("r+b") as file:
-        file.seek(place)
-        file.write(b"%08x" % value)
-
-
-def _check_seal(path: Path) -> None:
-    """Raise ValueError where a file has a checksum, and another content."""
-    place = _place_of_seal(path)
-    if place is None:
-        return  # of another program, or of an earlier version
+def _checksum(path: Path, size: int, schema: pa.Schema) -> str:
+    """The CRC-32 of a file's first bytes, which hold the rows, and of its columns and their metadata."""
+    columns = [(field.name, str(field.type), _texts(field.metadata)) for field in schema]
+    value = zlib.crc32(repr((size, columns, _texts(schema.metadata))).encode())
     with path.open("rb") as file:
-        file.seek(place)
-        told = file.read(len(NO_SEAL))
-    if told != b"%08x" % _crc32(path, place):
-        raise ValueError("its checksum is of another content")
+        for begin in range(0, size, CHUNK):
+            value = zlib.crc32(file.read(min(CHUNK, size - begin)), value)
+    return f"{value:08x}"
 
 
-def _place_of_seal(path: Path) -> int | None:
-    """Where the characters of a file's checksum stand; None where it has none."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        file.seek(max(0, size - 8))
-        length = int.from_bytes(file.read(4), "little")
-        begin = max(0, size - 8 - length)
-        file.seek(begin)
-        found = file.read().find(SEALED)
-    return None if found < 0 else begin + found + len(SEALED)
+def _texts(metadata: Mapping[bytes, bytes] | None) -> list[tuple[bytes, bytes]]:
+    return sorted((metadata or {}).items())
 
 
-def _crc32(path: Path, place: int) -> int:
-    """The CRC-32 of a file that has zeros at the place of its checksum."""
-    value, at = 0, 0
-    with path.open("rb") as file:
-        while chunk := bytearray(file.read(CHUNK)):
-            for number in range(max(place, at), min(place + len(NO_SEAL), at + len(chunk))):
-                chunk[number - at] = ord("0")
-            value, at = zlib.crc32(chunk, value), at + len(chunk)
-    return value
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    """A Parquet file that is as it was written; files of other programs have no checksum."""
+    with reading(path), pq.ParquetFile(path) as file:
+        stored = (file.metadata.metadata or {}).get(CHECKSUM.encode())
+        if stored is not None:
+            size = path.stat().st_size - file.metadata.serialized_size - 8
+            if stored.decode() != _checksum(path, size, file.schema_arrow):
+                raise ValueError("its checksum is of another content")
+        yield file
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -177,9 +156,8 @@ def read_table(path: Path) -> pd.DataFrame:
     InputError
         If the file is damaged.
     """
-    with reading(path):
-        _check_seal(path)
-        table = pq.read_table(path, page_checksum_verification=True)
+    with _opened(path) as file:
+        table = file.read()
     frame: pd.DataFrame = table.to_pandas()
     for field in table.schema:
         if pa.types.is_list(field.type):
@@ -224,9 +202,8 @@ def read_columns(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.Data
     """
     tables = []
     for path in map(Path, paths):
-        with reading(path):
-            _check_seal(path)
-            table = pq.read_table(path, columns=[*columns], page_checksum_verification=True)
+        with _opened(path) as file:
+            table = file.read(columns=[*columns])
         for place, field in enumerate(table.schema):
             if pa.types.is_string(field.type):
                 table = table.set_column(place, field.name, table[field.name].dictionary_encode())
@@ -243,13 +220,9 @@ def read_parts(path: Path) -> Iterator[pd.DataFrame]:
     InputError
         If the file is damaged.
     """
-    with reading(path):
-        _check_seal(path)
-        file = pq.ParquetFile(path, page_checksum_verification=True)
-    with file:
+    with _opened(path) as file:
         for number in range(file.num_row_groups):
-            with reading(path):
-                part: pd.DataFrame = file.read_row_group(number).to_pandas()
+            part: pd.DataFrame = file.read_row_group(number).to_pandas()
             yield part
 
 
@@ -261,11 +234,10 @@ def read_made_from(path: Path) -> dict[str, Any]:
     InputError
         If the file is damaged.
     """
-    with reading(path):
-        _check_seal(path)
-        stored = pq.read_schema(path).metadata or {}
-        found: dict[str, Any] = json.loads(stored.get(b"made_from", b"{}"))
-    return found
+    with _opened(path) as file:
+        stored = file.schema_arrow.metadata or {}
+        facts: dict[str, Any] = json.loads(stored.get(b"made_from", b"{}"))
+    return facts
 
 
 @contextmanager
