@@ -159,13 +159,13 @@ def test_tasks_are_drawn_apart_unless_they_have_the_same_examples(monkeypatch):
     assert set(found["groups"]) == {"a"}
     alike = table.assign(example=table["example"].str.replace("one|other", "", regex=True))
     drawn = [
-        trained([[apart[task, model].to_numpy()] for model in "ab"], of_examples=place)
+        trained([[apart[task, model].to_numpy()] for model in "ab"], examples=place)
         for place, task in enumerate(("one", "other"))
     ]
     assert pairs(together(drawn), ["a", "b"])["error"].iloc[0] == pytest.approx(expected, rel=0.1)
     assert len(of_study(alike).overall) == 2
     told = []
-    monkeypatch.setattr(many, "trained", lambda *a, **k: (told.append(k["of_examples"]), trained(*a, **k))[1])
+    monkeypatch.setattr(many, "trained", lambda *a, **k: (told.append(k["examples"]), trained(*a, **k))[1])
     of_study(table)
     of_study(alike)
     assert len({*told[:2]}) == 2
@@ -174,11 +174,11 @@ def test_tasks_are_drawn_apart_unless_they_have_the_same_examples(monkeypatch):
 
 def test_names_are_of_one_model_each():
     drawn = paired([[1, 0, 1], [0, 0, 1]])
-    with pytest.raises(InputError, match="each with a name of its own"):
+    with pytest.raises(InputError, match="each with its own name"):
         ranks(drawn, ["a", "a"])
-    with pytest.raises(InputError, match="right would be at least two"):
+    with pytest.raises(InputError, match="expected at least two"):
         ranks(paired([[1, 0, 1]]), ["a"])
-    with pytest.raises(InputError, match="right would be models and examples"):
+    with pytest.raises(InputError, match="expected .models, examples."):
         paired(np.zeros((2, 0)))
 
 
@@ -202,7 +202,7 @@ def test_tasks_together_count_alike():
 
 
 def test_a_score_that_is_missing_is_told():
-    with pytest.raises(InputError, match="right would be models and examples, all there"):
+    with pytest.raises(InputError, match="expected .models, examples., none missing"):
         paired([[1, np.nan], [0, 1]])
 
 
@@ -266,7 +266,7 @@ def test_prompts_that_are_not_evaluated_on_their_demonstrations_are_compared_on_
     expected = np.nanmean(scores, axis=2).mean(axis=1)
     assert found.mean.value == pytest.approx(expected[0] - expected[1])
     scores[0, 0, 0] = np.nan
-    with pytest.raises(InputError, match="a score is missing of one model"):
+    with pytest.raises(InputError, match="a score of one model is missing"):
         over_prompts(*scores)
 
 
@@ -341,6 +341,6 @@ def test_a_mean_over_tasks_with_lucky_prompts_is_seldom_a_difference():
         luck = 0.7 * generator.normal(size=(3, 2, 8, 1))
         easy = generator.normal(size=(3, 1, 1, 40))
         scores = (easy + luck + generator.normal(size=(3, 2, 8, 40)) > 0).astype(float)
-        drawn = together([prompted(own, draws=300, of_examples=task) for task, own in enumerate(scores)])
+        drawn = together([prompted(own, draws=300, examples=task) for task, own in enumerate(scores)])
         wrong += pairs(drawn, ["a", "b"])["p"].iloc[0] <= 0.05
     assert wrong <= 11

@@ -1,6 +1,5 @@
 from .components import variance_components as variance_components
 from .many import (
-    Drawn as Drawn,
     flips as flips,
     paired as paired,
     pairs as pairs,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,13 +13,13 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
-from abovechance.compare.prompts import over_prompts
-from abovechance.compare.seeds import over_seeds
-from abovechance.compare.two_models import difference_test, exchanged
+from abovechance.compare.prompts import PromptPair
+from abovechance.compare.seeds import seeds_spread
+from abovechance.compare.two_models import difference_test, exchanged, largest
 from abovechance.core.arrays import Floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import CONFIDENCE, Estimate
+from abovechance.core.estimates import CONFIDENCE, Spread, satterthwaite
 from abovechance.core.resampling import cluster_sums, times_drawn
 
 DRAWS = 2000
@@ -47,8 +48,45 @@ RANKS = {
 }
 
 
-class Drawn(NamedTuple):
-    """Scores of models, and the same with examples drawn anew.
+class Difference(NamedTuple):
+    """The first model's score less the second's, with its test.
+
+    Attributes
+    ----------
+    value
+        The difference.
+    center
+        The middle of its interval.
+    spread
+        Its variance.
+    p
+        The two-sided p-value of no difference.
+    limit
+        The largest possible difference, where the interval ends at the latest.
+    """
+
+    value: float
+    center: float
+    spread: Spread
+    p: float
+    limit: float = np.inf
+
+    @property
+    def reversed(self) -> Difference:
+        """The second model's score less the first's."""
+        return self._replace(value=-self.value, center=-self.center)
+
+    def interval(self, tail: float) -> tuple[float, float]:
+        """The interval that leaves out this probability on either side; missing if nothing varies."""
+        if not self.spread.standard_error > 0:
+            return np.nan, np.nan
+        reach = self.spread.reach(tail)
+        return max(self.center - reach, -self.limit), min(self.center + reach, self.limit)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Scores of models, and the same with examples drawn again.
 
     Attributes
     ----------
@@ -57,29 +95,41 @@ class Drawn(NamedTuple):
     draws
         (draws, models) the same of examples that are drawn with replacement: the same ones for all models
         where they are paired, so that what they have in common drops out of differences.
-    sums
-        (models, clusters) by how much each cluster adds to a score; None where that is not known.
-    p
-        (models, models) of each pair, where it is not by exchanging models.
-    freedom
-        The degrees of freedom of the draws' spread, of each pair (models, models) or of all.
-    middle
-        (models,) about which draws spread; the scores where it is None.
-    error
-        (models, models) the standard error of each pair's difference; that of draws where it is None.
-    signs
-        (models, clusters of all tasks) by how much each adds to a mean over tasks, for an exact test if
-        nothing varies.
+    differences
+        {(first, second): their difference} of all pairs of models, by their places, first < second.
+    contributions
+        (models, clusters) by how much each cluster of examples adds to a score; no clusters if answers are
+        not known.
+    examples
+        A number that tasks with the same examples share; 0 if no other task has them.
     """
 
     scores: Floats
     draws: Floats
-    sums: Floats | None = None
-    p: Floats | None = None
-    freedom: Floats | float = np.inf
-    middle: Floats | None = None
-    error: Floats | None = None
-    signs: Floats | None = None
+    differences: Mapping[tuple[int, int], Difference]
+    contributions: Floats
+    examples: int = 0
+
+    def difference(self, first: int, second: int) -> Difference:
+        """The difference of two models, by their places."""
+        if first < second:
+            return self.differences[first, second]
+        return self.differences[second, first].reversed
+
+    def reordered(self, places: Sequence[int]) -> Sample:
+        """The models of these places, in this order."""
+        pairs = combinations(range(len(places)), 2)
+        return Sample(
+            self.scores[[*places]],
+            self.draws[:, [*places]],
+            {(one, two): self.difference(places[one], places[two]) for one, two in pairs},
+            self.contributions[[*places]],
+            self.examples,
+        )
+
+
+def _of_pairs(compared: Callable[[int, int], Difference], models: int) -> dict[tuple[int, int], Difference]:
+    return {pair: compared(*pair) for pair in combinations(range(models), 2)}
 
 
 def paired(
@@ -87,7 +137,8 @@ def paired(
     clusters: ArrayLike | None = None,
     draws: int = DRAWS,
     seed: int | Sequence[int] = 0,
-) -> Drawn:
+    examples: int = 0,
+) -> Sample:
     """Models on the same examples.
 
     Parameters
@@ -97,7 +148,9 @@ def paired(
     clusters
         (examples,) the same for examples that belong together, which are drawn as wholes.
     seed
-        Of the draws; those of tasks with other examples should have others (``together``).
+        Of the draws.
+    examples
+        A number that tasks with the same examples share: these are drawn alike (``together``).
 
     Raises
     ------
@@ -106,30 +159,28 @@ def paired(
     """
     given = np.asarray(scores, dtype=float)
     if given.ndim != 2 or not given.size or not np.isfinite(given).all():
-        raise InputError(f"scores of the shape {given.shape}; right would be models and examples, all there")
+        raise InputError(f"scores have the shape {given.shape}; expected (models, examples), none missing")
     sums, sizes = cluster_sums(given, clusters)
-    count = len(sizes)
-    counts = times_drawn(count, draws, np.random.default_rng(seed))
-    drawn = (counts @ sums.T) / (counts @ sizes)[:, None]
-    p, freedom, error = _of_pairs(lambda one, other: _by_test(given[one], given[other], clusters), len(given))
-    return Drawn(given.mean(axis=1), drawn, sums / given.shape[1], p=p, freedom=freedom, error=error)
+    drawn = _drawn(sums, sizes, draws, seed, examples)
+    scale = largest(given)
+
+    def compared(one: int, two: int) -> Difference:
+        mean, test = difference_test(given[one] / scale, given[two] / scale, clusters, 1 / scale)
+        value = mean.value * scale
+        # two clusters or more
+        spread = Spread((np.nan_to_num(mean.standard_error * scale) ** 2,), (max(mean.freedom, 1e-9),))
+        return Difference(value, value, spread, test.p)
+
+    means = given.mean(axis=1)
+    return Sample(means, drawn, _of_pairs(compared, len(given)), sums / given.shape[1], examples)
 
 
-def _by_test(first: Floats, second: Floats, clusters: ArrayLike | None) -> Estimate:
-    """The difference of two models, with the p-value of ``two_models.compare``."""
-    scale = max(np.abs(first).max(), np.abs(second).max(), np.finfo(float).tiny)
-    mean, test = difference_test(first / scale, second / scale, clusters, 1 / scale)
-    return mean._replace(standard_error=mean.standard_error * scale, p=test.p)
-
-
-def _of_pairs(compared: Callable[[int, int], Estimate], models: int) -> tuple[Floats, Floats, Floats]:
-    """(models, models) p-values, degrees of freedom and standard errors of all pairs' differences."""
-    p, freedom, error = np.ones((models, models)), np.ones((models, models)), np.zeros((models, models))
-    for pair in combinations(range(models), 2):
-        found = compared(*pair)
-        for table, value in ((p, found.p), (freedom, found.freedom), (error, found.standard_error)):
-            table[pair] = table[pair[::-1]] = np.nan_to_num(value)
-    return p, freedom, error
+def _drawn(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int], examples: int) -> Floats:
+    """(draws, models) mean scores of clusters that are drawn with replacement."""
+    seeds = [seed] if isinstance(seed, int) else [*seed]
+    counts = times_drawn(len(sizes), draws, np.random.default_rng([*seeds, examples]))
+    found: Floats = (counts @ sums.T) / (counts @ sizes)[:, None]
+    return found
 
 
 def prompted(
@@ -137,31 +188,41 @@ def prompted(
     clusters: ArrayLike | None = None,
     draws: int = DRAWS,
     seed: int = 0,
-    of_examples: int = 0,
-) -> Drawn:
+    examples: int = 0,
+) -> Sample:
     """Models under the same prompts, for prompts and examples like these.
 
-    In each draw, examples and prompts are drawn anew, the same ones for all models; p-values and standard
+    In each draw, examples and prompts are drawn again, the same ones for all models; p-values and standard
     errors are those of ``over_prompts`` (``population``).
 
     Parameters
     ----------
     scores
         (models, prompts, examples) numbers; missing if a prompt is not evaluated on an example.
-    seed, of_examples
-        See ``trained``.
+    seed, examples
+        See ``paired``.
     """
     given = np.asarray(scores, dtype=float)
     prompts = given.shape[1]
-    alone = paired(np.nanmean(given, axis=1), clusters, draws, [seed, of_examples])
+    sums, sizes = cluster_sums(np.nanmean(given, axis=1), clusters)
+    drawn = _drawn(sums, sizes, draws, seed, examples)
     of_prompts = np.nanmean(given, axis=2)
     # tasks have prompts of their own
-    times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, of_examples]))
+    times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, examples]))
     moved = (times - 1) @ of_prompts.T / prompts * np.sqrt(prompts / max(prompts - 1, 1))
-    p, freedom, error = _of_pairs(
-        lambda one, other: over_prompts(given[one], given[other], clusters).population, len(given)
-    )
-    return Drawn(of_prompts.mean(axis=1), alone.draws + moved, p=p, freedom=freedom, error=error)
+    contributions = sums / given.shape[2]
+
+    def compared(one: int, two: int) -> Difference:
+        pair = PromptPair.of(given[one], given[two], clusters)
+        spread = pair.population or Spread((0.0,), (1.0,))
+        p = spread.p(pair.difference)
+        if np.isnan(p):
+            p = exchanged(contributions[one] - contributions[two])
+        value = pair.difference * pair.scale
+        return Difference(value, value, spread.scaled(pair.scale), p)
+
+    differences = _of_pairs(compared, len(given))
+    return Sample(of_prompts.mean(axis=1), drawn + moved, differences, contributions, examples)
 
 
 def trained(
@@ -169,13 +230,14 @@ def trained(
     clusters: ArrayLike | None = None,
     draws: int = DRAWS,
     seed: int = 0,
-    of_examples: int = 0,
-) -> Drawn:
+    examples: int = 0,
+) -> Sample:
     """Models on the same examples, of which some were trained several times.
 
-    In each draw, examples are drawn anew, and of each model its seeds, whose deviations are made larger by
-    sqrt(s / (s - 1)), since a mean of s draws from s seeds varies less than that of s trainings. A model with
-    one seed is taken to vary as the others do.
+    In each draw, examples are drawn again, and of each model its seeds, whose deviations are made larger by
+    sqrt(s / (s - 1)), since a mean of s draws from s seeds varies less than that of s trainings. The variance
+    over seeds is that of all models or that of the two, whichever is larger; its degrees of freedom are those
+    of all.
 
     Parameters
     ----------
@@ -183,10 +245,8 @@ def trained(
         For each model (seeds, examples) scores.
     clusters
         (examples,) the same for examples that belong together.
-    seed
-        Of the draws. Those of the models' seeds are the same in all tasks.
-    of_examples
-        Of the draws of examples beside it: another number for tasks with other examples.
+    seed, examples
+        See ``paired``. The draws of the models' seeds are the same in all tasks.
 
     Raises
     ------
@@ -195,33 +255,34 @@ def trained(
     """
     given = [np.atleast_2d(np.asarray(one, dtype=float)) for one in seeds]
     if len({one.shape[-1] for one in given}) != 1:
-        raise InputError("models have other numbers of examples; right would be the same examples")
-    alone = paired([one.mean(axis=0) for one in given], clusters, draws, [seed, of_examples])
-    if all(len(one) == 1 for one in given):
-        return alone
-    drawn = alone.draws.copy()
+        raise InputError("models have other numbers of examples; expected the same examples")
+    alone = paired([one.mean(axis=0) for one in given], clusters, draws, seed, examples)
     repeats = sum(len(one) - 1 for one in given)
-    pooled = np.sqrt(sum(one.mean(axis=1).var() * len(one) for one in given) / repeats)
+    if not repeats:
+        return alone
+    pooled = sum(float(one.mean(axis=1).var()) * len(one) for one in given) / repeats
+    drawn = alone.draws.copy()
     for place, one in enumerate(given):
-        if len(one) == 1:
-            drawn[:, place] += np.random.default_rng([seed, 2, place]).normal(0, pooled, draws)
-        if (count := len(one)) > 1:
+        if (count := len(one)) == 1:
+            drawn[:, place] += np.random.default_rng([seed, 2, place]).normal(0, np.sqrt(pooled), draws)
+        else:
             # the same examples in each draw as for all models, and the same seeds for all tasks
-            each = paired(one, clusters, draws, [seed, of_examples]).draws
+            each = _drawn(*cluster_sums(one, clusters), draws, seed, examples)
             chosen = times_drawn(count, draws, np.random.default_rng([seed, 1, place]))
             moved = (each * chosen).sum(axis=1) / count - each.mean(axis=1)
             drawn[:, place] += moved * np.sqrt(count / (count - 1))
 
-    def compared(one: int, other: int) -> Estimate:
-        both = over_seeds(given[one], given[other], clusters, elsewhere=(float(pooled), repeats))
-        if not np.isnan(both.difference.p):
-            return both.difference
-        # nothing varies, not even over examples
-        own = alone.sums[one] - alone.sums[other] if alone.sums is not None else np.zeros(1)
-        return both.difference._replace(p=exchanged(own))
+    def compared(one: int, two: int) -> Difference:
+        elsewhere = (pooled, repeats) if len(given) > 2 else None
+        spread = seeds_spread(given[one], given[two], clusters, elsewhere)
+        value = float(alone.scores[one] - alone.scores[two])
+        p = spread.p(value)
+        if np.isnan(p):
+            p = exchanged(alone.contributions[one] - alone.contributions[two])
+        return Difference(value, value, spread, p)
 
-    p, freedom, error = _of_pairs(compared, len(given))
-    return Drawn(alone.scores, drawn, p=p, freedom=freedom, error=error)
+    differences = _of_pairs(compared, len(given))
+    return Sample(alone.scores, drawn, differences, alone.contributions, examples)
 
 
 def flips(
@@ -271,7 +332,7 @@ def flips(
     return found
 
 
-def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Drawn:
+def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Sample:
     """Models of which only accuracies are known, each as if on examples of its own.
 
     Intervals and p-values are as if each had one right and one wrong answer more (Agresti and Caffo, 2000).
@@ -290,66 +351,51 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
     right = np.rint(given * count)
     # that all of a few were right does not say that all are
     drawn = np.random.default_rng(seed).beta(right + 1, count - right + 1, (draws, len(given)))
-    middle = (right + 1) / (count + 2)
-    variance = middle * (1 - middle) / (count + 2)
-    error = np.sqrt(variance[:, None] + variance)
-    p = 2 * stats.norm.sf(np.abs(middle[:, None] - middle) / error)
-    return Drawn(given, drawn, p=p, middle=middle, error=error)
+    center = (right + 1) / (count + 2)
+    variance = center * (1 - center) / (count + 2)
+
+    def compared(one: int, two: int) -> Difference:
+        spread = Spread((float(variance[one] + variance[two]),), (np.inf,))
+        middle = float(center[one] - center[two])
+        return Difference(float(given[one] - given[two]), middle, spread, spread.p(middle), limit=1.0)
+
+    return Sample(given, drawn, _of_pairs(compared, len(given)), np.zeros((len(given), 0)))
 
 
-def reordered(drawn: Drawn, names: Sequence[str], order: Sequence[str]) -> Drawn:
-    """The same models in another order."""
-    places = [names.index(name) for name in order]
-    sums = None if drawn.sums is None else drawn.sums[places]
-    p = None if drawn.p is None else drawn.p[np.ix_(places, places)]
-    freedom = drawn.freedom
-    if not isinstance(freedom, float):
-        freedom = freedom[np.ix_(places, places)]
-    middle = None if drawn.middle is None else drawn.middle[places]
-    error = None if drawn.error is None else drawn.error[np.ix_(places, places)]
-    return Drawn(drawn.scores[places], drawn.draws[:, places], sums, p, freedom, middle, error)
-
-
-def together(tasks: Sequence[Drawn]) -> Drawn:
+def together(tasks: Sequence[Sample]) -> Sample:
     """The mean over tasks, each counted alike, of the same models.
 
-    Tasks are to be drawn with seeds of their own, unless they have the same examples: what is drawn alike
-    counts as belonging together.
+    Tasks that are drawn alike, such as formulations on the same examples, count as belonging together.
     """
     models = len(tasks[0].scores)
-    errors = [_errors(task) for task in tasks]
-    freedoms = [np.maximum(task.freedom + np.zeros((models, models)), 1e-9) for task in tasks]
-    # of tasks by themselves, each has its own freedom (Satterthwaite, 1946)
-    below = sum(error**4 / freedom for error, freedom in zip(errors, freedoms, strict=True))
-    squares = sum(error**2 for error in errors)
-    least = np.min(freedoms, axis=0)
-    freedom = np.divide(squares**2, below, out=least.copy(), where=np.asarray(below) > 0)
-    sums = [task.sums for task in tasks if task.sums is not None]
+    scores = np.mean([task.scores for task in tasks], axis=0)
     draws = np.mean([task.draws for task in tasks], axis=0)
-    # tasks with the same examples vary together, as their draws do; how much each varies, its errors say
-    drawn_squares = sum(_spread(task.draws) ** 2 for task in tasks)
-    larger = np.sqrt(np.divide(squares, drawn_squares, out=np.ones_like(squares), where=drawn_squares > 0))
-    return Drawn(
-        np.mean([task.scores for task in tasks], axis=0),
-        draws,
-        error=_spread(draws) * larger,
-        signs=np.concatenate(sums, axis=1) / len(tasks) if len(sums) == len(tasks) else None,
-        freedom=freedom,
-    )
+    by_examples: dict[int, Floats] = {}
+    for number, task in enumerate(tasks):
+        own, key = task.contributions / len(tasks), task.examples or -number
+        by_examples[key] = by_examples.get(key, np.zeros_like(own)) + own
+    contributions = np.concatenate([*by_examples.values()], axis=1)
+
+    def compared(one: int, two: int) -> Difference:
+        spreads = [task.difference(one, two).spread for task in tasks]
+        squares = [spread.standard_error**2 for spread in spreads]
+        freedom = satterthwaite(squares, [max(spread.freedom, 1e-9) for spread in spreads])
+        # how tasks vary together is known from their draws; how much each varies, from its spread
+        drawn = sum(float((task.draws[:, one] - task.draws[:, two]).var(ddof=1)) for task in tasks)
+        variance = float((draws[:, one] - draws[:, two]).var(ddof=1))
+        variance *= sum(squares) / drawn if drawn else 1.0
+        value = float(scores[one] - scores[two])
+        spread = Spread((variance,), (freedom or min(spread.freedom for spread in spreads),))
+        if variance <= (1e-12 * np.abs(scores).max()) ** 2:  # nothing varies
+            return Difference(
+                value, value, Spread((0.0,), (1.0,)), exchanged(contributions[one] - contributions[two])
+            )
+        return Difference(value, value, spread, spread.p(value))
+
+    return Sample(scores, draws, _of_pairs(compared, models), contributions)
 
 
-def _errors(drawn: Drawn) -> Floats:
-    """(models, models) the standard error of each pair's difference."""
-    return _spread(drawn.draws) if drawn.error is None else drawn.error
-
-
-def _spread(draws: Floats) -> Floats:
-    """(models, models) the standard deviation of each pair's difference over draws."""
-    found: Floats = (draws[:, :, None] - draws[:, None, :]).std(axis=0, ddof=1)
-    return found
-
-
-def pairs(drawn: Drawn, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
+def pairs(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
     """All pairs of models.
 
     Returns
@@ -363,68 +409,46 @@ def pairs(drawn: Drawn, names: Sequence[str], confidence: float = CONFIDENCE) ->
         over tasks by the error and Student's distribution; ``holm`` and ``bh``, the same adjusted for the
         number of pairs; ``flips``, in which share of draws the order is the other one.
     """
-    order = np.argsort(-drawn.scores, kind="stable")
+    if len(names) < 2 or len({*names}) < len(drawn.scores):
+        raise InputError(f"models are {', '.join(names)}; expected at least two, each with its own name")
+    order = [int(place) for place in np.argsort(-drawn.scores, kind="stable")]
+    ordered = [(one, two, drawn.difference(one, two)) for one, two in combinations(order, 2)]
+    # of one pair, its own test
+    tail = (1 - confidence) / 2
+    if len(ordered) > 1:
+        tail = float(stats.norm.sf(_largest(drawn, confidence)))
     rows = []
-    for one, other in combinations(order, 2):
-        difference = drawn.scores[one] - drawn.scores[other]
-        draws = drawn.draws[:, one] - drawn.draws[:, other]
-        error = float(draws.std(ddof=1)) if drawn.error is None else float(drawn.error[one, other])
+    for one, two, difference in ordered:
+        draws = drawn.draws[:, one] - drawn.draws[:, two]
+        low, high = difference.interval(tail)
         rows.append(
             {
                 "first": names[one],
-                "second": names[other],
-                "difference": difference,
-                "error": error,
-                "p": _p(drawn, one, other, difference, error),
+                "second": names[two],
+                "difference": difference.value,
+                "error": difference.spread.standard_error,
+                "low": low,
+                "high": high,
+                "p": difference.p,
                 "flips": float((draws < 0).mean() + (draws == 0).mean() / 2),
             }
         )
-    if len(rows) < 1 or len({*names}) < len(drawn.scores):
-        raise InputError(
-            f"models are {', '.join(names)}; right would be at least two, each with a name of its own"
-        )
     table = pd.DataFrame(rows)
-    # of one pair, its own test
-    far = (1 - confidence) / 2 if len(table) == 1 else stats.norm.sf(_largest(drawn, confidence))
-    freedom = np.asarray(drawn.freedom + np.zeros((len(names),) * 2))
-    places = [*combinations(order, 2)]
-    own = np.array([max(freedom[pair], 1e-9) for pair in places])
-    reach = stats.t.isf(far, own) * table["error"]
-    reach = reach.where(table["error"] > 0)
-    middle = table["difference"]
-    if drawn.middle is not None:
-        middle = pd.Series([drawn.middle[one] - drawn.middle[other] for one, other in places])
-    table = table.assign(low=middle - reach, high=middle + reach)
-    if drawn.middle is not None:  # of accuracies
-        table = table.assign(low=table["low"].clip(-1), high=table["high"].clip(upper=1))
     table = table.assign(holm=adjusted(table["p"], "holm"), bh=adjusted(table["p"], "bh"))
     return table[[*PAIRS]]
 
 
-def _p(drawn: Drawn, one: int, other: int, difference: float, error: float) -> float:
-    if drawn.p is not None:
-        return float(drawn.p[one, other])
-    if error <= 1e-12 * np.abs(drawn.scores).max():
-        if drawn.signs is None:
-            return 1.0
-        return exchanged(drawn.signs[one] - drawn.signs[other])
-    freedom = np.asarray(drawn.freedom + np.zeros((len(drawn.scores),) * 2))[one, other]
-    return float(2 * stats.t.sf(abs(difference) / error, freedom))
-
-
-def _largest(drawn: Drawn, confidence: float) -> float:
+def _largest(drawn: Sample, confidence: float) -> float:
     """The quantile of the largest deviation of any pair's difference, in standard errors."""
-    deviations = drawn.draws - (drawn.scores if drawn.middle is None else drawn.middle)
-    one, other = np.triu_indices(len(drawn.scores), 1)
-    differences = deviations[:, one] - deviations[:, other]
-    errors = differences.std(axis=0, ddof=1)
-    there = errors > 0
-    if not there.any():
-        return 0.0
-    return float(np.quantile((np.abs(differences[:, there]) / errors[there]).max(axis=1), confidence))
+    largest_of_draws = np.zeros(len(drawn.draws))
+    for (one, two), difference in drawn.differences.items():
+        deviations = drawn.draws[:, one] - drawn.draws[:, two] - difference.center
+        if (error := deviations.std(ddof=1)) > 0:
+            np.maximum(largest_of_draws, np.abs(deviations) / error, out=largest_of_draws)
+    return float(np.quantile(largest_of_draws, confidence))
 
 
-def ranks(drawn: Drawn, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
+def ranks(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
     """The models in order, and how sure the order is.
 
     Returns

@@ -6,20 +6,21 @@ have one inference each: a standard error and Student's distribution.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.compare.two_models import exchanged
+from abovechance.compare.two_models import exchanged, largest
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import (
     CONFIDENCE,
     Estimate,
+    Spread,
     clustered_variance,
     intraclass,
-    satterthwaite,
     student,
     variance_of_sum,
 )
@@ -39,14 +40,15 @@ class OverPrompts(NamedTuple):
     mean
         Of the mean accuracy over these prompts, examples drawn anew.
     population
-        The same for prompts like these: the variances that prompts and that examples make are added, and what
-        both count is taken off (Cameron, Gelbach and Miller, 2011), with Student's distribution, since
-        prompts are few.
-        With fewer than ``TRUSTED_PROMPTS``, or very unequal ones, intervals are too narrow (docs/compare.md).
+        The same for prompts like these: the variance over prompts and the variance over examples are added,
+        without the part that is in both (Cameron, Gelbach and Miller, 2011); see ``Spread``. If prompts are
+        very unequal, such as a few that are very bad for one model, the interval is too narrow
+        (docs/compare.md).
     best
-        Of each model's best prompt, by sample splitting: the best prompt on one half of the examples (of
-        whole clusters) is scored on the other half, so that no score is high by luck. The mean is over
-        ``PARTITIONS`` halvings, the standard error that of one half, which is conservative.
+        Of the prompt that is chosen for each model, by sample splitting: the best prompt on one half of the
+        examples (of whole clusters) is scored on the other half, so that no score is high by luck. The mean
+        is over ``PARTITIONS`` halvings, the standard error that of one half. The chosen prompt need not be
+        the truly best one, and is less often so if prompts are many and nearly as good.
     """
 
     prompts: int
@@ -78,71 +80,113 @@ def over_prompts(
     InputError
         If the shapes differ, or where one has a score and the other has none.
     """
-    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if one.ndim != 2 or one.shape != other.shape:
-        raise InputError(
-            f"scores of the shapes {one.shape} and {other.shape}; right would be prompts and examples, the "
-            "same of both"
-        )
-    there = np.isfinite(one)
-    if (there != np.isfinite(other)).any() or not there.any(axis=1).all():
-        raise InputError(
-            "a score is missing of one model; right would be the same prompts on the same examples"
-        )
-    # (models and how many, prompts, clusters)
-    values = np.stack([np.where(there, one, 0), np.where(there, other, 0), there])
-    sums, counts = cluster_sums(values, clusters)
-    sizes = sums[2]
-    scores = sums[:2].sum(axis=2) / sizes.sum(axis=1)
-    difference = float((scores[0] - scores[1]).mean())
-    prompts, examples = one.shape
-    by_example = np.where(there, one - other, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    alike = intraclass(by_example, numbered(examples, clusters)[0])
+    pair = PromptPair.of(first, second, clusters)
+    value, spread = pair.difference, pair.population
     estimates = (
-        _of_these(sums[0] - sums[1], sizes, counts, alike, confidence),
-        _of_population(sums[0] - sums[1], sizes, counts, alike, difference, confidence),
-        _of_best(sums[:2], sizes, counts, alike, confidence, np.random.default_rng(seed)),
+        pair.mean(confidence),
+        Estimate(value, confidence=confidence) if spread is None else spread.estimate(value, confidence),
+        _of_best(pair, confidence, np.random.default_rng(seed)),
     )
-    facts = {"examples": examples, "clusters": len(counts)}
-    return OverPrompts(prompts, examples, *(own._replace(**facts) for own in estimates))
+    prompts, examples = pair.shape
+    counted = (own._replace(examples=examples, clusters=len(pair.counts)) for own in estimates)
+    return OverPrompts(prompts, examples, *(own.scaled(pair.scale) for own in counted))
 
 
-def _of_these(sums: Floats, sizes: Floats, counts: Floats, alike: float, confidence: float) -> Estimate:
-    """The mean over prompts, with examples drawn anew.
+@dataclass(frozen=True)
+class PromptPair:
+    """The scores of two models under the same prompts, summed by clusters of examples.
 
-    Parameters
+    Attributes
     ----------
-    sums, sizes
-        (prompts, clusters) of differences, and of how many examples.
+    sums
+        (models, prompts, clusters) of scores, divided by ``scale``.
+    sizes
+        (prompts, clusters) the number of examples that each prompt is evaluated on.
     counts
-        (clusters,) how many examples each has.
-    alike
-        The correlation of the examples of one cluster.
+        (clusters,) the number of examples.
+    correlation
+        Of the differences of two examples of one cluster.
+    shape
+        The numbers of prompts and examples.
+    scale
+        The largest score.
     """
-    totals = sizes.sum(axis=1, keepdims=True)
-    means = sums.sum(axis=1, keepdims=True) / totals
-    left = ((sums - means * sizes) / totals).mean(axis=0)
-    variance, freedom = clustered_variance(left, counts, alike)
-    found = student(float(means.mean()), variance**0.5, freedom, confidence)
-    if not variance > (1e-12 * np.abs(sums / totals).max()) ** 2:  # nothing varies: by exchanging the models
-        exact = exchanged((sums / totals).mean(axis=0))
-        return Estimate(found.value, p=exact, confidence=confidence, method="exchange")
-    return found
+
+    sums: Floats
+    sizes: Floats
+    counts: Floats
+    correlation: float
+    shape: tuple[int, int]
+    scale: float
+
+    @classmethod
+    def of(cls, first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None) -> PromptPair:
+        """Parameters and errors are those of ``over_prompts``."""
+        one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+        if one.ndim != 2 or one.shape != other.shape:
+            raise InputError(
+                f"scores have the shapes {one.shape} and {other.shape}; expected (prompts, examples), the "
+                "same for both models"
+            )
+        there = np.isfinite(one)
+        if (there != np.isfinite(other)).any() or not there.any(axis=1).all():
+            raise InputError(
+                "a score of one model is missing; expected the same prompts on the same examples for both"
+            )
+        scores = np.stack([np.where(there, one, 0), np.where(there, other, 0)])
+        scale = largest(scores)
+        scores /= scale
+        sums, counts = cluster_sums(np.concatenate([scores, there[None]]), clusters)
+        by_example = (scores[0] - scores[1]).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+        correlation = intraclass(by_example, numbered(one.shape[1], clusters)[0])
+        return cls(sums[:2], sums[2], counts, correlation, (one.shape[0], one.shape[1]), scale)
+
+    @property
+    def differences(self) -> Floats:
+        """(prompts, clusters) sums of differences of scores."""
+        found: Floats = self.sums[0] - self.sums[1]
+        return found
+
+    @property
+    def difference(self) -> float:
+        """The mean over prompts of the difference of accuracies."""
+        return float((self.differences.sum(axis=1) / self.sizes.sum(axis=1)).mean())
+
+    def mean(self, confidence: float) -> Estimate:
+        """The mean over these prompts, with examples drawn again."""
+        totals = self.sizes.sum(axis=1, keepdims=True)
+        means = self.differences.sum(axis=1, keepdims=True) / totals
+        left = ((self.differences - means * self.sizes) / totals).mean(axis=0)
+        variance, freedom = clustered_variance(left, self.counts, self.correlation)
+        if not variance > (1e-12 * np.abs(self.differences / totals).max()) ** 2:  # nothing varies
+            exact = exchanged((self.differences / totals).mean(axis=0))
+            return Estimate(self.difference, p=exact, confidence=confidence, method="exchange")
+        return student(self.difference, variance**0.5, freedom, confidence)
+
+    @property
+    def population(self) -> Spread | None:
+        """The variance of the mean over prompts and examples, both as if drawn from more of them.
+
+        None with a single prompt.
+        """
+        if self.shape[0] < 2:
+            return None
+        weight = 1 / (self.shape[0] * self.sizes.sum(axis=1, keepdims=True))
+        left = weight * (self.differences - self.difference * self.sizes)
+        of_examples, freedom = clustered_variance(left.sum(axis=0), self.counts, self.correlation)
+        return Spread(
+            (variance_of_sum(left.sum(axis=1)), of_examples),
+            (self.shape[0] - 1, max(freedom, 1)),
+            float((left**2).sum()),
+        )
 
 
-def _of_best(
-    sums: Floats,
-    sizes: Floats,
-    counts: Floats,
-    alike: float,
-    confidence: float,
-    generator: np.random.Generator,
-) -> Estimate:
+def _of_best(pair: PromptPair, confidence: float, generator: np.random.Generator) -> Estimate:
     """The difference of best prompts, each chosen on one half of the examples and scored on the other.
 
-    Of prompts that are equally good on the first half, the mean is taken. Parameters are those of
-    ``_of_these``, and ``sums`` are (models, prompts, clusters) of scores.
+    Of prompts that are equally good on the first half, the mean is taken.
     """
+    sums, sizes = pair.sums, pair.sizes
     count = sums.shape[2]
     differences, variances, freedoms = [], [], []
     for _ in range(PARTITIONS):
@@ -163,7 +207,9 @@ def _of_best(
             weight = best / best.sum(axis=1, keepdims=True)
             value = np.einsum("mp,mp->m", weight, scores[:, :, 0])
             moved = np.einsum("mp,mpc->mc", weight, left)
-            variance, freedom = clustered_variance(moved[0] - moved[1], counts[scored_on], alike)
+            variance, freedom = clustered_variance(
+                moved[0] - moved[1], pair.counts[scored_on], pair.correlation
+            )
             differences.append(float(value[0] - value[1]))
             variances.append(variance)
             freedoms.append(freedom)
@@ -171,20 +217,3 @@ def _of_best(
         return Estimate(np.nan, confidence=confidence)
     error, freedom = float(np.sqrt(np.mean(variances))), float(np.mean(freedoms))
     return student(float(np.mean(differences)), error, freedom, confidence)
-
-
-def _of_population(
-    sums: Floats, sizes: Floats, counts: Floats, alike: float, difference: float, confidence: float
-) -> Estimate:
-    """The interval of a mean over prompts and examples, both as if drawn from more of them.
-
-    Parameters are those of ``_of_these``.
-    """
-    weight = 1 / (len(sums) * sizes.sum(axis=1, keepdims=True))
-    left = weight * (sums - difference * sizes)
-    of_examples, freedom = clustered_variance(left.sum(axis=0), counts, alike)
-    variances = [variance_of_sum(left.sum(axis=1)), of_examples]
-    variance = max(sum(variances) - float((left**2).sum()), *variances)
-    freedoms = [max(len(sums) - 1, 1), max(freedom, 1)]
-    error = variance**0.5 if len(sums) > 1 else np.nan
-    return student(difference, error, satterthwaite(variances, freedoms, variance), confidence)

@@ -7,15 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from abovechance.compare.two_models import largest
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import (
     CONFIDENCE,
     Estimate,
+    Spread,
     clustered_variance,
     intraclass,
     satterthwaite,
-    student,
     variance_of_sum,
 )
 from abovechance.core.resampling import cluster_sums, numbered
@@ -46,14 +47,13 @@ def over_seeds(
     second: ArrayLike,
     clusters: ArrayLike | None = None,
     confidence: float = CONFIDENCE,
-    elsewhere: tuple[float, int] | None = None,
 ) -> OverSeeds:
     """Compare two models of which each was trained with several seeds; see ``OverSeeds``.
 
-    Examples are the same for both models, and seeds are not: the variances that the seeds of each model and
-    the examples make are added, and what both count is taken off (Cameron, Gelbach and Miller, 2011), with
-    Student's distribution of as many degrees of freedom as these leave (Satterthwaite). A model with one seed
-    is taken to vary as the other one does; where both have one, what seeds do is not in it.
+    Examples are the same for both models, and seeds are not: the variance over seeds and the variance over
+    examples are added, without the part that is in both (Cameron, Gelbach and Miller, 2011); see ``Spread``.
+    A model with one seed is assumed to vary as the other one does. If both have one, the variance over seeds
+    is not included.
 
     Parameters
     ----------
@@ -61,9 +61,6 @@ def over_seeds(
         (seeds, examples) scores of each; they may have other numbers of seeds.
     clusters
         (examples,) the same for examples that belong together.
-    elsewhere
-        The standard deviation of one training's score over seeds, and its degrees of freedom, as other models
-        have it: that of a model with one seed, if both have one.
 
     Raises
     ------
@@ -78,17 +75,53 @@ def over_seeds(
         )
     if not all(np.isfinite(one).all() for one in both):
         raise InputError("a score is missing; right would be all examples of all seeds")
-    parts = [_left(one, clusters) for one in both]
-    by_example = both[0].mean(axis=0) - both[1].mean(axis=0)
+    scale = max(map(largest, both))
+    one, two = (scores / scale for scores in both)
+    estimate = seeds_spread(one, two, clusters).estimate(float(one.mean() - two.mean()), confidence)
+    _, count = numbered(one.shape[1], clusters)
+    return OverSeeds(
+        len(one),
+        len(two),
+        scale * _pooled([scores.mean(axis=1) for scores in (one, two)]),
+        estimate._replace(examples=one.shape[1], clusters=count).scaled(scale),
+    )
+
+
+def seeds_spread(
+    first: Floats,
+    second: Floats,
+    clusters: ArrayLike | None = None,
+    elsewhere: tuple[float, int] | None = None,
+) -> Spread:
+    """The variance of the difference of two models' means.
+
+    Parameters
+    ----------
+    first, second, clusters
+        As in ``over_seeds``.
+    elsewhere
+        The variance of one training's score over seeds in all models that are compared, with its degrees of
+        freedom. It has more of them than the variance of two models, and is used unless that is larger.
+    """
+    parts = [_left(one, clusters) for one in (first, second)]
+    by_example = first.mean(axis=0) - second.mean(axis=0)
     groups, _ = numbered(len(by_example), clusters)
-    sizes, alike = np.bincount(groups), intraclass(by_example, groups)
-    means = [one.mean(axis=1) for one in both]
-    difference = float(means[0].mean() - means[1].mean())
-    over_examples = clustered_variance(parts[0].sum(axis=0) - parts[1].sum(axis=0), sizes, alike)
-    variance, freedom = _variance(parts[0], -parts[1], over_examples, elsewhere)
-    estimate = student(difference, variance**0.5, freedom, confidence)
-    estimate = estimate._replace(examples=both[0].shape[1], clusters=len(sizes))
-    return OverSeeds(len(means[0]), len(means[1]), _pooled(means), estimate)
+    over_examples, freedom = clustered_variance(
+        parts[0].sum(axis=0) - parts[1].sum(axis=0), np.bincount(groups), intraclass(by_example, groups)
+    )
+    several = [left for left in parts if len(left) > 1]
+    overlap = sum(float((left**2).sum()) for left in parts) if several else 0.0
+    variance, degrees = 0.0, 1.0
+    if several:
+        own = [variance_of_sum(left.sum(axis=1)) for left in several]
+        if len(several) == 1:  # the other model's only seed varies as much as one of these
+            own = [own[0] * (1 + len(several[0]))]
+        fewest = [len(left) - 1 for left in several]
+        variance, degrees = sum(own), max(satterthwaite(own, fewest), min(fewest))
+    if elsewhere is not None:
+        variance = max(variance, elsewhere[0] * (1 / len(first) + 1 / len(second)))
+        degrees = elsewhere[1]
+    return Spread((variance, over_examples), (degrees, max(freedom, 1)), overlap)
 
 
 def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:
@@ -96,30 +129,6 @@ def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:
     sums, sizes = cluster_sums(scores, clusters)
     found: Floats = (sums - scores.mean() * sizes) / scores.size
     return found
-
-
-def _variance(
-    first: Floats, second: Floats, over_examples: tuple[float, float], elsewhere: tuple[float, int] | None
-) -> tuple[float, float]:
-    """The variance of the difference, and its degrees of freedom."""
-    parts: list[float] = []
-    freedoms: list[float] = []
-    several = [left for left in (first, second) if len(left) > 1]
-    for left in several:
-        seeds = len(left)
-        of_mean = variance_of_sum(left.sum(axis=1))
-        # of a training alone it is as many times as large as there are seeds
-        parts.append(of_mean * (1 if len(several) == 2 else 1 + seeds))
-        freedoms.append(seeds - 1)
-    if not several and elsewhere is not None:
-        deviation, freedom = elsewhere
-        parts.append(2 * deviation**2)
-        freedoms.append(freedom)
-    parts.append(over_examples[0])
-    freedoms.append(max(over_examples[1], 1))
-    counted_twice = sum(float((left**2).sum()) for left in (first, second)) if several else 0.0
-    variance = max(sum(parts) - counted_twice, *parts)
-    return variance, satterthwaite(parts, freedoms, variance)
 
 
 def _pooled(means: list[Floats]) -> float:

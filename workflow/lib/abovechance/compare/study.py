@@ -131,12 +131,12 @@ def of_study(
     )
 
 
-def draws_of(found: Responses) -> many.Drawn:
+def draws_of(found: Responses) -> many.Sample:
     """The draws of one task: tasks with the same examples, such as formulations, are drawn alike."""
     of_examples = crc32("\n".join(found.examples).encode())
     if generalizes(found) == LIKE_THESE:
-        return many.prompted(found.scores, found.clusters, of_examples=of_examples)
-    return many.trained(found.by_seed, found.clusters, of_examples=of_examples)
+        return many.prompted(found.scores, found.clusters, examples=of_examples)
+    return many.trained(found.by_seed, found.clusters, examples=of_examples)
 
 
 LIKE_THESE = "for prompts and examples like these"
@@ -164,7 +164,7 @@ class OverTasks(NamedTuple):
 
 
 def over_tasks(
-    tasks: Sequence[tuple[Responses, many.Drawn]], confidence: float = CONFIDENCE
+    tasks: Sequence[tuple[Responses, many.Sample]], confidence: float = CONFIDENCE
 ) -> Iterator[OverTasks]:
     """Compare models by their means over the tasks that all of them have, for each number of shots.
 
@@ -183,7 +183,9 @@ def over_tasks(
             if found.shots == shots and len(found.models) == len(names)
         ]
         if shared:
-            drawn = many.together([many.reordered(own, found.models, names) for found, own in shared])
+            drawn = many.together(
+                [own.reordered([found.models.index(name) for name in names]) for found, own in shared]
+            )
             ranks, pairs = many.ranks(drawn, names, confidence), many.pairs(drawn, names, confidence)
             abouts = list(dict.fromkeys(generalizes(found) for found, _ in shared))
             about = abouts[0] if len(abouts) == 1 else "for these prompts only"

@@ -109,7 +109,7 @@ def compare(
             f"confidence and power are {confidence:g} and {power:g}; right would be between 0 and 1"
         )
     one, other = checked(first, second)
-    scale = max(np.abs(one).max(), np.abs(other).max(), np.finfo(float).tiny)
+    scale = largest([one, other])
     # in units of the largest score, so that squares neither overflow nor vanish
     first_scaled, second_scaled = one / scale, other / scale
     mean, test = difference_test(first_scaled, second_scaled, clusters, 1 / scale, confidence)
@@ -131,6 +131,12 @@ def compare(
         detectable=float(test.detectable(confidence, power) * scale),
         needed=test.needed(confidence, power),
     )
+
+
+def largest(scores: ArrayLike) -> float:
+    """The largest absolute score, at least the smallest normal number; 1 if all scores are 0."""
+    found = float(np.abs(scores).max())
+    return max(found, float(np.finfo(float).tiny)) if found else 1.0
 
 
 def difference_test(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import hypot, isfinite, nan, sqrt
+from dataclasses import dataclass
+from math import exp, hypot, inf, isfinite, isnan, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -72,6 +73,78 @@ def student(value: float, standard_error: float, freedom: float, confidence: flo
     reach = float(t.isf((1 - confidence) / 2, freedom)) * standard_error
     p = float(2 * t.sf(abs(value) / standard_error, freedom))
     return found._replace(low=value - reach, high=value + reach, p=p)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The variance of an estimate, as a sum of variances that are estimated independently.
+
+    An interval reaches ``sqrt(sum(t_i^2 v_i))`` to either side, with t_i the quantile of Student's
+    distribution with the degrees of freedom of variance v_i (Banerjee, 1960). It covers the true value with
+    at least the stated confidence, at any confidence. Satterthwaite's approximation does not if a variance
+    has few degrees of freedom.
+
+    Attributes
+    ----------
+    variances, freedoms
+        Each variance with its degrees of freedom.
+    overlap
+        A variance that is part of two of them, and counts once.
+    """
+
+    variances: tuple[float, ...]
+    freedoms: tuple[float, ...]
+    overlap: float = 0.0
+
+    @property
+    def standard_error(self) -> float:
+        """The square root of the sum, without the overlap."""
+        return sqrt(max(sum(self.variances) - self.overlap, *self.variances))
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of the sum (Satterthwaite, 1946)."""
+        return satterthwaite(self.variances, self.freedoms, self.standard_error**2)
+
+    def scaled(self, factor: float) -> Spread:
+        """The variance of the same estimate in a unit that is ``factor`` times smaller."""
+        variances = tuple(factor**2 * variance for variance in self.variances)
+        return Spread(variances, self.freedoms, factor**2 * self.overlap)
+
+    def reach(self, tail: float) -> float:
+        """How far an interval reaches that leaves out this probability on either side."""
+        from scipy.special import ndtri, stdtrit  # slow to import
+
+        parts = []
+        for variance, freedom in zip(self.variances, self.freedoms, strict=True):
+            quantile = float(stdtrit(freedom, tail))
+            if variance > 0:
+                # so far out that there is no quantile among floating-point numbers
+                parts.append(inf if isnan(quantile) else variance * quantile * quantile)
+        normal = float(ndtri(tail))
+        return sqrt(max(sum(parts) - self.overlap * normal * normal, *parts)) if parts else 0.0
+
+    def p(self, value: float) -> float:
+        """The two-sided p-value of the hypothesis that the true value is 0; missing if nothing varies."""
+        if not self.standard_error > 0 or not isfinite(value):
+            return nan
+        from scipy.optimize import brentq
+
+        def beyond(log_tail: float) -> float:
+            return self.reach(exp(log_tail)) - abs(value)
+
+        least, most = log(1e-100), log(0.5)
+        if beyond(least) < 0:
+            return 2 * exp(least)
+        return 2 * exp(float(brentq(beyond, least, most, xtol=1e-12))) if value else 1.0
+
+    def estimate(self, value: float, confidence: float = CONFIDENCE) -> Estimate:
+        """The estimate with its interval and p-value; both are missing if nothing varies."""
+        found = Estimate(value, self.standard_error, freedom=self.freedom, confidence=confidence)
+        if not (found.standard_error > 0 and isfinite(found.standard_error)):
+            return found
+        reach = self.reach((1 - confidence) / 2)
+        return found._replace(low=value - reach, high=value + reach, p=self.p(value))
 
 
 def variance_of_sum(parts: ArrayLike) -> float:
