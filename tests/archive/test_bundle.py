@@ -17,6 +17,7 @@ from abovechance.archive.bundle import (
     lacking,
     manifest,
     sha256,
+    strange_names,
     verify,
     write,
 )
@@ -292,6 +293,38 @@ def test_a_list_that_is_none_is_told_with_its_row(tmp_path, line):
     (tmp_path / MANIFEST).write_text(f"{sha256(b'')}  a\n{line}\n")
     with pytest.raises(InputError, match=f"{MANIFEST}, row 2: is"):
         verify(tmp_path)
+
+
+def test_a_second_file_holds_scores_alone_and_none_that_the_first_one_has(tmp_path):
+    """Unpacked over the first file's, the genuine results in the second hid that the first has others."""
+    held = ["results/report.html", "results/scores/a.parquet", "results/scores/b.parquet"]
+    write(dict.fromkeys(held, b"x"), tmp_path / "a-scores.zip")
+    listed = manifest({"a-scores.zip": sha256(tmp_path / "a-scores.zip")}).encode()
+    own = {BESIDE: listed, "results/report.html": b"forged", "results/scores/a.parquet": b"x"}
+    write(own, tmp_path / "a.zip")
+    assert verify(tmp_path / "a.zip") == [
+        Problem(name, "in a-scores.zip, and no scores") for name in held[:2]
+    ]
+
+
+def test_what_is_no_file_in_a_zip_file_is_told(tmp_path):
+    write({"a": b""}, tmp_path / "a.zip")
+    with zipfile.ZipFile(tmp_path / "a.zip", "a") as file:
+        pipe = zipfile.ZipInfo("pipe")
+        pipe.external_attr = 0o010644 << 16
+        file.writestr(pipe, b"")
+    assert Problem("pipe", "no regular file") in verify(tmp_path / "a.zip")
+
+
+@pytest.mark.parametrize("name", ["CONIN$", "com\u00b9.txt", "a/" * 65 + "b"])
+def test_names_that_windows_has_for_devices_and_deep_folders_are_told(name):
+    assert strange_names([name]) == {"a name that some systems cannot store": [name]}
+
+
+def test_folders_that_differ_in_case_only_are_told():
+    assert strange_names(["RESULTS/x", "results/y", "results/z"]) == {
+        "in a folder that differs from another in case only": ["results/y", "results/z"]
+    }
 
 
 def test_scores_in_a_second_file_are_checked_where_they_lie_beside_it(tmp_path):

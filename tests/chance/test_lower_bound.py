@@ -49,10 +49,10 @@ def test_one_prompts_bound_is_near_the_normal_one():
 
 
 @pytest.mark.parametrize("examples", [10, 40])
-def test_a_prompt_that_is_right_in_all_examples_has_wilsons_bound(examples):
+def test_a_prompt_that_is_right_in_all_examples_has_the_exact_binomial_bound(examples):
     ones = np.ones((1, examples), bool)
     confidence = 1 - 2 * norm.sf(t.isf(0.05, examples - 1))  # at Student's quantile
-    expected = binomtest(examples, examples).proportion_ci(confidence, "wilson").low
+    expected = binomtest(examples, examples).proportion_ci(confidence, "exact").low
     assert lower_bounds(ones, ones) == pytest.approx([expected])
 
 
@@ -91,6 +91,26 @@ def test_a_prompt_without_an_example_in_some_resamples_has_a_bound():
     evaluated[0, 2:] = False
     found = lower_bounds(right, evaluated)
     assert ((found > 0) & (found < [1, 2 / 3])).all()
+
+
+@pytest.mark.parametrize("sizes", [[1] * 19 + [40], [2] * 18 + [30] * 2, [1] * 95 + [20] * 5])
+def test_clusters_of_very_unequal_sizes_have_no_bound(sizes):
+    """With the degrees of freedom of as many equal clusters, bounds missed in 9 to 34 % of studies."""
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    right = np.random.default_rng(0).random((3, len(cluster))) < 0.6
+    assert np.isnan(lower_bounds(right, np.ones(right.shape, bool), cluster)).all()
+    equal = np.arange(len(cluster)) // 3
+    assert np.isfinite(lower_bounds(right, np.ones(right.shape, bool), equal)).all()
+
+
+@pytest.mark.parametrize(("prompts", "examples", "truth"), [(5, 60, 0.95), (50, 200, 0.97)])
+def test_bounds_hold_with_few_wrong_answers(prompts, examples, truth):
+    missed = 0
+    for seed in range(100):
+        right = np.random.default_rng(seed).random((prompts, examples)) < truth
+        bounds = lower_bounds(right, np.ones(right.shape, bool), resamples=300, seed=seed)
+        missed += bounds[right.mean(axis=1).argmax()] > truth
+    assert missed / 100 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
 
 
 def test_clusters_widen_it_and_prompts_do():

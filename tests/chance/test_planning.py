@@ -17,6 +17,7 @@ from abovechance.chance.planning import (
     power_curve,
     prompts_allowed,
 )
+from abovechance.chance.verdicts import Verdict
 
 
 @pytest.mark.parametrize(
@@ -192,3 +193,13 @@ def test_power_rises_with_accuracy_and_falls_with_prompts():
 def test_what_cannot_be_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("examples", "prompts"), [(4, 330), (4, 400), (8, 6000), (10, 25000), (1, 36)])
+def test_an_accuracy_of_1_is_above_a_maximum_baseline_just_below_it(examples, prompts):
+    baseline = RandomBaseline.of(0.5, examples)
+    assert Verdict.of("1", baseline, prompts).position == "above"
+    assert least_above(baseline, prompts) == 1
+    assert power(baseline, 0.9, prompts, 1, None) == pytest.approx(
+        1 - (1 - 0.9**examples) * (1 - 0.5**examples) ** (prompts - 1)
+    )

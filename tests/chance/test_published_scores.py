@@ -208,3 +208,10 @@ def test_the_example_file_is_right():
     found = judge_scores(read_scores(REPOSITORY / "docs" / "published_maxima.csv"))
     assert isinstance(found, pd.DataFrame)
     assert set(found["position"]) >= {"between", "above"}
+
+
+def test_an_accuracy_of_1_is_exact_next_to_accuracies_with_decimals(tmp_path):
+    path = tmp_path / "maxima.csv"
+    path.write_text("best_accuracy,examples,choices,prompts\n1,20,2,10000\n0.7,20,2,10000\n")
+    judged = judge_scores(read_scores(path))
+    assert judged["better_than_chance"].tolist() == ["yes", "no"]

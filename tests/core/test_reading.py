@@ -3,7 +3,7 @@
 import pytest
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import parse_json, parse_yaml
+from abovechance.core.reading import parse_json, parse_yaml, read_csv_texts
 
 LAUGHS = "a0: &a0 {x: 1, y: 2}\n" + "".join(
     f"a{place}: &a{place} {{x: *a{place - 1}, y: *a{place - 1}}}\n" for place in range(1, 40)
@@ -26,3 +26,25 @@ def test_a_few_aliases_are_read():
 def test_control_characters_of_a_key_are_escaped():
     with pytest.raises(InputError, match=r"the key 'a\\x1b' stands twice"):
         parse_json('{"a\\u001b": 1, "a\\u001b": 2}', "mine.json")
+
+
+@pytest.mark.parametrize(
+    "value", ['!!int ""', "!!timestamp zz", "!!bool zz", "!!map [1]", '!!float ""', "!!binary 1"]
+)
+def test_a_value_that_is_not_what_its_yaml_tag_says_is_told_in_a_line(value):
+    with pytest.raises(InputError, match=r"^mine.yaml(, line 1)?: (is not YAML|.* to YAML)"):
+        parse_yaml(f"study: {value}", "mine.yaml")
+
+
+def test_a_yaml_text_has_a_limit():
+    with pytest.raises(InputError, match="has 4,000,003 characters; expected at most 1,048,576"):
+        parse_yaml("a:\n" + " - 1" * 1_000_000, "mine.yaml")
+
+
+def test_a_csv_of_many_columns_is_read_at_once(tmp_path):
+    names = [f"c{number}" for number in range(50_000)]
+    (tmp_path / "wide.csv").write_text(",".join(names) + "\n" + ",".join(["1"] * len(names)) + "\n")
+    assert read_csv_texts(tmp_path / "wide.csv").shape == (1, 50_000)
+    (tmp_path / "twice.csv").write_text("a,b,a\n1,2,3\n")
+    with pytest.raises(InputError, match="the column 'a' stands twice"):
+        read_csv_texts(tmp_path / "twice.csv")

@@ -32,11 +32,38 @@ def without_tokenizer(folder: Path) -> None:
         path.unlink()
 
 
+def rewrite_tokenizer(folder: Path, **changes: object) -> None:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
 CASES = {
     "no tokenizer": (without_tokenizer, "has no tokenizer; right would be its tokenizer.json beside"),
     "torn tokenizer": (
         lambda folder: (folder / "tokenizer.json").write_text("{"),
-        "its tokenizer cannot be read (JSONDecodeError",
+        "tokenizer.json: is not JSON",
+    ),
+    "growing tokenizer": (
+        lambda folder: rewrite_tokenizer(
+            folder,
+            normalizer={
+                "type": "Sequence",
+                "normalizers": [{"type": "Replace", "pattern": {"String": "s"}, "content": "s" * 30}] * 7,
+            },
+        ),
+        "its replacements can make a text more than 1,000 times as long",
+    ),
+    "panicking tokenizer": (
+        lambda folder: rewrite_tokenizer(
+            folder,
+            post_processor={
+                "type": "TemplateProcessing",
+                "single": [{"SpecialToken": {"id": "x", "type_id": 0}}],
+                "pair": [],
+                "special_tokens": {},
+            },
+        ),
+        "its tokenizer cannot be read (PanicException",
     ),
     "cut weights": (
         lambda folder: os.truncate(folder / "model.safetensors", 3000),

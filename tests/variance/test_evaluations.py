@@ -438,3 +438,10 @@ def test_a_score_that_is_no_number_is_not_passed_over():
     assert np.isnan(nothing["mean"])
     percent = of_evaluations(seeds_of({1: [30.0, 50.0]})).iloc[0]
     assert pd.isna(percent["leaves_chance"])
+
+
+def test_a_whole_number_that_no_float_can_be_is_told(tmp_path):
+    content = result(1, 0.5)
+    content["results"]["t"]["acc,none"] = 10**400
+    with pytest.raises(InputError, match="acc,none of t is 1000.*; expected a number"):
+        read_evaluations([write(tmp_path, "results.json", content)])

@@ -32,6 +32,7 @@ from abovechance.core.untrusted import (
     opened_zip,
     printable,
 )
+from abovechance.study.kinds import KINDS
 
 MANIFEST = "manifest-sha256.txt"
 MANIFEST_OF_SCORES = "manifest-scores-sha256.txt"  # another one, so that both can lie in one folder
@@ -137,9 +138,18 @@ def verify(path: Path) -> list[Problem]:
             if archive.sha256(name) != listed[name]
         ]
     for companion, value in companions(path).items():
-        if companion.is_file() and sha256(companion) != value:
-            problems.append(Problem(companion.name, "changed"))
+        if companion.is_file():
+            if sha256(companion) != value:
+                problems.append(Problem(companion.name, "changed"))
+            with opened(companion) as scores:
+                held = {*scores.names()} - {*MANIFESTS}
+                others = [name for name in held if name in found or not name.startswith(SCORES)]
+            problems += [Problem(name, f"in {companion.name}, and no scores") for name in sorted(others)]
     return problems
+
+
+# The folders that an archive that belongs to another one may hold, besides its list of files.
+SCORES = tuple(f"results/{kind.scores}/" for kind in KINDS)
 
 
 def _listed(archive: Archive) -> dict[str, str]:
@@ -189,8 +199,11 @@ class Archive:
     def unread(self) -> dict[str, str]:
         """{name: why its content is not read}: links, pipes and devices, and files that are mostly holes."""
         if isinstance(self.root, zipfile.ZipFile):
-            entries = self.root.infolist()
-            return {entry.filename: "a link" for entry in entries if stat.S_ISLNK(entry.external_attr >> 16)}
+            modes = {entry.filename: entry.external_attr >> 16 for entry in self.root.infolist()}
+            links = {name: "a link" for name, mode in modes.items() if stat.S_ISLNK(mode)}
+            kinds = (0, stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+            others = [name for name, mode in modes.items() if stat.S_IFMT(mode) not in kinds]
+            return links | dict.fromkeys(others, "no regular file")
         found = {}
         for name in self.names():
             facts = (self.root / name).lstat()
@@ -256,14 +269,24 @@ def strange_names(names: Iterable[str]) -> dict[str, list[str]]:
     """Return {what is strange: the names of which it is so} of files that not all systems can store."""
     first: dict[str, str] = {}
     strange: dict[str, list[str]] = {}
+    portable = []
     for name in sorted({*names}):
         if not is_portable(name):
             strange.setdefault("a name that some systems cannot store", []).append(name)
+            continue
+        portable.append(name)
         if first.setdefault(name.casefold(), name) != name:
             strange.setdefault("another name in case only", []).append(name)
-    for name in sorted({*names}):
-        if any(str(folder).casefold() in first for folder in PurePosixPath(name).parents):
-            strange.setdefault("in a folder that has the name of a file", []).append(name)
+    folders: dict[str, str] = {}
+    for name in portable:
+        folder = name.rpartition("/")[0]
+        while folder and folders.get(folder.casefold()) != folder:
+            if folder.casefold() in first:
+                strange.setdefault("in a folder that has the name of a file", []).append(name)
+            if folders.setdefault(folder.casefold(), folder) != folder:
+                strange.setdefault("in a folder that differs from another in case only", []).append(name)
+                break
+            folder = folder.rpartition("/")[0]
     return strange
 
 

@@ -18,7 +18,7 @@ from abovechance.archive.bundle import companions, lacking, opened, sha256, veri
 from abovechance.archive.contents import CODE, INPUTS, RESULTS, code as code_files, name_of_input
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_text
-from abovechance.core.reading import parse_yaml
+from abovechance.core.reading import MOST_YAML, parse_yaml
 from abovechance.core.untrusted import opened_zip, printable
 from abovechance.study.config import start_of
 from abovechance.study.installed import resolved, workflow_folder
@@ -204,7 +204,7 @@ def _config(archive: Path) -> dict[str, Any]:
         if name not in file.names():
             raise InputError(f"{archive}: has no {name}; expected an archive of `make archive`")
         try:
-            text = file.read(name).decode()
+            text = file.read(name, MOST_YAML).decode()
         except UnicodeDecodeError:
             raise InputError(f"{archive}, {name}: is not text in UTF-8") from None
     return parse_yaml(text, f"{archive}, {name}")

@@ -1,28 +1,29 @@
-"""How good the best prompt is at least, its selection accounted for.
+"""A lower confidence bound of the best prompt's accuracy, corrected for its selection.
 
-The best of many accuracies is too high an estimate of what the prompt would reach on other examples: it
-was chosen for its luck, too. Simultaneous bounds hold for all prompts at once, so for the chosen one. With z
-the quantile of the greatest, over prompts, of (accuracy in a resample - accuracy) / standard error, each
-prompt's bound is Wilson's (1927), which stays below 1 if a prompt is right in all examples. Whole clusters of
-examples are resampled.
+The best of many accuracies is too high an estimate of what the prompt would reach on other examples, because
+it was chosen for its luck, too. Simultaneous bounds hold for all prompts at once, so for the chosen one. Each
+prompt's bound is an exact binomial one (Clopper and Pearson, 1934) for as many independent examples as have
+the prompt's standard error, at a tail probability that is the same for all prompts: the quantile, over
+resamples of whole clusters of examples, of the smallest tail probability of any prompt.
 
 With few clusters, such a bound is too high for two reasons, and two corrections are made. Standard errors are
-estimated from few clusters, so z becomes the quantile of Student's t with the same tail probability. And the
-prompt that is best by luck has a small estimate of its variance by the same luck. So the design effect (Kish,
-1965), by which clusters make the variance larger than that of independent examples, is estimated with one
-more cluster that is all right and one that is all wrong, and a prompt's is at least the mean of all prompts'.
+estimated from few clusters, so the tail probability becomes that of Student's t instead of the normal
+distribution (Korn and Graubard, 1998). And the prompt that is best by luck has a small estimate of its
+variance by the same luck. So the design effect (Kish, 1965), the factor by which clusters make the variance
+larger than that of independent examples, is estimated with one more cluster that is all correct and one that
+is all wrong, and a prompt's is at least the mean of all prompts'.
 """
 
 from __future__ import annotations
 
-from statistics import NormalDist
-
 import numpy as np
 
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.estimates import clustered_variance
 from abovechance.core.resampling import times_drawn_in_parts
 
 LEAST_CLUSTERS = 10
+FEW = 10  # wrong answers
 
 
 def lower_bounds(
@@ -35,8 +36,9 @@ def lower_bounds(
 ) -> Floats:
     """(prompts,) bounds below all true accuracies together, with this confidence, in [0, 1].
 
-    The true accuracy is that on examples (or clusters) of which these are a random sample. With fewer than
-    ``LEAST_CLUSTERS`` clusters there is no bound (nan). docs/method.md shows the simulated coverage.
+    The true accuracy is that on examples (or clusters) of which these are a random sample. There is no bound
+    (nan) if the clusters have fewer degrees of freedom than ``LEAST_CLUSTERS`` clusters of equal size.
+    docs/method.md shows the simulated coverage.
 
     Parameters
     ----------
@@ -60,21 +62,21 @@ def lower_bounds(
     of_cluster = (names[:, None] == np.arange(names.max() + 1)).astype(np.float64)
     right, size = (correct & evaluated) @ of_cluster, evaluated @ of_cluster
     accuracy = right.sum(axis=1) / size.sum(axis=1)
-    clusters = right.shape[1]
-    if clusters < LEAST_CLUSTERS:
+    # if the examples of a cluster are answered alike, which is the worst case for unequal sizes
+    sizes = evaluated.any(axis=0) @ of_cluster
+    _, degrees = clustered_variance(np.zeros(len(sizes)), sizes, correlation=1.0)
+    if degrees < LEAST_CLUSTERS - 1 - 1e-9:
         return np.full(len(accuracy), np.nan)
-    excess = _excess(right, size, accuracy, resamples, np.random.default_rng(seed))
-    error = excess.std(axis=0)
-    varies = error > 0
-    greatest = (excess[:, varies] / error[varies]).max(axis=1) if varies.any() else np.zeros(1)
-    z = max(float(np.quantile(greatest, confidence, method="higher")), NormalDist().inv_cdf(confidence))
-    evaluated_clusters = (size > 0).sum(axis=1)
     # as many independent examples as have this error, between the numbers of clusters and of examples
-    examples = size.sum(axis=1)
-    worth = np.clip(
-        examples / _design_effect(right, size), np.minimum(evaluated_clusters, examples), examples
-    )
-    return _wilson(accuracy, worth, _t_quantile(z, np.maximum(evaluated_clusters - 1, 1)))
+    examples, clusters = size.sum(axis=1), (size > 0).sum(axis=1)
+    worth = np.clip(examples / _design_effect(right, size), np.minimum(clusters, examples), examples)
+    tail = _smallest_tails(right, size, worth, resamples, np.random.default_rng(seed))
+    level = min(float(np.quantile(tail, 1 - confidence, method="lower")), 1 - confidence)
+    # resamples of few wrong answers do not show how prompts depend on each other (Bonferroni)
+    few = worth * (1 - accuracy) < FEW
+    levels = np.where(few, min(level, (1 - confidence) / len(accuracy)), level)
+    own_degrees = np.clip(clusters - 1, 1, degrees)
+    return _binomial_bound(accuracy, worth, _student_tail(levels, own_degrees))
 
 
 def _design_effect(right: Floats, size: Floats) -> Floats:
@@ -90,29 +92,45 @@ def _design_effect(right: Floats, size: Floats) -> Floats:
     return np.asarray(np.maximum(effect, mean))
 
 
-def _t_quantile(z: float, degrees: Ints) -> Floats:
-    """(prompts,) the quantile of Student's t with the tail probability of a normal quantile z."""
-    from scipy.stats import norm, t  # slow to import
-
-    found: Floats = t.isf(norm.sf(z), degrees)
-    return found
-
-
-def _excess(
-    right: Floats, size: Floats, accuracy: Floats, resamples: int, generator: np.random.Generator
+def _smallest_tails(
+    right: Floats, size: Floats, worth: Floats, resamples: int, generator: np.random.Generator
 ) -> Floats:
-    """(resamples, prompts) how much higher accuracies are where clusters are drawn with repetition."""
+    """(resamples,) the smallest binomial tail probability of any prompt's accuracy in a resample."""
+    from scipy.special import betainc  # slow to import
+
+    accuracy = right.sum(axis=1) / size.sum(axis=1)
+    share = np.linspace(0, 1, GRID)
+    correct = share * worth[:, None]
+    # of so many correct examples or more: nothing is less likely than none
+    tails = betainc(np.maximum(correct, 1e-9), worth[:, None] - correct + 1, accuracy[:, None])
+    logs = np.log(np.maximum(tails, 1e-300))
     found = []
     for times in times_drawn_in_parts(right.shape[1], resamples, generator):
         sizes = times @ size.T
         # a prompt without an example in a resample says nothing there
-        resampled = np.divide(times @ right.T, sizes, out=np.tile(accuracy, (len(times), 1)), where=sizes > 0)
-        found.append(resampled - accuracy)
-    return np.concatenate(found)
+        resampled = np.divide(times @ right.T, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        smallest = np.zeros(len(times))
+        for prompt in np.flatnonzero((accuracy > 0) & (accuracy < 1)):
+            np.minimum(smallest, np.interp(resampled[:, prompt], share, logs[prompt]), out=smallest)
+        found.append(smallest)
+    return np.exp(np.concatenate(found))
 
 
-def _wilson(accuracy: Floats, examples: Floats, z: Floats) -> Floats:
-    """Wilson's lower limit of proportions of so many examples, z standard errors down."""
-    spread = z * np.sqrt(accuracy * (1 - accuracy) / examples + z**2 / (4 * examples**2))
-    found: Floats = np.maximum((accuracy + z**2 / (2 * examples) - spread) / (1 + z**2 / examples), 0.0)
+GRID = 513  # accuracies for which tails are computed
+
+
+def _student_tail(levels: Floats, degrees: Floats) -> Floats:
+    """The normal tail probabilities at the quantiles of Student's t with these tail probabilities."""
+    from scipy.special import ndtr, stdtrit  # slow to import
+
+    found: Floats = ndtr(stdtrit(degrees, levels))
     return found
+
+
+def _binomial_bound(accuracy: Floats, examples: Floats, levels: Floats) -> Floats:
+    """The lower limits of proportions of so many independent examples (Clopper and Pearson, 1934)."""
+    from scipy.special import betaincinv
+
+    correct = accuracy * examples
+    found: Floats = betaincinv(np.maximum(correct, 1e-9), examples - correct + 1, levels)
+    return np.where(correct > 0, found, 0.0)

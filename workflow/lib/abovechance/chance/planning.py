@@ -20,7 +20,7 @@ from abovechance.chance.baseline import (
     RandomBaseline,
     check_prompts,
 )
-from abovechance.chance.best_of import BestOf
+from abovechance.chance.best_of import BestOf, is_above
 from abovechance.core.estimates import ALPHA
 
 # At how many numbers of examples in a row that ask for one more correct one there has to be enough power.
@@ -202,7 +202,11 @@ def power_curve(
 def _threshold(baseline: RandomBaseline, prompts: int, alpha: float | None) -> int:
     """The least number correct that is better than chance, see ``power``; examples + 1 where none is."""
     if alpha is None:
-        return int(np.floor(baseline.maximum(prompts) * baseline.examples + 1e-9)) + 1
+        maximum = baseline.maximum(prompts)
+        near = int(maximum * baseline.examples)
+        correct = np.arange(max(near - 1, 0), near + 3)
+        above = is_above(np.minimum(correct / baseline.examples, 1.0), maximum)
+        return int(min(correct[above].min(initial=baseline.examples + 1), baseline.examples + 1))
     return int(baseline.critical(alpha, prompts))
 
 

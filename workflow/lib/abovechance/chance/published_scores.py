@@ -54,7 +54,9 @@ def read_scores(path: Path) -> pd.DataFrame:
         Correct.of(*score).exact
         for score in zip(found["best_accuracy"], found["examples"], most, strict=True)
     ]
-    return found.assign(digits=np.where(whole_ones, most, found["digits"]))
+    # 0 and 1 without decimals are exact
+    known = np.array(whole_ones) & ~(found["best_accuracy"].isin([0, 1]) & (found["digits"] == 0))
+    return found.assign(digits=np.where(known, most, found["digits"]))
 
 
 def is_score_table(path: Path) -> bool:

@@ -19,8 +19,8 @@ from abovechance.cli.output import as_rows, check_writable, show, tell_note, wri
 from abovechance.cli.results import given_paths, predictions_of, responses_of
 from abovechance.compare import leaderboard, many
 from abovechance.compare.components import variance_components
-from abovechance.compare.prompts import TRUSTED_PROMPTS, over_prompts
-from abovechance.compare.responses import Responses, arrange
+from abovechance.compare.prompts import over_prompts
+from abovechance.compare.responses import TRAININGS, Responses, arrange
 from abovechance.compare.seeds import over_seeds
 from abovechance.compare.study import (
     LIKE_THESE,
@@ -223,51 +223,69 @@ def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str,
 
 
 def _compared(of: Responses, confidence: float, power: float, seed_deviation: float | None) -> dict[str, Any]:
-    """What there is to say of the models on one task."""
+    """The comparison of the models on one task."""
     found: dict[str, Any] = {"task": of.task, "shots": of.shots, "models": of.models, "notes": of.notes}
     found["prompts"] = len(of.prompts)
-    scores = of.by_example
     if of.several_seeds:
         found["seeds"] = seed_components(of)
     if len(of.models) == 2:
-        headline = headline_of(of, confidence)
-        if headline.estimate.value < 0:  # the better model first
+        if headline_of(of, confidence).estimate.value < 0:  # the better model first
             of = of.reversed
-            headline = headline_of(of, confidence)
-            found["models"] = of.models
-        scores = of.by_example
-        pair = compare_two(scores[0], scores[1], of.clusters, confidence, power)
-        found |= {"comparison": pd.DataFrame([_flat(pair)]), "headline": headline.row}
-        found["told"] = _in_words(of, pair, headline, confidence, power)
-        if of.several_seeds:
-            seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, confidence)
-            counts = {"first_seeds": seeds.first_seeds, "second_seeds": seeds.second_seeds}
-            row = counts | {"deviation": seeds.deviation} | _row(seeds.difference)
-            row |= {"error": seeds.difference.standard_error, "freedom": seeds.difference.freedom}
-            found["over_seeds"] = pd.DataFrame([row])
-            found["told"] += _beside_seeds(headline.estimate.value, seeds.deviation, "here")
-        if seed_deviation is not None:
-            found["told"] += _beside_seeds(headline.estimate.value, seed_deviation, "as given")
-        if len(of.prompts) > 1:
-            pairs = over_prompts(of.scores[0], of.scores[1], of.clusters, confidence)
-            kinds = ("mean", "population", "best")
-            rows = [{"of": kind} | _row(getattr(pairs, kind)) for kind in kinds]
-            found["over_prompts"] = pd.DataFrame(rows)
+        found |= {"models": of.models} | _two_models(of, confidence, power, seed_deviation)
     else:
-        drawn = draws_of(of)
-        found |= {
-            "about": generalizes(of),
-            "ranks": many.ranks(drawn, of.models, confidence),
-            "pairs": many.pairs(drawn, of.models, confidence),
-        }
-        if len(of.prompts) > 1:
-            found["pairs"]["flips_prompts"] = _flips(of, found["pairs"])
-        if seed_deviation is not None:
-            found["pairs"]["below_seed"] = found["pairs"]["difference"] < seed_deviation
+        found |= _many_models(of, confidence, seed_deviation)
     complete = of.complete
     if len(of.prompts) > 1 and complete.shape[2] >= ENOUGH:
         found["components"] = variance_components(complete, ["models", "prompts", "examples"])
     return found
+
+
+def _two_models(
+    of: Responses, confidence: float, power: float, seed_deviation: float | None
+) -> dict[str, Any]:
+    """The comparison of two models, the better one first."""
+    headline = headline_of(of, confidence)
+    scores = of.by_example
+    pair = compare_two(scores[0], scores[1], of.clusters, confidence, power)
+    row = _flat(pair)
+    found: dict[str, Any] = {"headline": headline.row}
+    found["told"] = _in_words(of, pair, headline, confidence, power)
+    if of.several_seeds and of.repeats == TRAININGS:
+        seeds = over_seeds(of.by_seed[0], of.by_seed[1], of.clusters, confidence)
+        counts = {"first_seeds": seeds.first_seeds, "second_seeds": seeds.second_seeds}
+        over = counts | {"deviation": seeds.deviation} | _row(seeds.difference)
+        over |= {"error": seeds.difference.standard_error, "freedom": seeds.difference.freedom}
+        found["over_seeds"] = pd.DataFrame([over])
+        found["told"] += _beside_seeds(headline.estimate.value, seeds.deviation, "here")
+    if seed_deviation is not None:
+        found["told"] += _beside_seeds(headline.estimate.value, seed_deviation, "as given")
+    if len(of.prompts) > 1:
+        pairs = over_prompts(of.scores[0], of.scores[1], of.clusters, confidence)
+        kinds = ("mean", "population", "best")
+        found["over_prompts"] = pd.DataFrame([{"of": kind} | _row(getattr(pairs, kind)) for kind in kinds])
+        if not np.isfinite(of.scores).all():
+            row |= _over_these_prompts(of, pairs.mean)
+    return found | {"comparison": pd.DataFrame([row])}
+
+
+def _over_these_prompts(of: Responses, mean: Estimate) -> dict[str, Any]:
+    """The comparison if prompts are evaluated on different examples: each prompt's mean counts alike."""
+    first, second = (float(np.nanmean(one, axis=1).mean()) for one in of.scores)
+    row: dict[str, Any] = {"first": first, "second": second, "test": mean.method} | _row(mean)
+    missing = ("unpaired_error", "unpaired_low", "unpaired_high", "gain", "detectable", "needed")
+    return row | {"error": mean.standard_error} | dict.fromkeys(missing, np.nan)
+
+
+def _many_models(of: Responses, confidence: float, seed_deviation: float | None) -> dict[str, Any]:
+    """The comparison of more than two models."""
+    sample = draws_of(of)
+    pairs = many.pairs(sample, of.models, confidence)
+    if len(of.prompts) > 1:
+        pairs["flips_prompts"] = _flips(of, pairs)
+    if seed_deviation is not None:
+        pairs["below_seed"] = pairs["difference"] < seed_deviation
+    ranks = many.ranks(sample, of.models, confidence)
+    return {"about": generalizes(of), "ranks": ranks, "pairs": pairs}
 
 
 def _flips(of: Responses, pairs: pd.DataFrame) -> list[float]:
@@ -344,7 +362,7 @@ def headline_of(of: Responses, confidence: float) -> Headline:
             return Headline(about, over.population)
         return Headline(f"for these {len(of.prompts)} prompts only", over.mean)
     scores = of.by_example
-    return Headline("", compare_two(scores[0], scores[1], of.clusters, confidence).difference)
+    return Headline(about, compare_two(scores[0], scores[1], of.clusters, confidence).difference)
 
 
 def _in_words(of: Responses, pair: Comparison, headline: Headline, confidence: float, power: float) -> str:
@@ -417,11 +435,6 @@ def _tell(found: dict[str, Any]) -> None:
     if "over_prompts" in found:
         typer.echo("\nOver prompts: these prompts, prompts like these, and the best one of each model:\n")
         show(found["over_prompts"], as_json=False)
-        if found["prompts"] < TRUSTED_PROMPTS:
-            typer.echo(
-                f"\nWith fewer than {TRUSTED_PROMPTS} prompts, the interval for prompts like these is too "
-                "narrow."
-            )
     if "components" in found:
         typer.echo("\nWhere single answers vary:\n")
         show(found["components"], as_json=False)
@@ -443,7 +456,8 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
         ranks, pairs = many.ranks(drawn, names, confidence), many.pairs(drawn, names, confidence)
         told.append({"task": str(task), "ranks": ranks, "pairs": pairs})
     if not told:
-        raise InputError("no two models on one task; right would be at least two rows of each task")
+        raise InputError("no two models on one task; expected at least two rows of a task")
+    _adjust_for_tasks(told)
     if as_json:
         typer.echo(json.dumps([{**one, **_rows(one), "paired": False} for one in told], indent=2))
         return

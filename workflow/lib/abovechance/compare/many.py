@@ -23,6 +23,7 @@ from abovechance.core.estimates import CONFIDENCE, Spread, satterthwaite
 from abovechance.core.resampling import cluster_sums, times_drawn
 
 DRAWS = 2000
+MOST_MODELS = 1000
 PAIRS = {
     "first": Column.text("the better model"),
     "second": Column.text("the other model"),
@@ -129,6 +130,8 @@ class Sample:
 
 
 def _of_pairs(compared: Callable[[int, int], Difference], models: int) -> dict[tuple[int, int], Difference]:
+    if models > MOST_MODELS:
+        raise InputError(f"there are {models:,} models; expected at most {MOST_MODELS:,} at once")
     return {pair: compared(*pair) for pair in combinations(range(models), 2)}
 
 

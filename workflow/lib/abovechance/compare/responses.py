@@ -12,6 +12,7 @@ from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 
 ONE = "all prompts"  # of a model whose prompts are others than another's
+TRAININGS, PROMPTS = "trainings", "prompts"
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Responses:
         (examples,) the same number for examples that belong together.
     notes
         What people should know.
+    repeats
+        What the first dimension of ``seeds`` is: trainings, or prompts if each model has its own.
+    prompts_averaged
+        Whether scores are means over prompts that differ between models.
     """
 
     task: str
@@ -49,6 +54,8 @@ class Responses:
     seeds: list[Floats]
     clusters: Ints
     notes: list[str]
+    repeats: str = TRAININGS
+    prompts_averaged: bool = False
 
     @property
     def by_example(self) -> Floats:
@@ -68,7 +75,7 @@ class Responses:
 
     @property
     def several_seeds(self) -> bool:
-        """Whether a model was trained several times."""
+        """Whether a model has several trainings, or several prompts of its own."""
         return any(len(own) > 1 for own in self.seeds)
 
     @property
@@ -112,7 +119,7 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
             f"{what}: example '{row['example']}' stands twice for '{row['model']}'; right is once"
         )
     models, total = list(dict.fromkeys(rows["model"])), rows["example"].nunique()
-    rows, notes = _same_prompts(rows, models, what)
+    rows, notes, repeats = _same_prompts(rows, models, what)
     wide = rows.pivot_table(index=["model", "seed", "prompt"], columns="example", values="score", sort=False)
     there = wide.notna().groupby(level=["model", "seed"]).any().all(axis=0)
     examples = [str(example) for example in wide.columns[there]]
@@ -129,7 +136,8 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     own: Ints = np.arange(len(examples), dtype=np.int64)
     if clusters is not None:
         own = np.asarray(clusters.reindex(examples), dtype=np.int64)
-    return Responses(task, shots, models, prompts, examples, scores, seeds, own, notes)
+    averaged = prompts == [ONE] and repeats == TRAININGS and bool(notes)
+    return Responses(task, shots, models, prompts, examples, scores, seeds, own, notes, repeats, averaged)
 
 
 def _of_seeds(wide: pd.DataFrame, prompts: list[str]) -> Floats:
@@ -140,24 +148,30 @@ def _of_seeds(wide: pd.DataFrame, prompts: list[str]) -> Floats:
     return found
 
 
-def _same_prompts(rows: pd.DataFrame, models: list[str], what: str) -> tuple[pd.DataFrame, list[str]]:
-    """The rows of prompts and examples that all models have; means over prompts where models have others."""
+def _same_prompts(rows: pd.DataFrame, models: list[str], what: str) -> tuple[pd.DataFrame, list[str], str]:
+    """The rows of prompts and examples that all models have, notes, and what is repeated for each model.
+
+    If each model has its own prompts, these take the place of trainings, because both are drawn for each
+    model by itself. If there are also several trainings, or prompts are evaluated on different examples, the
+    mean over prompts is taken.
+    """
     prompts = {str(model): set(own) for model, own in rows.groupby("model")["prompt"]}
     shared = set.intersection(*prompts.values())
+    counted = ", ".join(f"{model} {len(prompts[model])}" for model in models)
     notes = []
     if shared and any(own != shared for own in prompts.values()):
-        counted = ", ".join(f"{model} {len(prompts[model])}" for model in models)
         notes = [f"{what}: compared on the {len(shared)} prompts that all models have ({counted})"]
         rows = rows[rows["prompt"].isin(shared)]
     elif not shared:
+        several = max(map(len, prompts.values())) > 1
+        evaluated = rows.groupby(["model", "prompt"])["example"].nunique()
+        if several and rows["seed"].nunique() == 1 and (evaluated == rows["example"].nunique()).all():
+            notes = [f"{what}: each model has its own prompts ({counted})"]
+            return rows.assign(seed=rows["prompt"], prompt=ONE), notes, PROMPTS
         grouped = rows.groupby(["model", "seed", "example"], sort=False)["score"]
-        means = grouped.mean().reset_index().assign(prompt=ONE)
-        if max(map(len, prompts.values())) == 1:
-            return means, []
-        counted = ", ".join(f"{model} {len(prompts[model])}" for model in models)
-        return means, [
-            f"{what}: models have other prompts ({counted}); each example's mean over them is taken"
-        ]
+        if several:
+            notes = [f"{what}: models have other prompts ({counted}); each example's mean over them is taken"]
+        return grouped.mean().reset_index().assign(prompt=ONE), notes, TRAININGS
     # what a prompt lacks for one model or seed, it lacks for all
     had_by = rows.groupby(["prompt", "example"])["score"].transform("size")
     kept = rows[had_by == len(rows[["model", "seed"]].drop_duplicates())]
@@ -167,4 +181,4 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], what: str) -> tuple[pd.
             f"{what}: prompts are evaluated on {evaluated.min()} to {evaluated.max()} examples; each "
             "example's mean over its prompts is taken, and over prompts each prompt's mean over its examples"
         )
-    return kept, notes
+    return kept, notes, TRAININGS

@@ -13,7 +13,7 @@ from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import many
 from abovechance.compare.components import variance_components
 from abovechance.compare.prompts import TRUSTED_PROMPTS
-from abovechance.compare.responses import ONE, Responses, arrange
+from abovechance.compare.responses import ONE, TRAININGS, Responses, arrange
 from abovechance.core.columns import Column
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.tables import TableSchema, setting_columns
@@ -146,11 +146,14 @@ def generalizes(found: Responses) -> str:
     """What inferences on a task hold for, as far as results allow; empty if that is examples like these."""
     prompts = len(found.prompts)
     if found.several_seeds:
-        under = f", under these {prompts} prompts only" if prompts > 1 else ""
-        return f"for trainings and examples like these{under}"
+        only = f" {prompts}" * (prompts > 1) if prompts > 1 or found.prompts_averaged else None
+        under = "" if only is None else f", under these{only} prompts only"
+        return f"for {found.repeats} and examples like these{under}"
     if prompts >= TRUSTED_PROMPTS:
         return LIKE_THESE
-    return f"for these {prompts} prompts only" if prompts > 1 else ""
+    if prompts > 1 or found.prompts_averaged:
+        return f"for these {prompts} prompts only" if prompts > 1 else "for these prompts only"
+    return ""
 
 
 class OverTasks(NamedTuple):
@@ -245,9 +248,10 @@ def seed_components(found: Responses) -> pd.DataFrame:
         complete = scores[:, :, np.isfinite(scores).all(axis=(0, 1))]
         seeds, prompts, examples = complete.shape
         if seeds > 1 and examples > 1:
-            factors = ["seeds", "prompts", "examples"]
+            repeated = "seeds" if found.repeats == TRAININGS else "prompts"
+            factors = [repeated, "prompts", "examples"]
             if prompts == 1:
-                complete, factors = complete[:, 0], ["seeds", "examples"]
+                complete, factors = complete[:, 0], [repeated, "examples"]
             counts = {"model": model, "seeds": seeds, "prompts": prompts, "examples": examples}
             parts.append(variance_components(complete, factors).assign(**counts))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*SEED_COMPONENTS])

@@ -106,7 +106,12 @@ def compare(
     """
     if not (0 < confidence < 1 and 0 < power < 1):
         raise InputError(
-            f"confidence and power are {confidence:g} and {power:g}; right would be between 0 and 1"
+            f"confidence and power are {confidence:g} and {power:g}; expected numbers between 0 and 1"
+        )
+    if power <= 1 - confidence:
+        raise InputError(
+            f"power is {power:g}; expected more than the significance level, {1 - confidence:g}, which is "
+            "the power of the test if there is no difference"
         )
     one, other = checked(first, second)
     scale = largest([one, other])

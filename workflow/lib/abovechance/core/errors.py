@@ -25,6 +25,9 @@ def told_by_library(problem: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except Exception as error:
+    except BaseException as error:
+        # libraries in Rust raise panics, which are no Exceptions
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         first = " ".join(str(error).split())[:200]
         raise InputError(f"{problem} ({type(error).__name__}: {first})") from None

@@ -130,12 +130,14 @@ def _without_empty_columns(
 
 
 def _check_shape(names: list[str], rows: Mapping[int, list[str]], top: int, path: Path) -> None:
+    before: set[str] = set()
     for column, name in enumerate(names):
         if not name:
             hint = "; right would be to_csv(..., index=False), if pandas wrote it" if column == 0 else ""
             raise InputError(f"{path}, row {top}: column {column + 1} has no name{hint}")
-        if name in names[:column]:
+        if name in before:
             raise InputError(f"{path}, row {top}: the column '{name}' stands twice")
+        before.add(name)
     if not rows:
         raise InputError(f"{path}: has no rows below its heading")
     for place, fields in rows.items():
@@ -251,6 +253,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def parse_yaml(text: str, path: str) -> dict[str, Any]:
     """A YAML or JSON text with keys at its top, none of which stands twice; InputError where it is none."""
+    if len(text) > MOST_YAML:
+        raise InputError(f"{path}: has {len(text):,} characters; expected at most {MOST_YAML:,}")
     try:
         # JSON allows tabs where YAML does not
         is_json = text.lstrip().startswith("{") and "\t" in text
@@ -264,6 +268,8 @@ def parse_yaml(text: str, path: str) -> dict[str, Any]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(f"{path}: is not YAML: {first}") from None
+    except (TypeError, LookupError, AttributeError, OverflowError):  # of PyYAML, about a tag such as !!int
+        raise InputError(f"{path}: is not YAML: a value is not what its tag says") from None
     if not isinstance(value, dict):
         raise InputError(f"{path}: has no keys; right would be lines such as `study: mine`")
     return value
@@ -286,6 +292,7 @@ def _load_yaml(text: str) -> Any:
 
 
 MOST_NODES = 1_000_000
+MOST_YAML = 2**20  # characters
 
 
 def _size(node: yaml.Node, known: dict[int, float]) -> float:

@@ -19,6 +19,7 @@ MOST_VALUES = (
     20_000_000  # of a JSON text; in memory, a value takes up to fifty times as many bytes as in the text
 )
 MOST_NAME, MOST_PART = 1000, 255  # bytes of a file's name with its folders, and of each of these
+MOST_FOLDERS = 64  # that a file is in
 
 
 def check_regular(path: Path, most: int = MOST_TEXT) -> None:
@@ -105,14 +106,15 @@ DEVICES = {
     "prn",
     "aux",
     "nul",
-    *(f"{name}{number}" for name in ("com", "lpt") for number in range(1, 10)),
+    *("conin$", "conout$"),
+    *(f"{name}{number}" for name in ("com", "lpt") for number in "123456789\u00b9\u00b2\u00b3"),
 }
 
 
 def is_portable(name: str) -> bool:
     """Return whether every system can store a file of this name, with folders before slashes, in a folder."""
     parts = name.split("/")
-    if max(map(_bytes, parts)) > MOST_PART or _bytes(name) > MOST_NAME:
+    if len(parts) > MOST_FOLDERS or max(map(_bytes, parts)) > MOST_PART or _bytes(name) > MOST_NAME:
         return False
     return all(
         part not in ("", ".", "..")

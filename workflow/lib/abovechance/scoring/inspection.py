@@ -140,6 +140,8 @@ def _check_tokenizer(weights: Weights, config: Any) -> None:
     folder = Path(weights.folder)
     if not any((folder / name).is_file() for name in VOCABULARIES) and not weights.trust_remote_code:
         raise InputError(f"{folder}: has no tokenizer; right would be its tokenizer.json beside the weights")
+    if (vocabulary := folder / "tokenizer.json").is_file():
+        _check_growth(vocabulary)
     with told_by_library(f"{folder}: its tokenizer cannot be read"):
         tokenizer = load_tokenizer(weights)
         tokens = tokenizer("Is it so? Yes, 1 time.", return_offsets_mapping=True)["input_ids"]
@@ -153,3 +155,31 @@ def _check_tokenizer(weights: Weights, config: Any) -> None:
             f"{folder}: its tokenizer has tokens up to {most}, the model up to {size - 1}; right would be "
             "the model's own tokenizer"
         )
+
+
+MOST_GROWTH = 1000  # times
+PARTS = ("normalizer", "pre_tokenizer", "decoder")  # of a tokenizer that change texts
+
+
+def _check_growth(path: Path) -> None:
+    """Raise InputError if a tokenizer's replacements can make a text so long that it takes all memory."""
+    with told_by_library(f"{path}: cannot be read"):
+        tokenizer = read_json(path)
+        growth = math.prod(_growth(tokenizer.get(part)) for part in PARTS)
+    if growth > MOST_GROWTH:
+        raise InputError(
+            f"{path}: its replacements can make a text more than {MOST_GROWTH:,} times as long; expected the "
+            "model's own tokenizer"
+        )
+
+
+def _growth(step: Any) -> float:
+    """By how many times a step of a tokenizer, with its steps inside, can make a text longer."""
+    if not isinstance(step, dict):
+        return 1.0
+    steps = [inner for value in step.values() if isinstance(value, list) for inner in value]
+    found = math.prod(map(_growth, steps))
+    if step.get("type") == "Replace":
+        pattern = step.get("pattern", {}).get("String", "")
+        found *= max(1.0, len(step.get("content", "")) / max(len(pattern), 1))
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-import math
+import sys
 from collections.abc import Iterator, Mapping
 from datetime import date
 from difflib import get_close_matches
@@ -15,6 +15,7 @@ import jsonschema
 
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.files import files_below
+from abovechance.core.untrusted import is_portable
 from abovechance.study import formulations, series
 from abovechance.study.model_folders import check_model_path
 from abovechance.study.prompts import BALANCED
@@ -88,6 +89,9 @@ def resolve(
             f"{where}: key 'study' is '{config['study']}', which is the workflow's own in results/; right "
             "would be another name"
         )
+    for name in (config["study"], *config.get("tasks", {}), *config.get("models", {})):
+        if not is_portable(name):
+            raise InputError(f"{where}: '{name}' is a name that some systems cannot store; expected another")
     start = start_of(config)
     _check_keys(config, schema, start, where)
     resolved = copy.deepcopy(config)
@@ -126,7 +130,9 @@ def _is_integer(_: object, value: object) -> bool:
 
 
 def _is_number(_: object, value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 _Validator = jsonschema.validators.extend(

@@ -7,6 +7,9 @@ from pathlib import Path
 from abovechance.core.errors import InputError
 from abovechance.core.untrusted import MOST_MEMBER, check_regular
 
+# Files that are read as a whole; the largest vocabularies take some tens of megabytes.
+SETTINGS, MOST_SETTINGS = (".json", ".txt", ".jinja", ".model", ".py"), 256 * 2**20
+
 
 def check_model_path(path: Path, key: str) -> None:
     """Raise InputError unless there is a model whose weights can be loaded without pickle."""
@@ -25,4 +28,4 @@ def check_model_path(path: Path, key: str) -> None:
         )
     for file in sorted(path.iterdir()):
         if file.exists() and not file.is_dir():  # a pipe would be read for ever
-            check_regular(file, MOST_MEMBER)
+            check_regular(file, MOST_SETTINGS if file.suffix in SETTINGS else MOST_MEMBER)

@@ -304,10 +304,10 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
             numeric = isinstance(value, int | float) and not isinstance(value, bool)
             if metric.endswith("_stderr") or not numeric or metric in ("alias", "sample_len"):
                 continue
-            if not math.isfinite(value):
-                raise InputError(f"{where}: {key} of {task} is {value}; expected a number")
+            if not math.isfinite(_as_float(value)):
+                raise InputError(f"{where}: {key} of {task} is {str(value)[:30]}; expected a number")
             error = metrics.get(f"{metric}_stderr,{kind}" if kind else f"{metric}_stderr")
-            error = float(error) if isinstance(error, int | float) else np.nan
+            error = _as_float(error) if isinstance(error, int | float) else np.nan
             if isinstance(counted, int) and not 0 <= counted <= MOST_EXAMPLES:
                 raise InputError(
                     f"{where}: {task} has {str(counted)[:30]} examples; expected 0 to {MOST_EXAMPLES:,}"
@@ -386,3 +386,11 @@ def _examples(value: float, error: float) -> int:
     near = round(count)
     whole = abs(count - near) <= 1e-6 * near and abs(value * near - round(value * near)) <= 1e-6 * near
     return near if whole else -1
+
+
+def _as_float(value: float) -> float:
+    """A number of a JSON text as a float; infinite if it is a whole number that no float can be."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
