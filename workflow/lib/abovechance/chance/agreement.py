@@ -70,8 +70,7 @@ HELDOUT_DIFFERENCE = TableSchema(
 
 def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
     """The outcomes where the best was chosen from the most prompts."""
-    most: pd.DataFrame = table[table["asked"] == table["asked"].max()]
-    return most
+    return table[table["asked"] == table["asked"].max()]
 
 
 def agreement_by_prompts(table: pd.DataFrame) -> pd.DataFrame:
@@ -145,8 +144,7 @@ def with_ranks(table: pd.DataFrame) -> pd.DataFrame:
 
 def _score(table: pd.DataFrame, predictor: str) -> Floats:
     """How far above a baseline outcomes are: log F^t, which tells apart what tails near 1 do not."""
-    score: Floats = np.maximum(table[f"{predictor}_log_below"].to_numpy(dtype=float), -1e300)
-    return score
+    return np.maximum(table[f"{predictor}_log_below"].to_numpy(dtype=float), -1e300)
 
 
 def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
@@ -278,8 +276,7 @@ def _mean_by_task(values: np.ndarray, tasks: Ints, weights: Floats) -> Floats:
     """(resamples,) means of values, each task as often as (resamples, tasks) weights say."""
     size = weights.shape[1]
     sums, sizes = np.bincount(tasks, values, size), np.bincount(tasks, minlength=size)
-    found: Floats = (weights @ sums) / (weights @ sizes)
-    return found
+    return (weights @ sums) / (weights @ sizes)
 
 
 def _area_by_task(score: Floats, truth: np.ndarray, tasks: Ints, weights: Floats) -> Floats:
@@ -296,8 +293,7 @@ def _area_by_task(score: Floats, truth: np.ndarray, tasks: Ints, weights: Floats
     positive, negative = (np.bincount(tasks[part], minlength=size) for part in (truth, ~truth))
     pairs = (weights @ positive) * (weights @ negative).astype(float)
     ordered = np.einsum("ra,ab,rb->r", weights, right, weights)
-    found: Floats = np.divide(ordered, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
-    return found
+    return np.divide(ordered, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
 
 
 def heldout_tables(outcomes: pd.DataFrame, guessers: pd.DataFrame) -> Tables:

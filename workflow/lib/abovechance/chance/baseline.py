@@ -288,8 +288,7 @@ def whole(correct: ArrayLike) -> NDArray[np.int64]:
     if not np.all(np.isfinite(values)):
         raise ValueError(f"expected finite numbers, got {correct!r}")
     near = np.rint(values)
-    found: NDArray[np.int64] = np.where(np.abs(values - near) < 1e-6, near, np.ceil(values)).astype(np.int64)
-    return found
+    return np.where(np.abs(values - near) < 1e-6, near, np.ceil(values)).astype(np.int64)
 
 
 def check_prompts(prompts: ArrayLike) -> None:

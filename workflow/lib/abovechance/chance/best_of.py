@@ -167,8 +167,7 @@ def is_above(score: ArrayLike, bound: ArrayLike) -> NDArray[np.bool_]:
     expected one that differs from it at all: that of many guessers comes as near to it as one likes.
     """
     given = np.asarray(score)
-    found: NDArray[np.bool_] = given - np.asarray(bound) > np.where(given == 1, LEAST_GAP, TOLERANCE)
-    return found
+    return given - np.asarray(bound) > np.where(given == 1, LEAST_GAP, TOLERANCE)
 
 
 def score_of(correct: ArrayLike, baseline: RandomBaseline, standardized: bool) -> Floats:

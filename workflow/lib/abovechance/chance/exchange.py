@@ -100,8 +100,7 @@ class Exchange:
         holds = generator.permuted(np.tile(self.labels[self.held], (draws, 1)), axis=1)
         place_of = self.labels.argsort(axis=1)  # labels are 0, 1, ...
         units = np.arange(len(self.units))
-        found: Ints = units * self.width + place_of[units, holds - self.labels.min()]
-        return found
+        return units * self.width + place_of[units, holds - self.labels.min()]
 
 
 class _Cycles:

@@ -94,8 +94,7 @@ class Part:
     @cached_property
     def size(self) -> Ints:
         """(prompts, splits) examples that a prompt is evaluated on."""
-        size: Ints = self.counts.sum(axis=-1)
-        return size
+        return self.counts.sum(axis=-1)
 
     @cached_property
     def accuracy(self) -> Floats:

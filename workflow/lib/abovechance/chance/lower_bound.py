@@ -123,8 +123,7 @@ def _student_tail(levels: Floats, degrees: Floats) -> Floats:
     """The normal tail probabilities at the quantiles of Student's t with these tail probabilities."""
     from scipy.special import ndtr, stdtrit  # slow to import
 
-    found: Floats = ndtr(stdtrit(degrees, levels))
-    return found
+    return ndtr(stdtrit(degrees, levels))
 
 
 def _binomial_bound(accuracy: Floats, examples: Floats, levels: Floats) -> Floats:

@@ -59,8 +59,7 @@ def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
 def _discoveries(tails: Floats, method: str) -> Floats:
     from scipy.stats import false_discovery_control  # slow to import
 
-    found: Floats = false_discovery_control(tails, method=method)
-    return found
+    return false_discovery_control(tails, method=method)
 
 
 def _holm(tails: Floats) -> Floats:

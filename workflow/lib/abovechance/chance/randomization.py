@@ -133,16 +133,12 @@ class Answers:
     def right(self) -> Bools:
         """(prompts, examples) whether a prompt is right."""
         known = self.evaluated & (self.predicted != UNKNOWN)
-        found: Bools = (
-            known & np.take_along_axis(self.correct, np.where(known, self.predicted, 0).T, axis=1).T
-        )
-        return found
+        return known & np.take_along_axis(self.correct, np.where(known, self.predicted, 0).T, axis=1).T
 
     @property
     def chance(self) -> Floats:
         """(examples,) chance of a lucky guess."""
-        found: Floats = self.correct.sum(axis=1) / self.available.sum(axis=1)
-        return found
+        return self.correct.sum(axis=1) / self.available.sum(axis=1)
 
     @property
     def guesser(self) -> tuple[Floats, Floats]:
@@ -163,8 +159,7 @@ class Answers:
     @property
     def accuracy(self) -> Floats:
         """(prompts,) the share of its examples that each prompt answers correctly."""
-        found: Floats = self.right.sum(axis=1) / np.maximum(self.evaluated.sum(axis=1), 1)
-        return found
+        return self.right.sum(axis=1) / np.maximum(self.evaluated.sum(axis=1), 1)
 
     def simulated(self, generator: np.random.Generator, accuracy: float) -> Answers:
         """Prompts with an accuracy, correct on random examples; else they choose any wrong label."""

@@ -182,8 +182,7 @@ def _drawn(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int], e
     """(draws, models) mean scores of clusters that are drawn with replacement."""
     seeds = [seed] if isinstance(seed, int) else [*seed]
     counts = times_drawn(len(sizes), draws, np.random.default_rng([*seeds, examples]))
-    found: Floats = (counts @ sums.T) / (counts @ sizes)[:, None]
-    return found
+    return (counts @ sums.T) / (counts @ sizes)[:, None]
 
 
 def prompted(
@@ -331,8 +330,7 @@ def flips(
             means = np.nan_to_num(totals / examples)
         drawn.append(np.einsum("dsp,ds,dp->d", means, of_seeds, chosen) / (seeds * prompts))
     table = np.array(drawn)
-    found: Floats = (table[:, None] < table).mean(axis=2) + (table[:, None] == table).mean(axis=2) / 2
-    return found
+    return (table[:, None] < table).mean(axis=2) + (table[:, None] == table).mean(axis=2) / 2
 
 
 def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Sample:

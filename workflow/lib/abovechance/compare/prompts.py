@@ -144,8 +144,7 @@ class PromptPair:
     @property
     def differences(self) -> Floats:
         """(prompts, clusters) sums of differences of scores."""
-        found: Floats = self.sums[0] - self.sums[1]
-        return found
+        return self.sums[0] - self.sums[1]
 
     @property
     def difference(self) -> float:

@@ -60,8 +60,7 @@ class Responses:
     @property
     def by_example(self) -> Floats:
         """(models, examples) means over prompts."""
-        found: Floats = np.nanmean(self.scores, axis=1)
-        return found
+        return np.nanmean(self.scores, axis=1)
 
     @property
     def by_seed(self) -> list[Floats]:
@@ -144,8 +143,7 @@ def _of_seeds(wide: pd.DataFrame, prompts: list[str]) -> Floats:
     """(seeds, prompts, examples) of one model."""
     seeds = list(dict.fromkeys(wide.index.get_level_values("seed")))
     ordered = wide.reindex(pd.MultiIndex.from_product([seeds, prompts]))
-    found: Floats = ordered.to_numpy().reshape(len(seeds), len(prompts), -1)
-    return found
+    return ordered.to_numpy().reshape(len(seeds), len(prompts), -1)
 
 
 def _same_prompts(rows: pd.DataFrame, models: list[str], what: str) -> tuple[pd.DataFrame, list[str], str]:

@@ -127,8 +127,7 @@ def seeds_spread(
 def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:
     """(seeds, clusters) by how much each moves the model's mean."""
     sums, sizes = cluster_sums(scores, clusters)
-    found: Floats = (sums - scores.mean() * sizes) / scores.size
-    return found
+    return (sums - scores.mean() * sizes) / scores.size
 
 
 def _pooled(means: list[Floats]) -> float:

@@ -340,8 +340,7 @@ class _UniqueKeys(yaml.SafeLoader):
             if key.value in seen:
                 raise _Twice(key.value, key.start_mark)
             seen.add(key.value)
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return mapping
+        return super().construct_mapping(node, deep)
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         """A whole number that is written as one: YAML reads 1:30 as 90 and 010 as 8."""

@@ -51,8 +51,7 @@ def _of_rows(given: Floats, there: Bools) -> Floats:
         of_examples = _solved(given.T, there.T, part[rows:])
         found = (given.sum(axis=1) - there @ of_examples) / there.sum(axis=1)
     sums, counts = np.bincount(part[:rows], found), np.bincount(part[:rows])
-    centred: Floats = found - (sums / np.maximum(counts, 1))[part[:rows]]
-    return centred
+    return found - (sums / np.maximum(counts, 1))[part[:rows]]
 
 
 def _solved(given: Floats, there: Bools, part: Ints) -> Floats:
@@ -61,5 +60,4 @@ def _solved(given: Floats, there: Bools, part: Ints) -> Floats:
     equations = np.diag(there.sum(axis=1).astype(float)) - weights @ there.T.astype(float)
     # what the equations leave open of each part
     equations += part[:, None] == part
-    found: Floats = np.linalg.solve(equations, given.sum(axis=1) - weights @ given.sum(axis=0))
-    return found
+    return np.linalg.solve(equations, given.sum(axis=1) - weights @ given.sum(axis=0))

@@ -156,12 +156,10 @@ class Evaluation:
         if not self._abilities:
             return np.zeros(len(self._scores))
         means = [ability.expected for ability in self._abilities]
-        found: Floats = means[0] - means[1] if len(means) > 1 else means[0]
-        return found
+        return means[0] - means[1] if len(means) > 1 else means[0]
 
     def _information(self, unseen: np.ndarray) -> Floats:
-        found: Floats = np.sum([ability.information[unseen] for ability in self._abilities], axis=0)
-        return found
+        return np.sum([ability.information[unseen] for ability in self._abilities], axis=0)
 
     def _bet(self, place: int, score: float) -> None:
         """What the bets on the sum are worth after one more example."""

@@ -67,8 +67,7 @@ def row_scores(matrix: ArrayLike) -> Floats:
     """
     given = checked(matrix)
     means = adjusted_means(given)
-    found: Floats = np.nanmean(given - means, axis=1) + means.mean()
-    return found
+    return np.nanmean(given - means, axis=1) + means.mean()
 
 
 def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.DataFrame:

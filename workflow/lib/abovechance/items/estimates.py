@@ -59,8 +59,7 @@ def p_irt(items: Items, anchors: Anchors, responses: ArrayLike, asked: ArrayLike
 
 def gp_irt(weighted: ArrayLike, p_irt: ArrayLike, share: float) -> Floats:
     """(rows,) both estimates together, ``share`` of the weighted one ("IRT++")."""
-    found: Floats = share * np.asarray(weighted, dtype=float) + (1 - share) * np.asarray(p_irt, dtype=float)
-    return found
+    return share * np.asarray(weighted, dtype=float) + (1 - share) * np.asarray(p_irt, dtype=float)
 
 
 def share_of_weighted(bias: float, variance: float, size: int) -> float:

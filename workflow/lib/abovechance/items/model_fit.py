@@ -89,8 +89,7 @@ def _foreseen(train: Floats, dimensions: tuple[int, ...]) -> Iterator[tuple[str,
 
     def mean(axis: int | None) -> Floats:
         right = np.nansum(train, axis=axis, keepdims=True)
-        found: Floats = (right + 0.5) / (there.sum(axis=axis, keepdims=True) + 1)
-        return found
+        return (right + 0.5) / (there.sum(axis=axis, keepdims=True) + 1)
 
     rows, items, overall = mean(1), mean(0), mean(None)
     for name, own in (("constant", overall), ("rows", rows), ("items", items)):

@@ -37,8 +37,7 @@ class Outlook:
     def _possible(self, rows: Ints, columns: Ints, least: float) -> Bools:
         """Pairs of abilities that the answers so far leave."""
         first, second = self._sides
-        found: Bools = first.highest[rows, None] + second.highest[columns] > least
-        return found
+        return first.highest[rows, None] + second.highest[columns] > least
 
     def seems_sure(self, rows: Ints, columns: Ints, least: float) -> tuple[bool, bool]:
         """Whether all possible abilities of some say above, and whether below; as if sums were normal."""
@@ -73,8 +72,7 @@ def more(ones: Floats, others: Floats, limit: float) -> Floats:
     places = np.arange(ones.shape[1]) - int(np.floor(limit)) - 1  # up to which the other count may be
     most = others.shape[1] - 1
     at_most = np.cumsum(others, axis=1)[:, np.clip(places, 0, most)]
-    found: Floats = ones @ np.where(places < 0, 0.0, at_most).T
-    return found
+    return ones @ np.where(places < 0, 0.0, at_most).T
 
 
 class NoModel:
@@ -147,18 +145,15 @@ class Ability:
     @property
     def _posterior(self) -> Floats:
         logs = self.likelihood + self._weights
-        found: Floats = np.exp(logs - logsumexp(logs))
-        return found
+        return np.exp(logs - logsumexp(logs))
 
     @property
     def expected(self) -> Floats:
         """(examples,) the probability that each is right."""
-        found: Floats = self._posterior @ self._probability
-        return found
+        return self._posterior @ self._probability
 
     @property
     def information(self) -> Floats:
         """(examples,) Fisher's information of each at the mean of the ability."""
         p = self._items.probability(self._posterior @ self._grid)[0]
-        found: Floats = self._items.discrimination[:, 0] ** 2 * p * (1 - p)
-        return found
+        return self._items.discrimination[:, 0] ** 2 * p * (1 - p)

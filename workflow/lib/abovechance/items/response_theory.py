@@ -93,14 +93,12 @@ class Items:
 
     def probability(self, ability: ArrayLike) -> Floats:
         """(rows, items) of a right response, of abilities (rows, dimensions)."""
-        found: Floats = expit(self.logits(ability))
-        return found
+        return expit(self.logits(ability))
 
     def logits(self, ability: ArrayLike) -> Floats:
         """(rows, items) the logits of these probabilities."""
         theta = np.asarray(ability, dtype=float).reshape(-1, self.dimensions)
-        found: Floats = theta @ self.discrimination.T - self.difficulty
-        return found
+        return theta @ self.discrimination.T - self.difficulty
 
 
 def quadrature(dimensions: int, sharpest: float = 1.0) -> tuple[Floats, Floats]:
@@ -287,8 +285,7 @@ def _newton(value: Floats, design: Floats, counts: Floats, hits: Floats, pull: F
         :, :, 0
     ]
     longest = np.abs(step).max(axis=1, keepdims=True)
-    moved: Floats = value + step * np.minimum(1.0, REACH / np.maximum(longest, 1e-300))
-    return moved
+    return value + step * np.minimum(1.0, REACH / np.maximum(longest, 1e-300))
 
 
 def _information(weights: Floats, design: Floats) -> Floats:
@@ -312,8 +309,7 @@ def _errors(
     )
     information = whole - squares + np.einsum("rjk,rjl->jkl", means, means, optimize=True) + np.diag(pull)
     variances = np.linalg.inv(information).diagonal(axis1=1, axis2=2)
-    found: Floats = np.sqrt(np.where(variances > 0, variances, np.nan))
-    return found
+    return np.sqrt(np.where(variances > 0, variances, np.nan))
 
 
 def _rotated(value: Floats) -> Floats:

@@ -61,5 +61,4 @@ def _density(values: Floats, across: Floats) -> Floats:
     few = np.sort(values)[:: max(1, len(values) // MOST)]
     # Scott's rule, and wide enough to show between two points
     width = max(few.std(ddof=1) * len(few) ** -0.2 if len(few) > 1 else 0.0, across[1] - across[0])
-    found: Floats = norm.pdf(across, few[:, None], width).mean(axis=0)
-    return found
+    return norm.pdf(across, few[:, None], width).mean(axis=0)

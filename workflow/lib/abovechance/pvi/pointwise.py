@@ -41,8 +41,7 @@ def bits(logprobs: ArrayLike) -> Floats:
             f"log-likelihood {place} of {given.size} is {given.flat[place]:g}; right would be at most 0, "
             "in nats"
         )
-    found: Floats = np.maximum(-given / np.log(2), 0.0)
-    return found
+    return np.maximum(-given / np.log(2), 0.0)
 
 
 def pvi(null: ArrayLike, given: ArrayLike) -> Floats:
@@ -67,8 +66,7 @@ def pvi(null: ArrayLike, given: ArrayLike) -> Floats:
     if (never := np.isinf(before) & np.isinf(after)).any():
         place = int(np.flatnonzero(never)[0])
         raise InputError(f"answer {place} of {before.size} is impossible with the input and without")
-    found: Floats = before - after
-    return found
+    return before - after
 
 
 def over_choices(logprobs: ArrayLike, starts: ArrayLike) -> Floats:
@@ -103,8 +101,7 @@ def any_of(logprobs: Floats, starts: Ints, right: Bools | None = None) -> Floats
         (choices,) which of them count; all without it.
     """
     counted = logprobs if right is None else np.where(right, logprobs, -np.inf)
-    found: Floats = np.logaddexp.reduceat(counted, starts)
-    return found
+    return np.logaddexp.reduceat(counted, starts)
 
 
 def v_information(

@@ -150,5 +150,4 @@ def _values(file: pq.ParquetFile, part: int, column: str) -> list[Any]:
     statistics = file.metadata.row_group(part).column(place).statistics
     if statistics is not None and statistics.has_min_max and statistics.min == statistics.max:
         return [statistics.min]
-    values: list[Any] = file.read_row_group(part, columns=[column])[column].unique().to_pylist()
-    return values
+    return file.read_row_group(part, columns=[column])[column].unique().to_pylist()

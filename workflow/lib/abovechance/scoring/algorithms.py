@@ -326,8 +326,7 @@ def _some_strings(model: PreTrainedModel) -> Tokens:
     vocabulary = int(embeddings.weight.shape[0])
 
     def some(length: int) -> list[int]:
-        drawn: list[int] = generator.integers(vocabulary // 10, vocabulary, length).tolist()
-        return drawn
+        return generator.integers(vocabulary // 10, vocabulary, length).tolist()
 
     trunk, questions, ends = some(4), [some(3), some(3)], [some(2), some(2)]
     sequences = [trunk + question + end for question in questions for end in ends]

@@ -171,10 +171,9 @@ def _attend(
     scale: float | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(1, heads, rows, size) attention and the (1, heads, rows) log-sum-exp of its scores."""
-    found: tuple[torch.Tensor, torch.Tensor] = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+    return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
         query, key, value, attn_mask=mask, scale=scale
     )
-    return found
 
 
 AttentionInterface.register(NAME, parts_attention)

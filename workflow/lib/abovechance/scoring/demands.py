@@ -132,8 +132,7 @@ def _size(files: Iterable[str | Path]) -> int:
 
 def _facts(weights: str | Path) -> dict[str, Any]:
     """What a weights file says; read here, since what it is read with elsewhere loads PyTorch."""
-    found: dict[str, Any] = json.loads(Path(weights).read_text(encoding="utf-8"))
-    return found
+    return json.loads(Path(weights).read_text(encoding="utf-8"))
 
 
 def _bytes(texts: pd.Series[str] | Sequence[str]) -> int:

@@ -238,8 +238,7 @@ def _forward(model: PreTrainedModel, **inputs: Any) -> torch.Tensor:
     for name in ("use_cache", "past_key_values"):
         if not inputs.get(name) and name not in _parameters(type(model)):
             inputs.pop(name, None)
-    logits: torch.Tensor = model(**inputs).logits
-    return logits
+    return model(**inputs).logits
 
 
 def _parameters(kind: type[PreTrainedModel]) -> frozenset[str]:

@@ -96,8 +96,7 @@ def dequantized(model: PreTrainedModel) -> PreTrainedModel:
             raise ValueError(
                 f"layer {name}: its weights are repacked since the model ran; dequantize it before that"
             )
-    whole: PreTrainedModel = model.dequantize()
-    return whole
+    return model.dequantize()
 
 
 def _device_map(device: str, weights: Weights) -> str | dict[str, int] | None:

@@ -87,8 +87,7 @@ def curve_numbers(table: pd.DataFrame) -> pd.DataFrame:
     quantiles = {name: grouped["value"].quantile(part / 4) for part, name in enumerate(SUMMARY)}
     found = grouped["value"].agg(mean="mean", seeds="size").assign(**quantiles, error=grouped["error"].mean())
     found["chance"] = grouped["chance"].mean()
-    numbers: pd.DataFrame = found.reset_index()
-    return numbers
+    return found.reset_index()
 
 
 def curves(numbers: pd.DataFrame) -> Figure:
@@ -220,8 +219,7 @@ def noise_numbers(summary: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     # what is no share has no place on the axis of these, and stands in the figure by its ratio alone
     shares = numbers["mean"].between(0, 1) & numbers["metric"].map(lambda metric: not LOSSES.search(metric))
     numbers["share"] = shares & numbers["discrete"]
-    kept: pd.DataFrame = numbers[numbers["share"] | np.isfinite(numbers["snr"])]
-    return kept
+    return numbers[numbers["share"] | np.isfinite(numbers["snr"])]
 
 
 def noise(numbers: pd.DataFrame) -> Figure:

@@ -92,8 +92,7 @@ def analytic_error(accuracy: ArrayLike, examples: ArrayLike, confidence: float =
     p, n = np.asarray(accuracy, dtype=float), np.asarray(examples, dtype=float)
     if ((p < 0) | (p > 1)).any() or (n < 1).any():
         raise InputError("accuracies are in [0, 1], and examples at least 1")
-    found: Floats = stats.norm.ppf((1 + confidence) / 2) * np.sqrt(p * (1 - p) / n)
-    return found
+    return stats.norm.ppf((1 + confidence) / 2) * np.sqrt(p * (1 - p) / n)
 
 
 def rank_correlation(scores: ArrayLike) -> float:
