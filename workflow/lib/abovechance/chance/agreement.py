@@ -82,8 +82,7 @@ def agreement_by_prompts(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of ``agreement`` behind ``asked``, the number of prompts asked for, and ``prompts``,
-        the most that a setting had of these.
+        The columns of ``HELDOUT_BY_PROMPTS``, without those of guessers.
     """
     most = table.groupby("asked")["prompts"].max()
     found = agreement(table[table["asked"].isin(most.index[most.diff() != 0])], ["asked"])
@@ -104,11 +103,8 @@ def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per group and predictor (``standard`` or ``maximum`` baseline): ``outcomes``,
-        ``held_up`` (share above chance on test), ``accuracy``, ``precision``, ``recall`` in
-        [0, 1]; ``auroc`` and ``aupr`` of the decision itself, as in the paper's tables; and
-        ``tail_auroc``, ``tail_aupr`` of the tail probability as a score. A quotient without
-        cases is missing; without any outcome, groups are too, and all of a total.
+        One row per group and baseline, with the columns of ``AGREEMENT``. A quotient without cases is
+        missing; without any outcome, groups are too, and all of a total.
     """
     groups = table.groupby(by, observed=True, sort=False) if by else [((), table)]
     rows = [
@@ -243,9 +239,7 @@ def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> p
     Returns
     -------
     DataFrame
-        For ``accuracy`` and ``auroc`` of the decision and ``tail_auroc`` (``measure``): ``standard``,
-        ``maximum``, their ``difference``, and the ends ``low`` and ``high`` of its 95 % interval.
-        Missing where all outcomes agree, or there are none.
+        The table ``HELDOUT_DIFFERENCE``. Values are missing where all outcomes agree, or there are none.
     """
     if table.empty:
         return pd.DataFrame({"measure": MEASURES}).assign(**dict.fromkeys(_DIFFERENCE, np.nan))

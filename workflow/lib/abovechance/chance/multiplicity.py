@@ -41,8 +41,8 @@ def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``bh_tail``, ``by_tail`` and ``holm_tail`` behind ``maximum_tail``, of which they are; and
-        ``randomization_bh_tail`` behind ``randomization_tail``, where there is one.
+        With the columns of ``verdicts.ADJUSTED`` behind ``maximum_tail``, and ``randomization_bh_tail``
+        behind ``randomization_tail``, where there is one.
     """
     found = table.copy()
     places = list(found.columns)

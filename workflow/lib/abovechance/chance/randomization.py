@@ -402,11 +402,7 @@ def for_verdicts(table: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``randomization_tail``: the p-value of the best prompt, missing if it is above 0.05 and the test has
-        no power; ``randomization_power`` and ``randomization_fixed``, the test's power and the share of
-        examples whose gold answer is the same in all draws; ``best_lower_bound``, how good the best prompt is
-        at least (``lower_bound``); ``best_macro_f1`` and ``macro_f1_tail``, missing if choices are not
-        shared.
+        The columns of ``study.RANDOMIZED``, without ``randomization_bh_tail`` and ``effective_prompts``.
     """
     wide = (
         table.groupby([*SETTING, "statistic"], observed=True, sort=False)

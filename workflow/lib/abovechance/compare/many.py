@@ -402,13 +402,8 @@ def pairs(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -
     Returns
     -------
     DataFrame
-        One row a pair, the better model first: ``first``; ``second``; ``difference``; its ``error`` over
-        draws; ``low`` and ``high``, an interval that holds for all pairs at once (the largest deviation over
-        pairs, by standard errors, and Student's distribution), missing where nothing varies; ``p``,
-        two-sided: of paired models as in ``compare``, of
-        those trained several times by ``over_seeds``, of unpaired ones by Agresti and Caffo's, of the mean
-        over tasks by the error and Student's distribution; ``holm`` and ``bh``, the same adjusted for the
-        number of pairs; ``flips``, in which share of draws the order is the other one.
+        One row per pair, the better model first, with the columns of ``PAIRS``. Intervals hold for all
+        pairs at once: they reach as far as the largest deviation over pairs, in standard errors.
     """
     if len(names) < 2 or len({*names}) < len(drawn.scores):
         raise InputError(f"models are {', '.join(names)}; expected at least two, each with its own name")
@@ -455,12 +450,9 @@ def ranks(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -
     Returns
     -------
     DataFrame
-        One row a model, the best first: ``model``; ``score``; ``rank``, that of equals the same;
-        ``rank_low`` and ``rank_high``, between which its true rank is, for all models at once with
-        probability ``confidence``: as many are better, and as many worse, as the intervals of ``pairs`` tell
-        apart (Mogstad, Romano, Shaikh and Wilhelm, 2024); ``groups``, letters: models that share one cannot
-        be told apart; ``best``, in which share of draws it is the best (shared among equals), missing if it
-        can have any rank.
+        One row per model, the best first, with the columns of ``RANKS``. Between ``rank_low`` and
+        ``rank_high``, as many models are better, and as many worse, as the intervals of ``pairs`` tell
+        apart (Mogstad, Romano, Shaikh and Wilhelm, 2024).
     """
     table = pairs(drawn, names, confidence)
     # by more than rounding; where nothing varies, by the exact test

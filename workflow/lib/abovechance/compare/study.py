@@ -73,8 +73,7 @@ def answers(predictions: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row an example: ``example``; ``prompts`` that are evaluated on it; ``correct``, the share of these
-        that get it right.
+        The columns of ``ANSWERS``, without those of the setting.
     """
     own = predictions.astype({"example": str, "correct": float})
     grouped = own.groupby("example", sort=False)["correct"]
@@ -222,7 +221,7 @@ def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]
     Returns
     -------
     DataFrame
-        ``task``, ``shots`` and the columns of ``seed_components``.
+        The table ``SEEDS``.
     """
     rows = predictions.astype({"model": str}).rename(columns={"correct": "score"})
     # each model by itself: its seeds have the same prompts and examples, and others may have other ones
@@ -240,8 +239,8 @@ def seed_components(found: Responses) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``model``, ``seeds``, ``prompts``, ``examples``, and the columns of the components; of models with one
-        seed, and where fewer than two examples are evaluated under all prompts, nothing.
+        The columns of ``SEED_COMPONENTS``; no rows for models with one seed, and where fewer than two
+        examples are evaluated under all prompts.
     """
     parts = []
     for model, scores in zip(found.models, found.seeds, strict=True):

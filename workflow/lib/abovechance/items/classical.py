@@ -84,11 +84,8 @@ def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.Da
     Returns
     -------
     DataFrame
-        One row an item, in their order: ``rows`` that have it; ``difficulty``, its mean score (higher is
-        easier); ``deviation``, its standard deviation over rows (ddof 0); ``discrimination``, Pearson's r of
-        its scores with the rows' overall scores (``row_scores``), 0 for a constant one; ``corrected``, the
-        same with the overall score of the rest of the items; ``constant``, whether all rows have the same
-        score, or too few have one.
+        One row per item, in their order, with the columns of ``ITEMS``. The standard deviation has ddof 0;
+        the discrimination of a constant item is 0.
     """
     given = checked(matrix)
     there = np.isfinite(given)

@@ -105,10 +105,7 @@ def associations(items: pd.DataFrame, column: str = "corrected", seed: int = 0) 
     Returns
     -------
     DataFrame
-        One row for each ``feature`` that varies: ``items``; of numbers Spearman's ``r``; of ``grouped`` ones
-        how many ``kinds``, and the ``share`` of the variance of discrimination that is between them
-        (epsilon squared, which is 0 on average where they have nothing to do with it); ``p`` of as much by
-        chance, by permutation.
+        One row per feature that varies, with the columns of ``ASSOCIATIONS``.
     """
     varied = items[~items["constant"]]
     rows: list[dict[str, object]] = []

@@ -111,12 +111,7 @@ def items_of(matrix: Matrix, features: pd.DataFrame | None = None, seed: int = 0
     Returns
     -------
     DataFrame
-        ``task``, ``example`` and the columns of ``item_statistics``; the corrected discrimination in two
-        random halves of the rows (``half``, ``other_half``), in the best fifth and in the rest (``best``,
-        ``rest``); and, of what is known of examples, ``answer``, ``subtask``, ``length`` and ``choices``.
-        Where several examples have the same right answer, ``balanced`` is the corrected discrimination with
-        an overall score in which each such answer counts alike (and all others together), so that a row that
-        likes one answer is no better for it; missing of an item that is alone with its answer.
+        The columns of ``LISTED``. ``balanced`` is missing of an item that is alone with its answer.
     """
     found = item_statistics(matrix.scores).assign(task=matrix.task, example=matrix.examples)
     halves: tuple[Sequence[int], ...] = ((), ())

@@ -51,10 +51,10 @@ def held_out(
     Returns
     -------
     DataFrame
-        One row for each ``model``: the mean of all (``constant``), the row's mean, the item's, both
-        together on the logit scale (``rows and items``: no discrimination), and item response theory with
-        its ``dimensions``. ``log_loss`` in nats for each response, lower is better; ``accuracy``, how often
-        the likelier one is the response. Means are of as many responses and one half more of either kind.
+        One row per model, with the columns of ``HELD_OUT_FIT``: the mean of all (``constant``), the row's
+        mean, the item's, both together on the logit scale (``rows and items``: no discrimination), and item
+        response theory with its ``dimensions``. Means are of as many responses and one half more of either
+        kind.
 
     Raises
     ------

@@ -67,10 +67,7 @@ def pruning(
     Returns
     -------
     DataFrame
-        One row for each number of ``removed`` items: the ``items`` that are left; over the rows of ``test``,
-        the ``mean`` of their mean scores, the mean standard ``error`` of these over items, and their standard
-        ``deviation``, by which they are told apart; ``monotonicity`` over checkpoints; and each where as
-        many items are taken away at random, the mean over draws and between which ends 95 % of them lie.
+        One row per number of removed items; see ``of_task.ITEM_PRUNING``.
 
     Raises
     ------

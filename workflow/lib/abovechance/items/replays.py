@@ -75,10 +75,7 @@ def replays(
     Returns
     -------
     DataFrame
-        One row for each ``question`` and ``way`` (``adaptive.WAYS``): how many ``evaluations``; the mean
-        number of ``examples`` until it is decided, ``of`` how many, and their ``share``; in which share the
-        decision is ``wrong``, another one than that of all examples; and ``wrong_limit``, below which that is
-        with 95 % (Clopper and Pearson) if evaluations were independent.
+        One row per question and way (``adaptive.WAYS``); see ``of_task.ADAPTIVE``.
     """
     found = [*_all_replays(matrix, groups, chance, prompts, alpha, seed)]
     rows = []

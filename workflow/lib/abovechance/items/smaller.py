@@ -144,12 +144,8 @@ def costs(
     Returns
     -------
     DataFrame
-        One row for each method and size, and one for all examples: mean over repeats of the mean absolute
-        ``error`` of a row's score and of its ``bias``; the ``standard_error``, the standard deviation of a
-        row's estimate over repeats, mean over rows; Kendall's ``tau``-b with the order by all examples;
-        ``flips`` of pairs, of pairs of one model (``flips_within``; all pairs may be such, as where a model
-        is held out alone), and of pairs among the best fifth (``flips_best``); the standard deviation over
-        seeds, and ``monotonicity`` over checkpoints, which have to be held against those of all examples.
+        One row per method and size, and one for all examples; see ``of_task.SMALLER``. The standard deviation
+        over seeds and the monotonicity are to be compared with those of all examples.
     """
     one, other = checked(train), checked(test, every_item=False)
     if one.shape[1] != other.shape[1]:

@@ -93,7 +93,7 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
     Returns
     -------
     DataFrame
-        The table ``item_negative``: the lowest of each task, then the next of each.
+        The table ``NEGATIVE``.
     """
     sure = (items[["corrected", "half", "other_half"]] < 0).all(axis=1) & ~items["constant"].astype(bool)
     found = items[sure].sort_values("corrected", kind="stable")
@@ -142,7 +142,7 @@ def smaller(costs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The table ``smaller_benchmarks``. The row of all examples has their mean number.
+        The table ``SMALLER_BENCHMARKS``.
     """
     kept = costs[costs["method"] != ALL]
     sizes = kept.groupby("task")["examples"].nunique()

@@ -40,8 +40,7 @@ def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``correct``, of which predictions; ``pvi`` in bits; ``density``, the two of a setting together with
-        an area of 1, but for what lies beyond the most extreme values that are shown.
+        The columns of the table ``pvi_densities``, without those of the setting.
     """
     across = np.linspace(*_range(pvi["pvi"].to_numpy(dtype=float)), POINTS)
     lines = []

@@ -89,10 +89,7 @@ def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row an example: ``example``; ``label``; ``prompts`` that it was evaluated under; the mean
-        ``pvi``, see ``two_way.adjusted_means``; the share of ``correct`` predictions; ``margin``, by how many
-        bits the input speaks more for the likeliest other answer than for the label, mean over prompts;
-        ``against``, in which share of prompts it does; ``rival``, that other answer, the one of most prompts.
+        One row per example, with the columns of ``PVI_EXAMPLES``, without those of the setting.
     """
     own = pvi.assign(
         example=pvi["example"].astype(str),

@@ -83,10 +83,8 @@ def compared(drawn: pd.DataFrame, hardest: pd.DataFrame, clusters: pd.Series[int
     Returns
     -------
     DataFrame
-        One row: ``examples``; of either kind how many ``..._prompts``, their mean accuracy (``drawn``,
-        ``hardest``) and its ``..._spread``, the standard deviation over prompts (missing of one);
-        ``difference``, hardest less drawn, with its 95 % interval from ``low`` to ``high`` by examples and
-        their clusters: for these prompts, so that it is to be held against the spreads.
+        One row with the columns of ``PVI_DEMONSTRATIONS``, without those of the setting. The interval holds
+        for these prompts, so compare it with the standard deviations over prompts.
     """
     of_drawn, of_hardest = (
         table.astype({"example": str, "correct": float}).pivot_table(

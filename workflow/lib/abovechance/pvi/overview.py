@@ -83,14 +83,7 @@ def of_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) -> pd.Dat
     Returns
     -------
     DataFrame
-        One row: ``over``; ``prompts``; ``examples``; ``accuracy``; ``ties``, the share of predictions that
-        are wrong for a tie; ``mean_pvi``, the mean of all finite values; ``information``, the same adjusted
-        as if all prompts were evaluated on all examples, and its 95 % interval from ``low`` to ``high`` by
-        examples and their clusters; not adjusted are the mean PVI of ``right`` and ``wrong`` predictions;
-        the share that is ``negative``; ``threshold``, see ``tails.threshold``, and the share that it has
-        ``told_apart``; whether prompts differ, by repeated measures on the same examples: ``sets_share`` of
-        the variation, ``sets_f``, its degrees of freedom ``sets_between`` and ``sets_within``, ``sets_p``,
-        and of how many examples, ``sets_examples``.
+        One row with the columns of ``PVI_SETTINGS``, without those of the setting.
     """
     values = pvi["pvi"].to_numpy(dtype=float)
     correct = pvi["correct"].to_numpy(dtype=bool)

@@ -88,10 +88,9 @@ def of_model(
     Returns
     -------
     DataFrame
-        One row a pair: ``between`` what; ``first`` and ``second``; ``r``, Pearson's, its 95 % interval from
-        ``low`` to ``high`` and ``p``; ``within``, the r of what is left when each label's mean is taken away:
-        a model that likes an answer finds all examples of the others hard, under every prompt, and that alone
-        makes r large, or with another liking, negative; of how many ``examples``.
+        The table ``PVI_PAIRS``. A model that likes an answer finds all examples of the others hard, under
+        every prompt. That alone makes r large, or with another liking, negative; ``within`` has no such
+        part.
     """
     rows = []
     for (one, other), between in _pairs(found, nested):
@@ -151,9 +150,7 @@ def consistency(pairs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each of these: ``between``; how many r there are (``pairs``); their ``mean`` and
-        ``median``; how many are ``above`` 0.6 and ``below`` 0.3, and these as shares; ``within``, the mean
-        r within labels.
+        The table ``CONSISTENCY``.
     """
     rows = []
     for between, own in pairs.groupby("between", sort=False):

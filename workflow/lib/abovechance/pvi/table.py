@@ -58,10 +58,7 @@ def of_scores(
     Returns
     -------
     DataFrame
-        (prompts x examples,) with ``prompt``; ``example``; ``label``, what is correct; ``null_bits`` and
-        ``bits``, how surprising it is without the input and with it; ``pvi``, their difference; ``rival``,
-        the wrong choice of most PVI, and its ``rival_pvi``; ``correct``, whether the prediction is, and
-        ``tie``, whether a right and a wrong choice share the best score.
+        (prompts x examples,) the columns of the table ``pvi``, without those of the setting.
 
     Raises
     ------

@@ -104,8 +104,7 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
     Returns
     -------
     DataFrame
-        (prompts x examples,) with ``prompt``, ``example``, ``predicted``, ``correct``, ``tie`` and
-        ``chance``: the chance of a lucky guess, in (0, 1].
+        (prompts x examples,) the columns of ``PREDICTIONS``, without those of the setting.
 
     Raises
     ------

@@ -103,9 +103,7 @@ def count_tokens(
     Returns
     -------
     DataFrame
-        One row for each prompt: ``shots``; its ``kind``; ``prompt``; its ``strings``, one for each choice of
-        each example, and their ``tokens``; ``computed``, how many of these go through a model, as the path
-        shares them; ``longest``, the tokens of its longest string.
+        The table ``TOKEN_COUNTS``, a row for each prompt.
 
     Raises
     ------

@@ -66,13 +66,10 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each model, seed, checkpoint, task and metric: ``model``, without its seed and step;
-        ``seed``, that the model's name, its revision or the file's name says, else 0; ``checkpoint``, the
-        step that the revision says, or else the file's name, or the model's, or the folder's; 0 where of a
-        model nothing says a step; ``shots``; ``task``; ``metric``; its ``value``; its standard ``error``,
-        where it is told; ``bootstrap``, missing; ``examples``, as the file says, or worked out where value
-        and error are those of right and wrong answers, else -1; ``prompts``, 1; ``chance``, missing, see
-        ``with_chances``; ``loss``, whether less is better.
+        The table ``EVALUATIONS``. The seed is the one in the model's name, its revision or the file's name,
+        else 0. The checkpoint is the step in the revision, or else in the file's name, or the model's, or
+        the folder's; 0 if nothing names a step for a model. The number of examples is the file's, or
+        follows from value and error if these are those of right and wrong answers, else -1.
 
     Raises
     ------

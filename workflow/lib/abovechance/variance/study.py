@@ -45,12 +45,9 @@ def of_setting(
     Returns
     -------
     DataFrame
-        One row a ``metric``: ``value``, the mean over prompts and examples; ``error``, its standard error
-        over examples and their clusters; ``bootstrap``, half the width of its 95 % interval by drawing
-        clusters of examples anew; ``examples``; ``prompts``; the mean ``chance``; ``loss``, whether less is
-        better. ``accuracy``; the probabilities of the ``correct`` and of the ``predicted`` answer, ``nll``,
-        ``nll_token`` and ``nll_byte``, see ``answers.continuous``; and ``best_accuracy``, that of the best
-        prompt, which has no error, since it was chosen.
+        One row per metric, with the columns of ``SERIES_SCORES``, without those of the setting; see also
+        ``answers.continuous``. ``best_accuracy``, that of the best prompt, has no error, because it was
+        chosen.
     """
     own = predictions.astype({"example": str, "correct": float})
     parts = [own[["example", "prompt", "correct"]].rename(columns={"correct": "accuracy"})]

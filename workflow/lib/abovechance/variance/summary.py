@@ -95,7 +95,7 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The table ``series`` (``SERIES``).
+        The table ``SERIES``.
     """
     rows: list[dict[str, object]] = []
     for key, own in table.groupby(KEYS, sort=False):
