@@ -99,7 +99,3 @@ def test_what_is_said_of_a_bad_input(table, number, tmp_path):
     row = TABLES[table][number]
     assert said_of(table, row, tmp_path) == row["says"]
     assert "\n" not in row["says"]
-
-
-def test_there_are_many():
-    assert len(ROWS) >= 120

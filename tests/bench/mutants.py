@@ -42,7 +42,8 @@ FORGET = """
 def nothing_is_remembered():
     from abovechance.chance import poisson_binomial, verdicts
 
-    poisson_binomial.forget()
+    poisson_binomial._small.cache_clear()
+    poisson_binomial._large.cache_clear()
     verdicts._baseline.cache_clear()
 """
 # What mutmut writes where a test failed, or ran for ever; all else is not noticed.

@@ -83,12 +83,6 @@ _small = lru_cache(maxsize=4096)(_computed)
 _large = lru_cache(maxsize=64)(_computed)
 
 
-def forget() -> None:
-    """Forget the distributions that were computed, for measuring how long that takes."""
-    _small.cache_clear()
-    _large.cache_clear()
-
-
 def _binomial(chance: float, count: int) -> tuple[int, Floats]:
     """Where probabilities that are not 0 begin, and these, by ratios from the mode outwards."""
     if chance in (0.0, 1.0) or count == 0:

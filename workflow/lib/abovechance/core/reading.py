@@ -228,11 +228,11 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
                 ) from None
 
 
-def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
-    """A Parquet file, or those of these columns that it has; InputError where it is none."""
+def read_parquet(path: Path) -> pa.Table:
+    """A Parquet file; InputError where it is none."""
     _check_file(path, MOST_MEMBER)
     try:
-        table = pq.read_table(path, columns=columns)
+        table = pq.read_table(path)
         table.slice(0, 1).to_pylist()  # some values can be stored and not be read
         return table
     except (pa.ArrowException, OSError) as error:

@@ -93,13 +93,13 @@ def _together(table: pd.DataFrame) -> pd.DataFrame:
     return found.reset_index()[[*EXAMPLE_FEATURES.columns]]
 
 
-def associations(items: pd.DataFrame, column: str = "corrected", seed: int = 0) -> pd.DataFrame:
+def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """What goes with the discrimination of items, those that are constant left out.
 
     Parameters
     ----------
     items
-        A row for each: ``column``, ``constant``, and what is known of ``answer``, ``subtask``,
+        A row for each: ``corrected``, ``constant``, and what is known of ``answer``, ``subtask``,
         ``difficulty``, ``length`` and ``choices``.
 
     Returns
@@ -113,12 +113,12 @@ def associations(items: pd.DataFrame, column: str = "corrected", seed: int = 0) 
         own = varied[varied[name].notna()]
         codes, kinds = pd.factorize(grouped(own[name]))
         if 1 < len(kinds) < len(own):
-            share, p = _between(own[column].to_numpy(dtype=float), codes, seed)
+            share, p = _between(own["corrected"].to_numpy(dtype=float), codes, seed)
             rows.append({"feature": name, "items": len(own), "kinds": len(kinds), "share": share, "p": p})
     for name in (name for name in NUMBERS if name in varied):
         own = varied[varied[name].notna()]
-        if len(own) > 2 and own[name].nunique() > 1 and own[column].nunique() > 1:
-            r, p = _spearman(own[name].to_numpy(dtype=float), own[column].to_numpy(dtype=float), seed)
+        if len(own) > 2 and own[name].nunique() > 1 and own["corrected"].nunique() > 1:
+            r, p = _spearman(own[name].to_numpy(dtype=float), own["corrected"].to_numpy(dtype=float), seed)
             rows.append({"feature": name, "items": len(own), "r": r, "p": p})
     return pd.DataFrame(rows, columns=[*ASSOCIATIONS]).astype(
         {"items": int, "kinds": float, "r": float, "share": float, "p": float}

@@ -22,10 +22,10 @@ def at_random(rows: int, share: float = HELD_OUT, seed: int = 0) -> tuple[Ints, 
     return np.sort(order[held:]), np.sort(order[:held])
 
 
-def by_score(matrix: ArrayLike, share: float = HELD_OUT) -> tuple[Ints, Ints]:
-    """(train, test) places of rows, the best ``share`` of them in test: what items say of better models."""
+def by_score(matrix: ArrayLike) -> tuple[Ints, Ints]:
+    """(train, test) places of rows, the best fifth of them in test: what items say of better models."""
     scores = row_scores(matrix)
-    held = _held(len(scores), share)
+    held = _held(len(scores), HELD_OUT)
     order = np.argsort(-scores, kind="stable")
     return np.sort(order[held:]), np.sort(order[:held])
 

@@ -222,7 +222,7 @@ def normalized(numbers: pd.DataFrame) -> Figure:
     return figure
 
 
-def plan_numbers(chance: float, prompts: Sequence[int] = TRIED, greatest: int = 4) -> pd.DataFrame:
+def plan_numbers(chance: float, prompts: Sequence[int] = TRIED) -> pd.DataFrame:
     """The maximum baseline of one chance over numbers of examples, for some numbers of prompts.
 
     Returns
@@ -230,7 +230,7 @@ def plan_numbers(chance: float, prompts: Sequence[int] = TRIED, greatest: int = 
     DataFrame
         ``examples``, ``prompts``, ``standard_baseline``, ``maximum_baseline``.
     """
-    examples = np.unique(np.logspace(1, greatest, 40).astype(int)).tolist()
+    examples = np.unique(np.logspace(1, 4, 40).astype(int)).tolist()
     parts = [
         pd.DataFrame(
             {
@@ -310,11 +310,14 @@ def _prompts(number: int) -> str:
     return f"{number:,} prompt" if number == 1 else f"{number:,} prompts"
 
 
-def _beeswarm(values: np.ndarray, width: float = 0.004) -> np.ndarray:
+WIDTH = 0.004  # of a dot
+
+
+def _beeswarm(values: np.ndarray) -> np.ndarray:
     """How far dots at these ascending values move aside, so that none hides another."""
     aside = np.zeros(len(values))
     for place in range(1, len(values)):
-        near = aside[:place][values[place] - values[:place] < width]
+        near = aside[:place][values[place] - values[:place] < WIDTH]
         free = [step * sign for step in (0, 0.11, 0.22, 0.33, 0.44) for sign in (1, -1)]
         aside[place] = next((at for at in free if not np.any(np.isclose(near, at))), 0.0)
     return aside

@@ -89,9 +89,7 @@ def agreement(table: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) ->
     return pd.DataFrame(rows, columns=[*FORMULATIONS.columns])
 
 
-def change(
-    evaluations: pd.DataFrame, formulations: Mapping[str, Sequence[str]], ddof: int = 1
-) -> pd.DataFrame:
+def change(evaluations: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """The measures of a series side by side in each formulation.
 
     Parameters
@@ -108,7 +106,7 @@ def change(
     """
     names = {member: task for task, members in formulations.items() for member in members}
     own = evaluations[evaluations["task"].isin([*names]) & (evaluations["metric"] != BEST)]
-    found = of_evaluations(own, ddof).rename(columns={"task": "formulation"})
+    found = of_evaluations(own).rename(columns={"task": "formulation"})
     found["task"] = [names[each] for each in found["formulation"]]
     columns = [*FORMULATION_SERIES.columns]
     order = ["model", "task", "shots", "metric"]
