@@ -127,7 +127,7 @@ def test_pmf_cdf_tail_and_quantile_of_different_prompts_belong_together(prompts)
         found = several.quantile(probability)
         assert several.cdf(found) >= probability - 1e-9
         below = several.scores[several.scores < found]
-        assert not len(below) or several.cdf(below[-1]) < probability
+        assert not len(below) or several.cdf(below[-1]) < probability + 1e-12
 
 
 def test_many_bests_at_once_are_each_by_itself():

@@ -288,7 +288,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{at} is empty"
     if error.validator == "type":
         quoted = isinstance(instance, int | float | date) and allowed == "string"
-        told = f"{at} is {instance!r}; right would be {_TYPES[allowed]}" + f", '{instance}'" * quoted
+        told = f"{at} is {repr(instance)[:60]}; right would be {_TYPES[allowed]}" + f", '{instance}'" * quoted
         if allowed == "number" and (written := _as_yaml_number(instance)):
             return told + f", {written}: YAML takes it as a text"
         texts = allowed == "integer" and isinstance(instance, str) and instance.strip().isdecimal()
