@@ -22,6 +22,7 @@ from abovechance.compare import (
     variance_components,
 )
 from abovechance.compare.many import _letters, prompted
+from abovechance.compare.responses import arrange
 from abovechance.compare.study import of_study
 from abovechance.core.errors import InputError
 
@@ -147,14 +148,14 @@ def test_tasks_are_drawn_apart_unless_they_have_the_same_examples(monkeypatch):
             rows.append(
                 pd.DataFrame(
                     {"model": model, "task": task, "shots": 0, "example": [f"{task}{i}" for i in range(200)]}
-                ).assign(correct=right.astype(float), prompts=1)
+                ).assign(score=right.astype(float), prompt="p")
             )
     table = pd.concat(rows, ignore_index=True)
-    apart = table.set_index(["task", "model"])["correct"]
+    apart = table.set_index(["task", "model"])["score"]
     variances = [
         np.var(apart[task, "a"].to_numpy() - apart[task, "b"].to_numpy()) / 200 for task in ("one", "other")
     ]
-    found = of_study(table).overall
+    ((_, found), *_) = of_study(arrange(table))
     expected = np.sqrt(sum(variances)) / 2
     assert set(found["groups"]) == {"a"}
     alike = table.assign(example=table["example"].str.replace("one|other", "", regex=True))
@@ -163,11 +164,11 @@ def test_tasks_are_drawn_apart_unless_they_have_the_same_examples(monkeypatch):
         for place, task in enumerate(("one", "other"))
     ]
     assert pairs(together(drawn), ["a", "b"])["error"].iloc[0] == pytest.approx(expected, rel=0.1)
-    assert len(of_study(alike).overall) == 2
+    assert len(of_study(arrange(alike))[0][1]) == 2
     told = []
     monkeypatch.setattr(many, "trained", lambda *a, **k: (told.append(k["examples"]), trained(*a, **k))[1])
-    of_study(table)
-    of_study(alike)
+    of_study(arrange(table))
+    of_study(arrange(alike))
     assert len({*told[:2]}) == 2
     assert len({*told[2:]}) == 1
 

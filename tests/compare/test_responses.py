@@ -10,12 +10,13 @@ from typer.testing import CliRunner
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.cli import app
-from abovechance.cli.compare import headline_of
 from abovechance.compare import compare
+from abovechance.compare.comparison import generalizes, headline_of
 from abovechance.compare.leaderboard import read_leaderboard
 from abovechance.compare.responses import arrange
-from abovechance.compare.study import answers, generalizes, of_study
+from abovechance.compare.study import of_study, responses_of_study
 from abovechance.core.errors import InputError
+from abovechance.results.predictions import PREDICTIONS
 from tests.importers.test_lm_eval import lm_sample, write_lm
 
 
@@ -85,43 +86,69 @@ def study_of(skills: dict[str, float], tasks: int = 2) -> pd.DataFrame:
     for task in range(tasks):
         hard = generator.normal(size=80)
         for model, skill in skills.items():
-            right = (hard + skill + generator.normal(0, 0.5, (3, 80)) > 0).astype(float)
-            own = {"model": model, "task": f"t{task}", "shots": 1, "example": [f"e{i}" for i in range(80)]}
-            parts.append(pd.DataFrame(own | {"prompts": 3, "correct": right.mean(axis=0)}))
+            for prompt in range(3):
+                right = hard + skill + generator.normal(0, 0.5, 80) > 0
+                own = {"model": model, "task": f"t{task}", "shots": 1, "prompt": prompt}
+                parts.append(pd.DataFrame(own | {"example": np.arange(80).astype(str), "score": right}))
     return pd.concat(parts, ignore_index=True)
+
+
+def tables_of(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {schema.name: found for schema, found in of_study(arrange(table))}
 
 
 def test_a_study_has_its_models_by_task_and_over_all_tasks():
     table = study_of({"a": 0.0, "b": 1.0, "c": 0.05})
-    found = of_study(table)
-    assert len(found.ranks) == 6
-    assert len(found.pairs) == 6
-    overall = found.overall.set_index("model")
-    assert overall["score"].to_dict() == pytest.approx(table.groupby("model")["correct"].mean().to_dict())
+    found = tables_of(table)
+    assert len(found["model_ranks"]) == len(found["model_pairs"]) == 6
+    assert found["two_models"].empty
+    overall = found["models"].set_index("model")
+    assert overall["score"].to_dict() == pytest.approx(table.groupby("model")["score"].mean().to_dict())
     assert overall.loc["b", ["rank_low", "rank_high", "tasks"]].tolist() == [1, 1, 2]
-    (pair,) = found.pairs[
-        (found.pairs["task"] == "t0") & ~found.pairs[["first", "second"]].isin(["c"]).any(axis=1)
-    ].to_dict("records")
-    own = {name: rows["correct"].to_numpy() for name, rows in table[table["task"] == "t0"].groupby("model")}
-    assert pair["difference"] == pytest.approx(own["b"].mean() - own["a"].mean())
-    # over tasks that all models have, whichever order they stand in
+    assert set(overall["about"]) == {"for these 3 prompts only"}
+    pairs = found["model_pairs"]
+    (pair,) = pairs[(pairs["task"] == "t0") & ~pairs[["first", "second"]].isin(["c"]).any(axis=1)].to_dict(
+        "records"
+    )
+    own = {name: rows["score"].mean() for name, rows in table[table["task"] == "t0"].groupby("model")}
+    assert pair["difference"] == pytest.approx(own["b"] - own["a"])
+    # over tasks that all models have, whichever order they are in
     lacking = table[~((table["model"] == "c") & (table["task"] == "t1"))]
-    assert set(of_study(lacking).overall["tasks"]) == {1}
-    turned = of_study(table.iloc[::-1]).overall.set_index("model")["score"]
+    assert set(tables_of(lacking)["models"]["tasks"]) == {1}
+    turned = tables_of(table.iloc[::-1])["models"].set_index("model")["score"]
     assert turned.to_dict() == pytest.approx(overall["score"].to_dict())
-    assert of_study(study_of({"a": 0.0})).ranks.empty
+    assert tables_of(study_of({"a": 0.0}))["model_ranks"].empty
 
 
-def test_answers_are_shares_of_prompts():
-    rows = [
-        {"prompt": prompt, "example": example, "correct": example == "x" or prompt == 0}
-        for prompt in range(4)
-        for example in ("x", "y")
-        if (prompt, example) != (3, "y")
-    ]
-    found = answers(pd.DataFrame(rows)).set_index("example")
-    assert found["correct"].to_dict() == pytest.approx({"x": 1, "y": 1 / 3})
-    assert found["prompts"].to_dict() == {"x": 4, "y": 3}
+def test_a_study_of_two_models_has_the_conclusions_of_the_command(tmp_path):
+    table = study_of({"a": 0.0, "b": 0.3})
+    table.rename(columns={"score": "correct"}).astype({"correct": int}).to_csv(
+        tmp_path / "x.csv", index=False
+    )
+    *tasks, mean = json.loads(run(str(tmp_path / "x.csv"), "--json"))
+    found = tables_of(table)["two_models"]
+    assert found["conclusion"].tolist() == [mean["sentence"], *(task["sentence"] for task in tasks)]
+    assert found["task"].tolist() == ["mean over 2 tasks", "t0", "t1"]
+    assert found["p"].tolist()[1:] == pytest.approx([task["headline"]["p"] for task in tasks])
+    assert found["needed"].tolist()[1:] == pytest.approx([task["comparison"][0]["needed"] for task in tasks])
+
+
+def test_responses_of_a_study_are_read_task_by_task(tmp_path):
+    table = study_of({"a": 0.0, "b": 0.3, "left out": 0.0}).rename(columns={"score": "correct"})
+    table = table.assign(predicted=0, tie=False, chance=0.5)
+    paths = []
+    for model, own in table.groupby("model"):
+        paths.append(tmp_path / f"{model}.parquet")
+        with PREDICTIONS.writing_parts(paths[-1], {}) as write_part:
+            for _, rows in own.groupby("task"):
+                write_part(rows[[*PREDICTIONS.columns]])
+    clusters = {"t0": pd.Series(np.arange(80) // 4, np.arange(80).astype(str))}
+    found = list(responses_of_study(paths, clusters, {"a": ("a", 0), "b": ("b", 0)}))
+    expected = [*arrange(study_of({"a": 0.0, "b": 0.3, "left out": 0.0}), clusters)]
+    for own, whole in zip(found, expected, strict=True):
+        assert (own.task, own.models, own.prompts) == (whole.task, ["a", "b"], whole.prompts)
+        assert np.array_equal(own.scores, whole.scores[:2])
+        assert np.array_equal(own.clusters, whole.clusters)
 
 
 def run(*arguments: str) -> str:
@@ -273,7 +300,7 @@ def test_a_leaderboard_is_unpaired(tmp_path):
     (found,) = json.loads(run(str(path), "--json"))
     assert found["paired"] is False
     assert [row["model"] for row in found["ranks"]] == ["a", "b"]
-    assert run(str(path)).startswith("Unpaired, since only accuracies are known")
+    assert run(str(path)).startswith("Unpaired, because only accuracies are known")
     path.write_text("model,task,accuracy,n\na,t,0.8,10\nb,t,0.7,20\na,u,0.5,10\n")
     assert read_leaderboard(path)["task"].tolist() == ["t", "t", "u"]
 
@@ -364,7 +391,7 @@ def test_a_mean_over_tasks_holds_for_prompts_like_these(tmp_path):
     path = many_prompts(tmp_path, "ab", tasks=3, prompts=8)
     *each, mean = json.loads(run(path, "--json"))
     (pair,) = mean["pairs"]
-    assert mean["told"].startswith("For prompts and examples like these: No difference")
+    assert mean["sentence"].startswith("For prompts and examples like these: No difference")
     # tasks are independent, and each has its own inference
     widths = [one["headline"]["high"] - one["headline"]["low"] for one in each]
     assert pair["high"] - pair["low"] == pytest.approx(np.linalg.norm(widths) / 3, rel=0.2)
@@ -393,7 +420,7 @@ def test_models_that_differ_only_in_the_luck_of_their_own_prompts_are_seldom_tol
         table = table.assign(example=example, score=scores.ravel(), task="t", shots=0).astype({"model": str})
         (found,) = arrange(table)
         assert generalizes(found) == "for prompts and examples like these"
-        wrong += headline_of(found, 0.95).estimate.p <= 0.05
+        wrong += headline_of(found).p <= 0.05
     assert wrong <= 8
 
 

@@ -209,11 +209,10 @@ def test_seeds_are_kept_apart_and_their_mean_is_the_models_score(answered):
 
 def test_a_studys_ranks_and_components_have_seeds_in_them(answered):
     compared = compared_as([*ENTRIES], ENTRIES)
-    means = answered.groupby(["model", "task", "shots", "example"], sort=False)["score"].mean()
-    table = means.rename("correct").reset_index().assign(prompts=2)
-    found = of_study(table, compared=compared)
-    assert set(found.overall["model"]) == {"one", "other"}
-    assert len(found.pairs) == 1
+    found = {schema.name: table for schema, table in of_study(arrange(as_trainings(answered, compared)))}
+    assert set(found["models"]["model"]) == {"one", "other"}
+    assert len(found["model_pairs"]) == len(found["two_models"]) == 1
+    assert found["models"]["about"][0] == "for trainings and examples like these, under these 2 prompts only"
     found = of_seeds(answered.rename(columns={"score": "correct"}), last_checkpoints(ENTRIES))
     own = answered[answered["model"].isin(["one-1-10", "one-2-10"])]
     cube = own["score"].to_numpy().reshape(2, 2, 30)

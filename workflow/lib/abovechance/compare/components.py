@@ -10,7 +10,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Floats
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
+
+COMPONENTS = {
+    "of": Column.text("source of the variance: one factor, or an interaction"),
+    "variance": Column.number("variance component of a single answer; a little below 0 if there is none"),
+    "share": Column.share("share of the sum of components"),
+    "deviation": Column.number("standard deviation this source adds to the mean of all answers"),
+}
 
 
 def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFrame:
@@ -31,10 +39,8 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
     Returns
     -------
     DataFrame
-        One row for each combination: ``of``, its factors with `` x `` between them; ``variance``, an estimate
-        that can be a little below 0 where there is none; ``share`` of the sum, estimates below 0 taken as 0;
-        ``deviation``, the standard deviation that it gives to the mean of all scores, were all its factors'
-        levels drawn anew.
+        One row for each combination of factors, with the columns of ``COMPONENTS``. The deviation is that of
+        the mean of all scores if all its factors' levels were drawn again.
 
     Raises
     ------

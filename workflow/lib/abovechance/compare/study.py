@@ -1,60 +1,59 @@
-"""The models of a study, compared on the same examples and prompts."""
+"""The models of a study, compared on the same examples and prompts: its tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
-from zlib import crc32
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import many
-from abovechance.compare.components import variance_components
-from abovechance.compare.prompts import TRUSTED_PROMPTS
-from abovechance.compare.responses import ONE, TRAININGS, Responses, arrange
-from abovechance.core.columns import Column
-from abovechance.core.estimates import CONFIDENCE
-from abovechance.core.tables import TableSchema, setting_columns
-
-ANSWERS = TableSchema(
-    "answers",
-    {
-        **setting_columns(many=True),
-        "example": Column.category("id of the example"),
-        "prompts": Column.whole("number of prompts that are evaluated on the example"),
-        "correct": Column.share("share of these prompts with a correct prediction"),
-    },
-    "One row per setting and example.",
-    file="answers/<model>.parquet",
+from abovechance.compare.comparison import (
+    INFERENCE,
+    PAIR,
+    SEED_COMPONENTS,
+    MeanComparison,
+    TaskComparison,
+    TwoModelComparison,
+    compare_models,
+    inference,
+    seed_components,
 )
+from abovechance.compare.responses import Responses, arrange
+from abovechance.core.columns import Column, optional
+from abovechance.core.settings import Setting
+from abovechance.core.tables import Tables, TableSchema, read_part, settings_of_parts
 
-
-_TASK = {"task": Column.text("name of the task"), "shots": Column.whole("demonstrations of a prompt")}
+ABOUT = {"about": Column.text("what the conclusion holds for", lacking="examples like these")}
+_SHOTS = {"shots": Column.whole("demonstrations of a prompt")}
+_TASK = {"task": Column.text("name of the task"), **_SHOTS}
+ADJUSTED = {
+    "holm": Column.tail("p-value adjusted for the number of tasks (Holm)"),
+    "bh": Column.tail("p-value adjusted for the number of tasks (Benjamini and Hochberg)"),
+}
+FLIPS = Column.share("share of draws of examples, prompts and seeds in which the order is reversed")
 MODELS = TableSchema(
     "models",
-    {
-        "shots": Column.whole("demonstrations of a prompt"),
-        "tasks": Column.whole("number of tasks that all models have"),
-        **many.RANKS,
-    },
+    {**_SHOTS, "tasks": Column.whole("number of tasks that all models have"), **many.RANKS, **ABOUT},
     "One row per number of shots and model, for the mean over tasks.",
 )
 MODEL_RANKS = TableSchema("model_ranks", _TASK | many.RANKS, "One row per task, number of shots and model.")
 MODEL_PAIRS = TableSchema(
-    "model_pairs", _TASK | many.PAIRS, "One row per task, number of shots and pair of models."
+    "model_pairs",
+    _TASK | many.PAIRS | optional({"flips_prompts": FLIPS}) | ABOUT,
+    "One row per task, number of shots and pair of models.",
 )
-SEED_COMPONENTS = {
-    "model": Column.text("name of the model"),
-    "seeds": Column.whole("number of training seeds"),
-    "prompts": Column.whole("number of prompts"),
-    "examples": Column.whole("number of examples that all prompts are evaluated on"),
-    "of": Column.text("source of the variance: seeds, prompts, examples, or their interaction"),
-    "variance": Column.number("variance component of a single answer; a little below 0 if there is none"),
-    "share": Column.share("share of the sum of components"),
-    "deviation": Column.number("standard deviation this source adds to the mean of all answers"),
-}
+TWO_MODELS = TableSchema(
+    "two_models",
+    _TASK
+    | {"better": Column.text("the better model"), "other": Column.text("the other model")}
+    | INFERENCE
+    | ADJUSTED
+    | ABOUT
+    | {name: PAIR[name] for name in ("detectable", "needed")}
+    | {"conclusion": Column.text("the conclusion in words")},
+    "If a study has two models: one row per task and number of shots, and one for each mean over tasks.",
+)
 SEEDS = TableSchema(
     "seeds",
     _TASK | SEED_COMPONENTS,
@@ -62,141 +61,91 @@ SEEDS = TableSchema(
 )
 
 
-def answers(predictions: pd.DataFrame) -> pd.DataFrame:
-    """The table ``answers`` of one setting, without its columns.
+def responses_of_study(
+    predictions: Iterable[Path],
+    clusters: Mapping[str, pd.Series[int]],
+    compared: Mapping[str, tuple[str, int]],
+) -> Iterator[Responses]:
+    """Yield the responses of a study's models, one task and number of shots at a time.
 
     Parameters
     ----------
     predictions
-        The rows of the setting in the table ``predictions``.
-
-    Returns
-    -------
-    DataFrame
-        The columns of ``ANSWERS``, without those of the setting.
-    """
-    own = predictions.astype({"example": str, "correct": float})
-    grouped = own.groupby("example", sort=False)["correct"]
-    return grouped.agg(prompts="size", correct="mean").reset_index()
-
-
-class Compared(NamedTuple):
-    """What a study says of its models.
-
-    Attributes
-    ----------
-    overall
-        ``shots``, ``tasks`` and the columns of ``many.ranks``, of the mean over the tasks that all models
-        have.
-    ranks, pairs
-        ``task``, ``shots`` and the columns of ``many.ranks`` and ``many.pairs``.
-    """
-
-    overall: pd.DataFrame
-    ranks: pd.DataFrame
-    pairs: pd.DataFrame
-
-
-def of_study(
-    table: pd.DataFrame,
-    clusters: Mapping[str, pd.Series[int]] | None = None,
-    compared: Mapping[str, tuple[str, int]] | None = None,
-) -> Compared:
-    """Which models of a study differ, task by task and over all tasks.
-
-    Parameters
-    ----------
-    table
-        The table ``answers`` of all models.
+        The files of the table ``predictions``.
     clusters
-        {task: by example, the same number for those that belong together}, where that is known.
+        {task: by example, the same number for examples that belong together}.
     compared
-        {model: what it is compared as, and its seed} (``study.series.compared_as``); others are left out.
-        Without it, each model is compared as itself.
+        {model: the name it is compared under, its seed} (``study.series.compared_as``); models that are not
+        in it are left out.
     """
-    rows = table.rename(columns={"correct": "score"}).assign(prompt=ONE).astype({"model": str})
-    if compared is not None:
-        rows = as_trainings(rows, compared)
-    ranks, pairs = [], []
-    tasks = [(found, draws_of(found)) for found in arrange(rows, clusters)]
-    for found, drawn in tasks:
-        ranks.append(many.ranks(drawn, found.models).assign(task=found.task, shots=found.shots))
-        pairs.append(many.pairs(drawn, found.models).assign(task=found.task, shots=found.shots))
-    overall = [over.ranks.assign(shots=over.shots, tasks=len(over.tasks)) for over in over_tasks(tasks)]
-    return Compared(
-        MODELS.together(overall),
-        MODEL_RANKS.together(ranks),
-        with_tasks_adjusted(MODEL_PAIRS.together(pairs)),
-    )
+    places: dict[tuple[str, int], list[tuple[Path, int]]] = {}
+    for path in predictions:
+        for number, setting in enumerate(settings_of_parts(path)):
+            if setting.model in compared:
+                places.setdefault((setting.task, setting.shots), []).append((path, number))
+    for parts in places.values():
+        rows = pd.concat([_scores(*part) for part in parts], ignore_index=True)
+        yield from arrange(as_trainings(rows, compared), clusters)
 
 
-def draws_of(found: Responses) -> many.Sample:
-    """The draws of one task: tasks with the same examples, such as formulations, are drawn alike."""
-    of_examples = crc32("\n".join(found.examples).encode())
-    if generalizes(found) == LIKE_THESE:
-        return many.prompted(found.scores, found.clusters, examples=of_examples)
-    return many.trained(found.by_seed, found.clusters, examples=of_examples)
+def _scores(path: Path, number: int) -> pd.DataFrame:
+    columns = [*Setting._fields, "prompt", "example", "correct"]
+    texts = {"model": str, "task": str, "prompt": str, "example": str, "correct": float}
+    return read_part(path, number)[columns].astype(texts).rename(columns={"correct": "score"})
 
 
-LIKE_THESE = "for prompts and examples like these"
+def of_study(responses: Iterable[Responses]) -> Tables:
+    """Return a study's comparison: ``MODELS``, ``MODEL_RANKS``, ``MODEL_PAIRS`` and ``TWO_MODELS``."""
+    tasks, means = compare_models(responses)
+    overall: list[MeanComparison | TaskComparison] = [*means]
+    alone = {mean.shots for mean in means}
+    names = {model for task in tasks for model in task.models}
+    # the mean over a single task is that task
+    overall += [task for task in tasks if task.shots not in alone and len(task.models) == len(names)]
+    overall.sort(key=lambda one: one.shots)
+    models = [
+        one.ranks.assign(shots=one.shots, tasks=_tasks_of(one), about=one.about or None) for one in overall
+    ]
+    return [
+        (MODELS, MODELS.together(models)),
+        (MODEL_RANKS, MODEL_RANKS.together(_named(task, task.ranks) for task in tasks)),
+        (MODEL_PAIRS, _pairs(tasks)),
+        (TWO_MODELS, two_models(tasks, means)),
+    ]
 
 
-def generalizes(found: Responses) -> str:
-    """What inferences on a task hold for, as far as results allow; empty if that is examples like these."""
-    prompts = len(found.prompts)
-    if found.several_seeds:
-        only = f" {prompts}" * (prompts > 1) if prompts > 1 or found.prompts_averaged else None
-        under = "" if only is None else f", under these{only} prompts only"
-        return f"for {found.repeats} and examples like these{under}"
-    if prompts >= TRUSTED_PROMPTS:
-        return LIKE_THESE
-    if prompts > 1 or found.prompts_averaged:
-        return f"for these {prompts} prompts only" if prompts > 1 else "for these prompts only"
-    return ""
+def _tasks_of(one: MeanComparison | TaskComparison) -> int:
+    return len(one.tasks) if isinstance(one, MeanComparison) else 1
 
 
-class OverTasks(NamedTuple):
-    """``many.ranks`` and ``many.pairs`` of the mean over tasks, each counted alike; what they hold for."""
-
-    shots: int
-    tasks: list[str]
-    ranks: pd.DataFrame
-    pairs: pd.DataFrame
-    about: str
+def _named(task: TaskComparison, table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(task=task.task, shots=task.shots)
 
 
-def over_tasks(
-    tasks: Sequence[tuple[Responses, many.Sample]], confidence: float = CONFIDENCE
-) -> Iterator[OverTasks]:
-    """Compare models by their means over the tasks that all of them have, for each number of shots.
-
-    Parameters
-    ----------
-    tasks
-        The responses of each task and number of shots, with their draws.
-    confidence
-        Of intervals.
-    """
-    names = list(dict.fromkeys(model for found, _ in tasks for model in found.models))
-    for shots in sorted({found.shots for found, _ in tasks}):
-        shared = [
-            (found, drawn)
-            for found, drawn in tasks
-            if found.shots == shots and len(found.models) == len(names)
-        ]
-        if shared:
-            drawn = many.together(
-                [own.reordered([found.models.index(name) for name in names]) for found, own in shared]
-            )
-            ranks, pairs = many.ranks(drawn, names, confidence), many.pairs(drawn, names, confidence)
-            abouts = list(dict.fromkeys(generalizes(found) for found, _ in shared))
-            about = abouts[0] if len(abouts) == 1 else "for these prompts only"
-            yield OverTasks(shots, [found.task for found, _ in shared], ranks, pairs, about)
+def _pairs(tasks: Sequence[TaskComparison]) -> pd.DataFrame:
+    needed = [name for name, column in MODEL_PAIRS.columns.items() if not column.optional]
+    parts = [_named(task, task.pairs).assign(about=task.about or None) for task in tasks]
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=needed)
+    return table[[name for name in MODEL_PAIRS.columns if name in table]]
 
 
-def with_tasks_adjusted(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs of models on several tasks, ``holm`` and ``bh`` adjusted for all pairs on all tasks."""
-    return pairs.assign(holm=adjusted(pairs["p"], "holm"), bh=adjusted(pairs["p"], "bh"))
+def two_models(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison]) -> pd.DataFrame:
+    """Return the table ``TWO_MODELS``; no rows unless there are two models."""
+    rows: list[dict[str, object]] = []
+    for mean in means:
+        if mean.sentence:
+            names = {"task": f"mean over {len(mean.tasks)} tasks", "shots": mean.shots, "about": mean.about}
+            names |= {"better": mean.models[0], "other": mean.models[1], "conclusion": mean.sentence}
+            rows.append({name: mean.pairs[name].iloc[0] for name in INFERENCE} | names)
+    for task in tasks:
+        if isinstance(task, TwoModelComparison):
+            names = {"task": task.task, "shots": task.shots, "about": task.about}
+            names |= {"better": task.models[0], "other": task.models[1], "conclusion": task.sentence}
+            numbers = inference(task.headline) | {"holm": task.holm, "bh": task.bh}
+            numbers |= {name: task.comparison[name].iloc[0] for name in ("detectable", "needed")}
+            rows.append(numbers | names)
+    table = pd.DataFrame(rows, columns=[*TWO_MODELS.columns])
+    return table.assign(about=table["about"].replace("", None))
 
 
 def as_trainings(table: pd.DataFrame, compared: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
@@ -231,26 +180,3 @@ def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]
         for found in arrange(own, least=1)
     ]
     return SEEDS.together(parts)
-
-
-def seed_components(found: Responses) -> pd.DataFrame:
-    """Where single answers vary of each model with several seeds; see ``components.variance_components``.
-
-    Returns
-    -------
-    DataFrame
-        The columns of ``SEED_COMPONENTS``; no rows for models with one seed, and where fewer than two
-        examples are evaluated under all prompts.
-    """
-    parts = []
-    for model, scores in zip(found.models, found.seeds, strict=True):
-        complete = scores[:, :, np.isfinite(scores).all(axis=(0, 1))]
-        seeds, prompts, examples = complete.shape
-        if seeds > 1 and examples > 1:
-            repeated = "seeds" if found.repeats == TRAININGS else "prompts"
-            factors = [repeated, "prompts", "examples"]
-            if prompts == 1:
-                complete, factors = complete[:, 0], [repeated, "examples"]
-            counts = {"model": model, "seeds": seeds, "prompts": prompts, "examples": examples}
-            parts.append(variance_components(complete, factors).assign(**counts))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*SEED_COMPONENTS])

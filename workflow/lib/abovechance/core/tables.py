@@ -24,7 +24,7 @@ from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing
 from abovechance.core.provenance import versions
-from abovechance.core.settings import MEANINGS, Setting
+from abovechance.core.settings import MEANINGS, SETTING, Setting, setting_of
 from abovechance.core.untrusted import MOST_MEMBER, check_regular
 
 
@@ -210,6 +210,28 @@ def read_columns(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.Data
         tables.append(table.replace_schema_metadata(None))
     frame: pd.DataFrame = pa.concat_tables(tables).unify_dictionaries().to_pandas(self_destruct=True)
     return frame[[*columns]]
+
+
+def settings_of_parts(path: Path) -> list[Setting]:
+    """The setting of each part of a table that has one setting in a part; see ``read_part``.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    with _opened(path) as file:
+        firsts = [
+            file.read_row_group(number, columns=SETTING).slice(0, 1).to_pandas()
+            for number in range(file.num_row_groups)
+        ]
+    return [setting_of(first) for first in firsts]
+
+
+def read_part(path: Path, number: int) -> pd.DataFrame:
+    """One part of a table, whose checksum was compared before, such as by ``settings_of_parts``."""
+    with reading(path), pq.ParquetFile(path) as file:
+        return file.read_row_group(number).to_pandas()
 
 
 def read_parts(path: Path) -> Iterator[pd.DataFrame]:

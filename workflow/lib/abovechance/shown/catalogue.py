@@ -66,14 +66,21 @@ PRECISION = [
 ]
 MODELS = [
     ShownTable(
+        "two_models",
+        "Is one model better than the other?",
+        "The difference of mean accuracies on the same examples and prompts, the better model first, with "
+        "its 95 % interval and p-value, also adjusted for the number of tasks. The column about states what "
+        "this holds for. Detectable: the smallest true difference that is found with a probability of 80 %. "
+        "Needed: the number of examples that would find a difference of this size.",
+    ),
+    ShownTable(
         "models",
         "Which models differ?",
         "Mean accuracy over prompts and tasks, each task counted alike, on the same examples and prompts. "
-        "This holds for these prompts only; abovechance compare says what holds for prompts like these. "
-        "The true rank is between rank low and rank high, with 95 % for all models at once; models that "
-        "share a letter (groups) cannot be told apart; best: in which share of draws of examples a model is "
-        "the best. Task by task: tables/model_ranks.csv; every pair with its difference, interval and "
-        "tests: tables/model_pairs.csv.",
+        "The column about states what this holds for. The true rank is between rank low and rank high, with "
+        "95 % confidence for all models at once. Models that share a letter (groups) cannot be "
+        "distinguished. Best: the share of draws in which the model is the best. Task by task: "
+        "tables/model_ranks.csv; every pair with its difference, interval and tests: tables/model_pairs.csv.",
     ),
     ShownTable("model_ranks"),
     ShownTable("model_pairs"),

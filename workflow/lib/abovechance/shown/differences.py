@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_yaml
-from abovechance.core.settings import SETTING, Setting, setting_of
-from abovechance.core.tables import read_made_from, read_table, reading
+from abovechance.core.settings import SETTING, Setting
+from abovechance.core.tables import read_made_from, read_part, read_table, settings_of_parts
 
 Place = tuple[Path, int]
 BOTH = ("best_accuracy", "maximum_tail", "position", "better_than_chance")
@@ -102,20 +101,18 @@ def _verdicts(study: Path) -> pd.DataFrame:
 
 def _places(folder: Path) -> dict[Setting, Place]:
     """In which file of a study's predictions each setting is, and which part of it."""
-    found = {}
-    for path in sorted(folder.glob("*.parquet")):
-        with reading(path), pq.ParquetFile(path) as file:
-            for number in range(file.num_row_groups):
-                first = file.read_row_group(number, columns=SETTING).slice(0, 1).to_pandas()
-                found[setting_of(first)] = path, number
-    return found
+    return {
+        setting: (path, number)
+        for path in sorted(folder.glob("*.parquet"))
+        for number, setting in enumerate(settings_of_parts(path))
+    }
 
 
 def _compared(setting: Setting, first: Path, second: Path, one: Place, other: Place) -> dict[str, Any]:
     """What is counted of a setting that both studies have."""
     name = Path(setting.model, setting.task, f"{setting.shots}-shot.parquet")
     scores = [_scores_of(study) / name for study in (first, second)]
-    tables = [_part(*place) for place in (one, other)]
+    tables = [read_part(*place) for place in (one, other)]
     if scores[0].is_file() != scores[1].is_file():
         lacks = scores[int(scores[0].is_file())]
         raise InputError(
@@ -146,12 +143,6 @@ def _scores_of(study: Path) -> Path:
     if (study / "scores").is_dir() or not config.is_file():
         return study / "scores"
     return Path(str(read_yaml(config).get("stored", study)), "scores")
-
-
-def _part(path: Path, number: int) -> pd.DataFrame:
-    with reading(path), pq.ParquetFile(path) as file:
-        part: pd.DataFrame = file.read_row_group(number).to_pandas()
-    return part
 
 
 def _numbers(scores: Path, predictions: pd.DataFrame) -> dict[object, int]:

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from abovechance.compare import many
+from abovechance.compare.comparison import sample_of
 from abovechance.compare.responses import Responses
-from abovechance.compare.study import draws_of
 from abovechance.core.estimates import clustered_mean
 from abovechance.shown import style
 from abovechance.shown.panels import in_order, legend_label, percent_axis, plain
@@ -20,7 +20,7 @@ def score_numbers(found: list[Responses], confidence: float) -> pd.DataFrame:
     """Each model's score on each task with its interval over examples, and its letters (``many.ranks``)."""
     parts = []
     for of in found:
-        ranks = many.ranks(draws_of(of), of.models, confidence)
+        ranks = many.ranks(sample_of(of), of.models, confidence)
         means = [clustered_mean(own, of.clusters, confidence) for own in of.by_example]
         own = pd.DataFrame(
             [

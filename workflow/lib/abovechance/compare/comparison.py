@@ -1,0 +1,460 @@
+"""The comparison of models: one result for each task, and one for each mean over tasks.
+
+The command line and the workflow call ``compare_models``, so a study's report and ``abovechance compare``
+draw the same conclusions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+
+from abovechance.chance.conclusion import probability
+from abovechance.chance.multiplicity import adjusted
+from abovechance.compare import many
+from abovechance.compare.components import COMPONENTS, variance_components
+from abovechance.compare.prompts import TRUSTED_PROMPTS, over_prompts
+from abovechance.compare.responses import TRAININGS, Responses
+from abovechance.compare.seeds import over_seeds
+from abovechance.compare.two_models import POWER, Comparison, compare
+from abovechance.core.columns import Column
+from abovechance.core.estimates import CONFIDENCE, Estimate
+
+ENOUGH = 20  # examples that all prompts have, for components of variance
+LIKE_THESE = "for prompts and examples like these"
+INFERENCE = {
+    "difference": Column.number("score of the first model less that of the second"),
+    "low": Column.number("lower end of its interval"),
+    "high": Column.number("upper end of the interval"),
+    "p": Column.number("p-value of no difference, by the test that the interval inverts"),
+}
+PAIR = {
+    "examples": Column.whole("number of examples that both models have"),
+    "clusters": Column.whole("number of clusters of these examples"),
+    "first": Column.number("mean score of the first model"),
+    "second": Column.number("mean score of the second model"),
+    **INFERENCE,
+    "test": Column.text("the test: score, Student or exchange"),
+    "error": Column.number("standard error of the difference"),
+    "unpaired_error": Column.number("the same as if the models had answered different examples"),
+    "unpaired_low": Column.number("lower end of the interval in that case"),
+    "unpaired_high": Column.number("upper end of the interval in that case"),
+    "gain": Column.number("how many times more examples the same precision would need in that case"),
+    "better": Column.whole("number of examples on which the first model scores higher"),
+    "worse": Column.whole("number of examples on which the first model scores lower"),
+    "detectable": Column.number("smallest true difference that is found with the stated power at this size"),
+    "needed": Column.whole("number of examples needed to find a difference of this size with that power"),
+}
+SEED_COMPONENTS = {
+    "model": Column.text("name of the model"),
+    "seeds": Column.whole("number of training seeds"),
+    "prompts": Column.whole("number of prompts"),
+    "examples": Column.whole("number of examples that all prompts are evaluated on"),
+    **COMPONENTS,
+}
+
+
+@dataclass(frozen=True)
+class TaskComparison:
+    """Models on one task with one number of shots.
+
+    Attributes
+    ----------
+    task, shots, models
+        The better model first if there are two.
+    prompts
+        How many prompts all models have.
+    notes
+        What people should know.
+    about
+        What the conclusions hold for; empty if that is examples like these.
+    ranks, pairs
+        The models in order, and all pairs (``many.RANKS``, ``many.PAIRS``); with several prompts, pairs have
+        ``flips_prompts``, and if a deviation over seeds is given, ``below_seed``.
+    components
+        Where single answers vary (``components.COMPONENTS``); no rows if there are too few.
+    seeds
+        The same for each model with several trainings (``SEED_COMPONENTS``).
+    """
+
+    task: str
+    shots: int
+    models: list[str]
+    prompts: int
+    notes: list[str]
+    about: str
+    ranks: pd.DataFrame
+    pairs: pd.DataFrame
+    components: pd.DataFrame
+    seeds: pd.DataFrame
+    sample: many.Sample = field(repr=False)
+
+
+@dataclass(frozen=True)
+class TwoModelComparison(TaskComparison):
+    """Two models on one task.
+
+    Attributes
+    ----------
+    headline
+        The inference that generalizes as far as the results allow: over seeds or prompts, and examples.
+    holm, bh
+        Its p-value, adjusted for the number of tasks.
+    sentence
+        The conclusion.
+    comparison
+        One row with the columns of ``PAIR``: the comparison for these trainings and prompts.
+    over_seeds, over_prompts
+        The inferences over trainings, and for these prompts (``mean``), prompts like these (``population``)
+        and the best ones (``best``); no rows if there is one of each.
+    """
+
+    headline: Estimate
+    holm: float
+    bh: float
+    sentence: str
+    comparison: pd.DataFrame
+    over_seeds: pd.DataFrame
+    over_prompts: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class MeanComparison:
+    """Models by their mean over tasks, each task counted alike, with one number of shots.
+
+    Attributes
+    ----------
+    tasks
+        Those that all models have.
+    about, ranks, pairs
+        As in ``TaskComparison``.
+    by_task
+        For two models, the conclusion of each task; else no rows.
+    sentence
+        The conclusion for two models; else empty.
+    """
+
+    tasks: list[str]
+    shots: int
+    models: list[str]
+    about: str
+    ranks: pd.DataFrame
+    pairs: pd.DataFrame
+    by_task: pd.DataFrame
+    sentence: str
+
+
+BY_TASK = ["task", "better", *INFERENCE, "holm", "bh"]
+
+
+def compare_models(
+    responses: Iterable[Responses],
+    confidence: float = CONFIDENCE,
+    power: float = POWER,
+    seed_deviation: float | None = None,
+) -> tuple[list[TaskComparison], list[MeanComparison]]:
+    """Compare models on each task, and by their means over tasks for each number of shots.
+
+    Parameters
+    ----------
+    responses
+        The responses of each task and number of shots.
+    confidence
+        Of intervals.
+    power
+        Of planning.
+    seed_deviation
+        The standard deviation of a score over training seeds, as known from elsewhere.
+    """
+    tasks = [_on_task(own, confidence, power, seed_deviation) for own in responses]
+    tasks = _adjusted_for_tasks(tasks)
+    return tasks, _over_tasks(tasks, confidence)
+
+
+def generalizes(responses: Responses) -> str:
+    """What inferences on a task hold for, as far as results allow; empty if that is examples like these."""
+    prompts = len(responses.prompts)
+    if responses.several_seeds:
+        about = f"for {responses.repeats} and examples like these"
+        if prompts > 1:
+            return f"{about}, under these {prompts} prompts only"
+        return f"{about}, under these prompts only" if responses.prompts_averaged else about
+    if prompts >= TRUSTED_PROMPTS:
+        return LIKE_THESE
+    if prompts > 1:
+        return f"for these {prompts} prompts only"
+    return "for these prompts only" if responses.prompts_averaged else ""
+
+
+def sample_of(responses: Responses) -> many.Sample:
+    """The draws of one task: tasks with the same examples, such as formulations, are drawn alike."""
+    examples = crc32("\n".join(responses.examples).encode())
+    if generalizes(responses) == LIKE_THESE and not responses.several_seeds:
+        return many.prompted(responses.scores, responses.clusters, examples=examples)
+    return many.trained(responses.by_seed, responses.clusters, examples=examples)
+
+
+def headline_of(responses: Responses, confidence: float = CONFIDENCE) -> Estimate:
+    """The first of two models less the second, by the inference that ``generalizes`` names."""
+    first, second = responses.by_seed
+    if responses.several_seeds:
+        return over_seeds(first, second, responses.clusters, confidence).difference
+    if len(responses.prompts) > 1:
+        over = over_prompts(responses.scores[0], responses.scores[1], responses.clusters, confidence)
+        return over.population if generalizes(responses) == LIKE_THESE else over.mean
+    scores = responses.by_example
+    return compare(scores[0], scores[1], responses.clusters, confidence).difference
+
+
+def _on_task(
+    responses: Responses, confidence: float, power: float, seed_deviation: float | None
+) -> TaskComparison:
+    sample = sample_of(responses)
+    pairs = many.pairs(sample, responses.models, confidence)
+    if len(responses.prompts) > 1:
+        pairs["flips_prompts"] = _flips(responses, pairs)
+    if seed_deviation is not None:
+        pairs["below_seed"] = pairs["difference"] < seed_deviation
+    complete, components = responses.complete, pd.DataFrame(columns=[*COMPONENTS])
+    if len(responses.prompts) > 1 and complete.shape[2] >= ENOUGH:
+        components = variance_components(complete, ["models", "prompts", "examples"])
+    found = TaskComparison(
+        task=responses.task,
+        shots=responses.shots,
+        models=responses.models,
+        prompts=len(responses.prompts),
+        notes=responses.notes,
+        about=generalizes(responses),
+        ranks=many.ranks(sample, responses.models, confidence),
+        pairs=pairs,
+        components=components,
+        seeds=seed_components(responses),
+        sample=sample,
+    )
+    if len(responses.models) > 2:
+        return found
+    return _of_two(found, responses, confidence, power, seed_deviation)
+
+
+def _of_two(
+    found: TaskComparison,
+    responses: Responses,
+    confidence: float,
+    power: float,
+    seed_deviation: float | None,
+) -> TwoModelComparison:
+    """The comparison of two models, the better one first."""
+    if headline_of(responses, confidence).value < 0:
+        responses = responses.reversed
+        found = replace(found, models=responses.models, sample=found.sample.reordered([1, 0]))
+    headline = headline_of(responses, confidence)
+    scores, by_seed = responses.by_example, responses.by_seed
+    pair = compare(scores[0], scores[1], responses.clusters, confidence, power)
+    row, sentence = _row(pair), _conclusion(responses, pair, headline, power)
+    seeds, prompts = pd.DataFrame(), pd.DataFrame()
+    if responses.several_seeds and responses.repeats == TRAININGS:
+        over = over_seeds(by_seed[0], by_seed[1], responses.clusters, confidence)
+        seeds = pd.DataFrame(
+            [
+                {"first_seeds": over.first_seeds, "second_seeds": over.second_seeds}
+                | {"deviation": over.deviation, **inference(over.difference)}
+                | {"error": over.difference.standard_error, "freedom": over.difference.freedom}
+            ]
+        )
+        sentence += _beside_seeds(headline.value, over.deviation, "here")
+    if seed_deviation is not None:
+        sentence += _beside_seeds(headline.value, seed_deviation, "as given")
+    if len(responses.prompts) > 1:
+        by_kind = over_prompts(responses.scores[0], responses.scores[1], responses.clusters, confidence)
+        kinds = ("mean", "population", "best")
+        prompts = pd.DataFrame([{"of": kind} | inference(getattr(by_kind, kind)) for kind in kinds])
+        if not np.isfinite(responses.scores).all():
+            row |= _of_prompt_means(responses, by_kind.mean)
+    return TwoModelComparison(
+        **vars(found),
+        headline=headline,
+        holm=headline.p,
+        bh=headline.p,
+        sentence=sentence,
+        comparison=pd.DataFrame([row]),
+        over_seeds=seeds,
+        over_prompts=prompts,
+    )
+
+
+def inference(estimate: Estimate) -> dict[str, float]:
+    """An estimate as values of the columns of ``INFERENCE``."""
+    return {"difference": estimate.value, "low": estimate.low, "high": estimate.high, "p": estimate.p}
+
+
+def _row(pair: Comparison) -> dict[str, object]:
+    """A comparison as a row with the columns of ``PAIR``."""
+    unpaired = pair.unpaired
+    row = pair._asdict() | inference(pair.difference) | {"test": pair.difference.method}
+    row |= {"error": pair.difference.standard_error, "unpaired_error": unpaired.standard_error}
+    row |= {"unpaired_low": unpaired.low, "unpaired_high": unpaired.high}
+    return {name: row[name] for name in PAIR}
+
+
+def _of_prompt_means(responses: Responses, mean: Estimate) -> dict[str, object]:
+    """What of a pair's row differs if prompts have different examples: each prompt's mean counts alike."""
+    first, second = (float(np.nanmean(one, axis=1).mean()) for one in responses.scores)
+    missing = ("unpaired_error", "unpaired_low", "unpaired_high", "gain", "detectable", "needed")
+    row = {"first": first, "second": second, "error": mean.standard_error, "test": mean.method}
+    return row | inference(mean) | dict.fromkeys(missing, np.nan)
+
+
+def _flips(responses: Responses, pairs: pd.DataFrame) -> list[float]:
+    """For each pair, the share of draws of examples, prompts and seeds with the opposite order."""
+    below = many.flips(responses.seeds, responses.clusters)
+    places = {model: place for place, model in enumerate(responses.models)}
+    both = zip(pairs["first"], pairs["second"], strict=True)
+    return [float(below[places[first], places[second]]) for first, second in both]
+
+
+def _adjusted_for_tasks(tasks: Sequence[TaskComparison]) -> list[TaskComparison]:
+    """The comparisons with p-values adjusted for all tasks: of headlines for two models, else of pairs."""
+    values = [
+        [task.headline.p] if isinstance(task, TwoModelComparison) else [*task.pairs["p"]] for task in tasks
+    ]
+    together = np.concatenate([[], *values])
+    ordered = {method: iter(adjusted(together, method)) for method in ("holm", "bh")}
+    found = []
+    for task, own in zip(tasks, values, strict=True):
+        of_task = {method: [float(next(p)) for _ in own] for method, p in ordered.items()}
+        task = replace(task, pairs=task.pairs.assign(**of_task))
+        if isinstance(task, TwoModelComparison):
+            task = replace(task, holm=of_task["holm"][0], bh=of_task["bh"][0])
+        found.append(task)
+    return found
+
+
+def _over_tasks(tasks: Sequence[TaskComparison], confidence: float) -> list[MeanComparison]:
+    """The means over the tasks that all models have, for each number of shots with several such tasks."""
+    names = list(dict.fromkeys(model for task in tasks for model in task.models))
+    found = []
+    for shots in sorted({task.shots for task in tasks}):
+        shared = [task for task in tasks if task.shots == shots and len(task.models) == len(names)]
+        if len(shared) < 2:
+            continue
+        sample = many.together(
+            [task.sample.reordered([task.models.index(name) for name in names]) for task in shared]
+        )
+        ranks, pairs = many.ranks(sample, names, confidence), many.pairs(sample, names, confidence)
+        abouts = list(dict.fromkeys(task.about for task in shared))
+        about = abouts[0] if len(abouts) == 1 else "for these prompts only"
+        by_task, sentence = pd.DataFrame(columns=BY_TASK), ""
+        models = [str(model) for model in ranks["model"]]
+        if len(names) == 2:
+            rows = [
+                {"task": task.task, "better": task.models[0], **inference(task.headline)}
+                | {"holm": task.holm, "bh": task.bh}
+                for task in shared
+                if isinstance(task, TwoModelComparison)
+            ]
+            by_task = pd.DataFrame(rows, columns=BY_TASK)
+            sentence = _over_tasks_in_words(models, about, pairs, by_task, confidence)
+        found.append(
+            MeanComparison(
+                [task.task for task in shared], shots, models, about, ranks, pairs, by_task, sentence
+            )
+        )
+    return found
+
+
+def seed_components(responses: Responses) -> pd.DataFrame:
+    """Where single answers vary of each model with several seeds, or several prompts of its own.
+
+    Returns
+    -------
+    DataFrame
+        The columns of ``SEED_COMPONENTS``; no rows for models with one seed, and where fewer than two
+        examples are evaluated under all prompts.
+    """
+    parts = []
+    repeated = "seeds" if responses.repeats == TRAININGS else "prompts"
+    for model, scores in zip(responses.models, responses.seeds, strict=True):
+        complete = scores[:, :, np.isfinite(scores).all(axis=(0, 1))]
+        seeds, prompts, examples = complete.shape
+        if seeds > 1 and examples > 1:
+            factors = [repeated, "prompts", "examples"]
+            if prompts == 1:
+                complete, factors = complete[:, 0], [repeated, "examples"]
+            counts = {"model": model, "seeds": seeds, "prompts": prompts, "examples": examples}
+            parts.append(variance_components(complete, factors).assign(**counts))
+    columns = [*SEED_COMPONENTS]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def _conclusion(responses: Responses, pair: Comparison, headline: Estimate, power: float) -> str:
+    """The conclusion on two models on one task, the better one first."""
+    about = generalizes(responses)
+    if pair.better == pair.worse == 0 and len(responses.prompts) == 1:
+        most = 1 - (1 - headline.confidence) ** (1 / pair.clusters)
+        return about_first(about) + (
+            f"Both have the same score on each of {pair.examples} examples. On others like these they may "
+            f"differ, on up to {most:.0%} of them ({headline.confidence:.0%} bound)."
+        )
+    said = about_first(about) + _better(responses.models, headline)
+    if np.isfinite(pair.detectable) and not about:
+        said += (
+            f" With {pair.examples} examples, a true difference of {points(pair.detectable)} is found with a "
+            f"probability of {power:.0%}"
+        )
+        said += f"; one of this size with {pair.needed:,.0f} examples." if np.isfinite(pair.needed) else "."
+    return said
+
+
+def _over_tasks_in_words(
+    models: list[str], about: str, pairs: pd.DataFrame, by_task: pd.DataFrame, confidence: float
+) -> str:
+    """The conclusion on two models by their mean over tasks, the better one first."""
+    value, error, low, high, p = (
+        float(pairs[name].iloc[0]) for name in ("difference", "error", "low", "high", "p")
+    )
+    mean = Estimate(value, error, low, high, p, confidence=confidence)
+    alone, corrected = (int((by_task[name] <= 0.05).sum()) for name in ("p", "holm"))
+    return (
+        f"{about_first(about)}{_better(models, mean)} Task by task, {alone or 'none'} of {len(by_task)} "
+        f"differences have p <= 0.05, and {corrected or 'none'} after Holm's correction for all tasks."
+    )
+
+
+def about_first(about: str) -> str:
+    """What a sentence holds for, before it."""
+    return f"{about[0].upper()}{about[1:]}: " if about else ""
+
+
+def _better(models: list[str], difference: Estimate) -> str:
+    """Which of two models is better, the first one being ahead."""
+    low, high = 100 * difference.low, 100 * difference.high
+    interval = f"{difference.confidence:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
+    known = f"p = {probability(difference.p)}" if np.isfinite(difference.p) else "p is not known"
+    ahead, evidence = points(difference.value), f"({interval}{known})"
+    if abs(difference.value) < 1e-12:
+        return f"Both have the same score {evidence}."
+    if difference.p <= 1 - difference.confidence:
+        return f"{models[0]} is better by {ahead} {evidence}."
+    return f"No difference can be told from noise. {models[0]} is ahead by {ahead} {evidence}."
+
+
+def points(share: float) -> str:
+    """A difference of two shares in words."""
+    return f"{100 * share:.1f} points"
+
+
+def _beside_seeds(difference: float, deviation: float, where: str) -> str:
+    """How a difference compares with what a training seed does to the score of one training."""
+    if not np.isfinite(deviation):
+        return ""
+    below = abs(difference) < deviation
+    return (
+        f" It is {'below' if below else 'not below'} the standard deviation of one training's score over "
+        f"seeds, {points(deviation)} ({where}); single trainings that are alike but for the seed differ by "
+        f"up to {points(1.96 * math.sqrt(2) * deviation)} in 95 % of cases."
+    )
