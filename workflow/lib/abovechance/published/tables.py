@@ -20,20 +20,17 @@ _SETTING_OF_TASK = {
     "task": Column.text("name of the task"),
     "shots": Column.whole("demonstrations of a prompt"),
 }
-_SIDES = {"published": "as published", "data": "by the data; if models differ, the range"}
+_BY_DATA = "by the data; if models differ, the range"
 CONVENTIONS = TableSchema(
     "published_conventions",
     {
         **_SETTING_OF_TASK,
-        **{
-            f"{symbol}_{side}": (Column.number if side == "published" else Column.text)(f"{meaning}, {told}")
-            for side, told in _SIDES.items()
-            for symbol, meaning in {
-                "n": "number of examples",
-                "p": "chance of a lucky guess",
-                "t": "number of prompts",
-            }.items()
-        },
+        "n_published": Column.whole("number of examples, as published"),
+        "p_published": Column.share("chance of a lucky guess, as published"),
+        "t_published": Column.whole("number of prompts, as published"),
+        "n_data": Column.text(f"number of examples, {_BY_DATA}"),
+        "p_data": Column.text(f"chance of a lucky guess, {_BY_DATA}"),
+        "t_data": Column.text(f"number of prompts, {_BY_DATA}"),
     },
     "One row per task and number of shots.",
 )
