@@ -13,7 +13,8 @@ from abovechance.chance.heldout import OUTCOMES
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.verdicts import verdicts
 from abovechance.results.accuracy import accuracy_by_prompt
-from abovechance.shown.report import render
+from abovechance.shown.catalogue import MODELS
+from abovechance.shown.report import render, two_models_lead
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +89,13 @@ def test_the_table_of_verdicts_is_sorted_and_filtered_in_a_browser(page, tmp_pat
         "bad good lucky",
         "lucky",
     ]
+
+
+def test_the_conclusion_on_two_models_leads_the_report_and_is_no_column():
+    rows = {"task": ["mean over 2 tasks", "t"], "shots": 1, "better": "a", "other": "b"}
+    table = pd.DataFrame(rows | {"conclusion": ["a is better by 4.0 points.", "No difference."]})
+    assert two_models_lead(table) == ["a and b, 1-shot, mean over 2 tasks: a is better by 4.0 points."]
+    assert two_models_lead(table.tail(1)) == ["a and b, 1-shot, t: No difference."]
+    assert two_models_lead(pd.concat([table.tail(1), table.tail(1)])) == []
+    (shown,) = [table for table in MODELS if table.name == "two_models"]
+    assert shown.hidden == ("conclusion",)

@@ -22,7 +22,7 @@ with logged(snakemake):
         sections=report.sections(Path(files.tables[0]).parent, snakemake.params.tables),
         **{
             name: read_table(Path(files[name]))
-            for name in ("verdicts", "heldout", "series")
+            for name in ("verdicts", "heldout", "series", "two_models")
             if files.get(name)
         },
     )

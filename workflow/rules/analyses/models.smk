@@ -7,6 +7,7 @@ out: if there are several models, tables of which differ
 COMPARED = compared_as(MODELS, STUDY.get("models", {}))
 SEVERAL = len(COMPARED) > 1
 TABLES += catalogue.MODELS * SEVERAL
+OF_REPORT |= {"two_models": table_file("two_models")} if SEVERAL else {}
 
 
 rule models:

@@ -24,6 +24,7 @@ from abovechance.core.columns import Column, optional
 from abovechance.core.settings import Setting
 from abovechance.core.tables import Tables, TableSchema, read_part, settings_of_parts
 
+MEAN_OVER = "mean over"  # begins the name of a mean over tasks, in the place of a task's
 ABOUT = {"about": Column.text("what the conclusion holds for", lacking="examples like these")}
 _SHOTS = {"shots": Column.whole("demonstrations of a prompt")}
 _TASK = {"task": Column.text("name of the task"), **_SHOTS}
@@ -134,7 +135,7 @@ def two_models(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison])
     rows: list[dict[str, object]] = []
     for mean in means:
         if mean.sentence:
-            names = {"task": f"mean over {len(mean.tasks)} tasks", "shots": mean.shots, "about": mean.about}
+            names = {"task": f"{MEAN_OVER} {len(mean.tasks)} tasks", "shots": mean.shots, "about": mean.about}
             names |= {"better": mean.models[0], "other": mean.models[1], "conclusion": mean.sentence}
             rows.append({name: mean.pairs[name].iloc[0] for name in INFERENCE} | names)
     for task in tasks:

@@ -16,12 +16,23 @@ FIGURE_SUFFIXES = ("pdf", "png", "csv")
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table: its file, and where it is a section of the report, its heading, text and most rows there."""
+    """A table: its file, and if it is a section of the report, what is shown there.
+
+    Attributes
+    ----------
+    title, text
+        The heading and the text above the table; without a heading, the report does not show it.
+    most_rows
+        The number of rows in the report, if not all are shown.
+    hidden
+        Columns that the report does not show.
+    """
 
     name: str
     title: str = ""
     text: str = ""
     most_rows: int | None = None
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,7 @@ MODELS = [
         "its 95 % interval and p-value, also adjusted for the number of tasks. The column about states what "
         "this holds for. Detectable: the smallest true difference that is found with a probability of 80 %. "
         "Needed: the number of examples that would find a difference of this size.",
+        hidden=("conclusion",),
     ),
     ShownTable(
         "models",

@@ -17,6 +17,7 @@ import pandas as pd
 from abovechance.chance.agreement import HELDOUT_BY_PROMPTS
 from abovechance.chance.conclusion import in_words, probability
 from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, verdict_counts
+from abovechance.compare.study import MEAN_OVER
 from abovechance.core.tables import columns_of, read_table
 from abovechance.shown import style
 from abovechance.shown.tables import readable
@@ -64,6 +65,7 @@ def render(
     verdicts: pd.DataFrame | None = None,
     heldout: pd.DataFrame | None = None,
     series: pd.DataFrame | None = None,
+    two_models: pd.DataFrame | None = None,
 ) -> str:
     """The report as HTML text.
 
@@ -77,6 +79,8 @@ def render(
         The tables ``verdicts`` and ``heldout_by_prompts``, of a study that has predictions.
     series
         The table ``series``, if there are any.
+    two_models
+        The table ``two_models``, if the study has several models.
     """
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
@@ -84,7 +88,11 @@ def render(
     template = environment.from_string(
         files("abovechance.shown").joinpath("report.html.jinja").read_text(encoding="utf-8")
     )
-    told = [[] if verdicts is None else in_words(verdicts), [] if series is None else series_lead(series)]
+    told = [
+        [] if verdicts is None else in_words(verdicts),
+        [] if two_models is None else two_models_lead(two_models),
+        [] if series is None else series_lead(series),
+    ]
     return template.render(
         study=study,
         question="How much do scores vary?" if verdicts is None else "Is the best score better than chance?",
@@ -96,6 +104,16 @@ def render(
         sections=sections,
         colours={word: colour for word, (colour, _) in style.CONCLUSIONS.items()},
     )
+
+
+def two_models_lead(table: pd.DataFrame) -> list[str]:
+    """The conclusions of the table ``two_models`` on the means over tasks, or on the only task."""
+    means = table[table["task"].str.startswith(MEAN_OVER)]
+    shown = means if len(means) else table.head(1) if len(table) == 1 else table.head(0)
+    return [
+        f"{row['better']} and {row['other']}, {row['shots']}-shot, {row['task']}: {row['conclusion']}"
+        for row in shown.to_dict("records")
+    ]
 
 
 def series_lead(series: pd.DataFrame) -> list[str]:
@@ -273,7 +291,8 @@ def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:
         if table.title and not (shown := read_table(path)).empty:
             most = table.most_rows or len(shown)
             more = f" The first {most} of {len(shown)}; all: tables/{table.name}.csv."
-            told = shown.head(most).dropna(axis="columns", how="all")  # such as deviations of one seed
+            # columns without values, such as deviations of one seed, say nothing
+            told = shown.head(most).dropna(axis="columns", how="all").drop(columns=[*table.hidden])
             text = table.text + more * (len(shown) > most)
             found.append(Section(table.title, text, told, columns_of(path)))
     return found
