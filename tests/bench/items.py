@@ -12,8 +12,9 @@ import pandas as pd
 from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
+from abovechance.core.estimates import ALPHA
 from abovechance.core.files import write_text
-from abovechance.items.adaptive import LEVEL, WAYS, Evaluation, replay
+from abovechance.items.adaptive import WAYS, begin, replay
 from abovechance.items.questions import better_of_two, better_than
 from abovechance.items.response_theory import Items, abilities, fit
 
@@ -85,7 +86,7 @@ def decisions(away: float, studies: int, known: bool) -> Iterator[dict[str, obje
         question = better_than(BASELINE, EXAMPLES)
         truth = question.answer(right.sum())
         for way in WAYS:
-            done = replay(Evaluation(question, EXAMPLES, believed, way, LEVEL, run), right)
+            done = replay(begin(question, EXAMPLES, believed, way, ALPHA, run), right)
             taken[way].append((len(done.seen), done.decision != truth, done.decision == "above"))
     for way, own in taken.items():
         examples, wrong, above = np.array(own, dtype=float).T
@@ -109,7 +110,7 @@ def comparisons(away: float, studies: int) -> Iterator[dict[str, object]]:
         right = (generator.random((2, EXAMPLES)) < items.probability(places)).astype(float)
         truth = better_of_two().answer(float((right[0] - right[1]).sum()))
         for way in WAYS:
-            done = replay(Evaluation(better_of_two(), EXAMPLES, items, way, LEVEL, run), *right)
+            done = replay(begin(better_of_two(), EXAMPLES, items, way, ALPHA, run), *right)
             taken[way].append((len(done.seen), done.decision != truth))
     for way, own in taken.items():
         examples, wrong = np.array(own, dtype=float).T

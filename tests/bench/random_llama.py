@@ -15,7 +15,8 @@ from pathlib import Path
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from abovechance.scoring.weights import Weights, default_device, load_tokenizer, quantize
+from abovechance.scoring.models import device_for
+from abovechance.scoring.weights import Weights, load_tokenizer, quantize
 
 
 def main() -> None:
@@ -36,7 +37,7 @@ def main() -> None:
     )
     torch.manual_seed(0)
     torch.set_default_dtype(torch.bfloat16)
-    with torch.device(default_device()):
+    with torch.device(device_for("bfloat16")):
         model = LlamaForCausalLM(config)
     whole = options.folder / "whole"
     model.save_pretrained(whole)

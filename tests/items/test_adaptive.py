@@ -9,7 +9,7 @@ import pytest
 from abovechance.chance.poisson_binomial import distribution
 from abovechance.core.errors import InputError
 from abovechance.items import outlook, replays as replays_of
-from abovechance.items.adaptive import WAYS, Evaluation, replay
+from abovechance.items.adaptive import WAYS, begin, replay
 from abovechance.items.matrices import Matrix
 from abovechance.items.questions import better_of_two, better_than
 from abovechance.items.replays import MAXIMUM, MODELS, STANDARD, replays
@@ -48,7 +48,7 @@ def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned)
             right[order[generator.permutation(30)[: total - 4]]] = 1
             right[generator.permutation(np.flatnonzero(right == 0))[:4]] = 1
             assert right.sum() == total
-            done = replay(Evaluation(better_than(0.4, count), count, items, way, alpha, run), right)
+            done = replay(begin(better_than(0.4, count), count, items, way, alpha, run), right)
             wrong[false] += done.decision == false
     for count_wrong in wrong.values():
         assert count_wrong / 150 <= alpha + 2.5 * np.sqrt(alpha * (1 - alpha) / 150)
@@ -70,7 +70,7 @@ def test_by_information_few_decisions_are_wrong_where_the_model_is_true(items):
     for run in range(100):
         ability = generator.normal(ability_of(items, 0.5), 0.5)
         right = (generator.random(count) < items.probability([[ability]])[0]).astype(float)
-        done = replay(Evaluation(better_than(0.5, count), count, items, "information", alpha, run), right)
+        done = replay(begin(better_than(0.5, count), count, items, "information", alpha, run), right)
         wrong += done.decision != ("above" if right.sum() > count / 2 else "not above")
         early += len(done.seen) < count / 2
     assert wrong / 100 <= alpha
@@ -90,7 +90,7 @@ def test_by_information_few_decisions_are_wrong_with_items_far_sharper_than_usua
     wrong = 0
     for run in range(40):
         right = (np.random.default_rng(run).random(150) < p).astype(float)
-        done = replay(Evaluation(question, 150, items, "information", seed=run), right)
+        done = replay(begin(question, 150, items, "information", seed=run), right)
         wrong += done.decision != question.answer(right.sum())
     assert wrong <= 4
 
@@ -104,7 +104,7 @@ def test_by_information_right_answers_that_are_rare_are_not_taken_for_normal():
     for run in range(1000):
         right = (generator.random(40) < p).astype(float)
         if right.sum() == 1:  # else no decision is wrong
-            done = replay(Evaluation(question, 40, items, "information", 0.001, run), right)
+            done = replay(begin(question, 40, items, "information", 0.001, run), right)
             wrong, runs = wrong + (done.decision != "above"), runs + 1
     assert runs > 10
     assert wrong <= 3
@@ -112,7 +112,7 @@ def test_by_information_right_answers_that_are_rare_are_not_taken_for_normal():
 
 def test_the_counts_by_which_abilities_are_judged_are_poisson_binomial():
     items = fitted(37, seed=3)
-    evaluation = Evaluation(better_of_two(), 37, items, "information")
+    evaluation = begin(better_of_two(), 37, items, "information")
     one, other = evaluation._abilities
     unseen = np.arange(37) % 3 > 0
     cells = np.array([5, 40, 90])
@@ -131,7 +131,7 @@ def test_the_counts_by_which_abilities_are_judged_are_poisson_binomial():
 
 def test_the_likelihood_between_abilities_is_no_more_than_its_bound():
     items = fitted(40, seed=6)
-    evaluation = Evaluation(better_than(0.5, 40), 40, items, "information", 1e-12)
+    evaluation = begin(better_than(0.5, 40), 40, items, "information", 1e-12)
     generator = np.random.default_rng(7)
     for _ in range(25):
         evaluation.tell(float(generator.random() < 0.7))
@@ -151,35 +151,33 @@ def test_answers_that_are_as_expected_are_no_evidence_of_more(count):
         never = of(np.zeros(count), np.full(count, difficulty))
         always = of(np.zeros(count), np.full(count, -difficulty))
         for seed in range(5):
-            asked = Evaluation(better_than(0.0, count), count, never, seed=seed)
+            asked = begin(better_than(0.0, count), count, never, seed=seed)
             assert replay(asked, np.zeros(count)).decision == "not above"
-            asked = Evaluation(better_than(1 - 1 / count, count), count, always, seed=seed)
+            asked = begin(better_than(1 - 1 / count, count), count, always, seed=seed)
             assert replay(asked, np.ones(count)).decision == "above"
 
 
 def test_what_is_far_from_the_baseline_takes_few_examples():
     items = fitted(200, seed=4)
     right = (np.random.default_rng(5).random(200) < items.probability([[2.5]])[0]).astype(float)
-    taken = {way: len(replay(Evaluation(better_than(0.3, 200), 200, items, way), right).seen) for way in WAYS}
+    taken = {way: len(replay(begin(better_than(0.3, 200), 200, items, way), right).seen) for way in WAYS}
     assert max(taken.values()) < 40
     assert taken["information"] < taken["random"]
     # the fitted model saves examples where answers are as it expects
     near = (np.random.default_rng(6).random((30, 200)) < items.probability([[0.5]])[0]).astype(float)
     means = {
-        way: np.mean(
-            [len(replay(Evaluation(better_than(0.4, 200), 200, items, way), one).seen) for one in near]
-        )
+        way: np.mean([len(replay(begin(better_than(0.4, 200), 200, items, way), one).seen) for one in near])
         for way in ("random", "assisted")
     }
     assert means["assisted"] < 0.95 * means["random"]
 
 
 def test_what_is_left_cannot_change_is_decided():
-    evaluation = Evaluation(better_than(0.9, 10), 10, way="random")
+    evaluation = begin(better_than(0.9, 10), 10, way="random")
     assert evaluation.decision is None
     evaluation.tell(0)  # then 10 of 10 is out of reach, and 9 of 10 is not above 0.9
     assert evaluation.decision == "not above"
-    evaluation = Evaluation(better_than(0.05, 10), 10, way="random", alpha=1e-9)
+    evaluation = begin(better_than(0.05, 10), 10, way="random", alpha=1e-9)
     evaluation.tell(1)
     assert evaluation.decision == "above"
     with pytest.raises(InputError, match="the question is decided: above"):
@@ -191,9 +189,9 @@ def test_all_examples_give_the_answer_of_all_examples(way):
     items, generator = fitted(20, seed=7), np.random.default_rng(8)
     for run in range(20):
         one, other = (generator.random((2, 20)) < 0.5).astype(float)
-        done = replay(Evaluation(better_than(0.5, 20), 20, items, way, 1e-12, run), one)
+        done = replay(begin(better_than(0.5, 20), 20, items, way, 1e-12, run), one)
         assert done.decision == ("above" if one.sum() > 10 else "not above")
-        done = replay(Evaluation(better_of_two(), 20, items, way, 1e-12, run), one, other)
+        done = replay(begin(better_of_two(), 20, items, way, 1e-12, run), one, other)
         away = one.sum() - other.sum()
         assert done.decision == ("first" if away > 0 else "second" if away < 0 else "equal")
         assert len(set(done.seen)) == len(done.seen)
@@ -207,9 +205,7 @@ def test_two_models_that_are_equal_are_seldom_told_apart(way):
         one = (generator.random(60) < 0.5).astype(float)
         other = np.zeros(60)
         other[generator.permutation(60)[: int(one.sum())]] = 1
-        wrong += (
-            replay(Evaluation(better_of_two(), 60, items, way, alpha, run), one, other).decision != "equal"
-        )
+        wrong += replay(begin(better_of_two(), 60, items, way, alpha, run), one, other).decision != "equal"
     assert wrong / 100 <= alpha + 2.5 * np.sqrt(alpha * (1 - alpha) / 100)
 
 
@@ -217,42 +213,42 @@ def test_a_model_that_knows_one_answer_alone_is_no_evidence():
     """Where every ability has a score above the baseline, no response has shown anything."""
     items = Items(np.full((30, 1), 0.01), np.full(30, -1.0), *[np.zeros((30, 1))] * 2, 0.0, 0, True)
     right = np.zeros(30)
-    done = replay(Evaluation(better_than(0.5, 30), 30, items, "information"), right)
+    done = replay(begin(better_than(0.5, 30), 30, items, "information"), right)
     assert done.decision == "not above"
 
 
 def test_what_is_decided_needs_no_example():
-    assert Evaluation(better_than(1.0, 5), 5, way="random").decision == "not above"
+    assert begin(better_than(1.0, 5), 5, way="random").decision == "not above"
 
 
 def test_what_is_refused():
     items = fitted(5)
     with pytest.raises(InputError, match=r"20.0 examples; right would be one or more"):
-        Evaluation(better_of_two(), 20.0, way="random")  # type: ignore[arg-type]
+        begin(better_of_two(), 20.0, way="random")  # type: ignore[arg-type]
     for wrong in ([], [np.zeros(4)], [np.zeros(6)], [np.zeros((5, 1))], [np.zeros(5)] * 2):
         with pytest.raises(InputError, match=r"right would be 1 of 5"):
-            replay(Evaluation(better_than(0.5, 5), 5, way="random"), *wrong)
+            replay(begin(better_than(0.5, 5), 5, way="random"), *wrong)
     with pytest.raises(InputError, match="right would be 0 or 1"):
-        Evaluation(better_than(0.5, 5), 5, way="random").tell([1])  # type: ignore[arg-type]
-    Evaluation(better_than(0.5, 5), 5, way="random").tell(np.array(1))  # type: ignore[arg-type]
+        begin(better_than(0.5, 5), 5, way="random").tell([1])  # type: ignore[arg-type]
+    begin(better_than(0.5, 5), 5, way="random").tell(np.array(1))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="10 examples; right would be 20"):
-        Evaluation(better_than(0.25, 20), 10, way="random")
+        begin(better_than(0.25, 20), 10, way="random")
     with pytest.raises(InputError, match="0 examples; right would be one or more"):
-        Evaluation(better_of_two(), 0, way="random")
+        begin(better_of_two(), 0, way="random")
     broken = Items(items.discrimination * np.nan, *[items.difficulty] * 3, 0.0, 0, True)
     with pytest.raises(InputError, match="parameters that are no numbers"):
-        Evaluation(better_than(0.5, 5), 5, broken)
+        begin(better_than(0.5, 5), 5, broken)
     with pytest.raises(InputError, match="right would be one of random, assisted, information"):
-        Evaluation(better_than(0.5, 5), 5, items, "best")
+        begin(better_than(0.5, 5), 5, items, "best")
     with pytest.raises(InputError, match="'assisted' needs a fitted model"):
-        Evaluation(better_than(0.5, 5), 5)
+        begin(better_than(0.5, 5), 5)
     with pytest.raises(InputError, match="has 5 items and 1 dimensions; right would be 6 and 1"):
-        Evaluation(better_than(0.5, 6), 6, items)
+        begin(better_than(0.5, 6), 6, items)
     with pytest.raises(InputError, match="alpha 1; right would be in"):
-        Evaluation(better_than(0.5, 5), 5, items, alpha=1)
+        begin(better_than(0.5, 5), 5, items, alpha=1)
     with pytest.raises(InputError, match="baseline 1.5, 5 examples"):
         better_than(1.5, 5)
-    evaluation = Evaluation(better_of_two(), 5, items)
+    evaluation = begin(better_of_two(), 5, items)
     for answers in ((1,), (1, 0.5), (1, 0, 1)):
         with pytest.raises(InputError, match="right would be 0 or 1, one for each model"):
             evaluation.tell(*answers)

@@ -17,6 +17,7 @@ probability of at most alpha however often it is looked at (Ville, 1939). Three 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Literal
 
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
 from abovechance.items.outlook import Ability, NoModel, Outlook, thin
@@ -32,19 +33,12 @@ from abovechance.items.questions import Question
 from abovechance.items.response_theory import Items
 
 Way = Literal["random", "assisted", "information"]
-WAYS: tuple[Way, ...] = ("random", "assisted", "information")
 BETS = np.linspace(0.05, 0.95, 19)  # shares of the highest bet, which are all made at once
 ROUNDING = 1e-9  # of an example; a bet on less is one on rounding
 
 
-class Evaluation:
-    """One evaluation: which example is next, and what its answer decides.
-
-    Examples
-    --------
-    >>> evaluation = Evaluation(better_than(0.25, 100), 100, way="random")
-    >>> while evaluation.decision is None:
-    ...     evaluation.tell(ask(evaluation.next()))
+class Evaluation(ABC):
+    """One evaluation: which example is next, and what its answer decides. ``begin`` makes one.
 
     Attributes
     ----------
@@ -54,66 +48,17 @@ class Evaluation:
         The places of the examples so far, in their order.
     """
 
-    def __init__(
-        self,
-        question: Question,
-        examples: int,
-        items: Items | None = None,
-        way: Way = "assisted",
-        alpha: float = ALPHA,
-        seed: int = 0,
-    ) -> None:
-        """Begin.
-
-        Parameters
-        ----------
-        examples
-            How many there are.
-        items
-            The fitted model of these examples, of one dimension, by other rows; for ``random`` none.
-        alpha
-            The most that a wrong decision may be probable; by ``information`` it is no more where the fitted
-            model is right, and else may be far more.
-
-        Raises
-        ------
-        InputError
-            If the way needs a model, or the model is of other examples or of several dimensions.
-        """
-        if way not in WAYS:
-            raise InputError(f"the way '{way}'; right would be one of {', '.join(WAYS)}")
-        if not 0 < alpha < 1:
-            raise InputError(f"alpha {alpha:g}; right would be in (0, 1)")
-        if way != "random" and items is None:
-            raise InputError(f"the way '{way}' needs a fitted model; right would be `items`")
-        whole = isinstance(examples, int | np.integer) and examples >= 1
-        if not whole or question.examples not in (None, examples):
-            raise InputError(f"{examples} examples; right would be {question.examples or 'one or more'}")
-        if items is not None and not np.isfinite([*items.discrimination.ravel(), *items.difficulty]).all():
-            raise InputError("the model has parameters that are no numbers")
-        if items is not None and (items.dimensions != 1 or len(items.difficulty) != examples):
-            raise InputError(
-                f"the model has {len(items.difficulty)} items and {items.dimensions} dimensions; right would "
-                f"be {examples} and 1"
-            )
-        self.question, self.way = question, way
-        self.decision: str | None
+    def __init__(self, question: Question, examples: int, error: float) -> None:
+        self.question = question
         self.seen: list[int] = []
-        # by information, half of the error is left for what the examples that are left turn out to be
-        self._error = question.error(alpha) / (2 if way == "information" else 1)
-        self._limit = -np.log(self._error)
-        self._generator = np.random.default_rng(seed)
+        self._limit = -np.log(error)
         self._scores = np.full(examples, np.nan)
-        self._abilities = (
-            [] if items is None or way == "random" else [Ability(items) for _ in range(question.models)]
-        )
-        self._capital = np.zeros((2, len(BETS)))  # logarithms, for above and below
-        self._asked: int | None = None
-        self.decision = self._decided()
+        self._next: int | None = None
+        self.decision: str | None = None
 
     @property
     def examples(self) -> int:
-        """How many there are."""
+        """The number of examples."""
         return len(self._scores)
 
     def next(self) -> int:
@@ -126,43 +71,67 @@ class Evaluation:
         """
         if self.decision is not None:
             raise InputError(f"the question is decided: {self.decision}")
-        if self._asked is None:
-            unseen = np.flatnonzero(np.isnan(self._scores))
-            if self.way == "information":
-                self._asked = int(unseen[np.argmax(self._information(unseen))])
-            else:
-                self._asked = int(self._generator.choice(unseen))
-        return self._asked
+        if self._next is None:
+            self._next = self._choose(np.flatnonzero(np.isnan(self._scores)))
+        return self._next
 
     def tell(self, *right: float) -> None:
-        """Whether the example that was asked is right; of a comparison, by the first and by the second."""
+        """Whether the next example is right; of a comparison, by the first and by the second model."""
         place = self.next()
         if len(right) != self.question.models or not all(
             np.ndim(one) == 0 and one in (0, 1) for one in right
         ):
             raise InputError(f"the answers {right}; right would be 0 or 1, one for each model")
         score = right[0] - (right[1] if len(right) > 1 else 0)
-        if self.way != "information":
-            self._bet(place, score)
+        self._observe(place, score, right)
         self._scores[place] = score
         self.seen.append(place)
-        self._asked = None
-        for ability, own in zip(self._abilities, right, strict=False):
-            ability.tell(place, own)
-        self.decision = self._decided()
+        self._next = None
+        self.decide()
+
+    def decide(self) -> None:
+        """Take the decision if it can be taken: by the remaining examples, or by the evidence so far."""
+        question = self.question
+        above, below, neither = question.names
+        left = int(np.isnan(self._scores).sum())
+        total = float(np.nansum(self._scores))
+        if total + left * question.low > question.most:
+            self.decision = above
+        elif total + left * question.high < question.least:
+            self.decision = below
+        else:
+            self.decision = self._by_evidence() if left else neither
+
+    @abstractmethod
+    def _choose(self, unseen: Ints) -> int:
+        """The place of one of the unseen examples."""
+
+    @abstractmethod
+    def _observe(self, place: int, score: float, right: Sequence[float]) -> None:
+        """Take an answer into account; the scores do not have it yet."""
+
+    @abstractmethod
+    def _by_evidence(self) -> str | None:
+        """The decision that the answers so far allow."""
+
+
+class RandomEvaluation(Evaluation):
+    """Examples in random order, with bets on the mean of all of them."""
+
+    def __init__(self, question: Question, examples: int, error: float, seed: int) -> None:
+        super().__init__(question, examples, error)
+        self._generator = np.random.default_rng(seed)
+        self._capital = np.zeros((2, len(BETS)))  # logarithms, for above and below
+
+    def _choose(self, unseen: Ints) -> int:
+        return int(self._generator.choice(unseen))
 
     def _expected(self) -> Floats:
         """(examples,) what is expected of each example's score."""
-        if not self._abilities:
-            return np.zeros(len(self._scores))
-        means = [ability.expected for ability in self._abilities]
-        return means[0] - means[1] if len(means) > 1 else means[0]
+        return np.zeros(len(self._scores))
 
-    def _information(self, unseen: np.ndarray) -> Floats:
-        return np.sum([ability.information[unseen] for ability in self._abilities], axis=0)
-
-    def _bet(self, place: int, score: float) -> None:
-        """What the bets on the sum are worth after one more example."""
+    def _observe(self, place: int, score: float, right: Sequence[float]) -> None:  # noqa: ARG002
+        """Settle the bets on the sum with one more example."""
         question, expected = self.question, self._expected()
         unseen = np.isnan(self._scores)
         left, own = unseen.sum(), expected[unseen]
@@ -175,29 +144,54 @@ class Evaluation:
             (question.least - value, most - question.least),
         ]
         for number, (gain, loss) in enumerate(gains):  # of a bet of 1, and the most that it can lose
-            if loss > ROUNDING * left:  # else what is left decides it
+            if loss > ROUNDING * left:  # else the remaining examples decide it
                 self._capital[number] += np.log1p(BETS * gain / loss)
 
-    def _decided(self) -> str | None:
-        question = self.question
-        above, below, neither = question.names
-        left = int(np.isnan(self._scores).sum())
-        total = float(np.nansum(self._scores))
-        if total + left * question.low > question.most:
-            return above
-        if total + left * question.high < question.least:
-            return below
-        if not left:
-            return neither
-        if self.way == "information":
-            return self._foreseen()
+    def _by_evidence(self) -> str | None:
         evidence = logsumexp(self._capital, axis=1) - np.log(len(BETS))
-        for name, own in zip((above, below), evidence, strict=True):
+        for name, own in zip(self.question.names[:2], evidence, strict=True):
             if own >= self._limit:
                 return name
         return None
 
-    def _foreseen(self) -> str | None:
+
+class AssistedEvaluation(RandomEvaluation):
+    """Examples in random order, with bets on how far a fitted model is off."""
+
+    def __init__(
+        self, question: Question, examples: int, error: float, seed: int, abilities: Sequence[Ability]
+    ) -> None:
+        super().__init__(question, examples, error, seed)
+        self._abilities = abilities
+
+    def _expected(self) -> Floats:
+        means = [ability.expected for ability in self._abilities]
+        return means[0] - means[1] if len(means) > 1 else means[0]
+
+    def _observe(self, place: int, score: float, right: Sequence[float]) -> None:
+        super()._observe(place, score, right)
+        for ability, own in zip(self._abilities, right, strict=True):
+            ability.tell(place, own)
+
+
+class InformationEvaluation(Evaluation):
+    """The example with the most Fisher information next, with likelihood ratios of a fitted model."""
+
+    def __init__(self, question: Question, examples: int, error: float, abilities: Sequence[Ability]) -> None:
+        # half of the error is left for what the remaining examples turn out to be
+        super().__init__(question, examples, error / 2)
+        self._error = error / 2
+        self._abilities = abilities
+
+    def _choose(self, unseen: Ints) -> int:
+        information = np.sum([ability.information[unseen] for ability in self._abilities], axis=0)
+        return int(unseen[np.argmax(information)])
+
+    def _observe(self, place: int, score: float, right: Sequence[float]) -> None:  # noqa: ARG002
+        for ability, own in zip(self._abilities, right, strict=True):
+            ability.tell(place, own)
+
+    def _by_evidence(self) -> str | None:
         """What all abilities that are possible say of the sum over all examples, if they say the same.
 
         Where all others would say so too, no response has shown anything.
@@ -217,6 +211,77 @@ class Evaluation:
             if seems[place] and not anyway[place] and outlook.is_sure(place == 0, rows, columns, least):
                 return name
         return None
+
+
+WAYS: tuple[Way, ...] = ("random", "assisted", "information")
+
+
+def begin(
+    question: Question,
+    examples: int,
+    items: Items | None = None,
+    way: Way = "assisted",
+    alpha: float = ALPHA,
+    seed: int = 0,
+) -> Evaluation:
+    """Begin an evaluation.
+
+    Examples
+    --------
+    >>> evaluation = begin(better_than(0.25, 100), 100, way="random")
+    >>> while evaluation.decision is None:
+    ...     evaluation.tell(ask(evaluation.next()))
+
+    Parameters
+    ----------
+    examples
+        How many there are.
+    items
+        The fitted model of these examples, of one dimension, by other rows; for ``random`` none.
+    way
+        How the next example is chosen.
+    alpha
+        The most that a wrong decision may be probable; by ``information`` it is no more where the fitted
+        model is right, and else may be far more.
+
+    Raises
+    ------
+    InputError
+        If the way needs a model, or the model is of other examples or of several dimensions.
+    """
+    if way not in WAYS:
+        raise InputError(f"the way '{way}'; right would be one of {', '.join(WAYS)}")
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha {alpha:g}; right would be in (0, 1)")
+    whole = isinstance(examples, int | np.integer) and examples >= 1
+    if not whole or question.examples not in (None, examples):
+        raise InputError(f"{examples} examples; right would be {question.examples or 'one or more'}")
+    _check_items(items, examples, way)
+    error = question.error(alpha)
+    abilities = [] if items is None else [Ability(items) for _ in range(question.models)]
+    if way == "random":
+        evaluation: Evaluation = RandomEvaluation(question, examples, error, seed)
+    elif way == "assisted":
+        evaluation = AssistedEvaluation(question, examples, error, seed, abilities)
+    else:
+        evaluation = InformationEvaluation(question, examples, error, abilities)
+    evaluation.decide()
+    return evaluation
+
+
+def _check_items(items: Items | None, examples: int, way: Way) -> None:
+    """Raise InputError unless a way has the fitted model that it needs."""
+    if items is None:
+        if way != "random":
+            raise InputError(f"the way '{way}' needs a fitted model; right would be `items`")
+        return
+    if not np.isfinite([*items.discrimination.ravel(), *items.difficulty]).all():
+        raise InputError("the model has parameters that are no numbers")
+    if items.dimensions != 1 or len(items.difficulty) != examples:
+        raise InputError(
+            f"the model has {len(items.difficulty)} items and {items.dimensions} dimensions; right would "
+            f"be {examples} and 1"
+        )
 
 
 def replay(evaluation: Evaluation, *responses: ArrayLike) -> Evaluation:

@@ -16,7 +16,7 @@ from abovechance.chance.baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.estimates import ALPHA
-from abovechance.items.adaptive import WAYS, Evaluation, replay
+from abovechance.items.adaptive import WAYS, begin, replay
 from abovechance.items.matrices import Matrix
 from abovechance.items.questions import Question, better_of_two, better_than
 from abovechance.items.response_theory import Items, fit
@@ -179,5 +179,5 @@ class _Trained(NamedTuple):
         truth = question.answer(float(sum(own[0] - own[1])) if len(own) > 1 else float(own[0].sum()))
         items = self.items.only(there[self.known])
         for way in WAYS:
-            done = replay(Evaluation(question, int(there.sum()), items, way, alpha, seed), *own)
+            done = replay(begin(question, int(there.sum()), items, way, alpha, seed), *own)
             yield Replay(name, way, len(done.seen), int(there.sum()), done.decision != truth)
