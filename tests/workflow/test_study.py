@@ -98,12 +98,12 @@ def planned(said: str) -> dict[str, int]:
 
 def test_every_file_of_the_design_is_there(finished):
     names = ["verdicts.csv", "report.html", "config.yaml"]
-    by_model = ["predictions", "accuracy", "answers", "randomization", "heldout/outcomes", "heldout/guessers"]
+    by_model = ["predictions", "accuracy", "randomization", "heldout/outcomes", "heldout/guessers"]
     names += [f"{name}/{model}.parquet" for name in by_model for model in STUDY["models"]]
     tables = ["verdicts", "verdict_counts", "heldout_by_prompts", "heldout_by_model", "heldout_by_task"]
-    tables += ["models", "model_ranks", "model_pairs"]
+    tables += ["models", "model_ranks", "model_pairs", "two_models"]
     figures = ["spread", "agreement", "expected_maximum_SmolLM2", "expected_maximum_SmolLM2-NF4"]
-    names += [f"tables/{name}.{suffix}" for name in tables for suffix in ("csv", "md", "tex")]
+    names += [f"tables/{name}.{suffix}" for name in tables for suffix in ("parquet", "csv", "md", "tex")]
     names += [f"figures/{name}.{suffix}" for name in figures for suffix in ("pdf", "png", "csv")]
     assert [name for name in names if not (finished / name).stat().st_size] == []
     for schema in (TASKS, EVALUATION_SETS, PROMPTS, SCORES):
