@@ -456,3 +456,20 @@ def test_all_tables_have_the_same_sign_if_prompts_have_different_examples(tmp_pa
     ]
     assert comparison["difference"] == pytest.approx(comparison["first"] - comparison["second"])
     assert found["headline"]["difference"] > 0
+
+
+def test_what_is_not_known_is_null_in_json(tmp_path):
+    lines = [
+        f"{model},{model}{prompt},{e},{int(model == 'a')}"
+        for model in "ab"
+        for prompt in (1, 2)
+        for e in (1, 2, 3)
+    ]
+    (tmp_path / "x.csv").write_text("\n".join(["model,prompt,example,correct", *lines]) + "\n")
+
+    def no_number(name: str) -> None:
+        raise AssertionError(name)
+
+    (found,) = json.loads(run(str(tmp_path / "x.csv"), "--json"), parse_constant=no_number)
+    assert found["headline"]["difference"] == 1
+    assert found["headline"]["low"] is None

@@ -159,8 +159,8 @@ def _as_object(result: TaskComparison | MeanComparison) -> dict[str, Any]:
         elif field.name not in ("sample", "headline", "holm", "bh"):
             found[field.name] = value
     if isinstance(result, TwoModelComparison):
-        found["headline"] = {"about": result.about, **inference(result.headline)}
-        found["headline"] |= {"holm": result.holm, "bh": result.bh}
+        headline = inference(result.headline) | {"holm": result.holm, "bh": result.bh}
+        (found["headline"],) = as_rows(pd.DataFrame([{"about": result.about} | headline]))
     return found
 
 
