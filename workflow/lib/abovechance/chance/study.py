@@ -34,9 +34,8 @@ RANDOMIZED = {
     ),
     "macro_f1_tail": Column.tail("p-value of the randomization test for best_macro_f1"),
     "best_lower_bound": Column.number(
-        "lower 95 % confidence bound of the best prompt's accuracy, corrected for its selection; missing "
-        "with fewer than "
-        "ten clusters of examples"
+        "lower 95 % confidence bound of the best prompt's accuracy, corrected for its selection; missing if "
+        "clusters of examples are fewer than ten, or very unequal"
     ),
     "effective_prompts": Column.number(
         "number of independent guessers for which the maximum tail equals the randomization p-value; "
