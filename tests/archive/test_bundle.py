@@ -300,11 +300,32 @@ def test_a_second_file_holds_scores_alone_and_none_that_the_first_one_has(tmp_pa
     held = ["results/report.html", "results/scores/a.parquet", "results/scores/b.parquet"]
     write(dict.fromkeys(held, b"x"), tmp_path / "a-scores.zip")
     listed = manifest({"a-scores.zip": sha256(tmp_path / "a-scores.zip")}).encode()
-    own = {BESIDE: listed, "results/report.html": b"forged", "results/scores/a.parquet": b"x"}
+    own = {BESIDE: listed, "results/report.html": b"forged", "results/scores/a.parquet": b"y"}
     write(own, tmp_path / "a.zip")
-    assert verify(tmp_path / "a.zip") == [
-        Problem(name, "in a-scores.zip, and no scores") for name in held[:2]
-    ]
+    what = "in a-scores.zip, and no scores, or others than here"
+    assert verify(tmp_path / "a.zip") == [Problem(name, what) for name in held[:2]]
+
+
+def test_an_archive_that_was_unpacked_with_its_scores_is_whole(tmp_path, monkeypatch):
+    write({"results/scores/a.parquet": b"x"}, tmp_path / "a-scores.zip", MANIFEST_OF_SCORES)
+    listed = manifest({"a-scores.zip": sha256(tmp_path / "a-scores.zip")}).encode()
+    write({BESIDE: listed, "README.md": b""}, tmp_path / "a.zip")
+    for name in ("a.zip", "a-scores.zip"):
+        shutil.unpack_archive(tmp_path / name, tmp_path / "a")
+    monkeypatch.chdir(tmp_path / "a")
+    for path in (tmp_path / "a.zip", tmp_path / "a", Path()):
+        assert (verify(path), lacking(path)) == ([], [])
+    (tmp_path / "a" / "results" / "scores" / "a.parquet").write_bytes(b"y")
+    assert {problem.file for problem in verify(tmp_path / "a")} == {"results/scores/a.parquet"}
+
+
+def test_a_second_file_is_checked_inside(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a-scores.zip", "w") as file:
+        file.writestr("results/scores/x", b"x")
+        file.writestr(MANIFEST_OF_SCORES, manifest({"results/scores/x": "0" * 64}))
+    listed = manifest({"a-scores.zip": sha256(tmp_path / "a-scores.zip")}).encode()
+    write({BESIDE: listed}, tmp_path / "a.zip")
+    assert verify(tmp_path / "a.zip") == [Problem("results/scores/x", "changed")]
 
 
 def test_what_is_no_file_in_a_zip_file_is_told(tmp_path):

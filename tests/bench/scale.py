@@ -191,6 +191,7 @@ def multiply(finished: Path, folder: Path, study: dict[str, Any]) -> None:
             table = pq.read_table(finished / name / f"{source}.parquet")
             place = table.schema.get_field_index("model")
             table = table.set_column(place, "model", pa.array([model] * len(table)))
+            table = table.replace_schema_metadata(None)
             (results / name).mkdir(parents=True, exist_ok=True)
             pq.write_table(table, results / name / f"{model}.parquet")
         for pattern in COPIED:

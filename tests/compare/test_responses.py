@@ -471,5 +471,15 @@ def test_what_is_not_known_is_null_in_json(tmp_path):
         raise AssertionError(name)
 
     (found,) = json.loads(run(str(tmp_path / "x.csv"), "--json"), parse_constant=no_number)
-    assert found["headline"]["difference"] == 1
     assert found["headline"]["low"] is None
+    # of a difference that never varies, by exchanging the models
+    assert found["headline"]["p"] == found["pairs"][0]["p"] == pytest.approx(2 / 2**3)
+
+
+def test_an_interval_of_accuracies_ends_at_100_points(tmp_path):
+    generator = np.random.default_rng(1)
+    rows = [f"a,p{p},{e},{int(generator.random() < 0.9 - 0.5 * p)}" for p in (0, 1) for e in range(20)]
+    rows += [f"b,q,{e},{int(generator.random() < 0.5)}" for e in range(20)]
+    (tmp_path / "x.csv").write_text("\n".join(["model,prompt,example,correct", *rows]) + "\n")
+    (found,) = json.loads(run(str(tmp_path / "x.csv"), "--json"))
+    assert (found["headline"]["low"], found["headline"]["high"]) == (-1, 1)

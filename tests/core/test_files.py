@@ -177,11 +177,13 @@ def test_a_table_in_which_a_bit_has_changed_is_not_read_as_another(tmp_path):
     schema.write(pd.DataFrame(rows), path, {"revision": "abc"})
     content, table, facts = path.read_bytes(), read_table(path), read_made_from(path)
     refused = 0
-    for place, bit in zip(range(len(content)), cycle(range(8))):
+    places = [*zip(range(len(content)), cycle(range(8)), strict=False)]
+    places += [(place, bit) for place in range(len(content) - 1500, len(content)) for bit in range(8)]
+    for place, bit in places:
         path.write_bytes(content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :])
         try:
             assert read_made_from(path) == facts
             pd.testing.assert_frame_equal(read_table(path), table)
         except InputError:
             refused += 1
-    assert refused > 0.75 * len(content)  # the others are in what nothing reads, such as statistics
+    assert refused > 0.6 * len(places)  # the others are in what nothing reads, such as statistics

@@ -53,6 +53,16 @@ CASES = {
         ),
         "its replacements can make a text more than 1,000 times as long",
     ),
+    "tokenizer that puts texts between letters": (
+        lambda folder: rewrite_tokenizer(
+            folder,
+            normalizer={
+                "type": "Sequence",
+                "normalizers": [{"type": "Replace", "pattern": {"Regex": ""}, "content": "b"}] * 18,
+            },
+        ),
+        "its replacements can make a text more than 1,000 times as long",
+    ),
     "panicking tokenizer": (
         lambda folder: rewrite_tokenizer(
             folder,

@@ -122,6 +122,23 @@ def verify(path: Path) -> list[Problem]:
     InputError
         If it is no archive, or so damaged that its list of files cannot be read.
     """
+    problems = _problems(path)
+    for companion, value in companions(path).items():
+        if companion.is_file():
+            if sha256(companion) != value:
+                problems.append(Problem(companion.name, "changed"))
+            problems += _problems(companion)
+            with opened(path) as archive, opened(companion) as scores:
+                others = [name for name in {*scores.names()} - {*MANIFESTS} if not name.startswith(SCORES)]
+                both = {*archive.names()} & {*scores.names()} - {*MANIFESTS}
+                others += [name for name in both if archive.sha256(name) != scores.sha256(name)]
+            what = f"in {companion.name}, and no scores, or others than here"
+            problems += [Problem(name, what) for name in sorted({*others})]
+    return problems
+
+
+def _problems(path: Path) -> list[Problem]:
+    """What of one archive is not as it was written."""
     with opened(path) as archive:
         listed = _listed(archive)
         names = archive.names()
@@ -137,14 +154,6 @@ def verify(path: Path) -> list[Problem]:
             for name in sorted(found & {*listed} - {*unread})
             if archive.sha256(name) != listed[name]
         ]
-    for companion, value in companions(path).items():
-        if companion.is_file():
-            if sha256(companion) != value:
-                problems.append(Problem(companion.name, "changed"))
-            with opened(companion) as scores:
-                held = {*scores.names()} - {*MANIFESTS}
-                others = [name for name in held if name in found or not name.startswith(SCORES)]
-            problems += [Problem(name, f"in {companion.name}, and no scores") for name in sorted(others)]
     return problems
 
 
@@ -169,7 +178,7 @@ def companions(path: Path) -> dict[Path, str]:
     for name in hashes:
         if "/" in name or not is_portable(name):
             raise InputError(f"{BESIDE}: lists '{printable(name)[:80]}'; expected the name of an archive")
-    return {path.parent / name: value for name, value in hashes.items()}
+    return {path.resolve().parent / name: value for name, value in hashes.items()}
 
 
 def lacking(path: Path) -> list[str]:

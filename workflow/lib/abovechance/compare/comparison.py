@@ -21,9 +21,10 @@ from abovechance.compare.components import COMPONENTS, variance_components
 from abovechance.compare.prompts import TRUSTED_PROMPTS, over_prompts
 from abovechance.compare.responses import TRAININGS, Responses
 from abovechance.compare.seeds import over_seeds
-from abovechance.compare.two_models import POWER, Comparison, compare
+from abovechance.compare.two_models import POWER, Comparison, compare, exchanged
 from abovechance.core.columns import Column
 from abovechance.core.estimates import CONFIDENCE, Estimate
+from abovechance.core.resampling import cluster_sums
 
 ENOUGH = 20  # examples that all prompts have, for components of variance
 LIKE_THESE = "for prompts and examples like these"
@@ -201,14 +202,20 @@ def sample_of(responses: Responses) -> many.Sample:
 
 def headline_of(responses: Responses, confidence: float = CONFIDENCE) -> Estimate:
     """The first of two models less the second, by the inference that ``generalizes`` names."""
-    first, second = responses.by_seed
+    scores, (first, second) = responses.by_example, responses.by_seed
     if responses.several_seeds:
-        return over_seeds(first, second, responses.clusters, confidence).difference
-    if len(responses.prompts) > 1:
+        found = over_seeds(first, second, responses.clusters, confidence).difference
+    elif len(responses.prompts) > 1:
         over = over_prompts(responses.scores[0], responses.scores[1], responses.clusters, confidence)
-        return over.population if generalizes(responses) == LIKE_THESE else over.mean
-    scores = responses.by_example
-    return compare(scores[0], scores[1], responses.clusters, confidence).difference
+        found = over.population if generalizes(responses) == LIKE_THESE else over.mean
+    else:
+        found = compare(scores[0], scores[1], responses.clusters, confidence).difference
+    if np.isnan(found.p):  # nothing varies
+        sums, _ = cluster_sums(scores[0] - scores[1], responses.clusters)
+        found = found._replace(p=exchanged(sums), method="exchange")
+    if np.nanmin(responses.scores) >= 0 and np.nanmax(responses.scores) <= 1:
+        found = found._replace(low=max(found.low, -1.0), high=min(found.high, 1.0))
+    return found
 
 
 def _on_task(

@@ -103,6 +103,8 @@ class Sample:
         not known.
     examples
         A number that tasks with the same examples share; 0 if no other task has them.
+    trainings
+        Whether the first variance of each difference is over trainings, which are the same in all tasks.
     """
 
     scores: Floats
@@ -110,6 +112,7 @@ class Sample:
     differences: Mapping[tuple[int, int], Difference]
     contributions: Floats
     examples: int = 0
+    trainings: bool = False
 
     def difference(self, first: int, second: int) -> Difference:
         """The difference of two models, by their places."""
@@ -126,6 +129,7 @@ class Sample:
             {(one, two): self.difference(places[one], places[two]) for one, two in pairs},
             self.contributions[[*places]],
             self.examples,
+            self.trainings,
         )
 
 
@@ -284,7 +288,7 @@ def trained(
         return Difference(value, value, spread, p)
 
     differences = _of_pairs(compared, len(given))
-    return Sample(alone.scores, drawn, differences, alone.contributions, examples)
+    return Sample(alone.scores, drawn, differences, alone.contributions, examples, trainings=True)
 
 
 def flips(
@@ -376,17 +380,17 @@ def together(tasks: Sequence[Sample]) -> Sample:
         own, key = task.contributions / len(tasks), task.examples or -number
         by_examples[key] = by_examples.get(key, np.zeros_like(own)) + own
     contributions = np.concatenate([*by_examples.values()], axis=1)
+    alike = len(by_examples) < len(tasks)
 
     def compared(one: int, two: int) -> Difference:
         spreads = [task.difference(one, two).spread for task in tasks]
         squares = [spread.standard_error**2 for spread in spreads]
-        freedom = satterthwaite(squares, [max(spread.freedom, 1e-9) for spread in spreads])
         # how tasks vary together is known from their draws; how much each varies, from its spread
         drawn = sum(float((task.draws[:, one] - task.draws[:, two]).var(ddof=1)) for task in tasks)
         variance = float((draws[:, one] - draws[:, two]).var(ddof=1))
         variance *= sum(squares) / drawn if drawn else 1.0
         value = float(scores[one] - scores[two])
-        spread = Spread((variance,), (freedom or min(spread.freedom for spread in spreads),))
+        spread = _spread_over_tasks(spreads, variance, alike, any(task.trainings for task in tasks))
         if variance <= (1e-12 * np.abs(scores).max()) ** 2:  # nothing varies
             return Difference(
                 value, value, Spread((0.0,), (1.0,)), exchanged(contributions[one] - contributions[two])
@@ -394,6 +398,35 @@ def together(tasks: Sequence[Sample]) -> Sample:
         return Difference(value, value, spread, spread.p(value))
 
     return Sample(scores, draws, _of_pairs(compared, models), contributions)
+
+
+def _spread_over_tasks(spreads: Sequence[Spread], variance: float, alike: bool, trainings: bool) -> Spread:
+    """The variance of a mean over tasks, with the degrees of freedom of what varies.
+
+    Parameters
+    ----------
+    spreads
+        Of the tasks: the last variance is over examples, and the first of two over trainings or prompts.
+    variance
+        Of the mean.
+    alike
+        Whether tasks have the same examples. Then, together they have no more degrees of freedom than one.
+    trainings
+        Whether tasks have the same trainings.
+    """
+
+    def freedom(place: int, shared: bool) -> float:
+        own = [spread for spread in spreads if place < 0 or len(spread.variances) > 1]
+        freedoms = [max(spread.freedoms[place], 1e-9) for spread in own]
+        total = satterthwaite([spread.variances[place] for spread in own], freedoms)
+        return min(freedoms) if shared or not total else total
+
+    over_examples = min(sum(spread.variances[-1] for spread in spreads) / len(spreads) ** 2, variance)
+    if all(len(spread.variances) == 1 for spread in spreads):
+        return Spread((variance,), (freedom(-1, alike),))
+    return Spread(
+        (variance - over_examples, over_examples), (freedom(0, alike or trainings), freedom(-1, alike))
+    )
 
 
 def pairs(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
@@ -455,8 +488,9 @@ def ranks(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -
         apart (Mogstad, Romano, Shaikh and Wilhelm, 2024).
     """
     table = pairs(drawn, names, confidence)
-    # by more than rounding; where nothing varies, by the exact test
-    sure = np.where(table["low"].isna(), table["holm"] <= 1 - confidence, table["low"] > 1e-12)
+    # by more than rounding; of one pair, or where nothing varies, by the test
+    by_test = table["low"].isna() | (len(table) == 1)
+    sure = np.where(by_test, table["holm"] <= 1 - confidence, table["low"] > 1e-12)
     apart = table[sure]
     order = np.argsort(-drawn.scores, kind="stable")
     best = drawn.draws == drawn.draws.max(axis=1, keepdims=True)

@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import fdtri
 
 from abovechance.compare.two_models import largest
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import (
+    ALPHA,
     CONFIDENCE,
     Estimate,
     Spread,
@@ -101,7 +103,8 @@ def seeds_spread(
         As in ``over_seeds``.
     elsewhere
         The variance of one training's score over seeds in all models that are compared, with its degrees of
-        freedom. It has more of them than the variance of two models, and is used unless that is larger.
+        freedom. It has more of them than the variance of two models, and is used unless that is significantly
+        larger.
     """
     parts = [_left(one, clusters) for one in (first, second)]
     by_example = first.mean(axis=0) - second.mean(axis=0)
@@ -119,8 +122,11 @@ def seeds_spread(
         fewest = [len(left) - 1 for left in several]
         variance, degrees = sum(own), max(satterthwaite(own, fewest), min(fewest))
     if elsewhere is not None:
-        variance = max(variance, elsewhere[0] * (1 / len(first) + 1 / len(second)))
-        degrees = elsewhere[1]
+        pooled = elsewhere[0] * (1 / len(first) + 1 / len(second))
+        if pooled and variance / pooled > fdtri(degrees, elsewhere[1], 1 - ALPHA):
+            # these two vary more than all models do
+            return Spread((variance, over_examples), (degrees, max(freedom, 1)), overlap)
+        variance, degrees = max(variance, pooled), elsewhere[1]
     return Spread((variance, over_examples), (degrees, max(freedom, 1)), overlap)
 
 

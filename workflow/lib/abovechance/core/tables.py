@@ -138,9 +138,18 @@ def _texts(metadata: Mapping[bytes, bytes] | None) -> list[tuple[bytes, bytes]]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[pq.ParquetFile]:
-    """A Parquet file that is as it was written; files of other programs have no checksum."""
+    """A Parquet file that is as it was written; files of pandas have no facts and no checksum."""
     with reading(path), pq.ParquetFile(path) as file:
-        stored = (file.metadata.metadata or {}).get(CHECKSUM.encode())
+        metadata = file.metadata.metadata or {}
+        groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+        rows = [(group.num_rows, group.column(0).num_values) for group in groups if group.num_columns]
+        if any(told != values for told, values in rows) or file.metadata.num_rows != sum(
+            told for told, _ in rows
+        ):
+            raise ValueError("its numbers of rows contradict each other")
+        stored = metadata.get(CHECKSUM.encode())
+        if b"ARROW:schema" not in metadata or (stored is None and b"made_from" in metadata):
+            raise ValueError("it has lost its checksum")
         if stored is not None:
             size = path.stat().st_size - file.metadata.serialized_size - 8
             if stored.decode() != _checksum(path, size, file.schema_arrow):

@@ -180,6 +180,7 @@ def _growth(step: Any) -> float:
     steps = [inner for value in step.values() if isinstance(value, list) for inner in value]
     found = math.prod(map(_growth, steps))
     if step.get("type") == "Replace":
-        pattern = step.get("pattern", {}).get("String", "")
-        found *= max(1.0, len(step.get("content", "")) / max(len(pattern), 1))
+        pattern, content = step.get("pattern", {}).get("String", ""), len(step.get("content", ""))
+        # an expression, and no text at all, may be found between any two letters
+        found *= max(1.0, content / len(pattern)) if pattern else 1 + 2 * content
     return found
