@@ -13,7 +13,7 @@ BENCHES = sorted(path.stem for path in (REPOSITORY / "tests" / "bench").glob("[a
 
 @pytest.mark.parametrize("name", BENCHES)
 def test_a_benchmark_can_be_imported(name):
-    import_module(f"tests.bench.{name}")
+    assert import_module(f"tests.bench.{name}").__doc__
 
 
 def test_a_model_of_random_weights_can_be_made_for_the_benchmark():

@@ -18,7 +18,7 @@ from abovechance.chance.conclusion import probability
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import many
 from abovechance.compare.components import COMPONENTS, variance_components
-from abovechance.compare.prompts import TRUSTED_PROMPTS, over_prompts
+from abovechance.compare.prompts import TRUSTED_PROMPTS, PromptPair, over_prompts
 from abovechance.compare.responses import TRAININGS, Responses
 from abovechance.compare.seeds import over_seeds
 from abovechance.compare.two_models import POWER, Comparison, compare, exchanged
@@ -81,6 +81,8 @@ class TaskComparison:
         Where single answers vary (``components.COMPONENTS``); no rows if there are too few.
     seeds
         The same for each model with several trainings (``SEED_COMPONENTS``).
+    sample
+        The draws, which means over tasks are made of.
     """
 
     task: str
@@ -206,8 +208,11 @@ def headline_of(responses: Responses, confidence: float = CONFIDENCE) -> Estimat
     if responses.several_seeds:
         found = over_seeds(first, second, responses.clusters, confidence).difference
     elif len(responses.prompts) > 1:
-        over = over_prompts(responses.scores[0], responses.scores[1], responses.clusters, confidence)
-        found = over.population if generalizes(responses) == LIKE_THESE else over.mean
+        pair = PromptPair.of(responses.scores[0], responses.scores[1], responses.clusters)
+        if generalizes(responses) == LIKE_THESE and pair.population is not None:
+            found = pair.population.estimate(pair.difference, confidence).scaled(pair.scale)
+        else:
+            found = pair.mean(confidence).scaled(pair.scale)
     else:
         found = compare(scores[0], scores[1], responses.clusters, confidence).difference
     if np.isnan(found.p):  # nothing varies
