@@ -53,8 +53,7 @@ RANDOMIZATION = TableSchema(
         ),
         "power": Column.share(
             "probability that the test rejects at 0.05 for a prompt with this accuracy that is correct on "
-            "a random "
-            "subset of examples"
+            "a random subset of examples"
         ),
         "clusters": Column.whole("number of clusters of examples"),
     },

@@ -19,14 +19,12 @@ from abovechance.core.tables import TableSchema, setting_columns
 RANDOMIZED = {
     "randomization_tail": Column.tail(
         "p-value of the randomization test for the best prompt: gold answers are drawn again, and the "
-        "dependence between "
-        "prompts is kept; missing if it is above 0.05 and the test has no power"
+        "dependence between prompts is kept; missing if it is above 0.05 and the test has no power"
     ),
     "randomization_bh_tail": Column.tail("randomization_tail, adjusted (Benjamini and Hochberg)"),
     "randomization_power": Column.share(
         "probability that this test rejects for one prompt with the best accuracy (or the lowest one with "
-        "a maximum tail of "
-        "at most 0.05) that is correct on a random subset of examples"
+        "a maximum tail of at most 0.05) that is correct on a random subset of examples"
     ),
     "randomization_fixed": Column.share("share of examples whose gold answer is the same in all draws"),
     "best_macro_f1": Column.share(
@@ -39,8 +37,8 @@ RANDOMIZED = {
     ),
     "effective_prompts": Column.number(
         "number of independent guessers for which the maximum tail equals the randomization p-value; "
-        "missing if it would be "
-        "below 1 or above the number of prompts, or if that p-value is missing or at the limit of the draws"
+        "missing if it would be below 1 or above the number of prompts, or if that p-value is missing or "
+        "at the limit of the draws"
     ),
 }
 VERDICTS = TableSchema(

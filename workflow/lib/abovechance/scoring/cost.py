@@ -27,8 +27,8 @@ TOKEN_COUNTS = TableSchema(
         "shots": Column.whole("demonstrations of a prompt"),
         "kind": Column.text(
             "kind of prompt: 'drawn' (the study's own), 'null-target' (without inputs), 'training' and "
-            "'training "
-            "null-target' (on training examples), 'hardest' (hard demonstrations, counted as the drawn ones)"
+            "'training null-target' (on training examples), 'hardest' (hard demonstrations, counted as the"
+            " drawn ones)"
         ),
         "prompt": Column.whole("number of the prompt, from 0"),
         "strings": Column.whole("number of strings to score: one per choice of each example"),

@@ -41,8 +41,7 @@ SERIES = TableSchema(
         "mean": DEVELOPMENT["mean"],
         "interval": Column.number(
             "half the width of the 95 % interval of one model over examples (1.96 standard errors), "
-            "averaged over seeds and "
-            "checkpoints"
+            "averaged over seeds and checkpoints"
         ),
         "bootstrap": Column.number("the same by the bootstrap, if there are predictions"),
         "deviation": DEVELOPMENT["deviation"],
@@ -51,9 +50,8 @@ SERIES = TableSchema(
         "tau": Column.number("Kendall's tau-b with the order of training, mean over seeds"),
         "monotonicity": DEVELOPMENT["monotonicity"],
         "leaves_chance": Column.whole(
-            "first checkpoint from which accuracies are distinguishable from guessing; missing if there "
-            "is none, or if the "
-            "chance or the number of examples is unknown"
+            "first checkpoint from which accuracies are distinguishable from guessing; missing if there is"
+            " none, or if the chance or the number of examples is unknown"
         ),
     },
     "One row per series, task, number of shots and metric (Madaan et al., 2024, Tables 1 and 2).",
