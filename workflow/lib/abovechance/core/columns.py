@@ -45,7 +45,7 @@ class Column:
 
     def field(self, name: str) -> pa.Field:
         """The column as Arrow has it; its metadata hold all that its type does not say."""
-        told = {
+        facts = {
             "meaning": self.meaning,
             "unit": self.unit,
             "lacking": self.lacking,
@@ -54,15 +54,15 @@ class Column:
         return pa.field(
             name,
             self.type,
-            metadata={key: value for key, value in told.items() if value not in ("", "False")},
+            metadata={key: value for key, value in facts.items() if value not in ("", "False")},
         )
 
     @classmethod
     def of(cls, field: pa.Field) -> Column:
         """The column that a file holds; see ``field``."""
-        told = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
-        texts = {key: told.get(key, "") for key in ("meaning", "unit", "lacking")}
-        return cls(field.type, **texts, is_tail=told.get("is_tail") == "True")
+        facts = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
+        texts = {key: facts.get(key, "") for key in ("meaning", "unit", "lacking")}
+        return cls(field.type, **texts, is_tail=facts.get("is_tail") == "True")
 
     @property
     def kind(self) -> str:

@@ -143,8 +143,8 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
         metadata = file.metadata.metadata or {}
         groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
         rows = [(group.num_rows, group.column(0).num_values) for group in groups if group.num_columns]
-        if any(told != values for told, values in rows) or file.metadata.num_rows != sum(
-            told for told, _ in rows
+        if any(stated != values for stated, values in rows) or file.metadata.num_rows != sum(
+            stated for stated, _ in rows
         ):
             raise ValueError("its numbers of rows contradict each other")
         stored = metadata.get(CHECKSUM.encode())
