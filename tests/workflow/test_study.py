@@ -298,7 +298,7 @@ def appended(path: Path, text: str) -> Iterator[None]:
         ),
         ("chance/heldout.py", {"heldout"}, {"score", "accuracy", "verdicts"}),
         ("scoring/engine.py", {"score"}, {"task", "prompts"}),
-        ("chance/baseline.py", {"verdicts", "heldout"}, {"score", "task", "prompts", "accuracy"}),
+        ("chance/random_baseline.py", {"verdicts", "heldout"}, {"score", "task", "prompts", "accuracy"}),
     ],
 )
 def test_a_changed_module_runs_the_rules_that_use_it(finished, run, place, module, runs, stays):

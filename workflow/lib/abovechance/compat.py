@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from abovechance.chance.baseline import RandomBaseline, whole
+from abovechance.chance.random_baseline import RandomBaseline, whole
 
 Chances = float | Sequence[float] | Mapping[int, int]
 

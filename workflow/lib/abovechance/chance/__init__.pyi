@@ -1,4 +1,3 @@
-from .baseline import RandomBaseline as RandomBaseline
 from .best_of import BestOf as BestOf
 from .planning import (
     examples_for_power as examples_for_power,
@@ -9,5 +8,6 @@ from .planning import (
     power_curve as power_curve,
     prompts_allowed as prompts_allowed,
 )
+from .random_baseline import RandomBaseline as RandomBaseline
 from .randomization import Answers as Answers, randomization_test as randomization_test
 from .verdicts import Verdict as Verdict

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abovechance.chance.baseline import RandomBaseline, number, whole
+from abovechance.chance.random_baseline import RandomBaseline, number, whole
 from abovechance.core.arrays import Floats
 from abovechance.core.html import as_html
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.baseline import RandomBaseline
 from abovechance.chance.best_of import BestOf
+from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.chance.verdicts import judge
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column

@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from abovechance.chance.baseline import (
+from abovechance.chance.best_of import BestOf, is_above
+from abovechance.chance.random_baseline import (
     MOST_EXAMPLES,
     MOST_PROMPTS,
     RandomBaseline,
     check_prompts,
 )
-from abovechance.chance.best_of import BestOf, is_above
 from abovechance.core.estimates import ALPHA
 
 # At how many numbers of examples in a row that ask for one more correct one there has to be enough power.

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
 from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
+from abovechance.chance.random_baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
 from abovechance.chance.rounding import MOST_DECIMALS, Correct, decimals
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.errors import InputError, nearest

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.chance.baseline import RandomBaseline
 from abovechance.chance.gold import Gold
 from abovechance.chance.lower_bound import lower_bounds
+from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.estimates import ALPHA

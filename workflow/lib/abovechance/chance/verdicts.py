@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.chance.baseline import RandomBaseline, check_prompts
 from abovechance.chance.best_of import BestOf, accuracy_of, is_above, score_of
 from abovechance.chance.conclusion import with_conclusions
+from abovechance.chance.random_baseline import RandomBaseline, check_prompts
 from abovechance.chance.rounding import Correct, as_fraction
 from abovechance.core.columns import Column
 from abovechance.core.html import as_html

@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from abovechance.chance import planning
-from abovechance.chance.baseline import MOST_PROMPTS, RandomBaseline
+from abovechance.chance.random_baseline import MOST_PROMPTS, RandomBaseline
 from abovechance.chance.verdicts import JUDGED, Verdict
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import (

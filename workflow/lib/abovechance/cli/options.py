@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from abovechance.chance.baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
+from abovechance.chance.random_baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
 from abovechance.core.errors import InputError
 from abovechance.core.reading import number
 

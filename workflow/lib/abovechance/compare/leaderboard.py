@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from abovechance.chance.baseline import MOST_EXAMPLES
+from abovechance.chance.random_baseline import MOST_EXAMPLES
 from abovechance.chance.rounding import Correct
 from abovechance.core.errors import InputError
 from abovechance.core.reading import heading, number, read_csv_texts, whole

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
 
-from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.estimates import ALPHA

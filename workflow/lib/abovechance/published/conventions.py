@@ -17,7 +17,7 @@ from functools import cache, cached_property
 
 import pandas as pd
 
-from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.settings import Setting, by_setting
 from abovechance.study.suites import nominal
 

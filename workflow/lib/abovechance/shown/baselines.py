@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
-from abovechance.chance.baseline import RandomBaseline
 from abovechance.chance.planning import least_accuracies
+from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.shown import style
 from abovechance.shown.panels import percent_axis
 from abovechance.study.suites import suites

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.chance.verdicts import Verdict, baselines
 from abovechance.shown import style
 from abovechance.shown.panels import percent_axis

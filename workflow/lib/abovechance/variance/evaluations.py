@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.baseline import MOST_EXAMPLES
+from abovechance.chance.random_baseline import MOST_EXAMPLES
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.files import files_below

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from abovechance.chance.baseline import RandomBaseline
+from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA, CONFIDENCE, bootstrap_interval as bootstrap_interval

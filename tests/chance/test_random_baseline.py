@@ -7,8 +7,8 @@ from max_random_baseline import max_random_baseline
 from mpmath import mp, mpf
 
 from abovechance import BestOf, RandomBaseline, task_chances
-from abovechance.chance.baseline import whole
 from abovechance.chance.best_of import accuracy_of, score_of
+from abovechance.chance.random_baseline import whole
 from tests.exact import Exact
 
 chance_lists = st.lists(st.sampled_from([0.2, 0.25, 1 / 3, 0.5, 1.0]), min_size=1, max_size=30)
