@@ -7,7 +7,8 @@ from max_random_baseline import max_random_baseline
 from mpmath import mp, mpf
 
 from abovechance import BestOf, RandomBaseline, task_chances
-from abovechance.chance.best_of import accuracy_of, score_of
+from abovechance.chance.baselines import Tried
+from abovechance.chance.best_of import score_of
 from abovechance.chance.random_baseline import whole
 from tests.exact import Exact
 
@@ -307,7 +308,8 @@ def test_numbers_give_numbers_and_arrays_arrays():
 
 
 def test_an_accuracy_that_a_score_stands_for_is_at_most_one():
-    assert accuracy_of([0.0, 1.0, 9.0], RandomBaseline.of(0.5, 4), True).tolist() == [0.5, 0.75, 1.0]
+    tried = Tried.in_order([RandomBaseline.of(0.5, 4)], standardized=True)
+    assert tried.accuracy(np.array([0.0, 1.0, 9.0])).tolist() == [0.5, 0.75, 1.0]
 
 
 def test_ten_million_examples_need_little_memory():
@@ -373,7 +375,8 @@ def test_standardized_scores_of_equal_examples_order_as_accuracies_do():
     for correct in (0, 17, 25, 40):
         score = float(score_of(correct, baseline, True))
         assert standardized.tail(score) == pytest.approx(plain.tail(correct / 40), rel=1e-12)
-    assert accuracy_of(standardized.maximum, baseline, True) == pytest.approx(plain.maximum, rel=1e-12)
+    tried = Tried.in_order([baseline] * 12, standardized=True)
+    assert tried.accuracy(standardized.maximum) == pytest.approx(plain.maximum, rel=1e-12)
 
 
 def test_standardized_scores_of_different_examples_agree_with_simulation():
@@ -390,6 +393,16 @@ def test_standardized_scores_of_different_examples_agree_with_simulation():
     assert several.exceeded(several.maximum) == pytest.approx((best > several.maximum).mean(), abs=0.005)
 
 
+@pytest.mark.parametrize("chances", [{0.5: 7}, {0.5: 3, 0.2: 9}, {1.0: 2, 0.25: 101}])
+def test_the_best_of_one_guesser_is_that_guesser(chances):
+    baseline = RandomBaseline.from_counts(chances)
+    assert baseline.maximum(1) == BestOf([baseline]).maximum == baseline.standard
+    assert baseline.maximum([1, 3])[0] == baseline.standard < baseline.maximum([1, 3])[1]
+    assert BestOf([baseline], standardized=True).maximum == 0
+    rows = BestOf([baseline, RandomBaseline.of(0.1, 5)], [[1, 0], [0, 1], [2, 1]])
+    assert rows.maximum[:2].tolist() == [baseline.standard, 0.1]
+
+
 def test_who_cannot_but_be_at_the_mean_has_the_score_nothing():
     certain = RandomBaseline.of(1.0, 5)
     assert score_of(5, certain, True) == 0
@@ -399,8 +412,8 @@ def test_who_cannot_but_be_at_the_mean_has_the_score_nothing():
 def test_the_examples_in_docstrings_are_true():
     from doctest import testmod
 
-    from abovechance.chance import baseline, verdicts
+    from abovechance.chance import random_baseline, verdicts
 
-    assert testmod(baseline).attempted > 3
+    assert testmod(random_baseline).attempted > 3
     assert testmod(verdicts).attempted > 0
-    assert testmod(baseline).failed == testmod(verdicts).failed == 0
+    assert testmod(random_baseline).failed == testmod(verdicts).failed == 0

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from abovechance import BestOf, RandomBaseline, compat
+from abovechance.chance.best_of import is_above
 from abovechance.chance.expected_maximum import CURVE, expected_maximum, expected_maximum_curve, greatest
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.study import verdict_counts
@@ -177,8 +178,8 @@ def test_an_example_that_others_lack_altogether_makes_prompts_differ():
 
 
 def test_a_baseline_equal_up_to_rounding_is_not_exceeded():
-    assert judge(0.1 + 0.2, 0.3, 0.5) == "below"
-    assert judge(0.1 + 0.2, 0.1, 0.3) == "between"
+    assert not is_above(0.1 + 0.2, 0.3)
+    assert judge(is_above(0.1 + 0.2, 0.1), is_above(0.1 + 0.2, 0.3)) == "between"
 
 
 def test_counts_say_how_many_results_the_standard_baseline_misleads_about():
@@ -234,7 +235,7 @@ def test_the_curve_of_prompts_on_other_examples_has_the_baselines_of_the_first_o
     curve = expected_maximum_curve(accuracy_by_prompt(pd.concat(parts)))
     assert curve.columns.tolist() == list(CURVE)
     assert curve["prompts"].tolist() == [1, 2, 3]
-    assert curve["standard_baseline"].tolist() == pytest.approx([0.3] * 3)
+    assert curve["standard_baseline"].tolist() == [0.5] * 3
     half, fifth = RandomBaseline.of(0.5, 10), RandomBaseline.of(0.2, 10)
     assert curve["maximum_baseline"].tolist() == pytest.approx(
         [0.5, BestOf([half, fifth]).maximum, BestOf([half, fifth, fifth]).maximum]

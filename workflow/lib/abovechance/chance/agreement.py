@@ -7,20 +7,22 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from abovechance.chance.baselines import BASELINES, MAXIMUM, STANDARD
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.resampling import times_drawn
 from abovechance.core.tables import Tables, TableSchema
 
-PREDICTORS = ("standard", "maximum")
+PREDICTORS = tuple(baseline.name for baseline in BASELINES)
 # What of the table ``outcomes`` is needed here; of the table ``guessers``, the set besides.
 NEEDED = (
     *("model", "task", "asked", "prompts", "above_on_test"),
-    *("above_standard", "above_maximum", "standard_log_below", "maximum_log_below"),
+    *(baseline.above_column for baseline in BASELINES),
+    *(f"{name}_log_below" for name in PREDICTORS),
 )
 OF_GUESSERS = ("set", *NEEDED)
 AGREEMENT = {
-    "predictor": Column.text("the baseline: 'standard' or 'maximum'"),
+    "predictor": Column.text(f"the baseline: {' or '.join(map(repr, PREDICTORS))}"),
     "outcomes": Column.whole("number of splits and settings"),
     "held_up": Column.share("share of them above chance on test"),
     "accuracy": Column.share("share of correct decisions to be above the baseline"),
@@ -56,8 +58,7 @@ HELDOUT_DIFFERENCE = TableSchema(
     "heldout_difference",
     {
         "measure": Column.text("the measure of agreement"),
-        "standard": Column.number("its value for the standard baseline"),
-        "maximum": Column.number("its value for the maximum baseline"),
+        **{name: Column.number(f"its value for the {name} baseline") for name in PREDICTORS},
         "difference": Column.number("maximum minus standard"),
         "low": Column.number(
             "lower end of its 95 % interval by resampling tasks; missing with fewer than five"
@@ -222,7 +223,6 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
 # With fewer tasks, resampling them says nothing.
 LEAST_TASKS = 5
 MEASURES = ("accuracy", "auroc", "tail_auroc")
-_DIFFERENCE = ("standard", "maximum", "difference", "low", "high")
 
 
 def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> pd.DataFrame:
@@ -242,7 +242,7 @@ def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> p
         The table ``HELDOUT_DIFFERENCE``. Values are missing where all outcomes agree, or there are none.
     """
     if table.empty:
-        return pd.DataFrame({"measure": MEASURES}).assign(**dict.fromkeys(_DIFFERENCE, np.nan))
+        return pd.DataFrame({"measure": MEASURES}).reindex(columns=[*HELDOUT_DIFFERENCE.columns])
     tasks, names = pd.factorize(table["task"])
     drawn = times_drawn(len(names), resamples, np.random.default_rng(seed))
     weights = np.vstack([np.ones(len(names)), drawn])
@@ -257,7 +257,7 @@ def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> p
             else:
                 score = decided.astype(float) if measure == "auroc" else _score(table, predictor)
                 values[predictor] = _area_by_task(score, truth, tasks, weights)
-        gain = values["maximum"] - values["standard"]
+        gain = values[MAXIMUM.name] - values[STANDARD.name]
         resampled = gain[1:][~np.isnan(gain[1:])]
         enough = len(names) >= LEAST_TASKS and len(resampled) > 0
         low, high = np.quantile(resampled, [0.025, 0.975]) if enough else (np.nan, np.nan)

@@ -126,12 +126,15 @@ class BestOf:
         """(...,) the expected best score: of accuracies, the maximum random baseline, in [0, 1]."""
         if len(self._baselines) == 1 and not self.standardized:
             return self._baselines[0].maximum(self._counts[..., 0])
+        alone = np.zeros(self._prompts.shape) if self.standardized else np.asarray(self.standard)
+        if np.all(self._prompts == 1):
+            return number(alone)
         found = np.full(self._prompts.shape, self.scores[0])
         for begin in range(1, len(self.scores), POINTS):
             points = self.scores[begin - 1 : begin + POINTS]
             tails = -np.expm1(self._log_grid(points[1:], below=True))
             found = found + tails @ np.diff(points)
-        return number(found)
+        return number(np.where(self._prompts == 1, alone, found))
 
     def _log_cdf(self, score: ArrayLike, below: bool) -> Floats:
         """log of the probability that all guessers are at most at, or ``below``, a score."""
@@ -150,7 +153,7 @@ class BestOf:
 
     def _correct(self, score: ArrayLike, baseline: RandomBaseline, below: bool) -> NDArray[np.int64]:
         """The most examples that a guesser has correct whose score is at most, or below, this one."""
-        centre, unit = _scale(baseline, self.standardized)
+        centre, unit = scale(baseline, self.standardized)
         score = np.asarray(score, dtype=np.float64)
         if np.isnan(score).any():
             raise ValueError("score is nan: expected a number")
@@ -172,17 +175,11 @@ def is_above(score: ArrayLike, bound: ArrayLike) -> NDArray[np.bool_]:
 
 def score_of(correct: ArrayLike, baseline: RandomBaseline, standardized: bool) -> Floats:
     """The accuracy, or the standardized score, of numbers of correct examples."""
-    centre, unit = _scale(baseline, standardized)
+    centre, unit = scale(baseline, standardized)
     return np.asarray((np.asarray(correct) - centre) / unit)
 
 
-def accuracy_of(score: ArrayLike, baseline: RandomBaseline, standardized: bool) -> Floats:
-    """The accuracy on a baseline's examples that a score stands for, at most 1."""
-    centre, unit = _scale(baseline, standardized)
-    return np.minimum((np.asarray(score) * unit + centre) / baseline.examples, 1.0)
-
-
-def _scale(baseline: RandomBaseline, standardized: bool) -> tuple[float, float]:
+def scale(baseline: RandomBaseline, standardized: bool) -> tuple[float, float]:
     """How many correct examples the score 0 is, and how many more each 1 of a score."""
     if not standardized:
         return 0.0, float(baseline.examples)

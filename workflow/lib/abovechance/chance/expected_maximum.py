@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.best_of import BestOf
-from abovechance.chance.verdicts import baselines
+from abovechance.chance.baselines import BASELINES, Tried
+from abovechance.chance.verdicts import random_baselines
 
 CURVE = (
-    *("prompts", "expected_accuracy", "standard_baseline", "maximum_baseline"),
-    *("standard_tail", "maximum_tail"),
+    *("prompts", "expected_accuracy"),
+    *(baseline.column for baseline in BASELINES),
+    *(baseline.tail_column for baseline in BASELINES),
     *("deviation", "expected_with_repetition", "deviation_with_repetition"),
 )
 
@@ -22,24 +23,24 @@ def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         (prompts,) with the columns ``CURVE``: ``prompts`` t; ``expected_accuracy``, the mean best
-        accuracy of t of the prompts drawn without repetition; both baselines; both tail probabilities of
+        accuracy of t of the prompts drawn without repetition; the baselines; their tail probabilities of
         that expected accuracy; the standard deviation of the best accuracy; and mean and deviation where
-        prompts are drawn with repetition. The baselines are those of the first t prompts.
+        prompts are drawn with repetition. The baselines are those of the first t prompts,
+        and that of one guesser has the first prompt's examples.
     """
-    which, found = pd.factorize(np.array(baselines(accuracy), dtype=object))
-    kinds = list(found)
-    first = BestOf(kinds, np.cumsum(which[:, None] == np.arange(len(kinds)), axis=0))
+    which, different = pd.factorize(np.array(random_baselines(accuracy), dtype=object))
+    members = (which[:, None] == np.arange(len(different))).astype(np.int64)
+    tried = Tried(list(different), np.broadcast_to(members[0], members.shape), np.cumsum(members, axis=0))
     values = accuracy["accuracy"].to_numpy()
     expected, deviation = greatest(values)
     repeated, repeated_deviation = greatest(values, repetition=True)
+    against = {baseline: baseline.compare(expected, tried) for baseline in BASELINES}
     return pd.DataFrame(
         {
-            "prompts": first.prompts,
+            "prompts": np.arange(1, len(values) + 1),
             "expected_accuracy": expected,
-            "standard_baseline": np.ravel(first.standard)[-1],
-            "maximum_baseline": first.maximum,
-            "standard_tail": BestOf(kinds[:1]).tail(expected),
-            "maximum_tail": first.tail(expected),
+            **{baseline.column: found.expected for baseline, found in against.items()},
+            **{baseline.tail_column: found.tail for baseline, found in against.items()},
             "deviation": deviation,
             "expected_with_repetition": repeated,
             "deviation_with_repetition": repeated_deviation,

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.best_of import BestOf
+from abovechance.chance.baselines import BASELINES, Tried, expected_columns, tail_columns
+from abovechance.chance.best_of import is_above
 from abovechance.chance.random_baseline import RandomBaseline
-from abovechance.chance.verdicts import judge
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.settings import Setting, setting_of
@@ -35,18 +35,18 @@ OUTCOMES = TableSchema(
         "prompt": Column.whole("prompt with the best validation accuracy; the first of several"),
         "validation_examples": Column.whole("examples of the validation split"),
         "validation_accuracy": Column.share("accuracy of the chosen prompt on the validation split"),
-        "standard_baseline": Column.share("expected accuracy of one random guesser on the validation split"),
-        "maximum_baseline": Column.share("expected accuracy of the best of as many guessers as prompts"),
-        "standard_tail": Column.tail(
-            "probability that one guesser does at least as well on the validation split"
-        ),
-        "maximum_tail": Column.tail("probability that the best of as many guessers does at least as well"),
-        "standard_log_below": Column.number(
-            "log probability that one guesser does worse; it separates large tails"
-        ),
-        "maximum_log_below": Column.number("log probability that the best of as many guessers does worse"),
-        "above_standard": Column.flag("whether the validation accuracy is above the standard baseline"),
-        "above_maximum": Column.flag("whether the validation accuracy is above the maximum baseline"),
+        **expected_columns(),
+        **tail_columns(),
+        **{
+            f"{each.name}_log_below": Column.number(
+                f"log of 1 minus {each.tail_column}; it separates large tails"
+            )
+            for each in BASELINES
+        },
+        **{
+            each.above_column: Column.flag(f"whether the validation accuracy is above {each.column}")
+            for each in BASELINES
+        },
         "test_examples": Column.whole("examples of the held-out test split"),
         "test_accuracy": Column.share("accuracy of the chosen prompt on the test split"),
         "test_baseline": Column.share("expected accuracy of one random guesser on the test split"),
@@ -246,13 +246,11 @@ def _outcomes(
     scores = (on_validation.right - centre) / unit
     best = _first_best(scores.T, order)[split, many - 1]
     among = np.take_along_axis(which.T, order, 1)[:, :, None] == np.arange(len(baselines))
-    several = BestOf(baselines, np.cumsum(among, axis=1)[split, many - 1], standardized)
-    own = BestOf(baselines, which.T[split, best][:, None] == np.arange(len(baselines)), standardized)
-    size, centre, unit, score = (of[best, split] for of in (on_validation.size, centre, unit, scores))
-    verdict = judge(score, (own.standard * size - centre) / unit, several.maximum)
-    expected = several.maximum
-    if standardized:  # the accuracy on the best one's examples that stands for it
-        expected = np.minimum((expected * unit + centre) / size, 1.0)
+    own = which.T[split, best][:, None] == np.arange(len(baselines))
+    counts = np.cumsum(among, axis=1)[split, many - 1]
+    choice = Tried(baselines, own.astype(np.int64), counts, standardized)
+    score = scores[best, split]
+    against = {baseline: baseline.compare(score, choice) for baseline in BASELINES}
     test_accuracy = on_test.accuracy[best, split]
     return pd.DataFrame(
         {
@@ -260,21 +258,17 @@ def _outcomes(
             "asked": tried[asked],
             "prompts": many,
             "prompt": best,
-            "validation_examples": size,
+            "validation_examples": on_validation.size[best, split],
             "validation_accuracy": on_validation.accuracy[best, split],
-            "standard_baseline": own.standard,
-            "maximum_baseline": expected,
-            "standard_tail": own.tail(score),
-            "maximum_tail": several.tail(score),
+            **{each.column: found.expected for each, found in against.items()},
+            **{each.tail_column: found.tail for each, found in against.items()},
             # tails near 1 are all 1 in floating point: these tell them apart
-            "standard_log_below": own.log_below(score),
-            "maximum_log_below": several.log_below(score),
-            "above_standard": verdict != "below",
-            "above_maximum": verdict == "above",
+            **{f"{each.name}_log_below": found.log_below for each, found in against.items()},
+            **{each.above_column: found.above for each, found in against.items()},
             "test_examples": on_test.size[best, split],
             "test_accuracy": test_accuracy,
             "test_baseline": on_test.standard[best, split],
-            "above_on_test": judge(test_accuracy, on_test.standard[best, split], 1.0) != "below",
+            "above_on_test": is_above(test_accuracy, on_test.standard[best, split]),
         }
     )
 

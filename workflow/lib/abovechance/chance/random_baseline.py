@@ -260,7 +260,8 @@ class RandomBaseline:
         """
         check_prompts(prompts)
         tails = -np.expm1(np.asarray(prompts)[..., None] * self._law.log_cdf[:-1])
-        return number((self._law.first + tails.sum(axis=-1)) / self.examples)
+        best = (self._law.first + tails.sum(axis=-1)) / self.examples
+        return number(np.where(np.asarray(prompts) == 1, self.standard, best))
 
     @cached_property
     def _law(self) -> Distribution:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -10,7 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.chance.best_of import BestOf, accuracy_of, is_above, score_of
+from abovechance.chance.baselines import (
+    BASELINES,
+    MAXIMUM,
+    STANDARD,
+    Comparison,
+    Tried,
+    expected_columns,
+    tail_columns,
+)
+from abovechance.chance.best_of import score_of
 from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.random_baseline import RandomBaseline, check_prompts
 from abovechance.chance.rounding import Correct, as_fraction
@@ -25,24 +35,16 @@ ADJUSTED = {
     "holm_tail": Column.tail("maximum_tail, adjusted for the number of settings (Holm)"),
 }
 JUDGED = {
-    "standard_baseline": Column.share("expected accuracy of one random guesser"),
-    "maximum_baseline": Column.share("expected accuracy of the best of as many random guessers as prompts"),
-    "standard_tail": Column.tail("probability that one guesser does at least as well"),
-    "maximum_tail": Column.tail(
-        "probability that the best of as many guessers as prompts does at least as well"
-    ),
+    **expected_columns(),
+    **tail_columns(),
     **ADJUSTED,
     "guessing_above": Column.share("probability that the best of as many guessers is 'above'"),
 }
 
 
-def judge(score: ArrayLike, standard: ArrayLike, maximum: ArrayLike) -> Any:
-    """Return the position of best scores between the baselines; one that ``is_above`` neither is below.
-
-    ``BestOf.guessing_above`` decides by the same function.
-    """
-    above = np.where(is_above(score, maximum), "above", "between")
-    position = np.where(is_above(score, standard), above, "below")
+def judge(above_standard: ArrayLike, above_maximum: ArrayLike) -> Any:
+    """Return the position of best scores between the two baselines, from whether they are above each."""
+    position = np.where(above_standard, np.where(above_maximum, "above", "between"), "below")
     return position if position.ndim else str(position)
 
 
@@ -58,16 +60,11 @@ class Verdict:
         The number of correct examples, or the nearest to a rounded accuracy.
     examples, prompts
         How many examples prompts were evaluated on, and how many prompts were tried.
-    standard_baseline, maximum_baseline
-        The expected accuracy of one random guesser, and of the best of as many as prompts.
-    standard_tail, maximum_tail
-        The probability that one guesser, or the best of as many, does at least as well.
+    against
+        {name of a baseline: how the accuracy compares with it}, in the order of ``BASELINES``.
     guessing_above
         The probability that the best of as many guessers is above the maximum baseline, which is their
         mean: how often guessing alone is ``above``.
-    position
-        ``below``, ``between`` or ``above``: where the accuracy lies among the baselines (the paper's
-        verdict). It is no test, see ``better_than_chance``.
     exact
         Whether any number of correct examples rounds to the accuracy; else all is of the nearest.
     possible
@@ -79,12 +76,8 @@ class Verdict:
     correct: int
     examples: int
     prompts: int
-    standard_baseline: float
-    maximum_baseline: float
-    standard_tail: float
-    maximum_tail: float
+    against: Mapping[str, Comparison]
     guessing_above: float
-    position: str
     possible: tuple[Verdict, Verdict] | None = None
     exact: bool = True
 
@@ -118,9 +111,9 @@ class Verdict:
         """
         check_prompts(prompts)
         found = Correct.of(accuracy, baseline.examples, digits)
-        several = BestOf([baseline], [prompts])
+        tried = Tried.alike(baseline, prompts)
         nearest, least, most = (
-            cls._of_best(correct, baseline, several) for correct in (found.nearest, found.least, found.most)
+            cls._of_best(correct, baseline, tried) for correct in (found.nearest, found.least, found.most)
         )
         ends = (least, most) if found.least < found.most else None
         return replace(nearest, accuracy=float(as_fraction(accuracy)), possible=ends, exact=found.exact)
@@ -148,26 +141,53 @@ class Verdict:
             raise ValueError(
                 f"{len(ordered)} prompts are there, so how many were tried is not asked for (--prompts)"
             )
-        own = baselines(ordered)
-        several = BestOf(own, None if tried is None else [tried], differ(ordered))
-        return cls._of_best(int(ordered["correct"].iloc[0]), own[0], several)
+        guessers = random_baselines(ordered)
+        if tried is not None:
+            return cls._of_best(int(ordered["correct"].iloc[0]), guessers[0], Tried.alike(guessers[0], tried))
+        prompts = Tried.in_order(guessers, differ(ordered))
+        return cls._of_best(int(ordered["correct"].iloc[0]), guessers[0], prompts)
 
     @classmethod
-    def _of_best(cls, correct: int, own: RandomBaseline, several: BestOf) -> Verdict:
-        """The verdict on a prompt with so many correct examples, the best of several."""
-        score, standard = score_of([correct, own.standard * own.examples], own, several.standardized)
+    def _of_best(cls, correct: int, own: RandomBaseline, tried: Tried) -> Verdict:
+        """The verdict on the best prompt, with so many correct examples."""
+        score = score_of(correct, own, tried.standardized)
+        several = MAXIMUM.guessers(tried)
         return cls(
             accuracy=correct / own.examples,
             correct=correct,
             examples=own.examples,
             prompts=int(several.prompts),
-            standard_baseline=own.standard,
-            maximum_baseline=float(accuracy_of(several.maximum, own, several.standardized)),
-            standard_tail=own.tail(correct),
-            maximum_tail=float(several.tail(score)),
+            against={baseline.name: baseline.compare(score, tried) for baseline in BASELINES},
             guessing_above=float(several.guessing_above),
-            position=judge(score, standard, several.maximum),
         )
+
+    @property
+    def standard_baseline(self) -> float:
+        """The expected accuracy of one random guesser, in [0, 1]."""
+        return float(self.against[STANDARD.name].expected)
+
+    @property
+    def maximum_baseline(self) -> float:
+        """The expected accuracy of the best of as many random guessers as prompts, in [0, 1]."""
+        return float(self.against[MAXIMUM.name].expected)
+
+    @property
+    def standard_tail(self) -> float:
+        """The probability that one guesser does at least as well."""
+        return float(self.against[STANDARD.name].tail)
+
+    @property
+    def maximum_tail(self) -> float:
+        """The probability that the best of as many guessers as prompts does at least as well."""
+        return float(self.against[MAXIMUM.name].tail)
+
+    @property
+    def position(self) -> str:
+        """``below``, ``between`` or ``above``: where the accuracy lies among the two baselines.
+
+        It is the paper's verdict and no test, see ``better_than_chance``.
+        """
+        return str(judge(self.against[STANDARD.name].above, self.against[MAXIMUM.name].above))
 
     @property
     def judgement(self) -> dict[str, Any]:
@@ -175,8 +195,9 @@ class Verdict:
 
         Where the accuracy is rounded so that several verdicts are possible, the first and the last of them.
         """
-        columns = ("standard_baseline", "maximum_baseline", "standard_tail", "maximum_tail", "guessing_above")
-        return {name: getattr(self, name) for name in columns} | {"position": self._told}
+        expected = {each.column: float(self.against[each.name].expected) for each in BASELINES}
+        tails = {each.tail_column: float(self.against[each.name].tail) for each in BASELINES}
+        return expected | tails | {"guessing_above": self.guessing_above, "position": self._told}
 
     @property
     def conclusion(self) -> dict[str, str]:
@@ -217,7 +238,7 @@ class Verdict:
         return as_html(rows | self.judgement | self.conclusion | ({"note": self.note} if self.note else {}))
 
 
-def baselines(accuracy: pd.DataFrame) -> list[RandomBaseline]:
+def random_baselines(accuracy: pd.DataFrame) -> list[RandomBaseline]:
     """(prompts,) the random baseline of each row of the table ``accuracy``."""
     return [
         _baseline(tuple(chances), tuple(counts))
@@ -236,7 +257,7 @@ def differ(accuracy: pd.DataFrame) -> bool:
     A prompt's own demonstrations are not among the examples that it is evaluated on. Prompts that differ by
     more than that were run on other examples: accuracies on few, or on easier ones, are higher by luck.
     """
-    kinds = [baseline.counts for baseline in dict.fromkeys(baselines(accuracy))]
+    kinds = [baseline.counts for baseline in dict.fromkeys(random_baselines(accuracy))]
     chances = {chance for counts in kinds for chance in counts}
     numbers = np.array([[counts.get(chance, 0) for chance in chances] for counts in kinds])
     return bool((numbers.max(axis=0) - numbers.min(axis=0) > accuracy["shots"].iloc[0]).any())
@@ -251,7 +272,7 @@ def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
     standardized = differ(accuracy)
     score = [
         float(score_of(correct, baseline, standardized))
-        for correct, baseline in zip(accuracy["correct"], baselines(accuracy), strict=True)
+        for correct, baseline in zip(accuracy["correct"], random_baselines(accuracy), strict=True)
     ]
     ordered = accuracy.assign(_score=score).sort_values(
         ["_score", "prompt"], ascending=[False, True], kind="stable"

@@ -10,6 +10,7 @@ import pandas as pd
 import typer
 
 from abovechance.chance import planning
+from abovechance.chance.baselines import expected_accuracies
 from abovechance.chance.random_baseline import MOST_PROMPTS, RandomBaseline
 from abovechance.chance.verdicts import JUDGED, Verdict
 from abovechance.cli.app import app, example_lines
@@ -72,12 +73,7 @@ def baseline(
         found = {"accuracy": verdict.accuracy, "examples": guesser.examples, "prompts": prompts}
         found |= verdict.judgement | verdict.conclusion | ({"note": verdict.note} if verdict.note else {})
     else:
-        found = {
-            "examples": guesser.examples,
-            "prompts": prompts,
-            "standard_baseline": guesser.standard,
-            "maximum_baseline": guesser.maximum(prompts),
-        }
+        found = {"examples": guesser.examples, "prompts": prompts} | expected_accuracies(guesser, prompts)
     show(pd.DataFrame([found]), as_json, upright=True, columns=JUDGED)
 
 
@@ -129,8 +125,7 @@ def plan(
             allowed = planning.prompts_allowed(guesser, accuracy)
             found["prompts_allowed"] = "any number" if allowed is None and not as_json else allowed
         if prompts is not None:
-            found["standard_baseline"] = guesser.standard
-            found["maximum_baseline"] = guesser.maximum(prompts)
+            found |= expected_accuracies(guesser, prompts)
             found["least_accuracy_above_it"] = planning.least_above(guesser, prompts)
             found[f"least_accuracy_at_alpha_{alpha:g}"] = planning.least_significant(guesser, prompts, alpha)
     if not found and (figure is None or prompts is None):

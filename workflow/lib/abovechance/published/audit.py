@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from abovechance.chance.verdicts import baselines
+from abovechance.chance.verdicts import random_baselines
 from abovechance.core.columns import Column
 from abovechance.core.settings import Setting, by_setting
 from abovechance.core.tables import TableSchema
@@ -135,7 +135,7 @@ def _too_low(accuracy: pd.DataFrame) -> dict[str, str]:
     tails = np.array(
         [
             np.exp(baseline.log_cdf(correct))
-            for baseline, correct in zip(baselines(accuracy), accuracy["correct"], strict=True)
+            for baseline, correct in zip(random_baselines(accuracy), accuracy["correct"], strict=True)
         ]
     )
     low = tails < TOO_LOW / len(accuracy)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from abovechance.chance.agreement import AGREEMENT, PREDICTORS, decision_scores, most_prompts
+from abovechance.chance.baselines import expected_columns
 from abovechance.chance.verdicts import POSITIONS
 from abovechance.core.columns import Column
 from abovechance.core.settings import SETTING, Setting
@@ -38,14 +39,13 @@ _VERDICT = {
     "examples": Column.whole("number of examples (n)"),
     "prompts": Column.whole("number of prompts (t)"),
     "best_accuracy": Column.share("best accuracy"),
-    "standard_baseline": Column.share("expected accuracy of one random guesser"),
-    "maximum_baseline": Column.share("expected accuracy of the best of as many random guessers as prompts"),
+    **expected_columns(),
     "position": Column.text("below, between or above the baselines"),
 }
 VERDICTS = TableSchema(
     "published_verdicts", {**setting_columns(), **_VERDICT}, "One row per setting, by the paper's n, p and t."
 )
-_CHANGED = ("position", "best_accuracy", "examples", "prompts", "standard_baseline", "maximum_baseline")
+_CHANGED = ("position", "best_accuracy", "examples", "prompts", *expected_columns())
 CHANGES = TableSchema(
     "changes",
     {

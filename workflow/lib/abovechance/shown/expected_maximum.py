@@ -1,4 +1,4 @@
-"""The expected best accuracy of ever more prompts, with both baselines."""
+"""The expected best accuracy of ever more prompts, with the baselines."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
+from abovechance.chance.baselines import BASELINES, MAXIMUM
 from abovechance.chance.expected_maximum import CURVE, expected_maximum_curve
 from abovechance.shown import style
 from abovechance.shown.panels import (
@@ -38,7 +39,7 @@ def expected_maximum_numbers(accuracy: pd.DataFrame, by: Sequence[str] = ("task"
 
 
 def expected_maximum(numbers: pd.DataFrame, panel: str = "task") -> Figure:
-    """Expected best accuracy by prompts tried, with both baselines; tails below (Figures 3, 4 and 11).
+    """Expected best accuracy by prompts tried, with the baselines; tails below (Figures 3, 4 and 11).
 
     Parameters
     ----------
@@ -81,19 +82,21 @@ _TUNED: dict[str, Any] = {"linestyle": (0, (1, 1)), "linewidth": 1.6}
 
 
 def _expected_maximum_pair(above: Axes, below: Axes, here: pd.DataFrame, colour: dict[int, str]) -> None:
+    others = [each for each in BASELINES if each is not MAXIMUM]
     by = ["shots", "tuned"] if "tuned" in here else ["shots"]
     for key, group in here.groupby(by):
         shots, tuned = int(str(key[0])), key[1:]
         tried, own = group["prompts"], {"color": colour[shots], **(_TUNED if tuned == (True,) else {})}
         above.plot(tried, group["expected_accuracy"], zorder=3, **own)
-        for name in ("standard", "maximum"):
-            above.plot(tried, group[f"{name}_baseline"], zorder=2, **style.BASELINES[name])
-        below.plot(tried, group["maximum_tail"], **own)
-        if not tuned:
-            dashes = style.BASELINES["standard"]["linestyle"]
-            below.plot(tried, group["standard_tail"], color=colour[shots], linestyle=dashes)
+        for each in BASELINES:
+            above.plot(tried, group[each.column], zorder=2, **style.BASELINES[each.name])
+        below.plot(tried, group[MAXIMUM.tail_column], **own)
+        for each in () if tuned else others:
+            line = style.BASELINES[each.name]["linestyle"]
+            below.plot(tried, group[each.tail_column], color=colour[shots], linestyle=line)
     percent_axis(above.yaxis)
-    tails = here["maximum_tail"] if "tuned" in here else here[["standard_tail", "maximum_tail"]].min(axis=1)
+    shown = [MAXIMUM] if "tuned" in here else BASELINES
+    tails = here[[each.tail_column for each in shown]].min(axis=1)
     below.set(xscale="log", yscale="log", xlabel="prompts tried")
     below.axhline(0.05, color=style.FAINT, linewidth=0.5, zorder=1)
     below.set_ylim(max(min(tails.min() / 2, 0.01), 1e-12), 1.3)

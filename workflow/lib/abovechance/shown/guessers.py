@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from abovechance.chance.random_baseline import RandomBaseline
-from abovechance.chance.verdicts import Verdict, baselines
+from abovechance.chance.verdicts import Verdict, random_baselines
 from abovechance.shown import style
 from abovechance.shown.panels import percent_axis
 
@@ -27,7 +27,7 @@ def guessers_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         ``of`` (``prompts``, ``guesser``, ``best``), ``accuracy``, ``share``.
     """
-    baseline, prompts = baselines(accuracy)[0], len(accuracy)
+    baseline, prompts = random_baselines(accuracy)[0], len(accuracy)
     correct = np.arange(baseline.examples + 1)
     found = accuracy["accuracy"].value_counts(normalize=True).sort_index()
     parts = {

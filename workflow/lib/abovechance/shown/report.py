@@ -15,6 +15,7 @@ import jinja2
 import pandas as pd
 
 from abovechance.chance.agreement import HELDOUT_BY_PROMPTS
+from abovechance.chance.baselines import BASELINES
 from abovechance.chance.conclusion import in_words, probability
 from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, verdict_counts
 from abovechance.compare.study import MEAN_OVER
@@ -197,9 +198,10 @@ def _cell(row: Any) -> dict[str, str]:
     if pd.isna(row.better_than_chance):
         hint = f"all {row.left_out} prompts are longer than the model's context"
         return {"conclusion": "left-out", "label": "left out", "best": "none", "hint": hint}
+    beside = ", ".join(f"{each.name} baseline {getattr(row, each.column):.3f}" for each in BASELINES)
     hint = (
-        f"best of {row.prompts} prompts on {row.examples} examples: {row.best_accuracy:.3f}; standard "
-        f"baseline {row.standard_baseline:.3f}, maximum baseline {row.maximum_baseline:.3f}; {row.reason}"
+        f"best of {row.prompts} prompts on {row.examples} examples: {row.best_accuracy:.3f}; {beside}; "
+        f"{row.reason}"
     )
     return {
         "conclusion": row.better_than_chance,

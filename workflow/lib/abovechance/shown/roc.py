@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -10,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from abovechance.chance.agreement import curves
+from abovechance.chance.agreement import PREDICTORS, curves
 from abovechance.shown import style
 from abovechance.shown.panels import empty_figure, legend_below
 
@@ -25,7 +26,7 @@ def roc_by_prompts_numbers(outcomes: pd.DataFrame) -> pd.DataFrame:
 
 
 def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
-    """ROC of both baselines as predictors, for ever more prompts (Figure 8; first version, 10)."""
+    """ROC of the baselines as predictors, for ever more prompts (Figure 8; first version, 10)."""
     style.apply()
     tried = numbers["prompts"].unique()
     if not len(tried):
@@ -48,21 +49,39 @@ def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
     for axes in grid[:, 0]:
         axes.set_ylabel("true positive rate")
     marks = [
-        Line2D([], [], color=_PREDICTORS[name], marker=mark, linewidth=1, label=f"above the {name} baseline")
-        for name, mark in (("standard", "o"), ("maximum", "X"))
+        Line2D([], [], color=look.colour, marker=look.mark, linewidth=1, label=f"above the {name} baseline")
+        for name, look in _LOOKS.items()
     ]
     legend_below(figure, marks)
     return figure
 
 
-_PREDICTORS = {"standard": style.COLOURS[1], "maximum": style.COLOURS[0]}
+class _Look(NamedTuple):
+    """How a baseline is drawn; curves are often one on the other, so a wide one shows under a narrow one."""
+
+    colour: str
+    mark: str
+    width: float
+
+
+_LOOKS = dict(
+    zip(
+        PREDICTORS,
+        map(
+            _Look,
+            (style.COLOURS[1], style.COLOURS[0], *style.COLOURS[2:]),
+            "oXsDv^",
+            (2.6, 1.0, 1.0, 1.0, 1.0, 1.0),
+        ),
+        strict=False,
+    )
+)
 
 
 def _roc_line(axes: Axes, group: pd.DataFrame, predictor: str, score: str) -> None:
-    colour = _PREDICTORS[predictor]
     if score == "tail":
-        # The curves are often one on the other: the wide one shows under the narrow one.
-        axes.plot(group["x"], group["y"], color=colour, linewidth=1.0 if predictor == "maximum" else 2.6)
+        look = _LOOKS[predictor]
+        axes.plot(group["x"], group["y"], color=look.colour, linewidth=look.width)
         return
     _mark(axes, group, predictor, size=7)
 
@@ -71,14 +90,14 @@ def _mark(
     axes: Axes, group: pd.DataFrame, predictor: str, size: float, label: str = "", hollow: bool = False
 ) -> None:
     """The one point of a decision."""
-    colour = _PREDICTORS[predictor]
+    look = _LOOKS[predictor]
     axes.plot(
         group["x"],
         group["y"],
-        color="white" if hollow else colour,
-        marker="X" if predictor == "maximum" else "o",
+        color="white" if hollow else look.colour,
+        marker=look.mark,
         markersize=size,
-        markeredgecolor=colour if hollow else "white",
+        markeredgecolor=look.colour if hollow else "white",
         linestyle="",
         label=label or None,
         zorder=4,
@@ -87,7 +106,7 @@ def _mark(
 
 
 def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
-    """ROC and precision-recall curves of both baselines as predictors (Figure 5).
+    """ROC and precision-recall curves of the baselines as predictors (Figure 5).
 
     Parameters
     ----------
@@ -103,17 +122,15 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
     if not table["outcomes"].iloc[0]:
         return empty_figure("no split has examples in both parts: no curve")
     figure, (roc, pr) = plt.subplots(1, 2, figsize=(style.FULL_WIDTH, 3.6))
-    colour = _PREDICTORS
     by_predictor = table.set_index("predictor")
     for key, group in numbers.groupby(["of", "curve", "predictor", "score"], sort=False):
         of, curve, predictor, score = map(str, key)
         axes, area = (roc, "auroc") if curve == "roc" else (pr, "aupr")
         if score == "tail":
-            # The curves are often one on the other: the wide one shows under the narrow one.
-            width = 1.0 if predictor == "maximum" else 2.6
+            look = _LOOKS[predictor]
             steps = "default" if curve == "roc" else "steps-post"
-            look = {"linewidth": width} if of == "prompts" else {"linewidth": 1.0, "linestyle": ":"}
-            axes.plot(group["x"], group["y"], color=colour[predictor], drawstyle=steps, **look)
+            line: Any = {"linewidth": look.width} if of == "prompts" else {"linewidth": 1.0, "linestyle": ":"}
+            axes.plot(group["x"], group["y"], color=look.colour, drawstyle=steps, **line)
         elif of == "guessers":
             _mark(axes, group, predictor, size=6, hollow=True)
         else:

@@ -1,4 +1,4 @@
-"""The spread of prompts: all accuracies of a study with both baselines."""
+"""The spread of prompts: all accuracies of a study with the baselines."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from abovechance.chance.baselines import BASELINES
 from abovechance.core.settings import SETTING
 from abovechance.shown import style
 from abovechance.shown.panels import (
@@ -27,13 +28,13 @@ from abovechance.shown.panels import (
 
 def spread_numbers(accuracy: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
     """One row per prompt: its accuracy, and its setting's baselines, tail and conclusion."""
-    beside = [*SETTING, "best_prompt", "standard_baseline", "maximum_baseline", "maximum_tail"]
+    beside = [*SETTING, "best_prompt", *(each.column for each in BASELINES), "maximum_tail"]
     beside += ["position", "better_than_chance"]
     return accuracy[[*SETTING, "prompt", "accuracy"]].merge(verdicts[beside], on=SETTING)
 
 
 def spread(numbers: pd.DataFrame) -> Figure:
-    """The accuracies of all prompts by task, shots and model, with both baselines (Figure 1)."""
+    """The accuracies of all prompts by task, shots and model, with the baselines (Figure 1)."""
     style.apply()
     tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
     shots = sorted(numbers["shots"].unique())
@@ -98,8 +99,8 @@ def _crowd(axes: Axes, place: int, best: pd.DataFrame) -> None:
     across = place + np.linspace(-0.4, 0.4, len(best)) if len(best) > 1 else np.full(len(best), float(place))
     faces = np.where(best["better_than_chance"] == "yes", style.INK, "white")
     axes.scatter(across, best["accuracy"], s=7, color=faces, edgecolor=style.INK, linewidth=0.4, zorder=2)
-    for name in ("standard", "maximum"):
-        axes.plot(across, best[f"{name}_baseline"], zorder=3, **style.BASELINES[name])
+    for each in BASELINES:
+        axes.plot(across, best[each.column], zorder=3, **style.BASELINES[each.name])
 
 
 def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour: str) -> None:
@@ -126,6 +127,6 @@ def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour:
         va="bottom",
         fontsize=7,
     )
-    for name in ("standard", "maximum"):
-        level = group[f"{name}_baseline"].iloc[0]
-        axes.plot([centre - width / 2, centre + width / 2], [level] * 2, zorder=3, **style.BASELINES[name])
+    for each in BASELINES:
+        ends, level = [centre - width / 2, centre + width / 2], group[each.column].iloc[0]
+        axes.plot(ends, [level] * 2, zorder=3, **style.BASELINES[each.name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from abovechance.chance import baselines as chance
 from abovechance.core.files import check_names, replacing, write_csv
 
 FULL_WIDTH = 6.9  # inches; a page's text width
@@ -20,10 +22,14 @@ COLUMN_WIDTH = 3.3  # inches; one of two columns
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 INK = "#222222"
 FAINT = "#8A8A8A"
-BASELINES: dict[str, dict[str, Any]] = {
-    "standard": {"color": FAINT, "linestyle": (0, (3, 2)), "linewidth": 1.1},
-    "maximum": {"color": INK, "linestyle": "-", "linewidth": 1.3},
-}
+# the looks of baselines, in their order; what comes after the paper's two is dotted
+_LINES: Sequence[dict[str, Any]] = (
+    {"color": FAINT, "linestyle": (0, (3, 2)), "linewidth": 1.1},
+    {"color": INK, "linestyle": "-", "linewidth": 1.3},
+    *({"color": colour, "linestyle": ":", "linewidth": 1.3} for colour in COLOURS[2:]),
+)
+# {name of a baseline: how it is drawn}
+BASELINES = {each.name: line for each, line in zip(chance.BASELINES, cycle(_LINES), strict=False)}
 # {is the best prompt better than chance: (its colour in tables, its mark in figures)}
 CONCLUSIONS = {"yes": ("#3D8FC4", "*"), "unclear": ("#F6C65B", "?"), "no": ("#D9D9D9", "")}
 

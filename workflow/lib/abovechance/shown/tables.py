@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from abovechance.chance.baselines import BASELINES
 from abovechance.chance.best_of import is_above
 from abovechance.chance.conclusion import probability
 from abovechance.core.columns import Column
@@ -98,7 +99,7 @@ def _written(value: Any, column: Column) -> str:
 def _told_apart(table: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     """``shown`` with more digits of baselines that would look like the accuracy and are not equal to it."""
     accuracy = next((name for name in ("accuracy", "best_accuracy") if name in table), None)
-    for name in ("standard_baseline", "maximum_baseline") if accuracy else ():
+    for name in [each.column for each in BASELINES] if accuracy else ():
         if name not in table:
             continue
         heading = name.replace("_", " ")

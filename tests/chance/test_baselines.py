@@ -1,0 +1,79 @@
+"""One more baseline is one more entry: verdicts, held-out outcomes, tables and figures follow."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+STUDY = """
+import json, sys
+import numpy as np, pandas as pd
+from abovechance.chance import baselines
+from abovechance.chance.best_of import BestOf
+
+FEW = baselines.Baseline(
+    "few",
+    "expected accuracy of the best of three guessers",
+    "probability that the best of three guessers does at least as well",
+    lambda tried: BestOf(tried.guessers, 3 * tried.best, tried.standardized),
+)
+baselines.BASELINES = (*baselines.BASELINES, FEW)
+
+from typer.testing import CliRunner
+from abovechance.chance import agreement, heldout, study
+from abovechance.chance.random_baseline import RandomBaseline
+from abovechance.chance.verdicts import Verdict
+from abovechance.cli import app
+from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.shown import expected_maximum, report, roc, spread
+from abovechance.shown.tables import readable
+
+generator = np.random.default_rng(0)
+names = {"model": "m", "task": "t", "shots": 0}
+grid = pd.MultiIndex.from_product([range(8), range(40)], names=["prompt", "example"]).to_frame(index=False)
+rows = grid.assign(**names, example=grid["example"].astype(str), chance=0.5, tie=False)
+rows = rows.assign(correct=generator.random(len(rows)) < 0.6)
+accuracy = accuracy_by_prompt(rows)
+verdicts = study.of_study(accuracy)
+splits = {"seed": 0, "splits": 20, "validation": 0.5, "tried": [1, 8]}
+outcomes = heldout.all_outcomes([rows], **splits)
+guessers = heldout.guessed_outcomes(lambda: [rows], sets=2, **splits)
+tables = {schema.name: table for schema, table in agreement.heldout_tables(outcomes, guessers)}
+curve = expected_maximum.expected_maximum_numbers(accuracy)
+dots = spread.spread_numbers(accuracy, verdicts)
+pictures = [expected_maximum.expected_maximum(curve), spread.spread(dots)]
+pictures.append(roc.roc_by_prompts(roc.roc_by_prompts_numbers(outcomes)))
+command = CliRunner().invoke(app, ["baseline", "-n", "40", "-c", "2", "-t", "8", "--json"])
+print(json.dumps({
+    "verdict": Verdict.of(0.7, RandomBaseline.of(0.5, 40), 8).judgement["few_baseline"],
+    "best of three": RandomBaseline.of(0.5, 40).maximum(3),
+    "columns": {
+        "verdicts": list(verdicts), "outcomes": list(outcomes), "curve": list(curve), "dots": list(dots),
+        "screen": list(readable(verdicts, study.VERDICTS.columns)),
+        "command": list(json.loads(command.output)),
+    },
+    "few": float(verdicts["few_baseline"].iloc[0]),
+    "predictors": sorted(set(tables["heldout_by_prompts"]["predictor"])),
+    "compared": list(tables["heldout_difference"]),
+    "legends": [[text.get_text() for text in picture.legends[0].get_texts()] for picture in pictures],
+    "report": report._cell(next(report._rows(verdicts)))["hint"],
+}))
+"""
+
+
+def test_one_more_baseline_is_one_more_entry():
+    done = subprocess.run([sys.executable, "-c", STUDY], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    study = json.loads(done.stdout.splitlines()[-1])
+    assert study["few"] == study["verdict"] == study["best of three"]
+    columns = study["columns"]
+    assert {"few_baseline", "few_tail"} <= set(columns["verdicts"]) & set(columns["outcomes"])
+    assert {"few_baseline", "few_tail"} <= set(columns["curve"])
+    assert {"few_log_below", "above_few"} <= set(columns["outcomes"])
+    assert "few_baseline" in set(columns["dots"]) & set(columns["command"])
+    assert "few baseline" in columns["screen"]
+    assert study["predictors"] == ["few", "maximum", "standard"]
+    assert "few" in study["compared"]
+    assert all(any("few" in text for text in legend) for legend in study["legends"])
+    assert "few baseline" in study["report"]

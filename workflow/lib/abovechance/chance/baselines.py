@@ -1,0 +1,165 @@
+"""The baselines that a best score is compared with.
+
+Verdicts, held-out outcomes, their tables and figures go over ``BASELINES``. To add a baseline, add an entry:
+its columns, its lines in figures and its place in tables follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from abovechance.chance.best_of import BestOf, is_above, scale
+from abovechance.chance.random_baseline import RandomBaseline
+from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.columns import Column
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The prompts that were tried in one setting and the best of them, as random guessers see them.
+
+    Arrays may have leading axes, such as splits; then each row is a choice among prompts of its own.
+
+    Attributes
+    ----------
+    guessers
+        The different random baselines of the prompts, each on the examples that a prompt is evaluated on.
+    best
+        (..., guessers) 1 for the baseline of the best prompt, else 0.
+    prompts
+        (..., guessers) the number of prompts that have each baseline.
+    standardized
+        Whether scores are standardized, and not accuracies (``BestOf``).
+    """
+
+    guessers: Sequence[RandomBaseline]
+    best: Ints
+    prompts: Ints
+    standardized: bool = False
+
+    def accuracy(self, score: Floats | float) -> Floats:
+        """(...,) the accuracy on the examples of the best prompt that a score stands for, at most 1."""
+        if not self.standardized:
+            return np.asarray(score)
+        scales = np.array([(*scale(guesser, True), guesser.examples) for guesser in self.guessers])
+        centre, unit, examples = (self.best @ column for column in scales.T)
+        return np.minimum((np.asarray(score) * unit + centre) / examples, 1.0)
+
+    @classmethod
+    def alike(cls, guesser: RandomBaseline, prompts: int) -> Tried:
+        """Prompts that are all evaluated on the same examples."""
+        return cls([guesser], np.array([1]), np.array([prompts]))
+
+    @classmethod
+    def in_order(cls, guessers: Sequence[RandomBaseline], standardized: bool = False) -> Tried:
+        """Prompts with a baseline each, the best prompt first."""
+        different = list(dict.fromkeys(guessers))
+        which = np.array([different.index(guesser) for guesser in guessers])
+        counts = np.bincount(which, minlength=len(different))
+        return cls(different, (np.arange(len(different)) == 0).astype(np.int64), counts, standardized)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A best score beside one baseline; arrays have the leading axes of ``Tried``.
+
+    Attributes
+    ----------
+    expected
+        (...,) the baseline: an expected accuracy on the examples of the best prompt.
+    above
+        (...,) whether the best score ``is_above`` it.
+    tail
+        (...,) the probability that its guessers do at least as well.
+    log_below
+        (...,) the log probability that they do worse, which tells apart tails near 1.
+    """
+
+    expected: Floats
+    above: Bools
+    tail: Floats
+    log_below: Floats
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What a best score is compared with: the scores of some guessers, of whom the best one counts.
+
+    Attributes
+    ----------
+    name
+        What its columns begin with: ``<name>_baseline`` is its expected accuracy, ``<name>_tail`` the
+        probability that it does at least as well as the best prompt.
+    expected, tail
+        What these columns mean.
+    guessers
+        The guessers that it has for the prompts that were tried.
+    """
+
+    name: str
+    expected: str
+    tail: str
+    guessers: Callable[[Tried], BestOf]
+
+    def expected_accuracy(self, tried: Tried) -> Floats:
+        """(...,) its expected accuracy on the examples of the best prompt, in [0, 1]."""
+        return tried.accuracy(self.guessers(tried).maximum)
+
+    def compare(self, score: Floats | float, tried: Tried) -> Comparison:
+        """Compare (...,) best scores with it."""
+        best = self.guessers(tried)
+        return Comparison(
+            tried.accuracy(best.maximum),
+            is_above(score, best.maximum),
+            np.asarray(best.tail(score)),
+            np.asarray(best.log_below(score)),
+        )
+
+    @property
+    def column(self) -> str:
+        """The column of its expected accuracy."""
+        return f"{self.name}_baseline"
+
+    @property
+    def above_column(self) -> str:
+        """The column that says whether a score is above it."""
+        return f"above_{self.name}"
+
+    @property
+    def tail_column(self) -> str:
+        """The column of its tail probability."""
+        return f"{self.name}_tail"
+
+
+STANDARD = Baseline(
+    "standard",
+    "expected accuracy of one random guesser",
+    "probability that one guesser does at least as well",
+    lambda tried: BestOf(tried.guessers, tried.best, tried.standardized),
+)
+MAXIMUM = Baseline(
+    "maximum",
+    "expected accuracy of the best of as many random guessers as prompts",
+    "probability that the best of as many guessers as prompts does at least as well",
+    lambda tried: BestOf(tried.guessers, tried.prompts, tried.standardized),
+)
+BASELINES = (STANDARD, MAXIMUM)
+
+
+def expected_columns() -> dict[str, Column]:
+    """The columns of expected accuracies, one for each baseline."""
+    return {baseline.column: Column.share(baseline.expected) for baseline in BASELINES}
+
+
+def tail_columns() -> dict[str, Column]:
+    """The columns of tail probabilities, one for each baseline."""
+    return {baseline.tail_column: Column.tail(baseline.tail) for baseline in BASELINES}
+
+
+def expected_accuracies(guesser: RandomBaseline, prompts: int) -> dict[str, float]:
+    """{column: expected accuracy}, of each baseline, where all prompts are evaluated on the same examples."""
+    tried = Tried.alike(guesser, prompts)
+    return {baseline.column: float(baseline.expected_accuracy(tried)) for baseline in BASELINES}
