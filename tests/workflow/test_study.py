@@ -317,9 +317,74 @@ def test_a_new_table_of_one_stage_runs_that_stage_and_what_is_made_from_it(finis
 
 
 def test_a_new_caption_runs_the_report_alone(finished, run, place):
-    new = '\n\nSPREAD = ShownFigure("spread", "Another heading", SPREAD.caption)\n'
-    with appended(place / "workflow" / "lib" / "abovechance" / "shown" / "catalogue.py", new):
+    new = '\n\nFIGURES[FIGURES.index(SPREAD)] = ShownFigure("spread", "Another heading", SPREAD.caption)\n'
+    with appended(place / "workflow" / "rules" / "analyses" / "spread.smk", new):
         assert set(planned(run(STUDY, "--dry-run"))) == {"report"}
+
+
+MODULE = """
+from abovechance.core.columns import Column
+from abovechance.core.tables import TableSchema
+
+LONGEST = TableSchema("longest", {"prompts": Column.whole("number of prompts")}, "One row.")
+"""
+SCRIPT = """
+from script_log import logged
+
+from abovechance.chance.longest import LONGEST
+from abovechance.core.tables import read_tables
+from abovechance.shown.tables import write_all
+
+with logged(snakemake):
+    table = read_tables(snakemake.input).groupby("model").size().to_frame("prompts")
+    write_all([(LONGEST, table)], snakemake.output)
+"""
+RULES = '''"""Which prompts are the longest.
+
+needs: predictions
+after: heldout
+in:  accuracy/
+out: a table
+"""
+
+LONGEST = [ShownTable("longest", "The longest prompts", "How many there are.")]
+TABLES += LONGEST
+
+
+rule longest:
+    input:
+        of_all_models(ACCURACY),
+    output:
+        reported_tables(LONGEST, "Prompts"),
+    log:
+        f"{RESULTS}/logs/longest.log",
+    localrule: True
+    params:
+        code=code_of("longest.py"),
+    script:
+        "../../scripts/longest.py"
+'''
+
+
+def test_a_new_analysis_is_a_module_a_script_and_a_file_of_rules(finished, run, place):
+    new = {
+        place / "workflow" / "lib" / "abovechance" / "chance" / "longest.py": MODULE,
+        place / "workflow" / "scripts" / "longest.py": SCRIPT,
+        place / "workflow" / "rules" / "analyses" / "longest.smk": RULES,
+    }
+    try:
+        for path, text in new.items():
+            path.write_text(text)
+        assert set(planned(run(STUDY, "--dry-run"))) == {"longest", "report"}
+        run(STUDY)
+    finally:
+        for path in new:
+            path.unlink()
+    report = (finished / "report.html").read_text()
+    places = [report.index(heading) for heading in ("The longest prompts", "Which models differ?")]
+    assert places == sorted(places)
+    assert (finished / "tables" / "longest.csv").read_text().split() == ["prompts", "6", "6"]
+    run(STUDY)  # the report once more, without it
 
 
 def test_a_run_that_is_killed_goes_on_where_it_was(finished, place):

@@ -17,6 +17,8 @@ for model in MODELS:
 DRAWN_MODELS = {
     file_name(model): model for model in shown_of(MODELS, STUDY.get("models", {}))
 }
+COMPARED = compared_as(MODELS, STUDY.get("models", {}))
+FACTS |= {"predictions", *["several models"] * (len(COMPARED) > 1)}
 # in the order in which tables have them
 SETTINGS = [
     (model, task, shots) for model in MODELS for task in TASKS for shots in SHOTS[task]

@@ -3,7 +3,8 @@
 A study starts in one of five ways, ``rules/starts/<start>.smk``. Each defines for the rules after it:
 
     INPUTS                   the user's own files that it reads, for archives
-    ANALYSES                 which files of rules/analyses follow, in the order in which they are shown
+    FACTS                    what it adds to the facts that decide which analyses follow
+                             (abovechance.study.analyses)
     FETCHED                  what of it comes from the network, besides pinned downloads
 
 those with predictions, for rules/by_model.smk and the analyses of these:
@@ -16,7 +17,7 @@ those with predictions, for rules/by_model.smk and the analyses of these:
 
 and the one with evaluations, EVALUATIONS. The start and each file of rules/analyses append what they make to
 
-    TABLES, FIGURES          what is shown, from the catalogue
+    TABLES, FIGURES          what is shown, in this order
     KEPT                     what else is made again where it was deleted, and goes into archives
     OF_REPORT                {name: what the report reads besides}
     BESIDE_VERDICTS          {name: what verdicts shall carry}
@@ -41,7 +42,13 @@ from abovechance.core.errors import InputError
 from abovechance.core.files import check_there, file_name
 from abovechance.core.provenance import digest
 from abovechance.core.reading import read_yaml
-from abovechance.shown import catalogue
+from abovechance.shown.exhibits import (
+    FIGURE_SUFFIXES,
+    TABLE_SUFFIXES,
+    ShownFigure,
+    ShownTable,
+)
+from abovechance.study.analyses import analyses_of, facts_of
 from abovechance.study.config import (
     NO_SOURCE,
     apart,
@@ -91,6 +98,7 @@ STUDY = told(resolve, config, SCHEMA, DOWNLOADS, CONFIG_FILES)
 RESULTS = f"results/{STUDY['study']}"
 KINDS = kinds_of(STUDY)  # of prompts, where some are scored
 
+FACTS = facts_of(STUDY)
 TABLES, FIGURES, KEPT, FETCHED = [], [], [], []
 OF_REPORT, BESIDE_VERDICTS = {}, {}
 
@@ -100,14 +108,14 @@ def table_file(name):
     return f"{RESULTS}/tables/{name}.parquet"
 
 
-def table_files(tables, suffixes=catalogue.TABLE_SUFFIXES):
-    """The files of tables of the catalogue."""
+def table_files(tables, suffixes=TABLE_SUFFIXES):
+    """The files of tables."""
     names = [table.name for table in tables]
     return expand(f"{RESULTS}/tables/{{name}}.{{suffix}}", name=names, suffix=suffixes)
 
 
-def figure_files(figures, suffixes=catalogue.FIGURE_SUFFIXES):
-    """The files of figures of the catalogue."""
+def figure_files(figures, suffixes=FIGURE_SUFFIXES):
+    """The files of figures."""
     names = [figure.name for figure in figures]
     return expand(f"{RESULTS}/figures/{{name}}.{{suffix}}", name=names, suffix=suffixes)
 
@@ -115,7 +123,7 @@ def figure_files(figures, suffixes=catalogue.FIGURE_SUFFIXES):
 in_report = report  # which at the beginning of a line is another thing to Snakemake
 
 
-def reported_tables(tables, category, caption):
+def reported_tables(tables, category, caption=None):
     """The files of tables, of which Snakemake's own report shows those that open anywhere."""
     shown = [
         in_report(
@@ -129,7 +137,7 @@ def reported_tables(tables, category, caption):
     return [*shown, *table_files(tables, ["parquet", "md", "tex"])]
 
 
-def reported_figures(figures, caption):
+def reported_figures(figures, caption=None):
     """The files of figures, of which Snakemake's own report shows the pictures."""
     shown = [
         in_report(
@@ -141,24 +149,6 @@ def reported_figures(figures, caption):
         for figure in figures
     ]
     return [*shown, *figure_files(figures, ["pdf", "csv"])]
-
-
-# what is shown of any predictions
-SHOWN = ["spread", "agreement", "models", "expected_maximum"]
-ITEMS = ["items"] * ("items" in STUDY)
-
-
-def of_scores(precision_pairs):
-    """The analyses of scored models, in the order in which they are shown."""
-    first = ["left_out", "randomization", "verdicts", "heldout"]
-    last = ["precision"] * bool(precision_pairs) + ["pvi"] * (NULL in KINDS)
-    series, several = members(STUDY["models"]), formulations(STUDY["tasks"])
-    last += ["series_scores"] * bool(series or several)
-    last += ["series"] * bool(series) + ["formulations"] * bool(several)
-    trainings = [name for name, _ in last_checkpoints(STUDY["models"]).values()]
-    last += ["seeds"] * (len(trainings) > len({*trainings}))
-    hard = ["hard_demonstrations"] * (HARDEST in KINDS)
-    return [*first, *SHOWN, *last, *hard, *ITEMS]
 
 
 def code_of(script):

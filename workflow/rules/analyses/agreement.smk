@@ -1,10 +1,21 @@
 """ROC and precision-recall curves of both baselines as predictors.
 
+needs: predictions
+after: spread
 in:  heldout/outcomes/, heldout/guessers/
 out: figures/agreement
 """
 
-FIGURES += [catalogue.AGREEMENT]
+AGREEMENT = ShownFigure(
+    "agreement",
+    "Which baseline foresees held-out results",
+    "Does being above a baseline on the validation split foresee that the chosen prompt is above the "
+    "standard baseline on the held-out test split? Marks: the decision to be above. Coloured lines: "
+    "its tail probability as a score. Dotted lines and hollow marks: the same of random guessers in place of "
+    "prompts. What a validation part has, the test part lacks, so guessers who do well on one do badly on "
+    "the other: they, and not the thin diagonal, are the reference.",
+)
+FIGURES += [AGREEMENT]
 
 
 rule figure_agreement:
@@ -18,7 +29,7 @@ rule figure_agreement:
             f"{RESULTS}/figures/agreement.png",
             caption="../../report/agreement.rst",
             category="Figures",
-            labels={"figure": catalogue.AGREEMENT.title},
+            labels={"figure": AGREEMENT.title},
         ),
     log:
         f"{RESULTS}/logs/figures/agreement.log",

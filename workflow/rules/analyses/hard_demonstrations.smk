@@ -1,11 +1,22 @@
 """Whether hard examples are better demonstrations than others.
 
+needs: hardest scores
+after: seeds
 in:  hardest_scores/, tasks/ and predictions/
 out: pvi/demonstrations/ of each model, and a table of them
 """
 
 DEMONSTRATIONS = f"{RESULTS}/pvi/demonstrations/{{model_file}}.parquet"
-TABLES += catalogue.HARD_DEMONSTRATIONS
+HARD_DEMONSTRATIONS = [
+    ShownTable(
+        "pvi_demonstrations",
+        "Are hard examples better demonstrations?",
+        "Accuracy behind demonstrations of each label drawn from all examples, and from the fifth that is "
+        "hardest for the model; the spread is the standard deviation over prompts. The difference has its 95 "
+        "% interval by examples, for these prompts: other prompts of either kind differ by their spread.",
+    ),
+]
+TABLES += HARD_DEMONSTRATIONS
 KEPT += of_all_models(DEMONSTRATIONS)
 
 
@@ -41,7 +52,7 @@ rule hard_demonstrations_table:
         of_all_models(DEMONSTRATIONS),
     output:
         reported_tables(
-            catalogue.HARD_DEMONSTRATIONS,
+            HARD_DEMONSTRATIONS,
             "Which examples are hard",
             "../../report/pvi.rst",
         ),

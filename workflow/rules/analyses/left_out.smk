@@ -1,10 +1,21 @@
 """The prompts that were left out since they are longer than a model's context.
 
+needs: scores
+before: verdicts
 in:  scores/, whose metadata say it
 out: left_out.parquet, which verdicts carry, and its table
 """
 
-TABLES += catalogue.LEFT_OUT
+LEFT_OUT = [
+    ShownTable(
+        "left_out",
+        "Prompts that were left out",
+        "Prompts longer than the model's context: how many of the prompts that were drawn, and the tokens of "
+        "the longest. They are not among the prompts tried; a setting of which all were left out has no "
+        "verdict.",
+    )
+]
+TABLES += LEFT_OUT
 
 
 rule left_out:
@@ -13,9 +24,7 @@ rule left_out:
         scores=SCORES[DRAWN],
     output:
         left_out=f"{RESULTS}/left_out.parquet",
-        tables=reported_tables(
-            catalogue.LEFT_OUT, "Verdicts", "../../report/left_out.rst"
-        ),
+        tables=reported_tables(LEFT_OUT, "Verdicts", "../../report/left_out.rst"),
     log:
         f"{RESULTS}/logs/left_out.log",
     localrule: True

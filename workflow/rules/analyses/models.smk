@@ -1,13 +1,35 @@
 """Which models differ, on the same examples and prompts.
 
+needs: predictions, several models
+after: agreement
 in:  predictions/, and tasks/ where a study has these; of series, the last checkpoints are compared
 out: if there are several models, tables of which differ
 """
 
-COMPARED = compared_as(MODELS, STUDY.get("models", {}))
-SEVERAL = len(COMPARED) > 1
-TABLES += catalogue.MODELS * SEVERAL
-OF_REPORT |= {"two_models": table_file("two_models")} if SEVERAL else {}
+MODEL_TABLES = [
+    ShownTable(
+        "two_models",
+        "Is one model better than the other?",
+        "The difference of mean accuracies on the same examples and prompts, the better model first, with "
+        "its 95 % interval and p-value, also adjusted for the number of tasks. The column about states what "
+        "this holds for. Detectable: the smallest true difference that is found with a probability of 80 %. "
+        "Needed: the number of examples that would find a difference of this size.",
+        hidden=("conclusion",),
+    ),
+    ShownTable(
+        "models",
+        "Which models differ?",
+        "Mean accuracy over prompts and tasks, each task counted alike, on the same examples and prompts. "
+        "The column about states what this holds for. The true rank is between rank low and rank high, with "
+        "95 % confidence for all models at once. Models that share a letter (groups) cannot be "
+        "distinguished. Best: the share of draws in which the model is the best. Task by task: "
+        "tables/model_ranks.csv; every pair with its difference, interval and tests: tables/model_pairs.csv.",
+    ),
+    ShownTable("model_ranks"),
+    ShownTable("model_pairs"),
+]
+TABLES += MODEL_TABLES
+OF_REPORT["two_models"] = table_file("two_models")
 
 
 rule models:
@@ -16,7 +38,7 @@ rule models:
         predictions=of_all_models(PREDICTIONS),
         tasks=TASK_TABLES,
     output:
-        reported_tables(catalogue.MODELS, "Models", "../../report/models.rst"),
+        reported_tables(MODEL_TABLES, "Models", "../../report/models.rst"),
     log:
         f"{RESULTS}/logs/models.log",
     benchmark:

@@ -1,10 +1,22 @@
 """The same model in two precisions, side by side.
 
+needs: precisions
+after: expected_maximum
 in:  the verdicts and accuracy/
 out: its tables
 """
 
-TABLES += catalogue.PRECISION
+PRECISION = [
+    ShownTable(
+        "precision_summary",
+        "The same model in two precisions",
+        "How many settings are above the standard baseline, and how many of these between the two "
+        "baselines, in the first and in the second precision, and how many verdicts are the same. Task by "
+        "task: tables/precision_settings.csv.",
+    ),
+    ShownTable("precision_settings"),
+]
+TABLES += PRECISION
 
 
 rule precision_tables:
@@ -13,14 +25,14 @@ rule precision_tables:
         verdicts=VERDICTS,
         accuracy=of_all_models(ACCURACY),
     output:
-        reported_tables(catalogue.PRECISION, "Precisions", "../../report/precision.rst"),
+        reported_tables(PRECISION, "Precisions", "../../report/precision.rst"),
     log:
         f"{RESULTS}/logs/precision_tables.log",
     localrule: True
     conda:
         "../../../envs/analysis.yaml"
     params:
-        pairs=PRECISION_PAIRS,
+        pairs=precision_pairs(STUDY["models"]),
         code=code_of("precision_tables.py"),
     script:
         "../../scripts/precision_tables.py"

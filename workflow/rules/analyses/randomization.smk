@@ -1,5 +1,7 @@
 """The randomization test, which needs to know what was predicted, and the examples' choices.
 
+needs: predictions, tasks
+before: verdicts
 in:  predictions/ and tasks/
 out: randomization/ of each model, which verdicts carry
 """

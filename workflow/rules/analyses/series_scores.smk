@@ -1,5 +1,7 @@
 """Scores, discrete and continuous, with errors: what analyses of series and of formulations take.
 
+needs: scores, series or formulations
+after: pvi
 in:  predictions/, likelihoods/ and tasks/
 out: series_scores/ of each model, and EVALUATIONS, those of series by seed and checkpoint
 """

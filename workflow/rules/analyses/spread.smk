@@ -1,10 +1,21 @@
 """The accuracies of all prompts with both baselines.
 
+needs: predictions
+after: heldout
 in:  accuracy/ and the verdicts
 out: figures/spread
 """
 
-FIGURES += [catalogue.SPREAD]
+SPREAD = ShownFigure(
+    "spread",
+    "The spread of prompts",
+    "Each small dot is a prompt; the large one is the best. Dashed: the standard random baseline. Solid: the "
+    "maximum random baseline, the mean of what the best of as many guessers reaches. A best prompt under it "
+    "is what luck alone gives; one above it may be, too. Stars say that as many guessers seldom do as well: "
+    "* with a probability of at most 0.05, ** of at most 0.01; a ring, that they do more often. Where a "
+    "panel has more than 60 settings, only best prompts are shown, in their order.",
+)
+FIGURES += [SPREAD]
 
 
 rule figure_spread:
@@ -18,7 +29,7 @@ rule figure_spread:
             f"{RESULTS}/figures/spread.png",
             caption="../../report/spread.rst",
             category="Figures",
-            labels={"figure": catalogue.SPREAD.title},
+            labels={"figure": SPREAD.title},
         ),
     log:
         f"{RESULTS}/logs/figures/spread.log",

@@ -1,11 +1,13 @@
 """Each setting's best prompt beside both baselines.
 
+needs: predictions
 in:  accuracy/, and what other analyses add to verdicts
 out: verdicts.csv, and tables of verdicts
 """
 
 VERDICTS = table_file("verdicts")
-TABLES += catalogue.VERDICTS
+VERDICT_TABLES = [ShownTable("verdicts"), ShownTable("verdict_counts")]
+TABLES += VERDICT_TABLES
 KEPT += [*BESIDE_VERDICTS.values(), f"{RESULTS}/verdicts.csv"]
 OF_REPORT["verdicts"] = VERDICTS
 
@@ -16,7 +18,7 @@ rule verdicts:
         **BESIDE_VERDICTS,
         accuracy=of_all_models(ACCURACY),
     output:
-        reported_tables(catalogue.VERDICTS, "Verdicts", "../../report/verdicts.rst"),
+        reported_tables(VERDICT_TABLES, "Verdicts", "../../report/verdicts.rst"),
         report(
             f"{RESULTS}/verdicts.csv",
             caption="../../report/verdicts.rst",

@@ -11,7 +11,7 @@ EVALUATIONS = f"{RESULTS}/evaluations.parquet"
 KEPT += [EVALUATIONS]
 OF_REPORT["predictions"] = [EVALUATIONS]  # what it was made from
 INPUTS = EVALUATED
-ANALYSES = ["series"]
+FACTS |= {"series"}
 
 
 rule evaluations:

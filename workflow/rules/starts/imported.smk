@@ -11,7 +11,6 @@ MODELS, TASKS, shots = told(settings_in, Path(IMPORTED))
 SHOTS = dict.fromkeys(TASKS, shots)
 TASK_TABLES, FEATURES = [], []  # what examples are is not known
 INPUTS = [IMPORTED]
-ANALYSES = ["verdicts", "heldout", *SHOWN, *ITEMS]
 
 
 include: "../by_model.smk"

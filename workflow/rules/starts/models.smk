@@ -6,10 +6,9 @@ out: predictions/ and accuracy/ of each model, from scores/
 
 MODELS, TASKS = [*STUDY["models"]], [*STUDY["tasks"]]
 SHOTS = {task: entry["shots"] for task, entry in STUDY["tasks"].items()}
-PRECISION_PAIRS = precision_pairs(STUDY["models"])
 SCORED = RESULTS
 ASKED = ["tasks", *dict.fromkeys(kind.examples for kind in KINDS)]
-ANALYSES = of_scores(PRECISION_PAIRS)
+FACTS |= {"tasks", "scores"}
 
 
 wildcard_constraints:

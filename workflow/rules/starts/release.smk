@@ -15,7 +15,7 @@ RELEASED = f"{RESULTS}/release/released/{{model_file}}.parquet"
 RELEASED_ACCURACY = f"{RESULTS}/release/accuracy/{{model_file}}.parquet"
 TASK_TABLES = []  # what clusters there are is not known
 FEATURES = [f"{RESULTS}/example_features.parquet"]
-ANALYSES = ["verdicts", "heldout", "spread", "agreement", "models", "published", *ITEMS]
+FACTS |= {"release"}
 
 
 include: "../by_model.smk"

@@ -7,8 +7,7 @@ out: predictions/ and accuracy/ of each model
 SCORED = STUDY["stored"]
 MODELS, TASKS = [*STUDY["models"]], [*STUDY["tasks"]]
 SHOTS = {task: entry["shots"] for task, entry in STUDY["tasks"].items()}
-PRECISION_PAIRS = precision_pairs(STUDY["models"])
-ANALYSES = of_scores(PRECISION_PAIRS)
+FACTS |= {"tasks", "scores"}
 
 
 include: "../by_model.smk"

@@ -26,7 +26,7 @@ from abovechance.variance.evaluations import ACCURACY
 
 if TYPE_CHECKING:
     from abovechance.core.columns import Column
-    from abovechance.shown.catalogue import ShownFigure, ShownTable
+    from abovechance.shown.exhibits import ShownFigure, ShownTable
 
 
 @dataclass(frozen=True)

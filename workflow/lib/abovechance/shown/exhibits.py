@@ -1,0 +1,42 @@
+"""What a study shows: each table and figure by name, with what the report says of it.
+
+The files of ``rules/analyses`` list what they make, and the report shows it in that order. A job that writes
+other names than its rule lists is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TABLE_SUFFIXES = ("parquet", "csv", "md", "tex")
+FIGURE_SUFFIXES = ("pdf", "png", "csv")
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """A table: its file, and if it is a section of the report, what is shown there.
+
+    Attributes
+    ----------
+    title, text
+        The heading and the text above the table; without a heading, the report does not show it.
+    most_rows
+        The number of rows in the report, if not all are shown.
+    hidden
+        Columns that the report does not show.
+    """
+
+    name: str
+    title: str = ""
+    text: str = ""
+    most_rows: int | None = None
+    hidden: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ShownFigure:
+    """A figure: its files' name, its heading and its caption."""
+
+    name: str
+    title: str
+    caption: str
