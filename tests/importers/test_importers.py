@@ -1,7 +1,11 @@
 """Other tools' logs, in the forms that the tools themselves were seen to write."""
 
 import json
+import os
+import shutil
 import struct
+import subprocess
+import sys
 import zipfile
 import zlib
 from pathlib import Path
@@ -13,9 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from abovechance import importers
 from abovechance.core.errors import InputError
 from abovechance.importers import Options, read_runs, uneven
 from abovechance.results.imported import IMPORTED
+from tests.conftest import REPOSITORY
 from tests.importers.reading import imported
 from tests.releases import write_release
 
@@ -406,7 +412,7 @@ def test_all_tools_results_in_a_folder_are_read(tmp_path):
     (tmp_path / "mine.csv").write_text("prompt,example,correct,choices\n0,a,1,2\n")
     (tmp_path / "notes.csv").write_text("day,what\n1,nothing\n")
     found = imported(tmp_path, each_file=True)
-    assert found["task"].tolist() == ["mmlu:subject=anatomy", "community|sums", "sums", "task"]
+    assert {*found["task"]} == {"mmlu:subject=anatomy", "community|sums", "sums", "task"}
 
 
 def test_an_option_of_a_tool_that_is_not_there_is_an_error(tmp_path):
@@ -540,3 +546,30 @@ def test_what_is_not_there_or_not_known_is_told(tmp_path):
         imported(tmp_path / "nowhere")
     with pytest.raises(InputError, match="holds no results that are known; right would be .*HELM.*inspect"):
         imported(tmp_path)
+
+
+def test_every_module_that_finds_results_is_an_importer():
+    modules = {path.stem for path in Path(importers.__file__).parent.glob("*.py")} - {"__init__"}
+    known = {module.__name__.rpartition(".")[2] for module in importers.FORMATS}
+    assert known == modules - {"contract", "table"}
+    assert all({*module.OPTIONS} <= {"metric", "filter", "epoch"} for module in importers.FORMATS)
+
+
+def test_an_importer_is_one_module(tmp_path):
+    library = tmp_path / "lib"
+    shutil.copytree(REPOSITORY / "workflow" / "lib", library)
+    (library / "abovechance" / "importers" / "mine.py").write_text(
+        "from abovechance.importers.csv import OPTIONS, read\n"
+        "TOOL, LOOKS_LIKE = 'mine', 'a file called mine.log'\n"
+        "def find(path):\n    return [path] if path.name == 'mine.log' else []\n"
+    )
+    (tmp_path / "mine.log").write_text("example,correct,chance\n1,1,0.5\n2,0,0.5\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "abovechance", "check", "mine.log", "--prompts", "3", "--json"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(library)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[0]["task"] == "mine"

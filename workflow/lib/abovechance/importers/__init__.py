@@ -12,19 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from pkgutil import iter_modules
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by
 from abovechance.core.untrusted import MOST_MEMBER, check_regular
-from abovechance.importers import csv, helm, inspect_ai, lighteval, lm_eval, own, published
-from abovechance.importers.contract import Options, Run, check_recorded
+from abovechance.importers import csv
+from abovechance.importers.contract import Importer, Options, Run, check_recorded
 from abovechance.importers.table import combine, metrics, uneven
 
 __all__ = ["FORMATS", "Options", "Run", "combine", "endings", "metrics", "read_runs", "uneven"]
 
-FORMATS = (lm_eval, helm, lighteval, inspect_ai, published, own, csv)
+_MODULES = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+FORMATS: list[Importer] = [module for module in _MODULES if isinstance(module, Importer)]
 
 
 def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
@@ -40,7 +42,7 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
     _check_options(options, [known for known, _ in found])
     runs: list[Run] = []
     for known, file in found:
-        with as_written_by(getattr(known, "TOOL", "a tool"), str(file)):
+        with as_written_by(known.TOOL, str(file)):
             runs += known.read(file, options)
     for run in runs:
         check_recorded(run)
@@ -78,7 +80,7 @@ def endings(paths: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _files(path: Path) -> list[tuple[Any, Path]]:
+def _files(path: Path) -> list[tuple[Importer, Path]]:
     """All tools' results in a path, each with the module that reads it."""
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
@@ -93,7 +95,7 @@ def _files(path: Path) -> list[tuple[Any, Path]]:
     return found
 
 
-def _check_options(options: Options, formats: Sequence[Any]) -> None:
+def _check_options(options: Options, formats: Sequence[Importer]) -> None:
     """Raise InputError if a tool's option is given, and no results of that tool."""
     used = {name for known in formats for name in known.OPTIONS}
     for name in ("metric", "filter", "epoch"):

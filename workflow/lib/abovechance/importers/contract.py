@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -108,6 +108,37 @@ class Run:
     def setting(self) -> Setting:
         """What the results are of."""
         return Setting(self.model, self.task, self.shots)
+
+
+@runtime_checkable
+class Importer(Protocol):
+    """What each module of this package is that reads the results of one tool.
+
+    Attributes
+    ----------
+    TOOL
+        The name of the tool.
+    OPTIONS
+        Which of ``metric``, ``filter`` and ``epoch`` mean something for its results.
+    LOOKS_LIKE
+        What its results look like, in an error about files that are none.
+    """
+
+    TOOL: str
+    OPTIONS: tuple[str, ...]
+    LOOKS_LIKE: str
+
+    def find(self, path: Path) -> list[Path]:
+        """Return the tool's results in a file or folder; none if they are something else."""
+
+    def read(self, path: Path, options: Options) -> Iterator[Run]:
+        """Yield one run for each model, task and number of shots in a path that ``find`` returned.
+
+        Raises
+        ------
+        InputError
+            With file and row if something in it is wrong.
+        """
 
 
 def check_recorded(run: Run) -> None:

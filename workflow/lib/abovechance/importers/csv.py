@@ -16,6 +16,7 @@ from abovechance.core.reading import heading, number, read_csv_texts, whole
 from abovechance.importers.contract import Options, Run, files_below
 from abovechance.results.predictions import UNKNOWN
 
+TOOL = "a plain CSV file"
 OPTIONS = ()
 LOOKS_LIKE = "a CSV with the columns example and correct, and prompt, model, task, shots, choices or chance"
 NEEDED = ("example", "correct")

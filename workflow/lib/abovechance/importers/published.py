@@ -13,6 +13,7 @@ from abovechance.importers.contract import Options, Run
 from abovechance.published.conventions import Convention
 from abovechance.published.release import Release, file_of
 
+TOOL = "the published release"
 OPTIONS = ()
 LOOKS_LIKE = "a release with results/<model>_<task>_<shots>-shot.csv"
 
