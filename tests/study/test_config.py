@@ -9,6 +9,7 @@ import yaml
 
 from abovechance.core.errors import InputError
 from abovechance.study.config import resolve
+from tests import keys_of_config
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMA = yaml.safe_load((REPOSITORY / "workflow/schemas/config.schema.yaml").read_text())
@@ -41,6 +42,26 @@ def changed(*path: str, to: object) -> dict:
     else:
         place[path[-1]] = to
     return config
+
+
+def test_every_key_is_described_and_the_reference_is_in_step():
+    texts = {key: part["description"] for key, part in keys_of_config.defined_keys()}
+    assert [key for key, text in texts.items() if not text.endswith((".", ")."))] == []
+    assert keys_of_config.README.read_text().endswith(keys_of_config.generated())
+
+
+def test_what_the_default_study_has_in_comments_is_right():
+    text = (REPOSITORY / "config.yaml").read_text()
+    config = yaml.safe_load(text)
+    for line in re.findall(r"^# (\w+: \S.*)", text, re.M):
+        (key,) = more = yaml.safe_load(line)
+        assert SCHEMA["properties"][key].get("is_path") or resolved(config | more)
+    inside = [yaml.safe_load(line) for line in re.findall(r"^#   (\w+: \{.*)", text, re.M)]
+    assert set(inside[0]["mine"]) | set(inside[1]["arc"]) == {"source", "shots", "max_examples", "formats"}
+    models = {name: model for line in inside[2:] for name, model in line.items()}
+    assert models.pop("mine")["path"].startswith("~")
+    study = resolved(config | {"models": models})
+    assert len(study["models"]) == 5
 
 
 def test_defaults_are_filled_in_and_the_given_config_is_left_alone():
@@ -141,14 +162,6 @@ def test_a_study_starts_from_models_or_from_a_release_that_is_there(tmp_path):
         InputError, match=r"p.yaml: key 'release': there is no 'nowhere'.*--config release=PATH"
     ):
         resolve(release | {"release": "nowhere"}, SCHEMA, DOWNLOADS, "p.yaml")
-
-
-def test_the_default_config_explains_every_key():
-    text = (REPOSITORY / "config.yaml").read_text()
-    inside = [*SCHEMA["properties"]["models"]["additionalProperties"]["properties"]]
-    inside += [key for part in SCHEMA["properties"].values() for key in part.get("properties", {})]
-    assert [key for key in [*SCHEMA["properties"], *inside] if not re.search(rf"\b{key}`?:", text)] == []
-    assert "revision" in text
 
 
 @pytest.mark.parametrize(

@@ -41,20 +41,11 @@ STARTS = {
     "evaluations": "evaluations",
 }
 MODELS, STORED = "models", "stored"
-# What keys must name.
-PATHS = {
-    "release": "the folder or zip file of a release, as in --config release=PATH",
-    "predictions": "a .parquet file that `abovechance import` wrote",
-    "stored": "the folder of a study with scores, such as results/default",
-    "evaluations": "a result of lm-evaluation-harness (.json), or a folder or zip file of such",
-    "bigbench": "a BIG-bench checkout, or the sdist of the package bigbench",
-}
 # Keys of a config that an estimate of costs depends on.
 COUNTED_KEYS = (
     *("seed", "tasks", "bigbench", "models", "shots", "prompts", "demonstrations", "max_examples", "pvi"),
     *("special_tokens", "too_long"),
 )
-NEEDED = ("tasks", "models", "shots", "prompts")  # by those of models that are scored, or were
 
 
 def resolve(
@@ -67,8 +58,7 @@ def resolve(
     config
         As read from YAML.
     schema
-        The JSON Schema of a study. A key with ``starts`` belongs to studies that start so, and to
-        no others.
+        The definition of a study, ``workflow/schemas/config.schema.yaml``.
     downloads
         The pinned downloads, by name.
     where
@@ -99,8 +89,8 @@ def resolve(
     for task in resolved.get("tasks", {}).values():
         for key in ("shots", "max_examples"):
             task.setdefault(key, resolved[key])
-    _expand_paths(resolved, where)
-    _check_start(resolved, start, where)
+    _expand_paths(resolved, schema, where)
+    _check_start(resolved, schema, start, where)
     _check_hardest(resolved, where)
     series.check_apart(resolved.get("models", {}), where)
     if start == MODELS:
@@ -196,8 +186,9 @@ def _check_keys(config: Mapping[str, Any], schema: Mapping[str, Any], start: str
             raise InputError(
                 f"{where}: key '{key}' means nothing in {_which(start)}; it belongs to {belongs}"
             )
-    if start in (MODELS, STORED) and (missing := [key for key in NEEDED if key not in config]):
-        raise InputError(f"{where}: the config lacks the key '{missing[0]}'; a study is one whole file")
+    for key, part in schema["properties"].items():
+        if part.get("needed") and start in part["starts"] and key not in config:
+            raise InputError(f"{where}: the config lacks the key '{key}'; a study is one whole file")
 
 
 def _which(start: str) -> str:
@@ -208,11 +199,16 @@ def _which(start: str) -> str:
     return f"a study with '{key}', which says itself what was run" if key else "a study that scores models"
 
 
-def _expand_paths(config: dict[str, Any], where: str) -> None:
+def _paths(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, str]:
+    """{key that names a file or folder: what an error says of others}, of those that a config has."""
+    parts = schema["properties"]
+    return {key: parts[key]["expected"] for key in parts if key in config and parts[key].get("is_path")}
+
+
+def _expand_paths(config: dict[str, Any], schema: Mapping[str, Any], where: str) -> None:
     """Put the home folder in place of ``~``, here and nowhere else."""
-    for key in PATHS:
-        if key in config:
-            config[key] = _expanded(config[key], f"key '{key}'", where)
+    for key in _paths(config, schema):
+        config[key] = _expanded(config[key], f"key '{key}'", where)
     for name, task in config.get("tasks", {}).items():
         if task["source"] not in (BIGBENCH, INVENTED):
             task["source"] = _expanded(task["source"], f"key 'tasks.{name}'", where)
@@ -235,17 +231,18 @@ def _expanded(path: str, key: str, where: str) -> str:
         raise InputError(f"{where}: {key} is '{path}', and there is no such home folder") from None
 
 
-def _check_start(config: Mapping[str, Any], start: str, where: str) -> None:
+def _check_start(config: Mapping[str, Any], schema: Mapping[str, Any], start: str, where: str) -> None:
     """Raise InputError unless what a study starts from is there."""
-    for key, right in PATHS.items():
-        if key in config and not Path(config[key]).exists():
+    paths = _paths(config, schema)
+    for key, right in paths.items():
+        if not Path(config[key]).exists():
             looked = f"there is no '{config[key]}' (looked in {Path.cwd()})"
             raise InputError(f"{where}: key '{key}': {looked}; right would be {right}")
     for file in files_below(Path(config["evaluations"]), ".json") if start == "evaluations" else []:
         _expanded(str(file), "key 'evaluations' has a file that", where)
     if start == "imported" and Path(config["predictions"]).suffix != ".parquet":
         raise InputError(
-            f"{where}: key 'predictions' is '{config['predictions']}'; right would be {PATHS['predictions']}"
+            f"{where}: key 'predictions' is '{config['predictions']}'; right would be {paths['predictions']}"
         )
 
 
@@ -299,7 +296,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{at} is {instance!r}; right would be one of {', '.join(map(str, allowed))}{hint}"
     described: Any = error.schema
     if error.validator == "pattern":
-        return f"{at} has {instance!r}; right would be {described['description']}"
+        return f"{at} has {instance!r}; right would be {described['expected']}"
     right = _BOUNDS[str(error.validator)].format(allowed)
     return f"{at} is {repr(instance)[:60]}; right would be {right}"
 
