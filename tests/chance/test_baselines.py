@@ -35,7 +35,7 @@ grid = pd.MultiIndex.from_product([range(8), range(40)], names=["prompt", "examp
 rows = grid.assign(**names, example=grid["example"].astype(str), chance=0.5, tie=False)
 rows = rows.assign(correct=generator.random(len(rows)) < 0.6)
 accuracy = accuracy_by_prompt(rows)
-verdicts = study.of_study(accuracy)
+verdicts = study.judge(accuracy).table
 splits = {"seed": 0, "splits": 20, "validation": 0.5, "tried": [1, 8]}
 outcomes = heldout.all_outcomes([rows], **splits)
 guessers = heldout.guessed_outcomes(lambda: [rows], sets=2, **splits)

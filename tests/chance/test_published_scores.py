@@ -4,11 +4,16 @@ import pandas as pd
 import pytest
 
 from abovechance import RandomBaseline
+from abovechance.chance import published_scores
 from abovechance.chance.conclusion import in_words
-from abovechance.chance.published_scores import is_score_table, judge_scores, read_scores
+from abovechance.chance.published_scores import is_score_table, read_scores
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.errors import InputError
 from tests.conftest import REPOSITORY
+
+
+def judge_scores(scores):
+    return published_scores.judge_scores(scores).table
 
 
 def written(tmp_path, *rows: str, heading="task,best_accuracy,examples,choices,prompts"):
@@ -48,8 +53,9 @@ def test_two_scores_are_several_and_one_is_not(tmp_path):
     two, one = (
         judge_scores(read_scores(written(tmp_path, *["a,0.62,100,2,200"] * number))) for number in (2, 1)
     )
-    assert "bh_tail" in two
-    assert "bh_tail" not in one
+    assert one["bh_tail"].tolist() == one["maximum_tail"].tolist()
+    assert "adjusted" in two["reason"][0]
+    assert "adjusted" not in one["reason"][0]
     assert "Benjamini-Hochberg" in in_words(two)[2]
 
 

@@ -16,8 +16,8 @@ from abovechance.chance.randomization import (
     Result,
     effective_prompts,
     for_verdicts,
-    of_setting,
     randomization_test,
+    randomize,
 )
 from abovechance.core.settings import SETTING, Setting
 from abovechance.results.response_matrix import uneven
@@ -256,7 +256,7 @@ def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies()
     few = predictions[(predictions["prompt"] == 0) | (predictions["example"].astype(int) < 8)]
     few = few.assign(predicted=np.random.default_rng(3).integers(0, 2, len(few)))
     task = task.assign(cluster=range(40), correct=[[n % 3 > 0, n % 3 == 0] for n in range(40)])
-    found, answered = of_setting(few, task, seed=1, draws=99), Answers.of(few, task)
+    found, answered = randomize(few, task, seed=1, draws=99), Answers.of(few, task)
     assert uneven(answered.evaluated, 31)
     assert not uneven(answered.evaluated, 32)
     expected, raw = (
@@ -272,7 +272,7 @@ def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies()
 def test_where_no_other_gold_answers_can_be_drawn_there_is_no_tail():
     predictions, task = a_study([["yes", "no"]] * 12)
     task = task.assign(cluster=[0] * 7 + [1] * 5)
-    table = of_setting(predictions, task, seed=0, draws=99)
+    table = randomize(predictions, task, seed=0, draws=99)
     assert (table["fixed"] == 1).all()
     assert table[["best_tail", "adjusted_tail"]].isna().all(axis=None)
     assert for_verdicts(table, best_of(table))["randomization_tail"].isna().all()
@@ -308,7 +308,7 @@ def test_the_table_of_a_setting_is_that_of_its_tests():
     predictions, task = a_study([["yes", "no"]] * 14)
     task = task.assign(cluster=range(14), correct=[[n % 3 > 0, n % 3 == 0] for n in range(14)])
     setting = Setting("m", "t", 1)
-    table, answered = of_setting(predictions, task, seed=5, draws=200), Answers.of(predictions, task)
+    table, answered = randomize(predictions, task, seed=5, draws=200), Answers.of(predictions, task)
     assert set(table.columns) == set(RANDOMIZATION.columns)
     assert table.index.is_unique
     assert table["prompt"].tolist() == [0, 1] * 2
@@ -336,12 +336,12 @@ def test_the_table_of_a_setting_is_that_of_its_tests():
 def test_clusters_count_in_the_bounds_of_a_setting():
     predictions, task = a_study([["yes", "no"]] * 24)
     bounds = [
-        of_setting(predictions, task.assign(cluster=cluster), 0, 200)["lower_bound"].max()
+        randomize(predictions, task.assign(cluster=cluster), 0, 200)["lower_bound"].max()
         for cluster in (np.arange(24), np.arange(24) // 2)
     ]
     assert bounds[0] != bounds[1]
     assert np.isnan(
-        of_setting(predictions, task.assign(cluster=np.arange(24) // 4), 0, 99)["lower_bound"]
+        randomize(predictions, task.assign(cluster=np.arange(24) // 4), 0, 99)["lower_bound"]
     ).all()
 
 
@@ -349,7 +349,7 @@ def test_choices_of_their_own_are_not_shared():
     predictions, task = a_study([["yes", "no"], ["yes", "maybe"], ["yes", "no"]])
     assert not Answers.of(predictions, task).shared
     task = task.assign(cluster=range(3), correct=[[False, True], [True, False], [True, False]])
-    table = of_setting(predictions, task, seed=0, draws=99)
+    table = randomize(predictions, task, seed=0, draws=99)
     assert table["statistic"].unique().tolist() == ["accuracy"]
     row = for_verdicts(table, best_of(table)).iloc[0]
     assert row[["randomization_tail", "macro_f1_tail"]].isna().all()  # three examples: no power
@@ -373,7 +373,7 @@ def test_prompts_that_answer_alike_are_worth_fewer_guessers():
 def test_verdicts_carry_the_bound_of_the_best_prompt():
     predictions, task = a_study([["yes", "no"]] * 30)
     task["cluster"] = range(30)
-    table = of_setting(predictions, task, seed=0, draws=200)
+    table = randomize(predictions, task, seed=0, draws=200)
     accuracy = table[table["statistic"] == "accuracy"]
     for prompt, bound in accuracy.set_index("prompt")["lower_bound"].items():
         carried = for_verdicts(table, best_of(table).assign(best_prompt=prompt))
@@ -535,7 +535,7 @@ def test_texts_and_clusters_of_a_task_are_read():
     assert found.texts[:, 1].tolist() == [found.texts[0, 1]] * 3
     assert found.texts[1, 0] == found.texts[2, 0] != found.texts[0, 0]  # the first row is of the second
     assert found.clusters == 2
-    table = of_setting(predictions, task, seed=0, draws=99)
+    table = randomize(predictions, task, seed=0, draws=99)
     assert table["clusters"].unique().tolist() == [2]
 
 

@@ -220,7 +220,7 @@ def test_accuracies_that_guessing_does_not_reach_from_below_are_told():
     pools = Pools(*(np.arange(64), np.full(64, 2), np.ones(64, int), np.arange(64)), sampled=True)
     found = audit.table(
         [
-            *audit.of_setting(
+            *audit.findings_in(
                 Setting("m", "known_unknowns", 4), table, accuracy_by_prompt(table), np.ones(120, bool), pools
             )
         ]

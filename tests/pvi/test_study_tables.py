@@ -104,7 +104,7 @@ def test_of_several_correct_choices_the_answer_is_any():
 
 def test_prompts_have_their_tails_and_those_that_others_foresee():
     pvi = made(task(60), 1.0)
-    found = runs.of_setting(pvi)
+    found = runs.summarize_prompts(pvi)
     for prompt, own in pvi.groupby("prompt"):
         row = found.set_index("prompt").loc[str(prompt)]
         assert row["accuracy"] == own["correct"].mean()
@@ -123,20 +123,20 @@ def test_what_others_foresee_is_less_than_what_pvi_contains_by_definition():
     """For a model whose PVI is luck, only its own PVI seems to tell right from wrong."""
     table = task(600)
     lucky = pd.concat([made(table, 0.0, prompts=1, seed=seed).assign(prompt=seed) for seed in range(6)])
-    found = runs.of_setting(lucky)
+    found = runs.summarize_prompts(lucky)
     assert (found["highest_fifth"] - found["lowest_fifth"]).mean() > 0.3
     assert abs((found["other_highest_fifth"] - found["other_lowest_fifth"]).mean()) < 0.06
 
 
 def test_a_single_prompt_has_no_others():
-    found = runs.of_setting(made(task(20), 1.0, prompts=1))
+    found = runs.summarize_prompts(made(task(20), 1.0, prompts=1))
     assert found[runs.OTHERS].isna().all(axis=None)
 
 
 def prompts_of(*settings: tuple[str, int, int]) -> pd.DataFrame:
     table = task(60)
     parts = [
-        Setting(model, "t", shots).label(runs.of_setting(made(table, 1.0, seed=seed)))
+        Setting(model, "t", shots).label(runs.summarize_prompts(made(table, 1.0, seed=seed)))
         for model, shots, seed in settings
     ]
     return pd.concat(parts, ignore_index=True)
@@ -158,7 +158,7 @@ def test_tables_of_tails_are_means_over_sets_and_the_papers_analysis_of_variance
 def test_a_settings_line_is_of_all_its_prompts_and_examples():
     table = task(60)
     pvi, clusters = made(table, 1.0), table.set_index("example")["cluster"]
-    (row,) = overview.of_setting(pvi, clusters, "vocabulary").to_dict("records")
+    (row,) = overview.summarize_setting(pvi, clusters, "vocabulary").to_dict("records")
     values = runs.by_example(pvi, "pvi")
     expected = v_information(values.mean(axis=0))
     assert (row["information"], row["low"], row["high"]) == pytest.approx((expected.value, *expected[2:4]))
@@ -169,7 +169,7 @@ def test_a_settings_line_is_of_all_its_prompts_and_examples():
 
 def test_densities_have_an_area_of_one_together_and_right_ones_lie_higher():
     pvi = made(task(300), 2.0)
-    found = densities.of_setting(pvi)
+    found = densities.estimate_densities(pvi)
     lines = dict(list(found.groupby("correct")))
     areas = {correct: np.trapezoid(own["density"], own["pvi"]) for correct, own in lines.items()}
     assert sum(areas.values()) == pytest.approx(1, abs=0.03)
@@ -177,7 +177,7 @@ def test_densities_have_an_area_of_one_together_and_right_ones_lie_higher():
     means = {correct: np.average(own["pvi"], weights=own["density"]) for correct, own in lines.items()}
     assert means[True] > means[False]
     for strong in (1.0, pvi["pvi"].where(~pvi["correct"], 1 + 1e-5 * pvi["pvi"])):  # thinner than the points
-        found = densities.of_setting(pvi.assign(pvi=strong))
+        found = densities.estimate_densities(pvi.assign(pvi=strong))
         right = found[found["correct"]]
         area = np.trapezoid(right["density"], right["pvi"])
         assert area == pytest.approx(pvi["correct"].mean(), abs=0.05)
@@ -213,7 +213,9 @@ def test_pairs_compare_sets_with_the_same_shots_and_shots_with_the_same_set():
 
 def of_models(table: pd.DataFrame, skills: dict[str, float]) -> pd.DataFrame:
     parts = [
-        Setting(model, "t", shots).label(examples.of_setting(made(table, skill, seed=10 * number + shots)))
+        Setting(model, "t", shots).label(
+            examples.summarize_examples(made(table, skill, seed=10 * number + shots))
+        )
         for number, (model, skill) in enumerate(skills.items())
         for shots in (2, 4)
     ]
@@ -260,7 +262,7 @@ def test_labels_that_are_wrong_are_at_the_head_of_the_list(skill, precision, rec
             ]
         )
         pvi = of_scores(scores(wrong, given), scores(wrong, null), wrong, nobody)
-        parts.append(Setting(f"m{number}", "t", 2).label(examples.of_setting(pvi)))
+        parts.append(Setting(f"m{number}", "t", 2).label(examples.summarize_examples(pvi)))
     listed = examples.mislabelled(pd.concat(parts), inputs_of(wrong))
     head = set(listed["example"].head(len(which)))
     assert len(head & which) / len(head) >= precision

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from abovechance.chance.study import VERDICTS, of_study
+from abovechance.chance.study import VERDICTS, Verdicts, judge
 from abovechance.cli import app
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
+from abovechance.core.tables import read_table
 from abovechance.results.accuracy import writing_results
 from abovechance.results.predictions import PREDICTIONS, predict
 from abovechance.scoring.store import SCORES
@@ -47,7 +48,7 @@ def study(
             parts.append(part)
             write(part[list(PREDICTIONS.columns)])
     accuracy = pd.read_parquet(folder / "accuracy")
-    VERDICTS.write(of_study(accuracy), folder / "tables" / "verdicts.parquet", {})
+    VERDICTS.write(judge(accuracy).table, folder / "tables" / "verdicts.parquet", {})
     return folder
 
 
@@ -156,3 +157,15 @@ def test_what_is_no_study_is_told(tmp_path):
     pd.DataFrame({"model": ["m"], "task": ["t"]}).to_parquet(tmp_path / "tables" / "verdicts.parquet")
     with pytest.raises(InputError, match="verdicts.parquet: lacks the column 'best_accuracy'"):
         differences(tmp_path, tmp_path)
+
+
+def test_check_shows_the_verdicts_that_a_study_has(tmp_path, values):
+    folder = study(tmp_path / "one", values, ["a", "b", "c"])
+    written = read_table(folder / "tables" / "verdicts.parquet").assign(reason="as in the report")
+    VERDICTS.write(written, folder / "tables" / "verdicts.parquet", {})
+    shown = CliRunner().invoke(app, ["check", str(folder), "--json"])
+    assert [row["reason"] for row in json.loads(shown.output)] == ["as in the report"] * 2
+    said = CliRunner().invoke(app, ["check", str(folder)]).output
+    assert " ".join(Verdicts(written).sentences) in said
+    for more in (["--prompts", "3"], [str(folder / "predictions")]):
+        assert CliRunner().invoke(app, ["check", str(folder), *more]).exit_code == 1

@@ -8,7 +8,7 @@ from abovechance.core.settings import Setting
 from abovechance.core.tables import read_table
 from abovechance.variance.evaluations import EVALUATIONS
 from abovechance.variance.formulations import agreement, change
-from abovechance.variance.study import evaluations, of_setting
+from abovechance.variance.study import evaluations, score_setting
 from abovechance.variance.summary import of_evaluations
 
 
@@ -28,7 +28,7 @@ def setting(skill: float, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame, pd
 
 def test_discrete_and_continuous_scores_of_a_setting():
     predictions, likelihoods, clusters = setting(0.5)
-    found = of_setting(predictions, likelihoods, clusters).set_index("metric")
+    found = score_setting(predictions, likelihoods, clusters).set_index("metric")
     assert found.loc["accuracy", "value"] == pytest.approx(predictions["correct"].mean())
     assert found.loc["best_accuracy", "value"] == predictions.groupby("prompt")["correct"].mean().max()
     right = likelihoods[likelihoods["right"]]
@@ -57,9 +57,9 @@ def test_a_series_leaves_chance_where_its_best_prompt_does():
     parts = []
     for seed in (1, 2):
         for step, skill in ((0, 0.0), (10, 0.3), (100, 4.0)):
-            table = of_setting(*setting(skill, seed=10 * step + seed))
+            table = score_setting(*setting(skill, seed=10 * step + seed))
             parts.append(Setting(f"m-seed{seed}-step{step}", "t", 1).label(table))
-    parts.append(Setting("another", "t", 1).label(of_setting(*setting(1.0))))
+    parts.append(Setting("another", "t", 1).label(score_setting(*setting(1.0))))
     told = {
         f"m-seed{seed}-step{step}": {"name": "m", "seed": seed, "checkpoint": step}
         for seed in (1, 2)
@@ -76,7 +76,7 @@ def test_a_series_leaves_chance_where_its_best_prompt_does():
 
 def test_formulations_need_no_series(tmp_path):
     """Models alone, each in two formulations: their table of seeds and checkpoints is empty, and read so."""
-    parts = [Setting("m", task, 1).label(of_setting(*setting(0.5))) for task in ("t-cloze", "t-letters")]
+    parts = [Setting("m", task, 1).label(score_setting(*setting(0.5))) for task in ("t-cloze", "t-letters")]
     scores = pd.concat(parts, ignore_index=True)
     EVALUATIONS.write(evaluations(scores, {}), tmp_path / "none.parquet", {})
     table = read_table(tmp_path / "none.parquet")

@@ -45,6 +45,7 @@ EXCEPTIONS = {
     "make mutants": HOURS,
     "make hashes": "asks the index for every package, most of a minute",
     "python -m tests.columns_of_results": "writes results/README.md; a test compares that with its output",
+    "python -m tests.keys_of_config": "writes config/README.md; a test compares that with its output",
     "make docs": "its programs are those of `make test`, and its pages take a minute",
     **dict.fromkeys(["make bench", "make bench-large", "make bench-models", "make bench-scale"], HOURS),
     **dict.fromkeys(["make bench-baselines", "make bench-drift"], HOURS),

@@ -37,11 +37,11 @@ with logged(snakemake):
                 continue
             pvi = of_scores(own, null, task, predictions, params.over)
             write(setting.label(pvi))
-            of_setting = overview.of_setting(pvi, clusters[setting.task], params.over)
-            found["settings"].append(setting.label(of_setting))
-            found["prompts"].append(setting.label(runs.of_setting(pvi)))
-            found["examples"].append(setting.label(examples.of_setting(pvi)))
-            found["densities"].append(setting.label(densities.of_setting(pvi)))
+            summary = overview.summarize_setting(pvi, clusters[setting.task], params.over)
+            found["settings"].append(setting.label(summary))
+            found["prompts"].append(setting.label(runs.summarize_prompts(pvi)))
+            found["examples"].append(setting.label(examples.summarize_examples(pvi)))
+            found["densities"].append(setting.label(densities.estimate_densities(pvi)))
             named = {(setting.shots, prompt): values for prompt, values in pairs.series(pvi).items()}
             series.setdefault(setting.task, {}).update(named)
             last[setting.task] = setting

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.chance.randomization import RANDOMIZATION, of_setting
+from abovechance.chance.randomization import RANDOMIZATION, randomize
 from abovechance.core.tables import read_parts, read_table
 
 with logged(snakemake):
     params = snakemake.params
     tasks = dict(zip(params.tasks, map(read_table, map(Path, snakemake.input.tasks)), strict=True))
     found = [
-        of_setting(predictions, tasks[predictions["task"].iloc[0]], params.seed, params.draws)
+        randomize(predictions, tasks[predictions["task"].iloc[0]], params.seed, params.draws)
         for predictions in read_parts(Path(snakemake.input.predictions))
     ]
     facts = {"seed": params.seed, "draws": params.draws}

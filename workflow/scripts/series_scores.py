@@ -6,7 +6,7 @@ from script_log import logged
 
 from abovechance.core.settings import setting_of
 from abovechance.core.tables import read_parts, read_table
-from abovechance.variance.study import SERIES_SCORES, of_setting
+from abovechance.variance.study import SERIES_SCORES, score_setting
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
@@ -16,6 +16,6 @@ with logged(snakemake):
     found = []
     for predictions in read_parts(Path(files.predictions)):
         setting = setting_of(predictions)
-        table = of_setting(predictions, likelihoods[setting], clusters[setting.task])
+        table = score_setting(predictions, likelihoods[setting], clusters[setting.task])
         found.append(setting.label(table))
     SERIES_SCORES.write(SERIES_SCORES.together(found), Path(snakemake.output[0]), {})

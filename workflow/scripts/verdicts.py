@@ -4,17 +4,17 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, of_study, verdict_counts
+from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, judge, verdict_counts
 from abovechance.core.tables import read_made_from, read_table, read_tables
 from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     files = snakemake.input
     tested = files.get("randomization")
-    table = of_study(
+    table = judge(
         read_tables(files.accuracy),
         read_tables(tested) if tested else None,
         read_made_from(Path(tested[0]))["draws"] if tested else 0,
         read_table(Path(files.left_out[0])) if files.get("left_out") else None,
-    )
+    ).table
     write_all([(VERDICTS, table), (VERDICT_COUNTS, verdict_counts(table))], snakemake.output)

@@ -66,15 +66,16 @@ def with_conclusions(table: pd.DataFrame, possible_tails: Sequence[Floats] = ())
     Parameters
     ----------
     table
-        One row per setting, with its tails, adjusted (``with_adjusted``) if there are several rows.
+        One row per setting, with its tails; of several rows, the adjusted ones count (``with_adjusted``).
     possible_tails
         Each (rows,) what ``maximum_tail`` would be for other numbers of correct examples that round to the
         accuracies.
     """
-    several = "bh_tail" in table
+    several = "bh_tail" in table and len(table) > 1
     main = table["bh_tail" if several else "maximum_tail"].to_numpy(dtype=np.float64)
     others = [adjusted(tails, "bh") if several else tails for tails in possible_tails]
-    tests = [name for name in ("randomization_bh_tail", "randomization_tail") if name in table][:1]
+    names = ["randomization_bh_tail"] * several + ["randomization_tail"]
+    tests = [name for name in names if name in table][:1]
     rows = []
     for place, row in enumerate(table.to_dict("records")):
         randomized = float(row[tests[0]]) if tests else None

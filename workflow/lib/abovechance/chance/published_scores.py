@@ -18,6 +18,7 @@ from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.random_baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
 from abovechance.chance.rounding import MOST_DECIMALS, Correct, decimals
+from abovechance.chance.study import Verdicts
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.reading import heading, number, read_csv_texts, whole
@@ -123,8 +124,8 @@ def _whole(row: Mapping[Hashable, str], column: str, where: str, most: int) -> i
     return value
 
 
-def judge_scores(table: pd.DataFrame) -> pd.DataFrame:
-    """The verdict on each best accuracy.
+def judge_scores(table: pd.DataFrame) -> Verdicts:
+    """Judge each best accuracy of a table.
 
     Parameters
     ----------
@@ -133,10 +134,9 @@ def judge_scores(table: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
-        The table with both baselines, both tail probabilities, the maximum baseline's adjusted for the
-        number of scores where there are several, the ``position``, and a ``note`` where rounding leaves
-        something open.
+    Verdicts
+        The table with baselines, tail probabilities (also adjusted for the number of scores), the conclusion,
+        and a ``note`` where rounding leaves something open.
     """
     judged, ends = [], []
     for row in table.to_dict("records"):
@@ -144,9 +144,6 @@ def judge_scores(table: pd.DataFrame) -> pd.DataFrame:
         found = Verdict.of(row["best_accuracy"], baseline, row["prompts"], row.pop("digits"))
         judged.append(row | found.judgement | {"note": found.note})
         ends.append([end.maximum_tail for end in found.possible or (found, found)])
-    shown = pd.DataFrame(judged)
-    if len(shown) > 1:
-        shown = with_adjusted(shown)
-    shown = with_conclusions(shown, [*np.array(ends).T])
+    shown = with_conclusions(with_adjusted(pd.DataFrame(judged)), [*np.array(ends).T])
     shown["note"] = shown.pop("note")  # the last column
-    return shown if shown["note"].any() else shown.drop(columns="note")
+    return Verdicts(shown if shown["note"].any() else shown.drop(columns="note"), "score")

@@ -344,7 +344,7 @@ def _reference(answers: Answers, best: float) -> float:
     return max(best, min(int(critical), len(answers.correct)) / len(answers.correct))
 
 
-def of_setting(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: int = 10_000) -> pd.DataFrame:
+def randomize(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: int = 10_000) -> pd.DataFrame:
     """The table ``randomization`` of one setting: one row per prompt and statistic.
 
     Parameters

@@ -1,19 +1,21 @@
-"""The verdicts of a study: one row per setting, and how many settings have which conclusion."""
+"""The verdicts on several settings, of a study or of other results, and what follows from all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 
-from abovechance.chance.conclusion import CONCLUSIONS, with_conclusions
+from abovechance.chance.conclusion import CONCLUSIONS, in_words, with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.randomization import effective_prompts, for_verdicts
 from abovechance.chance.verdicts import JUDGED, POSITIONS, verdicts, with_left_out
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
-from abovechance.core.settings import SETTING
+from abovechance.core.settings import SETTING, Setting, by_setting
 from abovechance.core.tables import TableSchema, setting_columns
 
 RANDOMIZED = {
@@ -45,6 +47,7 @@ VERDICTS = TableSchema(
     "verdicts",
     {
         **setting_columns(),
+        **optional({"metric": Column.text("metric that says whether an answer is correct")}),
         "examples": Column.whole("number of examples that the best prompt is evaluated on"),
         "prompts": Column.whole("number of distinct prompts tried"),
         "best_prompt": Column.whole("number of the best prompt; the first of several"),
@@ -97,22 +100,51 @@ VERDICT_COUNTS = TableSchema(
 )
 
 
-def of_study(
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts on several best scores.
+
+    Attributes
+    ----------
+    table
+        One row per score: the table ``VERDICTS`` of settings, or that of ``judge_scores``.
+    what
+        What a row is: ``setting`` or ``score``.
+    """
+
+    table: pd.DataFrame
+    what: str = "setting"
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """What follows from all scores, in words."""
+        metrics = [*self.table["metric"].unique()] if "metric" in self.table else []
+        metric = [f"The metric is {metrics[0]}."] if len(metrics) == 1 else []
+        return [*in_words(self.table, self.what), *metric]
+
+
+def judge(
     accuracy: pd.DataFrame,
     randomization: pd.DataFrame | None = None,
     draws: int = 0,
     left_out: pd.DataFrame | None = None,
-) -> pd.DataFrame:
-    """Return the table ``verdicts`` of a study.
+    tried: int | None = None,
+    metrics: Mapping[Setting, str] | None = None,
+) -> Verdicts:
+    """Judge the best prompt of each setting.
 
     Parameters
     ----------
     accuracy
-        The table ``accuracy`` of all models.
+        The table ``accuracy`` of all settings.
     randomization, draws
         The table ``randomization`` of all models and its number of draws, if there was such a test.
     left_out
         The table ``left_out`` of all settings, if prompts can be left out.
+    tried
+        The number of prompts that were tried, if the table has the best one's results alone.
+    metrics
+        The metric of each setting, if the results are another tool's.
 
     Raises
     ------
@@ -125,7 +157,9 @@ def of_study(
             "examples or "
             "another model"
         )
-    table = verdicts(accuracy)
+    table = verdicts(accuracy, tried)
+    if metrics is not None:
+        table["metric"] = [metrics[setting] for setting, _ in by_setting(table)]
     if randomization is not None:
         tested = for_verdicts(randomization, table[[*SETTING, "best_prompt"]])
         table = table.merge(tested, on=SETTING, how="left")
@@ -134,7 +168,7 @@ def of_study(
     table = with_conclusions(with_adjusted(table))
     if left_out is not None:
         table = with_left_out(table, left_out)
-    return table[[name for name in VERDICTS.columns if name in table]]
+    return Verdicts(table[[name for name in VERDICTS.columns if name in table]])
 
 
 def verdict_counts(verdicts: pd.DataFrame) -> pd.DataFrame:

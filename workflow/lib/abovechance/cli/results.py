@@ -12,9 +12,7 @@ import pandas as pd
 import typer
 
 from abovechance.chance import published_scores
-from abovechance.chance.conclusion import in_words, with_conclusions
-from abovechance.chance.multiplicity import with_adjusted
-from abovechance.chance.verdicts import JUDGED, verdicts
+from abovechance.chance.study import RANDOMIZED, VERDICTS, Verdicts, judge
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import (
     BestOfPrompts,
@@ -32,6 +30,7 @@ from abovechance.cli.options import (
 from abovechance.cli.output import check_writable, counted, expanded, show, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting, by_setting
+from abovechance.core.tables import read_table
 from abovechance.core.untrusted import MOST_TEXT, printable
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.results.imported import IMPORTED
@@ -41,7 +40,9 @@ if TYPE_CHECKING:
 
 
 # Columns for which a screen is too narrow.
+STUDY_VERDICTS = Path("tables", "verdicts.parquet")
 FOR_PROGRAMS = ["by_tail", "holm_tail", "guessing_above", "reason"]
+FOR_PROGRAMS += [name for name in RANDOMIZED if name != "randomization_bh_tail"]
 
 
 @app.command(
@@ -70,32 +71,41 @@ def check(
     choices or chance, prompts). With --json come more columns, such as tails adjusted in other ways.
     """
     paths = given_paths(results)
-    tables = list(filter(published_scores.is_score_table, paths))
-    if tables and len(tables) < len(paths):
-        raise InputError(f"{tables[0]}: is a table of best scores; right would be to check it by itself")
-    if tables:
-        given = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
-        given |= {"--metric": metric, "--filter": filter_, "--epoch": epoch}
-        refuse(given, "with a table of best scores, whose columns say it")
+    options = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
+    options |= {"--metric": metric, "--filter": filter_, "--epoch": epoch}
+    if studies := [path for path in paths if (path / STUDY_VERDICTS).is_file()]:
+        refuse(options, "with a study's folder, whose verdicts are shown")
+        if len(paths) > 1:
+            raise InputError(f"{studies[0]}: is a study's folder; check it by itself")
+        judged = Verdicts(read_table(studies[0] / STUDY_VERDICTS))
+    elif tables := list(filter(published_scores.is_score_table, paths)):
+        refuse(options, "with a table of best scores, whose columns say it")
+        if len(tables) < len(paths):
+            raise InputError(f"{tables[0]}: is a table of best scores; check it by itself")
         scores = pd.concat(map(published_scores.read_scores, paths), ignore_index=True)
         judged = published_scores.judge_scores(scores)
     else:
-        options = _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
-        imported, metrics = _imported(paths, options)
-        settings = by_setting(imported)
-        accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in settings], ignore_index=True)
-        several = accuracy.groupby(SETTING).size().max()
-        if prompts is not None and several > 1:
-            raise InputError(
-                f"{paths[0]}: has {several} prompts of one setting, so --prompts means nothing; right would "
-                "be to leave it out"
-            )
-        judged = verdicts(accuracy, prompts)
-        judged = with_conclusions(with_adjusted(judged) if len(judged) > 1 else judged)
-        judged.insert(len(SETTING), "metric", [metrics[setting] for setting, _ in by_setting(judged)])
-    show(judged if as_json else judged.drop(columns=FOR_PROGRAMS, errors="ignore"), as_json, columns=JUDGED)
+        judged = _judged(
+            paths, _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
+        )
+    table = judged.table
+    hidden = [] if as_json else FOR_PROGRAMS + ["bh_tail"] * (len(table) == 1)
+    show(table.drop(columns=hidden, errors="ignore"), as_json, columns=VERDICTS.columns)
     if not as_json:
-        typer.echo("\n" + " ".join([*in_words(judged, "score"), *_metric_in_words(judged)]))
+        typer.echo("\n" + " ".join(judged.sentences))
+
+
+def _judged(paths: list[Path], options: Options) -> Verdicts:
+    """The verdicts on other tools' results."""
+    imported, metrics = _imported(paths, options)
+    accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in by_setting(imported)], ignore_index=True)
+    several = accuracy.groupby(SETTING).size().max()
+    if options.prompts is not None and several > 1:
+        raise InputError(
+            f"{paths[0]}: has {several} prompts of one setting, so --prompts means nothing; right would "
+            "be to leave it out"
+        )
+    return judge(accuracy, tried=options.prompts, metrics=metrics)
 
 
 @app.command(
@@ -135,12 +145,6 @@ def import_(
     prompts = imported[[*SETTING, "prompt"]].drop_duplicates()
     settings = len(prompts.drop_duplicates(SETTING))
     typer.echo(f"{output}: {counted(len(prompts), 'prompt')} in {counted(settings, 'setting')}")
-
-
-def _metric_in_words(judged: pd.DataFrame) -> list[str]:
-    """Which metric says whether an answer is correct, if the results have one and the same."""
-    names = [*judged["metric"].unique()] if "metric" in judged else []
-    return [f"The metric is {names[0]}."] if len(names) == 1 else []
 
 
 def given_paths(results: list[str]) -> list[Path]:

@@ -69,7 +69,7 @@ def of_problems(problems: Sequence[Problem]) -> list[Finding]:
     return [Finding("", "", "", "not used", f"{p.file}: {p.what}; {p.done}") for p in problems]
 
 
-def of_setting(
+def findings_in(
     setting: Setting,
     predictions: pd.DataFrame,
     accuracy: pd.DataFrame,

@@ -145,7 +145,7 @@ def _take_in(release: Release, setting: Setting, pools: Pools) -> _Taken:
     convention = Convention.of(setting.task, setting.shots)
     released = predictions.assign(chance=convention.chance) if convention else predictions
     accuracy = accuracy_by_prompt(predictions)
-    findings = list(audit.of_setting(setting, predictions, accuracy, known, pools))
+    findings = list(audit.findings_in(setting, predictions, accuracy, known, pools))
     distinct = distinct_prompts(predictions)
     mended = distinct.drop(columns=["demonstrations", "loss"])
     mended = mended.assign(example=mended["example"].astype(str), predicted=UNKNOWN)

@@ -27,7 +27,7 @@ POINTS = 200
 MOST = 20_000  # values that a density is made of; of more, as many evenly through their order
 
 
-def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
+def estimate_densities(pvi: pd.DataFrame) -> pd.DataFrame:
     """The table ``pvi_densities`` of one setting, without its columns.
 
     Gaussian kernels, their width by Scott's rule, or the distance of two points where that is more.

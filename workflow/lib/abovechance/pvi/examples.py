@@ -78,7 +78,7 @@ ANNOTATIONS = TableSchema(
 )
 
 
-def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
+def summarize_examples(pvi: pd.DataFrame) -> pd.DataFrame:
     """The table ``pvi_examples`` of one setting, without its columns.
 
     Parameters

@@ -68,7 +68,7 @@ EXEMPLAR_SETS = TableSchema(
 )
 
 
-def of_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) -> pd.DataFrame:
+def summarize_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) -> pd.DataFrame:
     """The table ``pvi_settings`` of one setting, without its columns.
 
     Parameters

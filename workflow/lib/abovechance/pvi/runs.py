@@ -75,7 +75,7 @@ ANOVA = TableSchema(
 )
 
 
-def of_setting(pvi: pd.DataFrame) -> pd.DataFrame:
+def summarize_prompts(pvi: pd.DataFrame) -> pd.DataFrame:
     """The table ``pvi_prompts`` of one setting, without its columns.
 
     Parameters

@@ -16,8 +16,8 @@ import pandas as pd
 
 from abovechance.chance.agreement import HELDOUT_BY_PROMPTS
 from abovechance.chance.baselines import BASELINES
-from abovechance.chance.conclusion import in_words, probability
-from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, verdict_counts
+from abovechance.chance.conclusion import probability
+from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, Verdicts, verdict_counts
 from abovechance.compare.study import MEAN_OVER
 from abovechance.core.tables import columns_of, read_table
 from abovechance.shown import style
@@ -90,7 +90,7 @@ def render(
         files("abovechance.shown").joinpath("report.html.jinja").read_text(encoding="utf-8")
     )
     told = [
-        [] if verdicts is None else in_words(verdicts),
+        [] if verdicts is None else Verdicts(verdicts).sentences,
         [] if two_models is None else two_models_lead(two_models),
         [] if series is None else series_lead(series),
     ]

@@ -30,7 +30,7 @@ SERIES_SCORES = TableSchema(
 )
 
 
-def of_setting(
+def score_setting(
     predictions: pd.DataFrame, likelihoods: pd.DataFrame, clusters: pd.Series[int]
 ) -> pd.DataFrame:
     """The table ``series_scores`` of one setting, without its columns.
