@@ -42,7 +42,7 @@ help:
 	@echo "make cost    what a study will cost before it is scored: tokens, hours, memory, disk"
 	@echo "make archive the study with its code as one zip file that goes with a paper"
 	@echo "make test    set up and run all tests"
-	@echo "make quick   the tests without Snakemake runs and simulations (four minutes on two cores)"
+	@echo "make quick   the tests without Snakemake runs and simulations (two minutes on two cores)"
 	@echo "make test-all  these, the slow ones, and make faults' (an hour)"
 	@echo "make faults  break running studies in every way that docs/faults.md lists, and run them again (ten minutes)"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"

@@ -30,6 +30,7 @@ def test_python_blocks_say_what_they_give(path):
     assert (result.attempted > 0) == bool(blocks)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "session",
     [block for _, block in SESSIONS],

@@ -16,6 +16,7 @@ def study(generator, prompts=20, examples=80, truth=0.6, size=1):
     return np.repeat(right, size, axis=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("prompts", "examples", "truth"), [(1, 30, 0.97), (1, 100, 0.9), (24, 46, 0.9), (24, 46, 0.5)]
 )
@@ -28,6 +29,7 @@ def test_bounds_hold_where_accuracies_are_high_too(prompts, examples, truth):
     assert missed / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [1, 4])
 def test_the_best_prompts_bound_holds_in_95_of_100_studies(size):
     generator, held, naive = np.random.default_rng(0), 0, 0
@@ -74,6 +76,7 @@ def test_examples_of_a_cluster_count_for_as_many_as_their_errors_are_worth():
     assert found == pytest.approx([(middle - spread) / (1 + z**2 / worth)], abs=0.004)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("prompts", "clusters", "size", "truth", "correlation"),
     [(50, 10, 10, 0.8, 0.3), (50, 20, 10, 0.8, 0.3), (50, 20, 4, 0.8, 0.3), (5, 12, 3, 0.9, 0.6)],

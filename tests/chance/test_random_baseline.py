@@ -89,6 +89,7 @@ def test_tiny_tails_keep_their_digits():
     assert found == pytest.approx(10 * 0.5**200, rel=1e-10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("chance", [0.3, 1 / 3])
 def test_100_000_examples_and_a_billion_prompts_keep_12_digits_in_the_tails_too(chance):
     exact, own = Exact(100_000, chance), RandomBaseline.of(chance, 100_000)

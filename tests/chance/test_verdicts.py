@@ -252,6 +252,7 @@ def test_the_curve_ends_where_the_verdict_stands():
         assert last[column] == pytest.approx(found[column])
 
 
+@pytest.mark.thorough
 @given(st.integers(1, 60), st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.9]), st.integers(1, 10**9))
 def test_guessing_is_above_as_often_as_its_scores_are_judged_above(examples, chance, prompts):
     baseline = RandomBaseline.of(chance, examples)

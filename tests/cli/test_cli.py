@@ -11,11 +11,7 @@ from abovechance.archive.bundle import write
 from abovechance.core.tables import read_table
 from tests.conftest import REPOSITORY
 from tests.importers.test_lm_eval import lm_sample, write_lm
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "abovechance.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
+from tests.running import run
 
 
 def test_a_baseline_is_told_in_words_and_as_json():
@@ -45,7 +41,8 @@ def test_a_rounded_accuracy_shows_all_that_it_can_be(accuracy):
 
 
 def test_published_maxima_are_checked():
-    done = run("check", "docs/published_maxima.csv")
+    command = [sys.executable, "-m", "abovechance.cli", "check", "docs/published_maxima.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
     assert done.returncode == 0
     assert "70 of the 165 scores are better than chance." in done.stdout
     assert len(json.loads(run("check", "docs/published_maxima.csv", "--json").stdout)) == 165

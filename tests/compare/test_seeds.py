@@ -77,6 +77,7 @@ def test_its_error_one_in_twenty_is_about_that():
     assert np.mean(alone) > 0.15
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("seeds", "models"), [(2, 3), (3, 5)])
 def test_models_with_few_seeds_are_seldom_told_apart_wrongly(seeds, models):
     wrong = 0

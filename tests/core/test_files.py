@@ -156,6 +156,7 @@ def test_all_that_pyproject_asks_for_is_pinned():
     assert "torch" in asked
 
 
+@pytest.mark.thorough
 def test_a_table_in_which_a_bit_has_changed_is_not_read_as_another(tmp_path):
     schema = TableSchema(
         "t",

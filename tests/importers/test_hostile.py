@@ -74,6 +74,7 @@ def files_of(kind: str, folder: Path) -> dict[str, Any]:
     return {path.name: json.loads(path.read_text().splitlines()[0]) for path in sorted(folder.iterdir())}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["helm", "lm_eval", "inspect"])
 @pytest.mark.parametrize("place", range(len(STRANGE)))
 def test_any_value_in_the_place_of_any_other_is_read_or_refused(tmp_path, kind, place):

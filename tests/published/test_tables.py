@@ -145,6 +145,7 @@ def predictions(released) -> list[pd.DataFrame]:
     ]
 
 
+@pytest.mark.thorough
 @needs_release
 def test_table_1_of_the_base_models_is_the_published_one(predictions):
     verdicts = published_verdicts(pd.concat([accuracy_by_prompt(table) for table in predictions]))
@@ -156,6 +157,7 @@ def test_table_1_of_the_base_models_is_the_published_one(predictions):
     assert cells["play_dialog_same_or_different", "Llama-2-7b", 2] == "below"
 
 
+@pytest.mark.thorough
 @needs_release
 def test_the_released_accuracies_are_those_of_the_released_predictions(released, predictions):
     for setting, table in zip(released.settings, predictions, strict=True):

@@ -101,6 +101,7 @@ def test_every_linear_layer_is_widened_and_no_other():
     assert linear == [name for name, module in model.named_modules() if type(module) is WideLinear]
 
 
+@pytest.mark.thorough
 # transformers' own code for gpt2 and mamba asks for numbers, of which there are none
 @pytest.mark.parametrize("family", [family for family in FAMILIES if family not in ("gpt2", "mamba")])
 @pytest.mark.parametrize("limit", [7, 500])

@@ -41,6 +41,7 @@ def accuracy(settings) -> pd.DataFrame:
     return pd.concat([accuracy_by_prompt(table) for table in settings], ignore_index=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", baselines.GENERAL)
 def test_figures_of_no_study_are_written_with_their_numbers(name, tmp_path):
     numbers, draw = baselines.GENERAL[name]
