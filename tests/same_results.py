@@ -14,6 +14,7 @@ import re
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
 
 COMPARED = (".csv", ".md", ".tex", ".parquet")
@@ -50,8 +51,23 @@ def _difference(before: Path, after: Path) -> str:
         return f"has columns {second.schema.names} or types that differ from {first.schema.names}"
     if first.equals(second):
         return ""
-    unequal = [name for name in first.column_names if not first[name].equals(second[name])]
-    return f"differs in {', '.join(unequal)}"
+    return _by_columns(first.to_pandas(), second.to_pandas())
+
+
+def _by_columns(first: pd.DataFrame, second: pd.DataFrame) -> str:
+    """Which columns of two tables differ, and numbers by how much."""
+    if len(first) != len(second) or [*first] != [*second]:
+        return "differs in its rows or columns"
+    unequal = []
+    for name in first:
+        one, other = first[name], second[name]
+        if one.equals(other):
+            continue
+        if not (pd.api.types.is_float_dtype(one) and one.isna().equals(other.isna())):
+            unequal.append(str(name))
+        elif (most := ((one - other).abs() / one.abs().clip(lower=1e-300)).max()) > 0:
+            unequal.append(f"{name} (by at most {most:.1g} of its value)")
+    return f"differs in {', '.join(unequal)}" if unequal else "differs in its layout"
 
 
 def _difference_of_texts(before: Path, after: Path) -> str:
@@ -62,7 +78,9 @@ def _difference_of_texts(before: Path, after: Path) -> str:
         # in the heading alone, which rounds and aligns its column anew in Markdown
         first = [_without_layout(line).replace(name, now, 1) for line in first]
         second = [_without_layout(line) for line in second]
-    return "" if first == second else "differs"
+    if first == second:
+        return ""
+    return _by_columns(*map(pd.read_csv, (before, after))) if before.suffix == ".csv" else "differs"
 
 
 def _without_layout(line: str) -> str:

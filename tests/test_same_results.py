@@ -38,7 +38,7 @@ def test_another_value_column_or_type_is_told(folders, table, message):
 def test_another_byte_of_a_text_and_a_missing_file_are_told(folders):
     (folders[1] / "t.csv").write_text((folders[1] / "t.csv").read_text() + " ")
     (folders[1] / "t.parquet").unlink()
-    assert differences(*folders) == ["t.csv: differs", "t.parquet: is not there"]
+    assert differences(*folders) == ["t.csv: differs in its layout", "t.parquet: is not there"]
 
 
 def test_a_folder_without_tables_is_told(tmp_path):
