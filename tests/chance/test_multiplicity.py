@@ -64,7 +64,7 @@ def test_a_table_has_them_beside_the_tails_that_they_are_of():
 
 
 def test_methods_and_tails_that_are_none_are_refused():
-    with pytest.raises(ValueError, match="method is 'sidak'; right would be one of bh, by, holm$"):
+    with pytest.raises(ValueError, match="method is 'sidak'; expected one of bh, by, holm$"):
         adjusted([0.1], "sidak")
     for method in METHODS:
         with pytest.raises(ValueError, match=r"^tails has a number|between|range"):

@@ -130,20 +130,20 @@ def test_chance_and_choices_may_both_be_columns_and_one_is_given_in_each_row(tmp
     [
         (
             "a,63.5,100,2,200",
-            r"row 3: best_accuracy is '63.5' \(per cent\?\); right would be a number between 0 and 1",
+            r"row 3: best_accuracy is '63.5' \(per cent\?\); expected a number between 0 and 1",
         ),
-        ("a,1.01,100,2,200", r"row 3: best_accuracy is '1.01' \(per cent\?\); right would be"),
-        ("a,100,100,2,200", r"row 3: best_accuracy is '100' \(per cent\?\); right would be"),
-        ("a,100.5,100,2,200", "row 3: best_accuracy is '100.5'; right would be"),
-        ("a,-0.1,100,2,200", "row 3: best_accuracy is '-0.1'; right would be"),
-        ("a,62%,100,2,200", r"row 3: best_accuracy is '62%' \(per cent\?\); right would be"),
-        ("a,0.5,100,0,200", "row 3: choices is '0'; right would be a whole number from 1 to"),
-        ("a,0.5,100,2,1000000000000001", "row 3: prompts is '1000000000000001'; right would be"),
-        ("a,high,100,2,200", "row 3: best_accuracy is 'high'; right would be a number between 0 and 1"),
-        ("a,0.5,0,2,200", "row 3: examples is '0'; right would be a whole number from 1 to"),
-        ("a,0.5,10.5,2,200", "row 3: examples is '10.5'; right would be a whole number"),
+        ("a,1.01,100,2,200", r"row 3: best_accuracy is '1.01' \(per cent\?\); expected"),
+        ("a,100,100,2,200", r"row 3: best_accuracy is '100' \(per cent\?\); expected"),
+        ("a,100.5,100,2,200", "row 3: best_accuracy is '100.5'; expected"),
+        ("a,-0.1,100,2,200", "row 3: best_accuracy is '-0.1'; expected"),
+        ("a,62%,100,2,200", r"row 3: best_accuracy is '62%' \(per cent\?\); expected"),
+        ("a,0.5,100,0,200", "row 3: choices is '0'; expected a whole number from 1 to"),
+        ("a,0.5,100,2,1000000000000001", "row 3: prompts is '1000000000000001'; expected"),
+        ("a,high,100,2,200", "row 3: best_accuracy is 'high'; expected a number between 0 and 1"),
+        ("a,0.5,0,2,200", "row 3: examples is '0'; expected a whole number from 1 to"),
+        ("a,0.5,10.5,2,200", "row 3: examples is '10.5'; expected a whole number"),
         ("a,0.5,100,,200", "row 3: has neither chance nor choices"),
-        ("a,0.5,100,2,", "row 3: prompts is ''; right would be a whole number from 1 to"),
+        ("a,0.5,100,2,", "row 3: prompts is ''; expected a whole number from 1 to"),
     ],
 )
 def test_a_wrong_value_is_told_with_its_row_and_what_would_be_right(tmp_path, row, message):
@@ -159,7 +159,7 @@ def test_all_and_none_correct_and_as_many_prompts_as_are_counted_are_read(tmp_pa
 
 def test_chance_beside_choices_and_no_chance_are_refused(tmp_path):
     heading = "best_accuracy,examples,choices,chance,prompts"
-    with pytest.raises(InputError, match="row 2: has chance and choices; right is one"):
+    with pytest.raises(InputError, match="row 2: has chance and choices; expected one"):
         read_scores(written(tmp_path, "0.5,10,4,0.25,3", heading=heading))
     with pytest.raises(InputError, match="row 2: chance is '25'"):
         read_scores(written(tmp_path, "0.5,10,,25,3", heading=heading))
@@ -174,7 +174,7 @@ def test_chance_beside_choices_and_no_chance_are_refused(tmp_path):
         ),
         (
             "task,best_accuracy,examples,choices",
-            "maxima.csv: lacks the column 'prompts'; right are source, task, model, best_accuracy",
+            "maxima.csv: lacks the column 'prompts'; expected source, task, model, best_accuracy",
         ),
         ("task,best_accuracy,examples,prompts", "lacks the column 'chance' or 'choices'"),
     ],

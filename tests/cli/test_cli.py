@@ -53,7 +53,7 @@ def test_published_maxima_are_checked():
     [
         (["baseline", "-n", "100"], 1, "one of --chance and --choices is needed"),
         (["baseline", "-c", "2"], 1, "--examples is needed"),
-        (["baseline", "-c", "2:x"], 1, "--choices has 'x'; right would be a number such as 4, or 2:50,5:50"),
+        (["baseline", "-c", "2:x"], 1, "--choices has 'x'; expected a number such as 4, or 2:50,5:50"),
         (["baseline", "-n", "9", "-c", "2:4,5:4"], 1, "--examples is 9, but --choices has 8 examples"),
         (["check", "nowhere.csv"], 1, "nowhere.csv: there is no such file or folder"),
         (["baseline", "-n", "many"], 2, "Invalid value for '--examples'"),
@@ -180,7 +180,7 @@ def test_commands_that_score_nothing_need_no_extra(tmp_path, missing):
     (tmp_path / "cost").mkdir()
     (tmp_path / "cost" / "spent.csv").write_text("")
     for arguments, status, said in (
-        (["cost", str(tmp_path)], 1, "has no costs; right would be `make cost` with its config first"),
+        (["cost", str(tmp_path)], 1, "has no costs; use `make cost` with its config first"),
         (["verify", str(tmp_path)], 1, "has no manifest-sha256.txt"),
         (["baseline", "-n", "9", "-c", "2"], 0, "standard baseline"),
     ):

@@ -224,11 +224,11 @@ def test_mcnemar_is_of_right_and_wrong_alone():
 @pytest.mark.parametrize(
     ("first", "second", "clusters", "told"),
     [
-        ([1, 0], [1], None, "right would be one for each of the same examples"),
-        ([1], [0], None, "1 examples; right would be at least 2"),
+        ([1, 0], [1], None, "expected one for each of the same examples"),
+        ([1], [0], None, "1 examples; expected at least 2"),
         ([1, np.nan], [1, 0], None, "score 1 of the first model is nan"),
         ([1, 0], [1, np.inf], None, "score 1 of the second model is inf"),
-        ([1, 0, 1], [1, 0, 0], [1, 2], "right would be one for each"),
+        ([1, 0, 1], [1, 0, 0], [1, 2], "expected one for each"),
     ],
 )
 def test_what_cannot_be_compared_is_told(first, second, clusters, told):

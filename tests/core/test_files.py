@@ -124,7 +124,7 @@ def test_a_download_that_is_corrupted_or_missing_is_told(tmp_path):
     with pytest.raises(InputError, match=r"package==1 gave no file \(no such host\)"):
         check_sha256(path, pinned, "warning\nno such host\n")
     path.write_text("abc")
-    with pytest.raises(InputError, match=f"is {file_sha256(path)}, right would be 0000"):
+    with pytest.raises(InputError, match=f"is {file_sha256(path)}, expected 0000"):
         check_sha256(path, pinned)
     check_sha256(path, pinned | {"sha256": file_sha256(path)})
 

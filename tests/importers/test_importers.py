@@ -174,7 +174,7 @@ def test_lighteval_generation_goes_by_its_metric_and_asks_for_the_chance(tmp_pat
     with pytest.raises(InputError, match="does not say how many choices"):
         imported(path, prompts=1)
     assert imported(path, prompts=1, chance=0.1)["correct"].tolist() == [True]
-    with pytest.raises(InputError, match="has no metric 'f1'; right would be --metric exact_match"):
+    with pytest.raises(InputError, match="has no metric 'f1'; use --metric exact_match"):
         imported(path, prompts=1, chance=0.1, metric="f1")
     # choices that were not scored one by one, but generated
     several = lighteval_row(1, [-1.0, -2.0], 1)
@@ -187,7 +187,7 @@ def test_a_gold_index_that_is_none_of_the_choices_is_told(tmp_path, gold):
     row = lighteval_row(0, [-1.0, -2.0], 0)
     row["doc"]["gold_index"] = gold
     path = write_lighteval(tmp_path, [row], texts=True)
-    with pytest.raises(InputError, match=r"row 0: gold_index is .*; right would be a number from 0 to 1"):
+    with pytest.raises(InputError, match=r"row 0: gold_index is .*; expected a number from 0 to 1"):
         imported(path, prompts=1)
 
 
@@ -215,9 +215,7 @@ def test_lighteval_metrics_other_than_plain_accuracy_are_taken_as_recorded(tmp_p
     row["metric"] = {"acc_norm": 1.0}
     assert imported(write_lighteval(tmp_path / "a", [row]), prompts=1)["correct"].tolist() == [True]
     row["metric"] = {"acc_norm": 1.0, "other": 0.0}
-    with pytest.raises(
-        InputError, match="metrics acc_norm, other; right would be --metric acc_norm or other"
-    ):
+    with pytest.raises(InputError, match="metrics acc_norm, other; use --metric acc_norm or other"):
         imported(write_lighteval(tmp_path / "b", [row]), prompts=1)
 
 
@@ -226,7 +224,7 @@ def test_lighteval_truthfulqa_has_the_choices_of_two_questions(tmp_path):
     row["doc"]["specific"] = {"len_mc1": 2}
     row["metric"] = {"truthfulqa_mc1": 1.0, "truthfulqa_mc2": 0.1}
     path = write_lighteval(tmp_path, [row])
-    with pytest.raises(InputError, match="right would be --metric truthfulqa_mc1 or truthfulqa_mc2"):
+    with pytest.raises(InputError, match="use --metric truthfulqa_mc1 or truthfulqa_mc2"):
         imported(path, prompts=1)
     found = imported(path, prompts=1, metric="truthfulqa_mc1")
     assert found["correct"].tolist() == [True]
@@ -322,7 +320,7 @@ def test_inspect_logs_that_did_not_end_are_torn_or_have_another_scorer(tmp_path)
     with pytest.raises(InputError, match="its status is 'error'"):
         imported(path, prompts=1)
     path = write_zstandard_zip(tmp_path / "log.eval", inspect_files([inspect_sample(0, "C")]))
-    with pytest.raises(InputError, match="has no scorer 'match'; right would be --metric choice"):
+    with pytest.raises(InputError, match="has no scorer 'match'; use --metric choice"):
         imported(path, prompts=1, metric="match")
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(InputError, match="is not an archive"):
@@ -350,7 +348,7 @@ def test_which_of_several_scorers_counts_is_asked_for(tmp_path):
     sample = inspect_sample(0, "C")
     sample["scores"] = {"match": {"value": "I"}, "choice": {"value": "yes"}}
     path = write_zstandard_zip(tmp_path / "log.eval", inspect_files([sample]))
-    with pytest.raises(InputError, match="the scorers match, choice; right would be --metric match or"):
+    with pytest.raises(InputError, match="the scorers match, choice; use --metric match or"):
         imported(path, prompts=1)
     assert imported(path, prompts=1, metric="choice")["correct"].tolist() == [True]
 
@@ -508,14 +506,14 @@ def test_prompts_with_numbers_come_in_their_order(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("example,correct,chance\na,2,0.5\n", "row 2: correct is '2'; right would be 0 or 1"),
+        ("example,correct,chance\na,2,0.5\n", "row 2: correct is '2'; expected 0 or 1"),
         (
             "example,correct,chance\na,1,0.5\nb,1,1.5\n",
-            "row 3: chance is '1.5'; right would be a number above 0, at most 1",
+            "row 3: chance is '1.5'; expected a number above 0, at most 1",
         ),
         (
             "example,correct,choices\na,1,none\n",
-            "row 2: choices is 'none'; right would be a whole number, at least 1",
+            "row 2: choices is 'none'; expected a whole number, at least 1",
         ),
         ("example,corect\na,1\n", "column 'corect' is unknown; did you mean 'correct'"),
         ("example,chance\na,1\n", "lacks the column 'correct'"),
@@ -544,7 +542,7 @@ def test_the_published_release(tmp_path):
 def test_what_is_not_there_or_not_known_is_told(tmp_path):
     with pytest.raises(InputError, match="there is no such file or folder"):
         imported(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="holds no results that are known; right would be .*HELM.*inspect"):
+    with pytest.raises(InputError, match="holds no results that are known; expected .*HELM.*inspect"):
         imported(tmp_path)
 
 

@@ -74,7 +74,7 @@ def test_lm_eval_rows_of_one_filter_are_taken_and_which_is_asked_for(tmp_path):
         for name in ("strict", "loose")
     ]  # fmt: skip
     path = write_lm(tmp_path, rows)
-    with pytest.raises(InputError, match="each of the filters strict, loose; right would be --filter strict"):
+    with pytest.raises(InputError, match="each of the filters strict, loose; use --filter strict"):
         imported(path, prompts=1, chance=0.1)
     assert imported(path, prompts=1, chance=0.1, filter="loose")["correct"].tolist() == [True, True]
     with pytest.raises(InputError, match="has no filter 'none'; it has strict, loose"):
@@ -168,7 +168,7 @@ def test_a_log_that_lacks_samples_of_what_the_tool_reports_is_an_error(tmp_path)
 
 def test_a_metric_must_be_one(tmp_path):
     path = write_lm(tmp_path, [lm_sample(0, [-1, -2], 0)])
-    with pytest.raises(InputError, match="row 1: has no metric 'doc_id'; right would be --metric acc"):
+    with pytest.raises(InputError, match="row 1: has no metric 'doc_id'; use --metric acc"):
         imported(path, prompts=1, metric="doc_id")
 
 
@@ -186,9 +186,9 @@ def test_a_metric_must_be_one(tmp_path):
             "row 1: is not as lm-evaluation-harness writes",
         ),
         ({"filtered_resps": [[None, 0], [1, 0]]}, "row 1: is not as lm-evaluation-harness writes it"),
-        ({"filtered_resps": None, "acc": None}, "row 1: acc is None; right would be a metric of 0 or 1"),
+        ({"filtered_resps": None, "acc": None}, "row 1: acc is None; expected a metric of 0 or 1"),
         ({"arguments": 5}, "row 1: is not as lm-evaluation-harness writes it"),
-        ({"acc": "high"}, "row 1: acc is 'high'; right would be a metric of 0 or 1"),
+        ({"acc": "high"}, "row 1: acc is 'high'; expected a metric of 0 or 1"),
         ({"filtered_resps": [["inf", "False"], ["-1", "False"]]}, "row 1: score 0 of 2 is inf"),
     ],
 )
@@ -267,7 +267,7 @@ def test_choices_that_read_the_same_are_right_together(tmp_path):
 def test_what_stands_between_context_and_choice_is_told_by_the_results(tmp_path):
     sample = with_choices(lm_sample(0, [-1.0, -2.0], "yes", acc=1.0), ["So: yes", "So: no"])
     path = write_lm(tmp_path, [sample])
-    with pytest.raises(InputError, match="target 'yes' is none of its 2 choices; right would be --metric"):
+    with pytest.raises(InputError, match="target 'yes' is none of its 2 choices; use --metric"):
         imported(path, prompts=1)
     told = {"n-shot": {"sums": 4}, "configs": {"sums": {"target_delimiter": " So:"}}}
     # the tool was told a name for its results
@@ -293,9 +293,7 @@ def test_a_metric_of_another_name_is_taken_where_it_is_the_only_one(tmp_path):
     assert imported(write_lm(tmp_path / "a", [sample(acc_bytes=0.0)]), prompts=1)["correct"].tolist() == [
         False
     ]
-    with pytest.raises(
-        InputError, match="has the metrics acc_bytes, own; right would be --metric acc_bytes or"
-    ):
+    with pytest.raises(InputError, match="has the metrics acc_bytes, own; use --metric acc_bytes or"):
         imported(write_lm(tmp_path / "b", [sample(acc_bytes=0.0, own=1.0)]), prompts=1)
 
 

@@ -223,34 +223,34 @@ def test_what_is_decided_needs_no_example():
 
 def test_what_is_refused():
     items = fitted(5)
-    with pytest.raises(InputError, match=r"20.0 examples; right would be one or more"):
+    with pytest.raises(InputError, match=r"20.0 examples; expected one or more"):
         begin(better_of_two(), 20.0, way="random")  # type: ignore[arg-type]
     for wrong in ([], [np.zeros(4)], [np.zeros(6)], [np.zeros((5, 1))], [np.zeros(5)] * 2):
-        with pytest.raises(InputError, match=r"right would be 1 of 5"):
+        with pytest.raises(InputError, match=r"expected 1 of 5"):
             replay(begin(better_than(0.5, 5), 5, way="random"), *wrong)
-    with pytest.raises(InputError, match="right would be 0 or 1"):
+    with pytest.raises(InputError, match="expected 0 or 1"):
         begin(better_than(0.5, 5), 5, way="random").tell([1])  # type: ignore[arg-type]
     begin(better_than(0.5, 5), 5, way="random").tell(np.array(1))  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="10 examples; right would be 20"):
+    with pytest.raises(InputError, match="10 examples; expected 20"):
         begin(better_than(0.25, 20), 10, way="random")
-    with pytest.raises(InputError, match="0 examples; right would be one or more"):
+    with pytest.raises(InputError, match="0 examples; expected one or more"):
         begin(better_of_two(), 0, way="random")
     broken = Items(items.discrimination * np.nan, *[items.difficulty] * 3, 0.0, 0, True)
     with pytest.raises(InputError, match="parameters that are no numbers"):
         begin(better_than(0.5, 5), 5, broken)
-    with pytest.raises(InputError, match="right would be one of random, assisted, information"):
+    with pytest.raises(InputError, match="expected one of random, assisted, information"):
         begin(better_than(0.5, 5), 5, items, "best")
     with pytest.raises(InputError, match="'assisted' needs a fitted model"):
         begin(better_than(0.5, 5), 5)
-    with pytest.raises(InputError, match="has 5 items and 1 dimensions; right would be 6 and 1"):
+    with pytest.raises(InputError, match="has 5 items and 1 dimensions; expected 6 and 1"):
         begin(better_than(0.5, 6), 6, items)
-    with pytest.raises(InputError, match="alpha 1; right would be in"):
+    with pytest.raises(InputError, match="alpha 1; expected a number"):
         begin(better_than(0.5, 5), 5, items, alpha=1)
     with pytest.raises(InputError, match="baseline 1.5, 5 examples"):
         better_than(1.5, 5)
     evaluation = begin(better_of_two(), 5, items)
     for answers in ((1,), (1, 0.5), (1, 0, 1)):
-        with pytest.raises(InputError, match="right would be 0 or 1, one for each model"):
+        with pytest.raises(InputError, match="expected 0 or 1, one for each model"):
             evaluation.tell(*answers)
     assert evaluation.next() == evaluation.next()
 

@@ -43,7 +43,7 @@ def test_rows_that_differ_in_the_answer_they_like_alone_have_no_balanced_discrim
     assert abs(balanced.mean()) < 0.03
     skilled = (liking + generator.normal(size=(600, 1)) > generator.logistic(size=(600, 100))).astype(float)
     assert item_statistics(skilled, answers)["corrected"].mean() > 0.1
-    with pytest.raises(InputError, match="right would be one for each item"):
+    with pytest.raises(InputError, match="expected one for each item"):
         item_statistics(matrix, answers[:3])
 
 
@@ -193,8 +193,8 @@ def test_statistics_do_not_depend_on_the_order_or_the_scale(seed, gaps):
 @pytest.mark.parametrize(
     ("matrix", "told"),
     [
-        ([1, 0], "right would be rows and items"),
-        (np.zeros((2, 0)), "right would be rows and items"),
+        ([1, 0], "expected rows and items"),
+        (np.zeros((2, 0)), "expected rows and items"),
         ([[np.inf, 1]], "infinite"),
         ([[np.nan, 1], [np.nan, 0]], "item 0 has no response"),
         ([[1, 0], [np.nan, np.nan]], "row 1 has no response"),

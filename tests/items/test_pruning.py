@@ -64,12 +64,12 @@ def test_random_removal_in_several_parts_is_that_of_their_mean():
 
 
 def test_what_cannot_be_pruned_is_told():
-    with pytest.raises(InputError, match=r"\[2, 3\] items in train and test; right would be the same items"):
+    with pytest.raises(InputError, match=r"\[2, 3\] items in train and test; expected the same items"):
         pruning(np.eye(3), np.eye(2))
     for wrong in ({"steps": 0}, {"draws": 0}):
         with pytest.raises(InputError, match="1 or more of both"):
             pruning(np.eye(3), np.eye(3), **wrong)
-    with pytest.raises(InputError, match="right would be at least 0, and less than 1"):
+    with pytest.raises(InputError, match="expected at least 0, and less than 1"):
         pruning(np.eye(3), np.eye(3), most=1)
-    with pytest.raises(InputError, match="right would be at least 2"):
+    with pytest.raises(InputError, match="expected at least 2"):
         at_random(1)

@@ -28,7 +28,7 @@ def test_the_quadrature_is_a_standard_normal():
         assert np.exp(weights).sum() == pytest.approx(1)
         assert np.exp(weights) @ places == pytest.approx(np.zeros(dimensions), abs=1e-12)
         assert np.exp(weights) @ places**2 == pytest.approx(np.ones(dimensions))
-    with pytest.raises(InputError, match="right would be 1 to 3"):
+    with pytest.raises(InputError, match="expected 1 to 3"):
         quadrature(4)
 
 
@@ -199,12 +199,12 @@ def test_dimensions_widths_and_priors_that_mean_nothing_are_told():
         fit(matrix, prior=(0, 1))
     items = fit(matrix)
     for function in (abilities, most_likely):
-        with pytest.raises(InputError, match="responses to 3 items; right would be 2"):
+        with pytest.raises(InputError, match="responses to 3 items; expected 2"):
             function(items, np.ones((4, 3)))
 
 
 def test_what_is_no_right_or_wrong_answer_is_told():
-    with pytest.raises(InputError, match="row 0, item 1 is 0.5; right would be 0, 1 or nan"):
+    with pytest.raises(InputError, match="row 0, item 1 is 0.5; expected 0, 1 or nan"):
         fit([[1, 0.5], [0, 1]])
 
 

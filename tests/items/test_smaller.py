@@ -35,7 +35,7 @@ def test_anchors_stand_for_all_items(method):
     whole = OF_RESPONSES[method](matrix, 30, 1)
     assert weighted(whole, matrix) == pytest.approx(matrix.mean(axis=1))
     for size in (0, 31):
-        with pytest.raises(InputError, match=f"{size} of 30 items; right would be between 1 and 30"):
+        with pytest.raises(InputError, match=f"{size} of 30 items; expected between 1 and 30"):
             OF_RESPONSES[method](matrix, size, 1)
 
 
@@ -97,7 +97,7 @@ def test_the_share_of_the_weighted_estimate_is_that_of_its_definition():
         assert share_of_weighted(bias, 0.25, 100) == pytest.approx(published)
         assert low < bias < high
     assert share_of_weighted(0, 0, 10) == 0
-    with pytest.raises(InputError, match="right would be 0 or more"):
+    with pytest.raises(InputError, match="expected 0 or more"):
         share_of_weighted(-1, 0.2, 100)
     assert gp_irt([0.4], [0.6], 0.25) == pytest.approx([0.55])
 

@@ -69,7 +69,7 @@ def test_what_a_config_names_must_be_there_or_in_the_papers_release(release):
         ({}, {"model": "OLMo"}, "c: key 'illustrated.model' names the model 'OLMo'; did you mean"),
         ({}, {"task": "winowy"}, "c: key 'illustrated' names the task 'winowy'; did you mean 'winowhy'?"),
         ({}, {"tasks": ["winowhy", "no"]}, "c: key 'illustrated' names the task 'no'"),
-        ({}, {"shots": 7}, "c: key 'illustrated.shots' is 7; right would be one of [1, 2, 4]"),
+        ({}, {"shots": 7}, "c: key 'illustrated.shots' is 7; expected one of [1, 2, 4]"),
     ]:
         with pytest.raises(InputError, match=re.escape(message)):
             found.check_named(pairs, illustrated, "c")
@@ -145,7 +145,7 @@ def replace_row(number: int, values: str):
         (replace_row(7, '0,"[3",9,0.5,1'), "row 7: has demonstrations that are not a list"),
         (replace_row(7, '0,"[3]",-9,0.5,1'), "row 7: has a negative id"),
         (lambda lines: [*lines, lines[-1]], "repeats a prompt and example"),
-        (replace_row(1, "Prompt ID,Demonstrations,Example ID,Loss,Correct"), "has columns .*right are"),
+        (replace_row(1, "Prompt ID,Demonstrations,Example ID,Loss,Correct"), "has columns .*expected"),
         (lambda lines: lines[:1], "has no rows"),
         (lambda lines: [], "Empty CSV file"),
         (replace_row(7, '0,"[3]",900,0.5,1'), "row 7: the task has no example 900"),

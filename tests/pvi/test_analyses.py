@@ -32,7 +32,7 @@ def test_tails_are_below_and_above_their_quantiles():
     [
         ([1.0], [True, False], 0.2, "1 values for 2 predictions"),
         ([1.0, np.nan], [True, False], 0.2, "value 1 of 2 is not a number"),
-        ([1.0], [True], 0.6, "the share is 0.6; right would be more than 0 and at most 0.5"),
+        ([1.0], [True], 0.6, "the share is 0.6; expected more than 0 and at most 0.5"),
     ],
 )
 def test_what_has_no_tails_is_told(values, right, share, told):
@@ -58,7 +58,7 @@ def test_what_is_infinite_is_beyond_all_that_is_not():
 
 @pytest.mark.parametrize("of", [([1, 2], [True]), ([1, np.nan, 3], [True, False, True])])
 def test_what_has_no_threshold_is_told(of):
-    with pytest.raises(InputError, match="right would be one for each|is not a number"):
+    with pytest.raises(InputError, match="expected one for each|is not a number"):
         threshold(*of)
 
 

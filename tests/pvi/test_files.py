@@ -117,8 +117,8 @@ def test_rows_that_stand_twice_blanks_and_an_infinite_mean_are_taken(tmp_path):
 @pytest.mark.parametrize(
     ("place", "value", "told"),
     [
-        (7, "high", "row 2: column 'accuracy' is 'high'; right would be a number"),
-        (7, "46.2", "row 2: column 'accuracy' is 46.2; right would be between 0 and 1"),
+        (7, "high", "row 2: column 'accuracy' is 'high'; expected a number"),
+        (7, "46.2", "row 2: column 'accuracy' is 46.2; expected between 0 and 1"),
         (5, "4.5", "row 2: column 'number_of_shots' is no whole number"),
     ],
 )
@@ -158,13 +158,13 @@ def test_a_table_of_examples_is_in_bits_and_the_hardest_come_first(tmp_path):
     [
         (
             ["four", 1, 1.0, 0.5, 1, True, 0.9],
-            "row 5: PVI is 0.9, and H_yb - H_yx is 0.5; right would be the same",
+            "row 5: PVI is 0.9, and H_yb - H_yx is 0.5; expected the same",
         ),
-        (["four", 1, 1.0, "", 1, True, ""], "row 5: has no PVI; right would be a number"),
-        (["four", 1, 1.0, "x", 1, True, 0.5], "row 5: column 'H_yx' is 'x'; right would be a number"),
+        (["four", 1, 1.0, "", 1, True, ""], "row 5: has no PVI; expected a number"),
+        (["four", 1, 1.0, "x", 1, True, 0.5], "row 5: column 'H_yx' is 'x'; expected a number"),
         (
             ["four", 1, 1.0, 0.5, 1, "yes", 0.5],
-            "row 5: column 'correct_yx' is 'yes'; right would be True or False",
+            "row 5: column 'correct_yx' is 'yes'; expected True or False",
         ),
     ],
 )
@@ -174,9 +174,7 @@ def test_a_wrong_example_is_named(tmp_path, row, told):
 
 
 def test_what_is_neither_is_told(tmp_path):
-    with pytest.raises(
-        InputError, match="is no table of PVI; right would be one row a run, with the columns"
-    ):
+    with pytest.raises(InputError, match="is no table of PVI; expected one row a run, with the columns"):
         is_runs(write(tmp_path / "x.csv", ["a"], [[1]]))
 
 

@@ -23,7 +23,7 @@ def test_an_impossible_answer_is_infinitely_hard_and_one_that_always_was_is_none
         pvi([-1.0, -np.inf], [-1.0, -np.inf])
 
 
-@pytest.mark.parametrize(("wrong", "told"), [(0.5, "is 0.5; right would be at most 0"), (np.nan, "is nan")])
+@pytest.mark.parametrize(("wrong", "told"), [(0.5, "is 0.5; expected at most 0"), (np.nan, "is nan")])
 def test_what_is_no_log_likelihood_is_named(wrong, told):
     with pytest.raises(InputError, match=f"log-likelihood 1 of 2 {told}"):
         bits([-1, wrong])

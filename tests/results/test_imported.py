@@ -40,7 +40,7 @@ def test_columns_of_fewer_bits_and_categories_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"example": ["a", None]}, "row 1: example is missing; right would be a file of"),
+        ({"example": ["a", None]}, "row 1: example is missing; expected a file of"),
         ({"correct": [True, None]}, "row 1: correct is missing"),
         ({"chance": [0.5, None]}, "row 1: chance is missing"),
         ({"chance": [0.5, 1.5]}, "row 1: chance is 1.5"),

@@ -103,7 +103,7 @@ def test_rows_of_a_setting_that_lie_apart_are_an_error(tmp_path):
 
 def test_a_row_without_a_setting_and_a_file_without_rows_are_errors(tmp_path):
     predictions(0).assign(model=["m", None]).to_parquet(tmp_path / "p.parquet")
-    with pytest.raises(ValueError, match="p.parquet, row 1: model is missing; right would be a file of"):
+    with pytest.raises(ValueError, match="p.parquet, row 1: model is missing; expected a file of"):
         list(read_imported(tmp_path / "p.parquet"))
     predictions(0).head(0).to_parquet(tmp_path / "q.parquet")
     with pytest.raises(ValueError, match="has no rows"):
@@ -120,7 +120,7 @@ def test_lengths_are_those_of_the_texts_as_they_were_scored(tmp_path):
 
 def test_a_table_that_is_none_of_predictions_is_told(tmp_path):
     predictions(0).drop(columns="chance").to_parquet(tmp_path / "p.parquet")
-    with pytest.raises(ValueError, match="it lacks chance; right would be a file of `abovechance import`"):
+    with pytest.raises(ValueError, match="it lacks chance; expected a file of `abovechance import`"):
         settings_in(tmp_path / "p.parquet")
     (tmp_path / "q.parquet").write_text(json.dumps({}))
     with pytest.raises(ValueError, match="cannot be read"):

@@ -38,7 +38,7 @@ def rewrite_tokenizer(folder: Path, **changes: object) -> None:
 
 
 CASES = {
-    "no tokenizer": (without_tokenizer, "has no tokenizer; right would be its tokenizer.json beside"),
+    "no tokenizer": (without_tokenizer, "has no tokenizer; expected its tokenizer.json beside"),
     "torn tokenizer": (
         lambda folder: (folder / "tokenizer.json").write_text("{"),
         "tokenizer.json: is not JSON",
@@ -162,7 +162,7 @@ CASES = {
     "numbers that do not fit": (with_config(num_attention_heads=7), "config.json: transformers cannot read"),
     "another model's tokenizer": (
         with_config(vocab_size=100),
-        "tokens up to 270, the model up to 99; right would be the model's own tokenizer",
+        "tokens up to 270, the model up to 99; expected the model's own tokenizer",
     ),
 }
 

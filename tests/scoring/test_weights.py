@@ -39,7 +39,7 @@ def renamed(tensors: dict) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda tensors: tensors.pop("lm_head.weight"), "tiny: lacks the tensor lm_head.weight; right"),
+        (lambda tensors: tensors.pop("lm_head.weight"), "tiny: lacks the tensor lm_head.weight; expected"),
         (renamed, f"tiny: lacks the tensor {LAYER}"),
         (
             lambda tensors: tensors.update(more=torch.zeros(2)),

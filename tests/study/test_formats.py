@@ -51,7 +51,9 @@ def test_a_number_means_the_same_label_whatever_order_an_example_lists_them_in()
 def test_choices_of_an_examples_own_have_no_numbers():
     rows = task(("One.", 1), ("Two.", 0))
     rows.at[1, "labels"] = ["yes", "no"]
-    with pytest.raises(InputError, match="^here: example '1' has the choices .*all have the same choices"):
+    with pytest.raises(
+        InputError, match="^here: example '1' has the choices .*the same choices of all examples"
+    ):
         put(rows, "numbers", "here")
 
 

@@ -92,7 +92,7 @@ def test_balanced_prompts_run_out_where_all_first_rounds_were_drawn():
 @pytest.mark.parametrize(
     ("examples", "shots", "told"),
     [
-        (8, 3, "3 shots cannot be balanced over 2 labels; right would be a multiple of 2"),
+        (8, 3, "3 shots cannot be balanced over 2 labels; expected a multiple of 2"),
         (8, 10, "at least 11 distinct examples"),
         (11, 12, "at least 13 distinct examples"),
     ],
@@ -109,7 +109,7 @@ def test_too_few_of_a_label_and_choices_of_an_examples_own_cannot_be_balanced():
         draw_prompts(rare, evaluation_set(rare, "t", 0, 200), "t", 0, 4, 1, "balanced")
     task.at[3, "labels"] = ["maybe", "no"]
     with pytest.raises(
-        InputError, match="right for balanced demonstrations would be a task whose examples all"
+        InputError, match="expected the same choices of all examples for balanced demonstrations"
     ):
         draw_prompts(task, evaluation_set(task, "t", 0, 200), "t", 0, 2, 1, "balanced")
 

@@ -44,10 +44,10 @@ def test_a_config_with_a_series_is_checked_and_resolves_to_itself():
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"seeds": "1-9"}, "'models.m.seeds' is '1-9'; right would be a list of whole numbers, each once"),
-        ({"seeds": [1, 1]}, "right would be a list of whole numbers, each once"),
-        ({"steps": [True]}, "right would be a list of whole numbers, each once"),
-        ({"steps": []}, "right would be a list of whole numbers, each once"),
+        ({"seeds": "1-9"}, "'models.m.seeds' is '1-9'; expected a list of whole numbers, each once"),
+        ({"seeds": [1, 1]}, "expected a list of whole numbers, each once"),
+        ({"steps": [True]}, "expected a list of whole numbers, each once"),
+        ({"steps": []}, "expected a list of whole numbers, each once"),
         ({"hub": "org/model"}, "'models.m.seeds' has 2 numbers, and nothing says where each model lies"),
     ],
 )

@@ -201,14 +201,14 @@ def test_a_null_in_parquet_is_blamed_on_its_own_row(tmp_path):
     [
         ({"text": "x", "choices": ["a", "b"]}, "row 2: field 'answer' is missing"),
         (GOOD | {"answer": []}, "row 2: has no correct choice"),
-        (GOOD | {"answer": "4"}, "row 2: field 'answer' is '4'; right would be one of"),
+        (GOOD | {"answer": "4"}, "row 2: field 'answer' is '4'; expected one of"),
         (GOOD | {"answer": 2}, "an index from 0 to 1"),
         (GOOD | {"answer": True}, "field 'answer' is True"),
         (GOOD | {"choices": ["2"]}, "row 2: field 'choices' must list at least two"),
         (GOOD | {"choices": ["2", "2", "3"]}, "lists the same choice twice"),
         (GOOD | {"text": 3}, "field 'text' must be a text"),
         (GOOD | {"example": "0"}, "the id '0' in field 'example' stands in row 1 as well"),
-        ([1, 2], "row 2: is [1, 2]; right would be one object on each line"),
+        ([1, 2], "row 2: is [1, 2]; expected one object on each line"),
     ],
 )
 def test_a_wrong_row_is_told_with_file_row_and_field(tmp_path, row, message):

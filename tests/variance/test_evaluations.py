@@ -124,7 +124,7 @@ def test_what_is_wrong_in_results_is_told(tmp_path):
         InputError, match=r"again.json: has acc of t for org/model, seed 0, step 5, and so has .*x_step5"
     ):
         read_evaluations([first, again])
-    with pytest.raises(InputError, match="has no results; right would be a .json of lm-evaluation-harness"):
+    with pytest.raises(InputError, match="has no results; expected a .json of lm-evaluation-harness"):
         read_evaluations([write(tmp_path / "d", "no.json", {"a": 1})])
     with pytest.raises(InputError, match="there is no such file or folder"):
         read_evaluations([tmp_path / "nowhere"])

@@ -129,7 +129,7 @@ def test_continuous_scores_by_hand():
 
 def test_what_is_no_series_is_told():
     for wrong in (np.ones((2, 2, 2)), []):
-        with pytest.raises(InputError, match="right would be seeds and checkpoints"):
+        with pytest.raises(InputError, match="expected seeds and checkpoints"):
             seed_mean(wrong)
 
 
@@ -145,7 +145,7 @@ def test_a_deviation_of_rounding_is_none():
 
 def test_checkpoints_without_a_score_are_not_told_from_guessing():
     assert leaves_chance([[0.5, np.nan, 0.6]], 0.25, 100) == 2
-    with pytest.raises(InputError, match="an accuracy is 30; right would be between 0 and 1"):
+    with pytest.raises(InputError, match="an accuracy is 30; expected between 0 and 1"):
         leaves_chance([[0.5, 30.0]], 0.25, 100)
 
 

@@ -170,7 +170,7 @@ def test_an_archives_own_code_runs_only_if_it_is_asked_for(archive, tmp_path):
         ("- 1", "results/config.yaml: has no keys"),
         ("{study: ../, stored: x}", "results/config.yaml: key 'study' has '../'"),
         ("{study: x, tasks: 3, models: 4, shots: [1], prompts: 1}", "key 'models' is 4"),
-        ("{study: x, release: /etc}", "right would be --release"),
+        ("{study: x, release: /etc}", "use --release"),
         ("{study: x, evaluations: /etc}", "the config lacks the key|means nothing|starts from one of them"),
         (None, "has no results/config.yaml"),
         ("study: &a {x: *a}", "results/config.yaml: is not YAML: with its aliases written out, it has"),
@@ -202,7 +202,7 @@ def test_with_scores_beside_it_runs_again_without_a_model_and_all_is_equal_and_w
             assert done.equal > 35
             made = tmp_path / "again" / "rerun" / "results" / "sums"
             assert (made / "report.html").read_bytes() == (place / "results/sums/report.html").read_bytes()
-            with pytest.raises(InputError, match="again: is there already; right would be a new folder"):
+            with pytest.raises(InputError, match="again: is there already; expected a new folder"):
                 rerun(alone / "sums.zip", tmp_path / "again")
             (folder / "sums-scores.zip").rename(tmp_path / "elsewhere.zip")
             with pytest.raises(

@@ -107,7 +107,7 @@ def test_its_archive_is_run_again_with_the_release(finished, study, workplace, r
     arguments = ["--configfile", study, "--config", f"release={release}"]
     snakemake("archive", *arguments, directory=workplace)
     archive = workplace / "results" / "published" / "archive" / "published.zip"
-    with pytest.raises(InputError, match="which is not in its archive; right would be --release"):
+    with pytest.raises(InputError, match="which is not in its archive; use --release"):
         rerun(archive, tmp_path / "without")
     done = rerun(archive, tmp_path / "again", release, downloads=DOWNLOADS)
     assert done.different == []

@@ -421,7 +421,7 @@ def test_the_papers_grid_passes_a_dry_run(place):
     ("change", "message"),
     [
         ({"promts": 3}, "key 'promts' is unknown; did you mean 'prompts'?"),
-        ({"prompts": "many"}, "key 'prompts' is 'many'; right would be a whole number"),
+        ({"prompts": "many"}, "key 'prompts' is 'many'; expected a whole number"),
         ({"tasks": {"know_unknowns": "bigbench"}}, "did you mean 'known_unknowns'?"),
         ({"models": {"m": {"path": "sums.jsonl", "precision": "nf4"}}}, "there is no folder sums.jsonl"),
     ],

@@ -19,6 +19,4 @@ with logged(snakemake):
             write(likelihoods)
             found += len(likelihoods)
         if not found:
-            raise InputError(
-                f"{source}: has no log-likelihoods; right would be an import of logs that have them"
-            )
+            raise InputError(f"{source}: has no log-likelihoods; expected an import of logs that have them")

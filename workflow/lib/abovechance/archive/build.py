@@ -42,7 +42,7 @@ def make(study: Study, config: Mapping[str, Any], version: str, path: Path, besi
     """
     if not (study.code / "Snakefile").is_file():
         raise InputError(
-            f"{study.code}: has no Snakefile, so that the code cannot be archived; right would be a checkout"
+            f"{study.code}: has no Snakefile, so that the code cannot be archived; expected a checkout"
         )
     asked, version = config["archive"], contents.code_version(study.code, version)
     found = contents.results(study, scores=asked["scores"] == "inside") | contents.code(study.code)

@@ -167,7 +167,7 @@ def _listed(archive: Archive) -> dict[str, str]:
     for name in sorted({*MANIFESTS} & {*archive.names()}):
         found |= _hashes(archive, name)
     if not found:
-        raise InputError(f"{MANIFEST}: lists no file; right would be that of `make archive`")
+        raise InputError(f"{MANIFEST}: lists no file; expected that of `make archive`")
     return found
 
 
@@ -256,7 +256,7 @@ def opened(path: Path) -> Iterator[Archive]:
     InputError
         If it is neither a zip file nor a folder with a manifest.
     """
-    right = "right would be a zip file of `make archive`, or the folder that one was unpacked to"
+    right = "expected a zip file of `make archive`, or the folder that one was unpacked to"
     if path.is_dir():
         if not any((path / name).is_file() for name in MANIFESTS):
             raise InputError(f"{path}: has no {MANIFEST}; {right}")
@@ -337,7 +337,7 @@ def _hashes(archive: Archive, name: str) -> dict[str, str]:
         value, separator, file = line.partition("  ")
         inside = not PurePosixPath(file).is_absolute() and ".." not in PurePosixPath(file).parts
         if not separator or len(value) != 64 or not file or not inside:
-            raise InputError(f"{name}, row {number}: is '{line[:80]}'; right would be a SHA-256 and a file")
+            raise InputError(f"{name}, row {number}: is '{line[:80]}'; expected a SHA-256 and a file")
         if file in found:
             raise InputError(f"{name}, row {number}: lists '{file[:80]}' a second time")
         if len(found) >= MOST_MEMBERS:

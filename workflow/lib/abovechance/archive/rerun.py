@@ -90,7 +90,7 @@ def rerun(
     code = folder.resolve() / "archived" / CODE if archived_code else workflow_folder().parent
     _check_whole(archive)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: is there already; right would be a new folder")
+        raise InputError(f"{folder}: is there already; expected a new folder")
     folder = folder.resolve()
     archived = folder / "archived"
     config = given(_config(archive), archived, release, _has_scores(archive), bigbench)
@@ -183,7 +183,7 @@ def archived_code(archive: Path) -> ArchivedCode:
 def _check_whole(archive: Path) -> None:
     """Raise InputError where an archive is none, or has not all that it was made with."""
     if archive.is_dir():
-        raise InputError(f"{archive}: is a folder; right would be the zip file of `make archive`")
+        raise InputError(f"{archive}: is a folder; expected the zip file of `make archive`")
     if problems := verify(archive):
         first = problems[0]
         raise InputError(
@@ -243,9 +243,7 @@ def given(
     changed: dict[str, str] = {}
     if start == "release":
         if release is None:
-            raise InputError(
-                "the study is about a release, which is not in its archive; right would be --release"
-            )
+            raise InputError("the study is about a release, which is not in its archive; use --release")
         changed = {"release": str(release.resolve())} | _bigbench(config, bigbench)
     elif start == "imported":
         changed = {"predictions": str(folder / name_of_input(Path(str(config["predictions"]))))}

@@ -26,7 +26,7 @@ def adjusted(tails: ArrayLike, method: str) -> Floats:
         If there is no such method, or a tail is outside [0, 1].
     """
     if method not in METHODS:
-        raise ValueError(f"method is '{method}'; right would be one of {', '.join(METHODS)}")
+        raise ValueError(f"method is '{method}'; expected one of {', '.join(METHODS)}")
     values = np.asarray(tails, dtype=np.float64)
     found = np.full(values.shape, np.nan)
     there = ~np.isnan(values)

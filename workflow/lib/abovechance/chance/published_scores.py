@@ -76,9 +76,9 @@ def _check_columns(table: pd.DataFrame, path: Path) -> None:
             raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, known)}")
     for column in NUMBERS:
         if column not in table:
-            raise InputError(f"{path}: lacks the column '{column}'; right are {', '.join(known)}")
+            raise InputError(f"{path}: lacks the column '{column}'; expected {', '.join(known)}")
     if not set(CHANCES) & set(table.columns):
-        raise InputError(f"{path}: lacks the column 'chance' or 'choices'; right would be one of them")
+        raise InputError(f"{path}: lacks the column 'chance' or 'choices'; expected one of them")
 
 
 def _score(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
@@ -87,7 +87,7 @@ def _score(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
     prompts = _whole(row, "prompts", where, MOST_PROMPTS)
     given = [name for name in CHANCES if row.get(name, "").strip()]
     if len(given) != 1:
-        raise InputError(f"{where}: has {' and '.join(given) or 'neither chance nor choices'}; right is one")
+        raise InputError(f"{where}: has {' and '.join(given) or 'neither chance nor choices'}; expected one")
     chance = (
         _between_0_and_1(row, "chance", where)
         if given == ["chance"]
@@ -109,7 +109,7 @@ def _between_0_and_1(row: Mapping[Hashable, str], column: str, where: str) -> fl
     value = number(text)
     if value is None or not 0 <= value <= 1:
         hint = " (per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
-        raise InputError(f"{where}: {column} is '{text}'{hint}; right would be a number between 0 and 1")
+        raise InputError(f"{where}: {column} is '{text}'{hint}; expected a number between 0 and 1")
     if decimals(text) > MOST_DECIMALS:
         raise InputError(f"{where}: {column} is '{text[:40]}'; expected at most {MOST_DECIMALS} decimals")
     return value
@@ -120,7 +120,7 @@ def _whole(row: Mapping[Hashable, str], column: str, where: str, most: int) -> i
     text = row[column].strip()
     value = whole(text)
     if value is None or not 1 <= value <= most:
-        raise InputError(f"{where}: {column} is '{text}'; right would be a whole number from 1 to {most}")
+        raise InputError(f"{where}: {column} is '{text}'; expected a whole number from 1 to {most}")
     return value
 
 

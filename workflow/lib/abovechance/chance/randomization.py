@@ -304,7 +304,7 @@ def randomization_test(
         If there is no such statistic, or it is not defined for these answers.
     """
     if statistic not in STATISTICS:
-        raise ValueError(f"statistic is '{statistic}'; right would be one of {', '.join(STATISTICS)}")
+        raise ValueError(f"statistic is '{statistic}'; expected one of {', '.join(STATISTICS)}")
     if statistic == "macro_f1" and not (answers.shared and answers.single):
         raise ValueError("macro_f1 needs one set of choices for all examples, and one correct choice in each")
     if draws < 1:

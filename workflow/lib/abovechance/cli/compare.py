@@ -77,7 +77,7 @@ def compare(
     drawn = check_writable(figure, "--figure", (".png", ".pdf")) if figure else None
     boards = [path for path in paths if leaderboard.is_leaderboard(path)]
     if boards and len(paths) > 1:
-        raise InputError(f"{boards[0]}: is a leaderboard; right would be to compare it by itself")
+        raise InputError(f"{boards[0]}: is a leaderboard; compare it by itself")
     if boards:
         given: dict[str, Any] = {
             "--metric": metric,
@@ -126,8 +126,8 @@ def _responses(paths: list[Path], options: Options) -> list[Responses]:
         settings = table[["model", "task", "shots"]].drop_duplicates().itertuples(index=False)
         told = "; ".join(f"{model}, {task}, {shots}-shot" for model, task, shots in settings)
         raise InputError(
-            f"{paths[0]}: no two models on the same task with the same number of shots: {told}; right would "
-            "be results of at least two"
+            f"{paths[0]}: no two models on the same task with the same number of shots: {told}; expected "
+            "results of at least two"
         )
     return found
 

@@ -93,7 +93,7 @@ def refuse(given: Mapping[str, object], because: str) -> None:
     """
     for option, value in given.items():
         if value is not None and value is not False:
-            raise InputError(f"{option} means nothing {because}; right would be to leave it out")
+            raise InputError(f"{option} means nothing {because}; leave it out")
 
 
 def one_chance(chance: float | None, choices: str | None) -> float:
@@ -111,7 +111,7 @@ def one_chance(chance: float | None, choices: str | None) -> float:
 def chance_of_figure(chance: float | None, choices: str | None) -> float:
     """The one chance that a figure is drawn for; InputError where examples differ."""
     if choices is not None and ":" in choices:
-        raise InputError("--figure is drawn for one number of choices; right would be to leave it out")
+        raise InputError("--figure is drawn for one number of choices; leave it out")
     return one_chance(chance, choices)
 
 
@@ -143,5 +143,5 @@ def random_baseline(examples: int | None, chance: float | None, choices: str | N
 def _whole(text: str) -> int:
     if not text.strip().isdecimal() or len(text) > 20 or not 1 <= int(text) <= MOST_EXAMPLES:
         right = f"a number such as 4, or 2:50,5:50, each at most {MOST_EXAMPLES:,}"
-        raise InputError(f"--choices has '{text[:30]}'; right would be {right}")
+        raise InputError(f"--choices has '{text[:30]}'; expected {right}")
     return int(text)

@@ -74,9 +74,9 @@ def check_writable(path: Path, option: str, suffixes: tuple[str, ...]) -> Path:
     """
     path = expanded(path, option)
     if path.suffix not in suffixes:
-        raise InputError(f"{option} {path}: right would be a name that ends in {' or '.join(suffixes)}")
+        raise InputError(f"{option} {path}: expected a name that ends in {' or '.join(suffixes)}")
     if path.is_dir():
-        raise InputError(f"{option} {path}: is a folder; right would be a file")
+        raise InputError(f"{option} {path}: is a folder; expected a file")
     home = next(folder for folder in path.absolute().parents if folder.exists())
     try:
         with tempfile.TemporaryFile(dir=home):
@@ -102,8 +102,7 @@ def write_figure(draw: Callable[[pd.DataFrame], Any], numbers: pd.DataFrame, pat
     beside_it = path.with_suffix(".csv")
     if beside_it.is_file() and not _is_of(beside_it, numbers):
         raise InputError(
-            f"{path}: its numbers would be written to {beside_it}, which is another file; right would be "
-            "another name"
+            f"{path}: its numbers would be written to {beside_it}, which is another file; use another name"
         )
     drawn = draw(numbers)
     with replacing(path) as beside:

@@ -64,7 +64,7 @@ def pvi(
     """
     path = expanded(results, "RESULTS")
     if unit not in (None, *UNITS):
-        raise InputError(f"--unit is '{unit}'; right would be one of {', '.join(UNITS)}")
+        raise InputError(f"--unit is '{unit}'; expected one of {', '.join(UNITS)}")
     if null is not None:
         if unit is not None:
             raise InputError("--unit means nothing beside --null: logs are in nats")
@@ -73,7 +73,7 @@ def pvi(
         raise InputError("--over means nothing without --null: a CSV's numbers are made already")
     elif path.is_dir() or path.suffix in LOGS:
         raise InputError(
-            f"{path}: is a tool's log, and PVI is the difference of two; right would be --null with the log "
+            f"{path}: is a tool's log, and PVI is the difference of two; use --null with the log "
             "of the same examples without their inputs"
         )
     elif files.is_runs(path):
@@ -134,12 +134,12 @@ def _of_logs(given: Path, null: Path, over: str) -> pd.DataFrame:
     from abovechance.results.likelihoods import OF_CHOICES, of_imported
 
     if over not in (VOCABULARY, CHOICES):
-        raise InputError(f"--over is '{over}'; right would be {VOCABULARY} or {CHOICES}")
+        raise InputError(f"--over is '{over}'; expected {VOCABULARY} or {CHOICES}")
     tables, models = [], []
     for path in (given, null):
         found = read_runs([path], Options())
         if len(found) != 1:
-            raise InputError(f"{path}: has {len(found)} runs; right would be one, of one model on one task")
+            raise InputError(f"{path}: has {len(found)} runs; expected one, of one model on one task")
         if not {*OF_CHOICES} <= {*found[0].rows}:
             raise InputError(f"{path}: has no log-likelihoods of choices, which PVI is made of")
         tables.append(found[0].rows.assign(prompt=0))

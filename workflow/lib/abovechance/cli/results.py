@@ -102,8 +102,7 @@ def _judged(paths: list[Path], options: Options) -> Verdicts:
     several = accuracy.groupby(SETTING).size().max()
     if options.prompts is not None and several > 1:
         raise InputError(
-            f"{paths[0]}: has {several} prompts of one setting, so --prompts means nothing; right would "
-            "be to leave it out"
+            f"{paths[0]}: has {several} prompts of one setting, so --prompts means nothing; leave it out"
         )
     return judge(accuracy, tried=options.prompts, metrics=metrics)
 
@@ -136,7 +135,7 @@ def import_(
     options = _options("import", None, each_file, chance, choices, metric, filter_, epoch)
     paths = given_paths(results)
     if tables := list(filter(published_scores.is_score_table, paths)):
-        raise InputError(f"{tables[0]}: is a table of best scores; right would be `abovechance check`")
+        raise InputError(f"{tables[0]}: is a table of best scores; use `abovechance check`")
     imported, _ = _imported(paths, options)
     facts = {"imported": [str(path) for path in results]}
     with IMPORTED.writing_parts(output, facts) as write:
@@ -151,7 +150,7 @@ def given_paths(results: list[str]) -> list[Path]:
     """The paths that are given, the home folder in place of ``~``, and a file in place of ``-``."""
     names = list(map(str, results))
     if "" in names:
-        raise InputError("RESULTS is empty; right would be files or folders, or - for a CSV from a pipe")
+        raise InputError("RESULTS is empty; expected files or folders, or - for a CSV from a pipe")
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"{twice}: is given twice")
     return [_from_pipe() if name == "-" else expanded(Path(name), "RESULTS") for name in names]

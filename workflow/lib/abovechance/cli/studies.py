@@ -65,7 +65,7 @@ def cost(
     if ledgers := ledgers_in(folder / "cost"):  # as they are now, of jobs that are at work too
         found["spent"] = spent(ledgers)
     if not found:
-        raise InputError(f"{folder}: has no costs; right would be `make cost` with its config first")
+        raise InputError(f"{folder}: has no costs; use `make cost` with its config first")
     changed = changed_since(folder, config) if "estimate" in found else []
     if as_json:
         rows: dict[str, Any] = {

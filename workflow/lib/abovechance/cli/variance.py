@@ -83,7 +83,6 @@ def _draw(table: pd.DataFrame, path: Path) -> None:
     numbers = curve_numbers(table)
     if (panels := len(numbers[["task", "metric"]].drop_duplicates())) > MOST:
         raise InputError(
-            f"--figure: {panels} tasks and metrics, and a figure shows {MOST}; right would be --task and "
-            "--metric"
+            f"--figure: {panels} tasks and metrics, and a figure shows {MOST}; use --task and --metric"
         )
     write_figure(curves, numbers, path)

@@ -49,14 +49,12 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
     """
     given = np.asarray(scores, dtype=float)
     if given.ndim != len(factors):
-        raise InputError(
-            f"scores have {given.ndim} dimensions for {len(factors)} factors; right would be as many"
-        )
+        raise InputError(f"scores have {given.ndim} dimensions for {len(factors)} factors; expected as many")
     if not np.isfinite(given).all():
-        raise InputError("a score is missing; right would be all combinations of " + ", ".join(factors))
+        raise InputError("a score is missing; expected all combinations of " + ", ".join(factors))
     for name, levels in zip(factors, given.shape, strict=True):
         if levels < 2:
-            raise InputError(f"there is one of {name}; right would be at least 2")
+            raise InputError(f"there is one of {name}; expected at least 2")
     axes = range(given.ndim)
     terms = [term for size in range(1, given.ndim + 1) for term in combinations(axes, size)]
     squares = {term: _mean_square(given, term) for term in terms}

@@ -40,8 +40,7 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
         accuracy, examples = number(row["accuracy"]), whole(row["n"])
         if accuracy is None or not 0 <= accuracy <= 1:
             raise InputError(
-                f"{path}, row {place}: accuracy is '{row['accuracy']}'; right would be a number between 0 "
-                "and 1"
+                f"{path}, row {place}: accuracy is '{row['accuracy']}'; expected a number between 0 and 1"
             )
         if examples is None or not 1 <= examples <= MOST_EXAMPLES:
             raise InputError(
@@ -67,6 +66,6 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
         place = int(twice.argmax())
         raise InputError(
             f"{path}, row {texts.index[place]}: '{rows[place]['model']}' stands twice in "
-            f"'{rows[place]['task']}'; right would be once"
+            f"'{rows[place]['task']}'; expected once"
         )
     return table.reset_index(drop=True)

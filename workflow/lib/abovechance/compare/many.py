@@ -315,7 +315,7 @@ def flips(
     """
     given = [np.asarray(one, dtype=float) for one in scores]
     if len({one.shape[1:] for one in given}) != 1 or given[0].ndim != 3:
-        raise InputError("models have other prompts or examples; right would be seeds, prompts and examples")
+        raise InputError("models have other prompts or examples; expected seeds, prompts and examples")
     generator = np.random.default_rng(seed)
     prompts = given[0].shape[1]
     chosen = times_drawn(prompts, draws, generator)

@@ -115,7 +115,7 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     if (twice := rows.duplicated(["model", "seed", "prompt", "example"])).any():
         row = rows[twice].iloc[0]
         raise InputError(
-            f"{what}: example '{row['example']}' stands twice for '{row['model']}'; right is once"
+            f"{what}: example '{row['example']}' stands twice for '{row['model']}'; expected once"
         )
     models, total = list(dict.fromkeys(rows["model"])), rows["example"].nunique()
     rows, notes, repeats = _same_prompts(rows, models, what)
@@ -124,8 +124,8 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     examples = [str(example) for example in wide.columns[there]]
     if len(examples) < 2:
         raise InputError(
-            f"{what}: {' and '.join(models)} have {len(examples)} of {total} examples in common; right would "
-            "be results on the same examples, with the same ids"
+            f"{what}: {' and '.join(models)} have {len(examples)} of {total} examples in common; expected "
+            "results on the same examples, with the same ids"
         )
     if len(examples) < total:
         notes.append(f"{what}: compared on the {len(examples)} examples that all models have, of {total}")

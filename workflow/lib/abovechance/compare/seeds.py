@@ -72,11 +72,11 @@ def over_seeds(
     both = [np.atleast_2d(np.asarray(one, dtype=float)) for one in (first, second)]
     if any(one.ndim != 2 or not one.size for one in both) or both[0].shape[1] != both[1].shape[1]:
         raise InputError(
-            f"scores of the shapes {both[0].shape} and {both[1].shape}; right would be seeds and examples, "
+            f"scores of the shapes {both[0].shape} and {both[1].shape}; expected seeds and examples, "
             "the same examples of both"
         )
     if not all(np.isfinite(one).all() for one in both):
-        raise InputError("a score is missing; right would be all examples of all seeds")
+        raise InputError("a score is missing; expected all examples of all seeds")
     scale = max(map(largest, both))
     one, two = (scores / scale for scores in both)
     estimate = seeds_spread(one, two, clusters).estimate(float(one.mean() - two.mean()), confidence)

@@ -355,17 +355,14 @@ def checked(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if one.shape != other.shape or one.ndim != 1:
         raise InputError(
-            f"scores of the shapes {one.shape} and {other.shape}; right would be one for each of the same "
-            "examples"
+            f"scores of the shapes {one.shape} and {other.shape}; expected one for each of the same examples"
         )
     if len(one) < 2:
-        raise InputError(f"{len(one)} examples; right would be at least 2")
+        raise InputError(f"{len(one)} examples; expected at least 2")
     for name, values in (("first", one), ("second", other)):
         if not np.isfinite(values).all():
             place = int((~np.isfinite(values)).argmax())
-            raise InputError(
-                f"score {place} of the {name} model is {values[place]:g}; right would be a number"
-            )
+            raise InputError(f"score {place} of the {name} model is {values[place]:g}; expected a number")
     return one, other
 
 
@@ -384,7 +381,7 @@ def exchanged(sums: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> flo
     """
     given = np.asarray(sums, dtype=float)
     if given.ndim != 1 or not np.isfinite(given).all():
-        raise InputError("differences are no row of numbers; right would be one for each cluster, all there")
+        raise InputError("differences are no row of numbers; expected one for each cluster, all there")
     largest = np.abs(given).max(initial=0.0)
     sums = given[np.abs(given) > 1e-12 * largest]  # others are the same either way
     told = np.abs(sums)

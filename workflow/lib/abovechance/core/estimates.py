@@ -267,7 +267,7 @@ def clustered_mean(
     """
     given = np.asarray(values, dtype=float)
     if given.ndim != 1:
-        raise InputError(f"values have {given.ndim} dimensions; right would be one, of examples")
+        raise InputError(f"values have {given.ndim} dimensions; expected one, of examples")
     if not given.size:
         return Estimate(nan, confidence=confidence)
     groups, count = numbered(given.size, clusters)

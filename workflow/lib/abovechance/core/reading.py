@@ -23,7 +23,7 @@ from abovechance.core.untrusted import MOST_MEMBER, MOST_TEXT, check_regular, ch
 csv.field_size_limit(2**31 - 1)  # else a long passage ends the reading
 
 SEPARATORS = ",;\t"
-NOT_TEXT = "is not text in UTF-8, but binary or saved in another way; right would be a text saved as UTF-8"
+NOT_TEXT = "is not text in UTF-8, but binary or saved in another way; expected a text saved as UTF-8"
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def as_written_by(tool: str, where: str) -> Iterator[None]:
     except InputError:
         raise
     except KeyError as error:
-        raise InputError(f"{where}: lacks {error}; right would be a log as {tool} writes it") from None
+        raise InputError(f"{where}: lacks {error}; expected a log as {tool} writes it") from None
     except (TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
         raise InputError(f"{where}: is not as {tool} writes it ({error})") from None
 
@@ -105,7 +105,7 @@ def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
     except csv.Error as error:
         raise InputError(f"{path}, row {place + 1}: cannot be read as CSV: {error}") from None
     if not rows:
-        raise InputError(f"{path}: is empty; right would be a heading and rows")
+        raise InputError(f"{path}: is empty; expected a heading and rows")
     top, *places = rows
     names = [name.strip() for name in rows.pop(top)]
     names, rows = _without_empty_columns(names, rows)
@@ -133,7 +133,7 @@ def _check_shape(names: list[str], rows: Mapping[int, list[str]], top: int, path
     before: set[str] = set()
     for column, name in enumerate(names):
         if not name:
-            hint = "; right would be to_csv(..., index=False), if pandas wrote it" if column == 0 else ""
+            hint = "; use to_csv(..., index=False) if pandas wrote it" if column == 0 else ""
             raise InputError(f"{path}, row {top}: column {column + 1} has no name{hint}")
         if name in before:
             raise InputError(f"{path}, row {top}: the column '{name}' stands twice")
@@ -224,7 +224,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
             except (ValueError, RecursionError) as error:
                 first = str(error).partition(";")[0]
                 raise InputError(
-                    f"{where}: is not JSON ({first}); right would be one whole object on each line"
+                    f"{where}: is not JSON ({first}); expected one whole object on each line"
                 ) from None
 
 
@@ -263,7 +263,7 @@ def parse_yaml(text: str, path: str) -> dict[str, Any]:
         raise InputError(f"{path}{_line(error)}: the key '{error.problem}' stands twice") from None
     except yaml.MarkedYAMLError as error:
         problem = str(error.problem).removeprefix("but ")
-        told = problem if " to YAML; right " in problem else f"is not YAML: {problem}"
+        told = problem if " to YAML; expected " in problem else f"is not YAML: {problem}"
         raise InputError(f"{path}{_line(error)}: {told}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         first = str(error).strip().partition("\n")[0]
@@ -271,7 +271,7 @@ def parse_yaml(text: str, path: str) -> dict[str, Any]:
     except (TypeError, LookupError, AttributeError, OverflowError):  # of PyYAML, about a tag such as !!int
         raise InputError(f"{path}: is not YAML: a value is not what its tag says") from None
     if not isinstance(value, dict):
-        raise InputError(f"{path}: has no keys; right would be lines such as `study: mine`")
+        raise InputError(f"{path}: has no keys; expected lines such as `study: mine`")
     return value
 
 
@@ -346,9 +346,7 @@ class _UniqueKeys(yaml.SafeLoader):
         """A whole number that is written as one: YAML reads 1:30 as 90 and 010 as 8."""
         value: int = super().construct_yaml_int(node)
         if not re.fullmatch(r"[+-]?(0|[1-9][0-9_]*)", node.value):
-            problem = (
-                f"{node.value} means {value} to YAML; right would be {value}, or '{node.value}' in quotes"
-            )
+            problem = f"{node.value} means {value} to YAML; expected {value}, or '{node.value}' in quotes"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
         return value
 

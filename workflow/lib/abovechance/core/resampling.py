@@ -20,9 +20,7 @@ def numbered(examples: int, clusters: ArrayLike | None) -> tuple[Ints, int]:
         return np.arange(examples), examples
     own = np.asarray(clusters)
     if own.shape != (examples,) or pd.isna(own).any():
-        raise InputError(
-            f"clusters of the shape {own.shape} for {examples} examples; right would be one for each"
-        )
+        raise InputError(f"clusters of the shape {own.shape} for {examples} examples; expected one for each")
     groups, names = pd.factorize(own)
     return groups, len(names)
 

@@ -89,7 +89,7 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
     found = [(known, file) for known in FORMATS for file in known.find(path)]
     if not found:
         raise InputError(
-            f"{path}: holds no results that are known; right would be "
+            f"{path}: holds no results that are known; expected "
             + "; ".join(known.LOOKS_LIKE for known in FORMATS)
         )
     return found

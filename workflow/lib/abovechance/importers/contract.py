@@ -153,8 +153,8 @@ def check_recorded(run: Run) -> None:
     rows, reported = run.rows, run.reported
     if reported is not None and reported.examples not in (None, len(rows)):
         raise InputError(
-            f"{run.file}: has {len(rows)} examples, and {reported.where} says {reported.examples}; right "
-            "would be the whole log that belongs to it"
+            f"{run.file}: has {len(rows)} examples, and {reported.where} says {reported.examples}; expected "
+            "the whole log that belongs to it"
         )
     if "recorded" not in rows:
         return
@@ -165,15 +165,15 @@ def check_recorded(run: Run) -> None:
         here, there = ("correct", "wrong") if row["correct"] else ("wrong", "correct")
         raise InputError(
             f"{run.file}: example '{row['example']}' is {here} by its log-likelihoods and target, and the "
-            f"tool recorded it as {there} ({int(differs.sum())} of {len(rows)} examples differ); right would "
-            "be --metric with the metric of the tool that counts"
+            f"tool recorded it as {there} ({int(differs.sum())} of {len(rows)} examples differ); use "
+            "--metric with the metric of the tool that counts"
         )
     if reported is None or reported.accuracy is None or recorded.isna().any() or rows.empty:
         return
     if abs(recorded.mean() - reported.accuracy) * len(rows) >= 0.5:
         raise InputError(
             f"{run.file}: its {len(rows)} examples have a mean of {recorded.mean():.4f}, and "
-            f"{reported.where} says {reported.accuracy:.4f}; right would be the whole log that belongs to it"
+            f"{reported.where} says {reported.accuracy:.4f}; expected the whole log that belongs to it"
         )
 
 
@@ -203,7 +203,7 @@ def truth(value: Any, metric: str, where: str) -> bool:
         number = float("nan")
     if number not in (0.0, 1.0):
         raise InputError(
-            f"{where}: {metric} is {repr(value)[:40]}; right would be a metric of 0 or 1 for each example"
+            f"{where}: {metric} is {repr(value)[:40]}; expected a metric of 0 or 1 for each example"
         )
     return number == 1
 

@@ -75,7 +75,7 @@ def _checked(path: Path) -> pd.DataFrame:
             raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, KNOWN)}")
     for column in NEEDED:
         if column not in table:
-            raise InputError(f"{path}: lacks the column '{column}'; right would be {LOOKS_LIKE}")
+            raise InputError(f"{path}: lacks the column '{column}'; expected {LOOKS_LIKE}")
     for column in ("example", "prompt", "model", "task"):
         if column in table:
             table[column] = table[column].str.strip()
@@ -116,13 +116,13 @@ def _values(table: pd.DataFrame, column: str, path: Path) -> list[object]:
     values = [reading(text) for text in table[column]]
     if None in values:
         row, text = table.index[values.index(None)], table[column].iloc[values.index(None)]
-        raise InputError(f"{path}, row {row}: {column} is '{text}'; right would be {right}")
+        raise InputError(f"{path}, row {row}: {column} is '{text}'; expected {right}")
     return values
 
 
 def _chance(table: pd.DataFrame, path: Path) -> pd.Series | float:
     if {"chance", "choices"} <= set(table.columns):
-        raise InputError(f"{path}: has the columns chance and choices; right would be one of them")
+        raise InputError(f"{path}: has the columns chance and choices; expected one of them")
     if "chance" in table:
         return pd.Series(_values(table, "chance", path), index=table.index, dtype="float64")
     if "choices" in table:

@@ -39,7 +39,7 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     file = folder / "per_instance_stats.json"
     instances = read_json(file)
     if not isinstance(instances, list) or not instances:
-        raise InputError(f"{file}: has no list of results; right would be {LOOKS_LIKE}")
+        raise InputError(f"{file}: has no list of results; expected {LOOKS_LIKE}")
     table = pd.DataFrame(_rows(instances, metric, file))
     split = table["split"].value_counts().index[0]
     notes = []
@@ -99,7 +99,7 @@ def _rows(instances: list[Any], metric: str, file: Path) -> Iterator[dict[str, o
         yield from rows
     if not found:
         if metric in known:
-            raise InputError(f"{file}: its metric '{metric}' counts no instance; right would be a whole run")
+            raise InputError(f"{file}: its metric '{metric}' counts no instance; expected a whole run")
         raise InputError(f"{file}: has no metric '{metric}'; its metrics: {', '.join(sorted(known)[:20])}")
 
 
@@ -107,9 +107,9 @@ def _row(instance: dict[str, Any], stat: dict[str, Any], where: str) -> dict[str
     value = float(stat["sum"]) / stat["count"]
     metric = stat["name"]["name"]
     if not 0 <= value <= 1 or (value not in (0, 1) and metric not in OF_CHOICES):
-        raise InputError(f"{where}: {metric} is {value}; right would be a metric of 0 or 1 for each instance")
+        raise InputError(f"{where}: {metric} is {value}; expected a metric of 0 or 1 for each instance")
     if instance["instance_id"] is None:
-        raise InputError(f"{where}: instance_id is empty; right would be a text")
+        raise InputError(f"{where}: instance_id is empty; expected a text")
     return {
         "example": named(instance["instance_id"], where),
         "prompt": str(instance.get("train_trial_index") or 0),

@@ -50,12 +50,10 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     """The one run of a log."""
     log, samples = _log(path)
     if log.get("status") not in (None, "success"):
-        raise InputError(
-            f"{path}: its status is '{log['status']}'; right would be an evaluation that ended well"
-        )
+        raise InputError(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
     for place, sample in enumerate(samples):
         if not isinstance(sample, dict) or sample.get("id") is None:
-            raise InputError(f"{path}, sample {place}: has no id; right would be {LOOKS_LIKE}")
+            raise InputError(f"{path}, sample {place}: has no id; expected {LOOKS_LIKE}")
         if type(sample.get("epoch", 1)) is not int:
             raise InputError(
                 f"{path}, sample {place}: epoch is {repr(sample['epoch'])[:40]}; expected a number"
@@ -85,8 +83,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     notes += note
     if isinstance(completed, int) and completed > len(samples):
         raise InputError(
-            f"{path}: has {len(samples)} samples, and its header says {completed}; right would be the whole "
-            "log"
+            f"{path}: has {len(samples)} samples, and its header says {completed}; expected the whole log"
         )
     yield Run(
         str(path),
@@ -124,7 +121,7 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
     if path.suffix == ".json":
         log = read_json(path)
         if not isinstance(log, dict) or not isinstance(log.get("samples") or [], list):
-            raise InputError(f"{path}: has no samples; right would be {LOOKS_LIKE}")
+            raise InputError(f"{path}: has no samples; expected {LOOKS_LIKE}")
         return log, log.get("samples") or []
     try:
         with opened_zip(path) as archive:
@@ -137,7 +134,7 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(f"{path}: is not an archive ({error}); was the file cut off?") from None
     if not isinstance(header, dict):
-        raise InputError(f"{path}: its header.json has no keys; right would be {LOOKS_LIKE}")
+        raise InputError(f"{path}: its header.json has no keys; expected {LOOKS_LIKE}")
     return header, samples
 
 
@@ -180,12 +177,10 @@ def _scorer(samples: list[dict[str, Any]], path: Path, metric: str | None, epoch
     if not names:
         raise InputError(f"{path}: no sample of epoch {epoch} has a score")
     if metric is None and len(names) > 1:
-        raise InputError(
-            f"{path}: has the scorers {', '.join(names)}; right would be --metric {' or '.join(names)}"
-        )
+        raise InputError(f"{path}: has the scorers {', '.join(names)}; use --metric {' or '.join(names)}")
     wanted = metric or names[0]
     if wanted not in names:
-        raise InputError(f"{path}: has no scorer '{wanted}'; right would be --metric {' or '.join(names)}")
+        raise InputError(f"{path}: has no scorer '{wanted}'; use --metric {' or '.join(names)}")
     return wanted
 
 
@@ -200,7 +195,7 @@ def _row(sample: dict[str, Any], scorer: str, where: str) -> dict[str, object] |
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return None
         if not isinstance(value, bool | int | float) or float(value) not in (0.0, 0.5, 1.0):
-            raise InputError(f"{where}: {scorer} is {raw!r}; right would be correct or incorrect")
+            raise InputError(f"{where}: {scorer} is {raw!r}; expected correct or incorrect")
         answer = str(score.get("answer") or "")
         return {
             "example": named(sample["id"], where),
@@ -221,7 +216,7 @@ def _chance(sample: dict[str, Any], where: str) -> float:
     if not choices:
         return float("nan")
     if not target:
-        raise InputError(f"{where}: its target is {target!r}; right would be one or some of its choices")
+        raise InputError(f"{where}: its target is {target!r}; expected one or some of its choices")
     targets = [str(each) for each in target] if isinstance(target, list) else _letters(str(target))
     letters = {chr(ord("A") + place) for place in range(len(choices))}
     # all of several targets must be marked, and no others: how that is guessed is for the user to say

@@ -46,7 +46,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     """The one run of a details file."""
     table = read_parquet(path)
     if missing := {"doc", "metric"} - set(table.column_names):
-        raise InputError(f"{path}: lacks the columns {sorted(missing)}; right would be {LOOKS_LIKE}")
+        raise InputError(f"{path}: lacks the columns {sorted(missing)}; expected {LOOKS_LIKE}")
     if not table.num_rows:
         raise InputError(f"{path}: has no rows")
     with as_written_by(TOOL, str(path)):
@@ -107,7 +107,7 @@ def _metric(cells: Sequence[dict[str, Any]], path: Path) -> str | None:
     known = next((name for name in METRICS if name in names), None)
     if known is None and len(names) != 1:
         raise InputError(
-            f"{path}: has the metrics {', '.join(sorted(names)) or 'of no name'}; right would be --metric "
+            f"{path}: has the metrics {', '.join(sorted(names)) or 'of no name'}; use --metric "
             f"{' or '.join(sorted(names)) or 'NAME'}"
         )
     return None if known == "acc" else known or names[0]
@@ -119,7 +119,7 @@ def _row(row: dict[str, Any], number: int, where: str, asked: str | None) -> dic
     name = asked or "acc"
     if name not in metric:
         right_ones = " or ".join(sorted(metric)) or "NAME"
-        raise InputError(f"{where}: has no metric '{name}'; right would be --metric {right_ones}")
+        raise InputError(f"{where}: has no metric '{name}'; use --metric {right_ones}")
     recorded = truth(metric[name], name, where)
     example = {"example": named(number if doc.get("id") in (None, "") else doc["id"], where)}
     choices, scores = list(map(str, doc.get("choices") or [])), response.get("logprobs") or []
@@ -143,6 +143,6 @@ def _right(gold: Any, choices: int, where: str) -> set[int]:
     numbers = list(gold) if isinstance(gold, list | tuple) else [gold]
     if not numbers or not all(type(number) is int and 0 <= number < choices for number in numbers):
         raise InputError(
-            f"{where}: gold_index is {gold}; right would be a number from 0 to {choices - 1}, or several"
+            f"{where}: gold_index is {gold}; expected a number from 0 to {choices - 1}, or several"
         )
     return set(numbers)

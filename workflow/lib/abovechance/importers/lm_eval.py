@@ -120,7 +120,7 @@ class _Sample:
         self.where = where
         with as_written_by(TOOL, where):
             if not isinstance(value, dict) or value.get("doc_id") is None:
-                raise InputError(f"{where}: has no 'doc_id'; right would be a sample of {TOOL}")
+                raise InputError(f"{where}: has no 'doc_id'; expected a sample of {TOOL}")
             self.fields: dict[str, Any] = value
             self.example = named(value["doc_id"], where)
             self.filter = str(value.get("filter", "none"))
@@ -155,7 +155,7 @@ class _Sample:
         """Whether the sample is correct by this metric."""
         if metric not in self.metrics:
             right = " or ".join(self.metrics) or "NAME"
-            raise InputError(f"{self.where}: has no metric '{metric}'; right would be --metric {right}")
+            raise InputError(f"{self.where}: has no metric '{metric}'; use --metric {right}")
         return truth(self.fields[metric], metric, self.where)
 
 
@@ -168,7 +168,7 @@ def _of_filter(samples: list[_Sample], path: Path, options: Options) -> list[_Sa
         raise InputError(f"{path}: has no filter '{wanted}'; it has {', '.join(filters)}")
     if len(filters) > 1 and options.filter is None:
         raise InputError(
-            f"{path}: each sample stands once for each of the filters {', '.join(filters)}; right would be "
+            f"{path}: each sample stands once for each of the filters {', '.join(filters)}; use "
             f"--filter {filters[0]}"
         )
     return [sample for sample in samples if sample.filter == wanted]
@@ -187,8 +187,7 @@ def _metric(samples: list[_Sample], options: Options) -> str | None:
         return known or (None if scored else METRICS[0])
     if len(graded) > 1:
         raise InputError(
-            f"{samples[0].where}: has the metrics {', '.join(graded)}; right would be --metric "
-            f"{' or '.join(graded)}"
+            f"{samples[0].where}: has the metrics {', '.join(graded)}; use --metric {' or '.join(graded)}"
         )
     return graded[0]
 
@@ -225,7 +224,7 @@ def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:
     if readings[0] != readings[-1] and not all("recorded" in row for row in found[0]):
         raise InputError(
             f"{samples[0].where}: target '{samples[0].fields.get('target')}' may be a text or a number of a "
-            f"choice, and no 'acc' says which; right would be --metric {' or '.join(samples[0].metrics)}"
+            f"choice, and no 'acc' says which; use --metric {' or '.join(samples[0].metrics)}"
         )
     # where none agrees, the first is held against the log, which tells
     return pd.DataFrame(next((rows for rows in found if all(map(_agrees, rows))), found[0]))
@@ -260,7 +259,7 @@ def _by_text(sample: _Sample) -> set[int]:
     # choices that read the same are all correct, unless all do: then they differ in the context
     found = {place for place, text in enumerate(texts) if text in wanted}
     if not wanted or not set(wanted) <= set(texts) or (len(found) == len(texts) and len(set(texts)) == 1):
-        told = "; right would be --metric acc, which takes what the tool recorded"
+        told = "; use --metric acc, which takes what the tool recorded"
         raise InputError(
             f"{sample.where}: target '{target[:60]}' is none of its {len(texts)} choices"
             + told * ("acc" in sample.metrics)
@@ -284,7 +283,7 @@ def _by_context(sample: _Sample) -> set[int]:
     """
     if len(sample.scores) != 2 or len(set(sample.texts)) != 1 or "acc" not in sample.metrics:
         raise InputError(
-            f"{sample.where}: nothing says which of its choices is correct; right would be --metric "
+            f"{sample.where}: nothing says which of its choices is correct; use --metric "
             f"{' or '.join(sample.metrics) or 'NAME'}"
         )
     likeliest = int(np.argmax(sample.scores))

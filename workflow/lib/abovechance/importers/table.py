@@ -29,7 +29,7 @@ def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
     """
     if options.chance is not None and not any(run.rows["chance"].isna().any() for run in runs):
         raise InputError(
-            f"{runs[0].file}: says itself how many choices its examples have; right would be to leave out "
+            f"{runs[0].file}: says itself how many choices its examples have; leave out "
             "--chance and --choices"
         )
     by_setting: dict[Setting, list[Run]] = {}
@@ -117,7 +117,7 @@ def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
     unknown = rows["chance"].isna()
     if unknown.any() and options.chance is None:
         raise InputError(
-            f"{run.file}: does not say how many choices an example has; right would be --choices 4, or "
+            f"{run.file}: does not say how many choices an example has; use --choices 4, or "
             "--chance 0.25, with the number that is true"
         )
     if options.chance is not None:
@@ -135,16 +135,16 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
         command = f"{command} {shlex.quote(folder)} --each-file"
         raise InputError(
             f"{run.file}: {len(runs)} runs of {what}, and nothing says whether they are different prompts; "
-            f"right would be `{command}` if each is another prompt, or the one run that counts"
+            f"use `{command}` if each is another prompt, or the one run that counts"
         )
     if options.command != "check":  # a study takes all prompts, and not the best of them alone
         raise InputError(
-            f"{run.file}: does not say which prompts were tried for {what}; right would be the runs of all "
+            f"{run.file}: does not say which prompts were tried for {what}; expected the runs of all "
             "of them, each a file, and --each-file (also for a single prompt)"
         )
     command = f"{command} {shlex.quote(run.file)} --prompts 20"
     raise InputError(
-        f"{run.file}: does not say how many prompts were tried for {what}; right would be `{command}` if "
+        f"{run.file}: does not say how many prompts were tried for {what}; use `{command}` if "
         "this is the best of 20 (--prompts 1 if it is the only one), or all their runs and --each-file"
     )
 

@@ -81,7 +81,7 @@ class Evaluation(ABC):
         if len(right) != self.question.models or not all(
             np.ndim(one) == 0 and one in (0, 1) for one in right
         ):
-            raise InputError(f"the answers {right}; right would be 0 or 1, one for each model")
+            raise InputError(f"the answers {right}; expected 0 or 1, one for each model")
         score = right[0] - (right[1] if len(right) > 1 else 0)
         self._observe(place, score, right)
         self._scores[place] = score
@@ -250,12 +250,12 @@ def begin(
         If the way needs a model, or the model is of other examples or of several dimensions.
     """
     if way not in WAYS:
-        raise InputError(f"the way '{way}'; right would be one of {', '.join(WAYS)}")
+        raise InputError(f"the way '{way}'; expected one of {', '.join(WAYS)}")
     if not 0 < alpha < 1:
-        raise InputError(f"alpha {alpha:g}; right would be in (0, 1)")
+        raise InputError(f"alpha {alpha:g}; expected a number between 0 and 1")
     whole = isinstance(examples, int | np.integer) and examples >= 1
     if not whole or question.examples not in (None, examples):
-        raise InputError(f"{examples} examples; right would be {question.examples or 'one or more'}")
+        raise InputError(f"{examples} examples; expected {question.examples or 'one or more'}")
     _check_items(items, examples, way)
     error = question.error(alpha)
     abilities = [] if items is None else [Ability(items) for _ in range(question.models)]
@@ -273,14 +273,14 @@ def _check_items(items: Items | None, examples: int, way: Way) -> None:
     """Raise InputError unless a way has the fitted model that it needs."""
     if items is None:
         if way != "random":
-            raise InputError(f"the way '{way}' needs a fitted model; right would be `items`")
+            raise InputError(f"the way '{way}' needs a fitted model; use `items`")
         return
     if not np.isfinite([*items.discrimination.ravel(), *items.difficulty]).all():
         raise InputError("the model has parameters that are no numbers")
     if items.dimensions != 1 or len(items.difficulty) != examples:
         raise InputError(
-            f"the model has {len(items.difficulty)} items and {items.dimensions} dimensions; right would "
-            f"be {examples} and 1"
+            f"the model has {len(items.difficulty)} items and {items.dimensions} dimensions; expected "
+            f"{examples} and 1"
         )
 
 
@@ -301,7 +301,7 @@ def replay(evaluation: Evaluation, *responses: ArrayLike) -> Evaluation:
     models, examples = evaluation.question.models, evaluation.examples
     if [one.shape for one in own] != [(examples,)] * models:
         raise InputError(
-            f"responses of the shapes {[one.shape for one in own]}; right would be {models} of {examples}"
+            f"responses of the shapes {[one.shape for one in own]}; expected {models} of {examples}"
         )
     while evaluation.decision is None:
         place = evaluation.next()

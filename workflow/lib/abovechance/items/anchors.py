@@ -89,7 +89,7 @@ def _items(matrix: ArrayLike, size: int) -> int:
     """How many items there are, of which ``size`` shall be kept."""
     items = np.shape(matrix)[1]
     if not 1 <= size <= items:
-        raise InputError(f"{size} of {items} items; right would be between 1 and {items}")
+        raise InputError(f"{size} of {items} items; expected between 1 and {items}")
     return int(items)
 
 

@@ -38,13 +38,13 @@ def checked(matrix: ArrayLike, every_item: bool = True) -> Floats:
     """
     given = _numbers(matrix)
     if given.ndim != 2 or not given.size:
-        raise InputError(f"responses of the shape {given.shape}; right would be rows and items")
+        raise InputError(f"responses of the shape {given.shape}; expected rows and items")
     if np.isinf(given).any():
-        raise InputError("a response is infinite; right would be a number, or nan where there is none")
+        raise InputError("a response is infinite; expected a number, or nan where there is none")
     there = np.isfinite(given)
     for axis, what in ((1, "row"), (0, "item"))[: 1 + every_item]:
         if not (has := there.any(axis=axis)).all():
-            raise InputError(f"{what} {int(np.argmin(has))} has no response; right would be one at least")
+            raise InputError(f"{what} {int(np.argmin(has))} has no response; expected one at least")
     return given
 
 
@@ -123,9 +123,9 @@ def _codes(groups: ArrayLike | None, items: int) -> Ints:
         return np.zeros(items, dtype=int)
     codes = pd.factorize(np.asarray(groups))[0]
     if codes.shape != (items,):
-        raise InputError(f"groups of the shape {codes.shape}; right would be one for each item")
+        raise InputError(f"groups of the shape {codes.shape}; expected one for each item")
     if (codes < 0).any():
-        raise InputError(f"item {int(np.argmax(codes < 0))} has no group; right would be one for each item")
+        raise InputError(f"item {int(np.argmax(codes < 0))} has no group; expected one for each item")
     return np.asarray(codes)
 
 

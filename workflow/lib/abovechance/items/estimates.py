@@ -75,7 +75,7 @@ def share_of_weighted(bias: float, variance: float, size: int) -> float:
         Of how many anchors.
     """
     if not (bias >= 0 and variance >= 0 and size >= 1):
-        raise InputError(f"bias {bias:g}, variance {variance:g}, {size} anchors; right would be 0 or more")
+        raise InputError(f"bias {bias:g}, variance {variance:g}, {size} anchors; expected 0 or more")
     noise = variance / (4 * size)
     return bias**2 / (noise + bias**2) if noise + bias**2 > 0 else 0.0
 

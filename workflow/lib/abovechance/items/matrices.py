@@ -91,7 +91,7 @@ def matrices(table: pd.DataFrame) -> Iterator[Matrix]:
             row = own[twice].iloc[0]
             raise InputError(
                 f"{task}: example '{row['example']}' stands twice for '{row['model']}', {row['shots']}-shot, "
-                f"prompt {row['prompt']}; right is once"
+                f"prompt {row['prompt']}; expected once"
             )
         # in one order, whatever the source's
         wide = own.pivot_table(index=ROW, columns="example", values="score")

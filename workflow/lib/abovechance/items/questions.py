@@ -55,9 +55,7 @@ def better_than(baseline: float, examples: int) -> Question:
     Equal to it is not above it.
     """
     if not (0 <= baseline <= 1 and examples >= 1):
-        raise InputError(
-            f"baseline {baseline:g}, {examples} examples; right would be in [0, 1], and 1 or more"
-        )
+        raise InputError(f"baseline {baseline:g}, {examples} examples; expected in [0, 1], and 1 or more")
     # sums of accuracies are whole numbers, up to rounding
     most = float(np.floor(baseline * examples + 1e-9))
     return Question(most, most + 1, 0.0, 1.0, ("above", "not above", "not above"), examples)

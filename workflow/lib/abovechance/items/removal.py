@@ -90,12 +90,12 @@ def pruning_in_parts(
     less than single ones.
     """
     if not 0 <= most < 1:
-        raise InputError(f"{most:g} of the items taken away; right would be at least 0, and less than 1")
+        raise InputError(f"{most:g} of the items taken away; expected at least 0, and less than 1")
     if steps < 1 or draws < 1:
-        raise InputError(f"{steps} steps, {draws} draws; right would be 1 or more of both")
+        raise InputError(f"{steps} steps, {draws} draws; expected 1 or more of both")
     given = [(checked(train), checked(test, every_item=False), rows) for train, test, rows in parts]
     if len(widths := {scores.shape[1] for *both, _ in given for scores in both}) != 1:
-        raise InputError(f"{sorted(widths)} items in train and test; right would be the same items")
+        raise InputError(f"{sorted(widths)} items in train and test; expected the same items")
     (count,) = widths
     orders = [
         np.argsort(item_statistics(train)["corrected"].to_numpy(), kind="stable") for train, *_ in given

@@ -70,8 +70,7 @@ class Items:
         """Raise InputError where responses are of another number of items."""
         if responses.shape[1] != len(self.difficulty):
             raise InputError(
-                f"responses to {responses.shape[1]} items; right would be {len(self.difficulty)}, like the "
-                "model"
+                f"responses to {responses.shape[1]} items; expected {len(self.difficulty)}, like the model"
             )
 
     def only(self, places: ArrayLike) -> Items:
@@ -108,7 +107,7 @@ def quadrature(dimensions: int, sharpest: float = 1.0) -> tuple[Floats, Floats]:
     Gauss and Hermite's, which are too few for abilities that are known far better than to half a deviation.
     """
     if dimensions != 1 and dimensions not in NODES:
-        raise InputError(f"{dimensions} dimensions; right would be 1 to {max(NODES)}")
+        raise InputError(f"{dimensions} dimensions; expected 1 to {max(NODES)}")
     if dimensions == 1:
         step = np.clip(sharpest / PER_DEVIATION, *SPACING)
         even = np.linspace(-WIDEST, WIDEST, 2 * int(np.ceil(WIDEST / step)) + 1)
@@ -180,16 +179,16 @@ def _check_asked(share: Floats, dimensions: int, prior: tuple[float, float] | No
     """Raise InputError unless items with these shares of right responses have such a model."""
     if dimensions not in range(1, 1 + min(max(NODES), len(share))):
         raise InputError(
-            f"{dimensions} dimensions of {len(share)} items; right would be 1 to {max(NODES)}, and no more "
+            f"{dimensions} dimensions of {len(share)} items; expected 1 to {max(NODES)}, and no more "
             "than items"
         )
     if prior is not None and min(prior) <= 0:
-        raise InputError(f"prior {prior}; right would be two standard deviations above 0, or None")
+        raise InputError(f"prior {prior}; expected two standard deviations above 0, or None")
     constant = (share == 0) | (share == 1)
     if prior is None and constant.any():
         raise InputError(
-            f"item {int(np.argmax(constant))} is constant, and has no estimate by maximum likelihood; right "
-            "would be a prior"
+            f"item {int(np.argmax(constant))} is constant, and has no estimate by maximum likelihood; use a "
+            "prior"
         )
 
 
@@ -248,7 +247,7 @@ def answers(matrix: ArrayLike, every_item: bool = True) -> tuple[Floats, Floats]
     given = checked(matrix, every_item)
     if (bad := np.isfinite(given) & (given != 0) & (given != 1)).any():
         row, item = np.argwhere(bad)[0]
-        raise InputError(f"row {row}, item {item} is {given[row, item]:g}; right would be 0, 1 or nan")
+        raise InputError(f"row {row}, item {item} is {given[row, item]:g}; expected 0, 1 or nan")
     there = np.isfinite(given).astype(float)
     return np.where(there > 0, given, 0.0), there
 

@@ -57,7 +57,7 @@ def flipped_pairs(full: ArrayLike, estimated: ArrayLike) -> float:
     """
     one, other = np.asarray(full, dtype=float), np.asarray(estimated, dtype=float)
     if one.ndim != 1 or one.shape != other.shape:
-        raise InputError(f"scores {one.shape} and estimates {other.shape}; right would be one for each row")
+        raise InputError(f"scores {one.shape} and estimates {other.shape}; expected one for each row")
     first, second = np.triu_indices(len(one), 1)
     return _turned(_signs(one, first, second), _signs(other, first, second))
 
@@ -150,10 +150,10 @@ def costs(
     one, other = checked(train), checked(test, every_item=False)
     if one.shape[1] != other.shape[1]:
         raise InputError(
-            f"{one.shape[1]} items in train and {other.shape[1]} in test; right would be the same items"
+            f"{one.shape[1]} items in train and {other.shape[1]} in test; expected the same items"
         )
     if models is not None and len(models) != len(other):
-        raise InputError(f"{len(models)} models of {len(other)} rows; right would be one for each")
+        raise InputError(f"{len(models)} models of {len(other)} rows; expected one for each")
     full = np.nanmean(other, axis=1)
     pairs = _Pairs(full, models)
     found = [_row(ALL, one.shape[1], full, np.array([full, full]), pairs, rows)]

@@ -32,7 +32,7 @@ def by_score(matrix: ArrayLike) -> tuple[Ints, Ints]:
 
 def _held(rows: int, share: float) -> int:
     if rows < 2 or not 0 < share < 1:
-        raise InputError(f"{rows} rows, {share:g} of them held out; right would be at least 2, and in (0, 1)")
+        raise InputError(f"{rows} rows, {share:g} of them held out; expected at least 2, and in (0, 1)")
     return min(max(round(rows * share), 1), rows - 1)
 
 
@@ -49,7 +49,7 @@ def by_group(groups: Sequence[str], most: int = FOLDS, seed: int = 0) -> Iterato
     own = np.asarray(groups)
     names = np.unique(own)
     if len(names) < 2:
-        raise InputError(f"{len(names)} group; right would be two or more, such as models")
+        raise InputError(f"{len(names)} group; expected two or more, such as models")
     order = np.random.default_rng(seed).permutation(names)
     for held in np.array_split(order, min(most, len(names))):
         inside = np.isin(own, held)

@@ -102,10 +102,10 @@ class Release:
             found = set(self._zip.namelist())
         else:
             problem = "is not a zip file" if path.is_file() else "does not exist"
-            raise InputError(f"release {path}: {problem}; right would be {_RIGHT}")
+            raise InputError(f"release {path}: {problem}; expected {_RIGHT}")
         roots = {match[1] for name in found if (match := re.fullmatch(r"(.*?)results/[^/]+-shot\.csv", name))}
         if len(roots) != 1:
-            raise InputError(f"release {path}: has {len(roots)} folders of results; right would be {_RIGHT}")
+            raise InputError(f"release {path}: has {len(roots)} folders of results; expected {_RIGHT}")
         (self._root,) = roots
         self.names = {name.removeprefix(self._root) for name in found if name.startswith(self._root)}
 
@@ -147,8 +147,7 @@ class Release:
         shots = {setting.shots for setting in self.settings} | {*SHOTS}
         if illustrated.get("shots", SHOTS[0]) not in shots:
             raise InputError(
-                f"{where}: key 'illustrated.shots' is {illustrated['shots']}; right would be one of "
-                f"{sorted(shots)}"
+                f"{where}: key 'illustrated.shots' is {illustrated['shots']}; expected one of {sorted(shots)}"
             )
 
     @cached_property
@@ -194,7 +193,7 @@ class Release:
         except pa.ArrowInvalid as error:
             raise InputError(str(error).splitlines()[0]) from None
         if set(table.column_names) != set(_COLUMNS):
-            raise InputError(f"has columns {table.column_names}; right are {list(_COLUMNS)}")
+            raise InputError(f"has columns {table.column_names}; expected {list(_COLUMNS)}")
         names = [_COLUMNS[name][0] for name in table.column_names]
         predictions: pd.DataFrame = table.rename_columns(names).to_pandas()
         _check(predictions)

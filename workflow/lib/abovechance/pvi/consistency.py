@@ -69,7 +69,7 @@ def correlation(
     """
     one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if one.shape != other.shape:
-        raise InputError(f"{one.size} values and {other.size}; right would be values of the same examples")
+        raise InputError(f"{one.size} values and {other.size}; expected values of the same examples")
     there = np.isfinite(one) & np.isfinite(other)
     one, other = one[there], other[there]
     if len(one) < LEAST or np.ptp(one) == 0 or np.ptp(other) == 0:

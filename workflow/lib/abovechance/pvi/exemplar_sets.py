@@ -93,7 +93,7 @@ def repeated_measures(values: ArrayLike) -> Repeated:
     """
     given = np.asarray(values, dtype=float)
     if given.ndim != 2:
-        raise InputError(f"values have {given.ndim} dimensions; right would be sets and examples")
+        raise InputError(f"values have {given.ndim} dimensions; expected sets and examples")
     given = given[:, np.isfinite(given).all(axis=0)]
     sets, examples = given.shape
     if sets < 2 or examples < 2:

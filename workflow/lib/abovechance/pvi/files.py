@@ -48,7 +48,7 @@ def is_runs(path: Path) -> bool:
         return False
     lacks = sorted({*RUNS} - columns)
     raise InputError(
-        f"{path}: is no table of PVI; right would be one row a run, with the columns {', '.join(RUNS)} (it "
+        f"{path}: is no table of PVI; expected one row a run, with the columns {', '.join(RUNS)} (it "
         f"lacks '{lacks[0]}'), or one row an example, with {NULL} and {GIVEN}, or {OWN}"
     )
 
@@ -114,7 +114,7 @@ def _told_apart(texts: pd.DataFrame, path: Path) -> pd.Series[str]:
         place = texts.index[twice][0]
         raise InputError(
             f"{path}, row {place}: is a second run of {', '.join(str(texts.at[place, key]) for key in keys)} "
-            f"({', '.join(keys)}); right would be one"
+            f"({', '.join(keys)}); expected one"
         )
     return told
 
@@ -143,7 +143,7 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
     found = {name: _numbers(texts, name, path) / scale for name in (NULL, GIVEN, OWN) if name in texts}
     pvi = found[NULL] - found[GIVEN] if {NULL, GIVEN} <= {*found} else found[OWN]
     if (missing := pvi.isna()).any():
-        raise InputError(f"{path}, row {texts.index[missing][0]}: has no PVI; right would be a number")
+        raise InputError(f"{path}, row {texts.index[missing][0]}: has no PVI; expected a number")
     for name in {NULL, GIVEN} & {*found}:
         _check_range(found[name], name, path)
     rounded = max(SAME, 2 * _last_digit(texts, [*found]) / scale)
@@ -153,7 +153,7 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
         place = texts.index[other][0]
         raise InputError(
             f"{path}, row {place}: {OWN} is {texts.at[place, OWN]!s}, and {NULL} - {GIVEN} is "
-            f"{pvi[place] * scale:.4g}; right would be the same"
+            f"{pvi[place] * scale:.4g}; expected the same"
         )
     table = texts.assign(**found, pvi=pvi)
     return table.assign(correct=_flags(texts, path)) if RIGHT in texts else table
@@ -164,7 +164,7 @@ def _check_range(values: pd.Series[float], name: str, path: Path, most: float = 
     if (wrong := (values < 0) | (values > most)).any():
         place = values.index[wrong][0]
         right = f"between 0 and {most:g}" if np.isfinite(most) else "at least 0"
-        raise InputError(f"{path}, row {place}: column '{name}' is {values[place]:g}; right would be {right}")
+        raise InputError(f"{path}, row {place}: column '{name}' is {values[place]:g}; expected {right}")
 
 
 def _last_digit(texts: pd.DataFrame, columns: list[str]) -> float:
@@ -181,7 +181,7 @@ def _flags(texts: pd.DataFrame, path: Path) -> pd.Series[bool]:
     if (strange := flags.isna()).any():
         place = texts.index[strange][0]
         told = f"column '{RIGHT}' is {str(texts.at[place, RIGHT])!r}"
-        raise InputError(f"{path}, row {place}: {told}; right would be True or False")
+        raise InputError(f"{path}, row {place}: {told}; expected True or False")
     return flags.astype(bool)
 
 
@@ -192,6 +192,6 @@ def _numbers(texts: pd.DataFrame, name: str, path: Path) -> pd.Series[float]:
         plain = str(text).strip()
         value = WORDS[plain.lower()] if plain.lower() in WORDS else number(plain)
         if value is None:
-            raise InputError(f"{path}, row {place}: column '{name}' is '{plain}'; right would be a number")
+            raise InputError(f"{path}, row {place}: column '{name}' is '{plain}'; expected a number")
         found.append(float(value))
     return pd.Series(found, texts.index)

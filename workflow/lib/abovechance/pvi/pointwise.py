@@ -38,8 +38,7 @@ def bits(logprobs: ArrayLike) -> Floats:
     if strange.any():
         place = int(np.flatnonzero(strange)[0])
         raise InputError(
-            f"log-likelihood {place} of {given.size} is {given.flat[place]:g}; right would be at most 0, "
-            "in nats"
+            f"log-likelihood {place} of {given.size} is {given.flat[place]:g}; expected at most 0, in nats"
         )
     return np.maximum(-given / np.log(2), 0.0)
 
@@ -62,7 +61,7 @@ def pvi(null: ArrayLike, given: ArrayLike) -> Floats:
     """
     before, after = bits(null), bits(given)
     if before.shape != after.shape:
-        raise InputError(f"{before.size} null scores for {after.size} scores; right would be one for each")
+        raise InputError(f"{before.size} null scores for {after.size} scores; expected one for each")
     if (never := np.isinf(before) & np.isinf(after)).any():
         place = int(np.flatnonzero(never)[0])
         raise InputError(f"answer {place} of {before.size} is impossible with the input and without")
@@ -136,7 +135,7 @@ def by_group(
     given = np.asarray(values, dtype=float)
     own = None if clusters is None else np.asarray(clusters)
     if len(groups) != len(given):
-        raise InputError(f"{len(groups)} groups for {len(given)} values; right would be one for each")
+        raise InputError(f"{len(groups)} groups for {len(given)} values; expected one for each")
     codes, names = pd.factorize(pd.Series([*groups], dtype=object), use_na_sentinel=False)
     return {
         name: v_information(given[codes == code], None if own is None else own[codes == code])

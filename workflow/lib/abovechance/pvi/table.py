@@ -71,8 +71,8 @@ def of_scores(
     if (lacking := table["logprob_null"].isna()).any():
         prompt, example, choice = table.loc[lacking, ROW].iloc[0]
         raise InputError(
-            f"null-target prompt {prompt} has no score of example '{example}', choice {choice}; right would "
-            "be scores of both prompts of the same study"
+            f"null-target prompt {prompt} has no score of example '{example}', choice {choice}; expected "
+            "scores of both prompts of the same study"
         )
     found = _by_example(table, over)
     labels, every = labels_of(task).to_dict(), dict(zip(task["example"], task["labels"], strict=True))
@@ -124,7 +124,7 @@ def of_likelihoods(given: pd.DataFrame, null: pd.DataFrame, over: str = VOCABULA
         row = both[alone].iloc[0]
         has = "with inputs" if row["_merge"] == "left_only" else "without inputs"
         raise InputError(
-            f"example '{row['example']}', choice {row['choice']} is in the run {has} alone; right would be "
+            f"example '{row['example']}', choice {row['choice']} is in the run {has} alone; expected "
             "two runs of the same examples"
         )
     measured = _by_example(both.assign(prompt=0), over)
@@ -151,7 +151,7 @@ def _check_same(given: pd.DataFrame, null: pd.DataFrame, keys: list[str]) -> Non
                     if name == "right"
                     else f"has {row[name]:g} {what} in one run, {row[f'{name}_null']:g} in the other"
                 )
-                + "; right would be two runs of the same examples, choices and labels"
+                + "; expected two runs of the same examples, choices and labels"
             )
 
 

@@ -51,7 +51,7 @@ def accuracy_of_tails(values: ArrayLike, correct: ArrayLike, share: float) -> Ta
     """
     given, right = _ordered_by(values, correct)
     if not 0 < share <= 0.5:
-        raise InputError(f"the share is {share:g}; right would be more than 0 and at most 0.5")
+        raise InputError(f"the share is {share:g}; expected more than 0 and at most 0.5")
     if not given.size:
         return Tails(np.nan, np.nan)
     low, high = np.quantile(given, [share, 1 - share])
@@ -84,7 +84,7 @@ def _ordered_by(values: ArrayLike, correct: ArrayLike) -> tuple[Floats, Bools]:
     """Both as arrays, what is infinite beyond all that is not; InputError unless they belong together."""
     given, right = np.asarray(values, dtype=float), np.asarray(correct, dtype=bool)
     if given.shape != right.shape:
-        raise InputError(f"{given.size} values for {right.size} predictions; right would be one for each")
+        raise InputError(f"{given.size} values for {right.size} predictions; expected one for each")
     if np.isnan(given).any():
         raise InputError(f"value {int(np.isnan(given).argmax())} of {given.size} is not a number")
     if not (finite := np.isfinite(given)).all():

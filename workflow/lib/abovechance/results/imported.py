@@ -82,8 +82,7 @@ def _check(part: pd.DataFrame, path: Path, before: int) -> None:
             place = int(rows.to_numpy().argmax())
             value = "missing" if pd.isna(part[name].iloc[place]) else part[name].iloc[place]
             raise InputError(
-                f"{path}, row {before + place}: {name} is {value}; right would be a file of "
-                "`abovechance import`"
+                f"{path}, row {before + place}: {name} is {value}; expected a file of `abovechance import`"
             )
 
 
@@ -124,7 +123,7 @@ def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
 
 def _check_columns(schema: pa.Schema, path: Path) -> None:
     """Raise InputError unless a file has the columns of predictions, each of its type."""
-    right = "right would be a file of `abovechance import`"
+    right = "expected a file of `abovechance import`"
     if missing := set(PREDICTIONS.columns) - set(schema.names):
         raise InputError(
             f"{path}: is not a table of predictions: it lacks {', '.join(sorted(missing))}; {right}"

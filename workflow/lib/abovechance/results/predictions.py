@@ -75,7 +75,7 @@ def choose(scores: Floats, right: Bools, starts: Ints) -> Chosen:
     """
     if (strange := np.isnan(scores) | (scores == np.inf)).any():
         place = int(strange.argmax())
-        raise InputError(f"score {place} of {len(scores)} is {scores[place]}; right would be a number")
+        raise InputError(f"score {place} of {len(scores)} is {scores[place]}; expected a number")
     # an example whose choices are all correct has no wrong choice: any guess is right
     best_right, best_wrong = (
         np.maximum.reduceat(np.where(which, scores, -np.inf), starts) for which in (right, ~right)

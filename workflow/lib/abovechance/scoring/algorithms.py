@@ -222,7 +222,7 @@ def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.floa
         another way the second time.
     """
     model_is = f"a model of the type '{model.config.model_type}'"
-    right = "right would be a model that predicts the next token"
+    right = "expected a model that predicts the next token"
     try:
         exact = score_alone(model, tokens.sequences, tokens.starts).logprobs
         first = tokens.sequences[0], tokens.starts[0]
@@ -253,7 +253,7 @@ def _definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
         told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         longest = max(map(len, tokens.sequences))
         raise InputError(
-            f"the model cannot read a string of {longest} tokens ({told}); right would be fewer shots, "
+            f"the model cannot read a string of {longest} tokens ({told}); use fewer shots, "
             "shorter examples or another model"
         ) from None
 

@@ -174,7 +174,7 @@ def _check_read(cell: Cell, read: Callable[[PromptStrings], Tokens], vocabulary:
         if vocabulary is not None and most >= vocabulary:
             raise InputError(
                 f"{cell.words}, prompt {prompt}: the tokenizer gives the token {most}, and the model "
-                f"has {vocabulary}; right would be the model's own tokenizer"
+                f"has {vocabulary}; expected the model's own tokenizer"
             )
 
 
@@ -319,7 +319,7 @@ class Scorer:
             at = next(filter(alone, strange), strange[0])
             raise InputError(
                 f"example '{strings.examples[at]}', choice {strings.numbers[at]}: the model gives "
-                f"{logprobs[at]}; right would be another precision (float32), or weights that are whole"
+                f"{logprobs[at]}; use another precision (float32), or weights that are whole"
             )
 
 
@@ -369,7 +369,7 @@ def prompts_too_long(
         prompt, longest = max(found.items(), key=lambda item: item[1])
         raise InputError(
             f"{cell.words}: {len(found)} of {len(cell.prompts)} prompts are longer than the model's "
-            f"context of {context} tokens (prompt {prompt} has {longest}); right would be fewer "
+            f"context of {context} tokens (prompt {prompt} has {longest}); use fewer "
             "shots, another model, or the key `too_long: leave_out` in the config"
         )
     return found

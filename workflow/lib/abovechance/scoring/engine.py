@@ -182,7 +182,7 @@ def score_alone(
         if logits.shape[:2] != (1, len(sequence)):
             raise InputError(
                 f"a model of the type '{model.config.model_type}' gives logits of the shape "
-                f"{tuple(logits.shape)} for {len(sequence)} tokens; right would be a row for each token"
+                f"{tuple(logits.shape)} for {len(sequence)} tokens; expected a row for each token"
             )
         scored = np.arange(start, len(sequence))
         logprobs[index] = _token_logprobs(logits[0], scored - 1, np.array(sequence)[scored]).sum()

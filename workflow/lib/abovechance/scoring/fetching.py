@@ -71,7 +71,7 @@ def _check_reached(repository: str, revision: str | None) -> None:
     except (HfHubHTTPError, OfflineModeIsEnabled, OSError) as error:
         raise InputError(
             f"model '{repository}': its weights are not in the hub's cache, and the Hugging Face hub cannot "
-            f"be reached ({error}); right would be `make fetch` where there is a network"
+            f"be reached ({error}); use `make fetch` where there is a network"
         ) from None
 
 
@@ -104,7 +104,7 @@ def fetch_snapshot(
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise InputError(
             f"model '{repository}', revision '{revision or 'main'}': cannot be fetched from the "
-            f"Hugging Face hub ({error}); right would be an id and revision that exist, a login "
+            f"Hugging Face hub ({error}); expected an id and revision that exist, a login "
             "where the model is gated (hf auth login), or `path:` with a folder on this machine"
         ) from None
 

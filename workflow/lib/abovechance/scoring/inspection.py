@@ -55,8 +55,7 @@ def _check_config(weights: Weights) -> Any:
     kind = getattr(config, "model_type", None) or type(config).__name__
     if getattr(config, "is_encoder_decoder", False):
         raise InputError(
-            f"{path}: '{kind}' is an encoder and a decoder; right would be a model that predicts the next "
-            "token"
+            f"{path}: '{kind}' is an encoder and a decoder; expected a model that predicts the next token"
         )
     problem = f"{path}: no model of the type '{kind}' that predicts the next token can be built"
     with told_by_library(problem), torch.device("meta"):
@@ -64,7 +63,7 @@ def _check_config(weights: Weights) -> Any:
     if model.num_parameters() > PACKED * max(parameters(path.parent), 1):
         raise InputError(
             f"{path}: describes a model of {model.num_parameters():,} parameters, and the weights have "
-            f"{parameters(path.parent):,}; right would be the weights that belong to the config"
+            f"{parameters(path.parent):,}; expected the weights that belong to the config"
         )
     if getattr(config, "quantization_config", None) is not None:
         with told_by_library(f"{path}: its weights are quantized in a way that cannot be read here"):
@@ -77,7 +76,7 @@ def check_sizes(path: Path) -> None:
     """Raise InputError if a model's config is no object, or has numbers with which building it never ends."""
     config = read_json(path)
     if not isinstance(config, dict):
-        raise InputError(f"{path}: has no keys; right would be a config as transformers saves it")
+        raise InputError(f"{path}: has no keys; expected a config as transformers saves it")
     waiting: list[tuple[str, Any]] = [*config.items()]
     while waiting:
         key, value = waiting.pop()
@@ -139,7 +138,7 @@ def _check_tokenizer(weights: Weights, config: Any) -> None:
     """Raise InputError unless there is a tokenizer, none of whose tokens the model lacks."""
     folder = Path(weights.folder)
     if not any((folder / name).is_file() for name in VOCABULARIES) and not weights.trust_remote_code:
-        raise InputError(f"{folder}: has no tokenizer; right would be its tokenizer.json beside the weights")
+        raise InputError(f"{folder}: has no tokenizer; expected its tokenizer.json beside the weights")
     if (vocabulary := folder / "tokenizer.json").is_file():
         _check_growth(vocabulary)
     with told_by_library(f"{folder}: its tokenizer cannot be read"):
@@ -152,7 +151,7 @@ def _check_tokenizer(weights: Weights, config: Any) -> None:
     most = max((token for text, token in tokenizer.get_vocab().items() if text not in added), default=0)
     if size is not None and most >= size:
         raise InputError(
-            f"{folder}: its tokenizer has tokens up to {most}, the model up to {size - 1}; right would be "
+            f"{folder}: its tokenizer has tokens up to {most}, the model up to {size - 1}; expected "
             "the model's own tokenizer"
         )
 

@@ -33,7 +33,7 @@ def stored(study: Path) -> pd.DataFrame:
         If the folder is no study's, or a file in it cannot be read.
     """
     if not (study / "scores").is_dir():
-        raise InputError(f"{study}: has no scores; right would be a study's folder, such as results/default")
+        raise InputError(f"{study}: has no scores; expected a study's folder, such as results/default")
     config = read_yaml(study / "config.yaml") if (study / "config.yaml").is_file() else {}
     rows = []
     files = [

@@ -117,12 +117,12 @@ def tokenize(
         covered = np.flatnonzero(np.array([end for _, end in spans]) > len(context))
         if not len(covered):
             raise InputError(
-                f"example '{example}', choice {number}: the tokenizer makes no token of it; right would be a "
+                f"example '{example}', choice {number}: the tokenizer makes no token of it; expected a "
                 "choice of characters that it knows"
             )
         if covered[0] == 0:
             raise InputError(
-                f"example '{example}': the model reads nothing before its choices; right would be a text, "
+                f"example '{example}': the model reads nothing before its choices; expected a text, "
                 "or shots above 0"
             )
         sequence = tokens[: covered[-1] + 1]
@@ -130,7 +130,7 @@ def tokenize(
         if same != number:
             raise InputError(
                 f"example '{example}': its choices {same} and {number} are the same tokens to this "
-                "tokenizer; right would be choices that differ in more"
+                "tokenizer; expected choices that differ in more"
             )
         sequences.append(sequence)
         starts.append(int(covered[0]))

@@ -136,7 +136,7 @@ def load_whole(folder: str, what: str, **settings: Any) -> PreTrainedModel:
             [str(key[0]) for key in found["mismatched_keys"]] + _misshapen(model)
         ),
     }
-    right = "right would be the weights that belong to the config"
+    right = "expected the weights that belong to the config"
     for problem, names in problems.items():
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -216,11 +216,11 @@ def load_tokenizer(weights: Weights) -> PreTrainedTokenizerFast:
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise InputError(
             f"model {weights.source}: its tokenizer cannot tell which characters a token covers; "
-            "right would be a model with a tokenizer.json"
+            "expected a model with a tokenizer.json"
         )
     if dropout := getattr(tokenizer.backend_tokenizer.model, "dropout", None):
         raise InputError(
             f"model {weights.source}: its tokenizer splits words at random (dropout {dropout}), so that no "
-            "score could be had twice; right would be a tokenizer.json without it"
+            "score could be had twice; expected a tokenizer.json without it"
         )
     return tokenizer

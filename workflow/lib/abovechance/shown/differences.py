@@ -95,7 +95,7 @@ def _verdicts(study: Path) -> pd.DataFrame:
         )
     table = read_table(path)
     if missing := {*SETTING, *BOTH} - set(table.columns):
-        raise InputError(f"{path}: lacks the column '{min(missing)}'; right would be the workflow's own file")
+        raise InputError(f"{path}: lacks the column '{min(missing)}'; expected the workflow's own file")
     return table[[*SETTING, *BOTH]]
 
 
@@ -116,7 +116,7 @@ def _compared(setting: Setting, first: Path, second: Path, one: Place, other: Pl
     if scores[0].is_file() != scores[1].is_file():
         lacks = scores[int(scores[0].is_file())]
         raise InputError(
-            f"{lacks}: is not there, and prompts are told apart by their scores' files; right would be two "
+            f"{lacks}: is not there, and prompts are told apart by their scores' files; expected two "
             "studies with scores, or two without"
         )
     numbers = [_numbers(path, table) for path, table in zip(scores, tables, strict=True)]

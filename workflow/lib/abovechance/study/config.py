@@ -76,12 +76,12 @@ def resolve(
         raise InputError(f"{where}: {_explain(error)}")
     if config["study"].lower() in TAKEN:
         raise InputError(
-            f"{where}: key 'study' is '{config['study']}', which is the workflow's own in results/; right "
-            "would be another name"
+            f"{where}: key 'study' is '{config['study']}', which is the workflow's own in results/; use "
+            "another name"
         )
     for name in (config["study"], *config.get("tasks", {}), *config.get("models", {})):
         if not is_portable(name):
-            raise InputError(f"{where}: '{name}' is a name that some systems cannot store; expected another")
+            raise InputError(f"{where}: '{name}' is a name that some systems cannot store; use another")
     start = start_of(config)
     _check_keys(config, schema, start, where)
     resolved = copy.deepcopy(config)
@@ -170,7 +170,7 @@ def _check_names(config: Mapping[str, Any], where: str, inside: str = "the confi
     """Raise InputError unless all keys are texts: YAML reads 5 and yes as something else."""
     for key, value in config.items():
         if not isinstance(key, str):
-            raise InputError(f"{where}: {inside} has the key {key!r}; right would be a text, such as '{key}'")
+            raise InputError(f"{where}: {inside} has the key {key!r}; expected a text, such as '{key}'")
         if isinstance(value, Mapping):
             _check_names(value, where, f"key '{key}'")
 
@@ -219,10 +219,10 @@ def _expand_paths(config: dict[str, Any], schema: Mapping[str, Any], where: str)
 
 def _expanded(path: str, key: str, where: str) -> str:
     if not path:
-        raise InputError(f"{where}: {key} is empty; right would be a path")
+        raise InputError(f"{where}: {key} is empty; expected a path")
     if "{" in path or "}" in path:
         raise InputError(
-            f"{where}: {key} is '{path}', and braces mean something to Snakemake; right would be another "
+            f"{where}: {key} is '{path}', and braces mean something to Snakemake; use another "
             "name, or a link to it"
         )
     try:
@@ -237,12 +237,12 @@ def _check_start(config: Mapping[str, Any], schema: Mapping[str, Any], start: st
     for key, right in paths.items():
         if not Path(config[key]).exists():
             looked = f"there is no '{config[key]}' (looked in {Path.cwd()})"
-            raise InputError(f"{where}: key '{key}': {looked}; right would be {right}")
+            raise InputError(f"{where}: key '{key}': {looked}; expected {right}")
     for file in files_below(Path(config["evaluations"]), ".json") if start == "evaluations" else []:
         _expanded(str(file), "key 'evaluations' has a file that", where)
     if start == "imported" and Path(config["predictions"]).suffix != ".parquet":
         raise InputError(
-            f"{where}: key 'predictions' is '{config['predictions']}'; right would be {paths['predictions']}"
+            f"{where}: key 'predictions' is '{config['predictions']}'; expected {paths['predictions']}"
         )
 
 
@@ -253,14 +253,13 @@ def _check_hardest(config: Mapping[str, Any], where: str) -> None:
         return
     if config["demonstrations"] != BALANCED:
         raise InputError(
-            f"{key} finds hard demonstrations of each label; right would be `demonstrations: balanced` "
-            "beside it"
+            f"{key} finds hard demonstrations of each label; use `demonstrations: balanced` beside it"
         )
     for name, task in config["tasks"].items():
         if 0 in task["shots"]:
             raise InputError(
-                f"{key}: the task '{name}' has 0 shots, which show no demonstrations; right "
-                "would be as many as it has labels"
+                f"{key}: the task '{name}' has 0 shots, which show no demonstrations; expected "
+                "as many as it has labels"
             )
 
 
@@ -285,7 +284,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{at} is empty"
     if error.validator == "type":
         quoted = isinstance(instance, int | float | date) and allowed == "string"
-        told = f"{at} is {repr(instance)[:60]}; right would be {_TYPES[allowed]}" + f", '{instance}'" * quoted
+        told = f"{at} is {repr(instance)[:60]}; expected {_TYPES[allowed]}" + f", '{instance}'" * quoted
         if allowed == "number" and (written := _as_yaml_number(instance)):
             return told + f", {written}: YAML takes it as a text"
         texts = allowed == "integer" and isinstance(instance, str) and instance.strip().isdecimal()
@@ -293,12 +292,12 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if error.validator == "enum":
         near = get_close_matches(str(instance), map(str, allowed), n=1, cutoff=0.6)
         hint = f"; did you mean '{near[0]}'?" if near else ""
-        return f"{at} is {instance!r}; right would be one of {', '.join(map(str, allowed))}{hint}"
+        return f"{at} is {instance!r}; expected one of {', '.join(map(str, allowed))}{hint}"
     described: Any = error.schema
     if error.validator == "pattern":
-        return f"{at} has {instance!r}; right would be {described['expected']}"
+        return f"{at} has {instance!r}; expected {described['expected']}"
     right = _BOUNDS[str(error.validator)].format(allowed)
-    return f"{at} is {repr(instance)[:60]}; right would be {right}"
+    return f"{at} is {repr(instance)[:60]}; expected {right}"
 
 
 def _as_yaml_number(value: object) -> str:
@@ -361,15 +360,13 @@ def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, An
     given = [source for source in SOURCES if source in model]
     if len(given) != 1:
         has = " and ".join(f"'{source}'" for source in given) or "no source"
-        raise InputError(f"{key} has {has}; right is one of {', '.join(SOURCES)}")
+        raise InputError(f"{key} has {has}; expected one of {', '.join(SOURCES)}")
     for other in ("revision", "file", "trust_remote_code"):
         if model.get(other) and other not in SOURCES[given[0]]:
             belongs = " or ".join(f"'{source}'" for source, goes in SOURCES.items() if other in goes)
             raise InputError(f"{key} has '{other}' beside '{given[0]}'; it goes with {belongs}")
     if "trained" in model and not {"seed", "step"} <= set(model["trained"]):
-        raise InputError(
-            f"{key} is trained here; right would be `seeds: [1, 2]` and `steps: [0, 100]` beside 'trained'"
-        )
+        raise InputError(f"{key} is trained here; use `seeds: [1, 2]` and `steps: [0, 100]` beside 'trained'")
     if "download" in model:
         archives = [name for name, entry in downloads.items() if entry["file"].endswith(ARCHIVES)]
         if model["download"] not in archives:
@@ -377,7 +374,7 @@ def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, An
             raise InputError(f"{key}: '{model['download']}' is no download that holds models; {hint}")
         if not model.get("file", "").endswith(".gguf"):
             has = f"has the file '{model['file']}'" if "file" in model else "lacks 'file'"
-            raise InputError(f"{key} {has}; right would be the .gguf file inside the download")
+            raise InputError(f"{key} {has}; expected the .gguf file inside the download")
     if "path" in model:
         check_model_path(Path(model["path"]), f"{where}: key 'models.{name}.path'")
         if model["trust_remote_code"] and Path(model["path"]).suffix == ".gguf":

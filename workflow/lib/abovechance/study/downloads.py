@@ -23,11 +23,11 @@ def check_sha256(path: Path, pinned: Mapping[str, str], problem: str = "") -> No
         told = problem.strip().splitlines()[-1:] or ["it said nothing"]
         raise InputError(
             f"downloading {pinned['requirement']} gave no {pinned['file']} ({told[0]}); "
-            f"right would be a file with SHA-256 {pinned['sha256']}"
+            f"expected a file with SHA-256 {pinned['sha256']}"
         )
     found = file_sha256(path)
     if found != pinned["sha256"]:
         raise InputError(
-            f"{path}: is corrupted: its SHA-256 is {found}, right would be {pinned['sha256']}; "
+            f"{path}: is corrupted: its SHA-256 is {found}, expected {pinned['sha256']}; "
             "delete the file and run again"
         )

@@ -124,8 +124,8 @@ def _orders(table: pd.DataFrame, where: str) -> list[list[int]]:
     if max(counts) > len(ascii_uppercase):
         example = table["example"].iloc[counts.index(max(counts))]
         raise InputError(
-            f"{where}: example '{example}' has {max(counts)} choices; right for the format 'letters' would "
-            f"be at most {len(ascii_uppercase)}"
+            f"{where}: example '{example}' has {max(counts)} choices; the format 'letters' takes at most "
+            f"{len(ascii_uppercase)}"
         )
     rights = [[*own] for own in table["correct"]]
     if len(rights) < FEW and len({tuple(own) for own in rights}) > 1:
@@ -168,8 +168,8 @@ def _check_bare(table: pd.DataFrame, where: str) -> None:
     if 2 * sum(listed) > len(listed):
         example = table["example"].iloc[listed.index(True)]
         raise InputError(
-            f"{where}: the texts list the choices themselves, such as that of example '{example}'; right for "
-            "the formats 'cloze' and 'letters' would be texts without them"
+            f"{where}: the texts list the choices themselves, such as that of example '{example}'; for the "
+            "formats 'cloze' and 'letters', use texts without them"
         )
 
 
@@ -191,8 +191,8 @@ def shared_labels(table: pd.DataFrame, where: str, what: str) -> list[str]:
         if set(labels) != set(first):
             raise InputError(
                 f"{where}: example '{example}' has the choices {[*labels]!r}, and example "
-                f"'{table['example'].iloc[0]}' {[*first]!r}; right for {what} would be a task whose examples "
-                "all have the same choices"
+                f"'{table['example'].iloc[0]}' {[*first]!r}; expected the same choices of all examples "
+                f"for {what}"
             )
     return [*first]
 

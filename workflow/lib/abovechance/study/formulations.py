@@ -29,9 +29,7 @@ def written_out(tasks: Mapping[str, Any], where: str) -> dict[str, Any]:
     for name, entry in tasks.items():
         for member, own in _members(name, entry, f"{where}: key 'tasks.{name}"):
             if member in found:
-                raise InputError(
-                    f"{where}: key 'tasks.{member}' stands for two tasks; right would be other names"
-                )
+                raise InputError(f"{where}: key 'tasks.{member}' stands for two tasks; use other names")
             found[member] = own
     return found
 
@@ -59,7 +57,7 @@ def check_alike(tasks: Mapping[str, Mapping[str, Any]], where: str) -> None:
             if any(other != first for other in others):
                 raise InputError(
                     f"{where}: key 'tasks.{members[0]}' and others are formulations of '{name}', and do not "
-                    f"have the same {key}; right would be the same, so that scores are paired"
+                    f"have the same {key}; expected the same, so that scores are paired"
                 )
 
 
@@ -71,11 +69,11 @@ def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[st
     texts = isinstance(formats, list) and all(isinstance(one, str) for one in formats)
     if not (texts and len(formats) > 1 and len(set(formats)) == len(formats)):
         raise InputError(
-            f"{key}.formats' is {formats!r}; right would be a list such as [cloze, letters], each once"
+            f"{key}.formats' is {formats!r}; expected a list such as [cloze, letters], each once"
         )
     for other in ("format", "formulation_of"):
         if other in entry:
-            raise InputError(f"{key}' has '{other}' beside 'formats'; right is one of them")
+            raise InputError(f"{key}' has '{other}' beside 'formats'; expected one of them")
     rest = {each: value for each, value in entry.items() if each != "formats"}
     for form in formats:
         yield f"{name}-{form}", {**rest, "format": form, "formulation_of": name}

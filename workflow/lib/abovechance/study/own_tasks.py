@@ -83,7 +83,7 @@ def _read_parquet(path: Path) -> Iterator[tuple[int, Any]]:
             flags, choices = row.pop("correct"), row.get("choices")
             if not isinstance(flags, list) or not isinstance(choices, list) or len(flags) != len(choices):
                 raise InputError(
-                    f"{path}, row {place}: field 'correct' is {flags!r}; right would be true or false for "
+                    f"{path}, row {place}: field 'correct' is {flags!r}; expected true or false for "
                     "each choice"
                 )
             row["answer"] = [place for place, flag in enumerate(flags) if flag]
@@ -120,7 +120,7 @@ def _json_list(text: str, where: str, field: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise InputError(
-            f"{where}: field '{field}' is {text[:60]}; right would be a list as JSON writes it, as in "
+            f"{where}: field '{field}' is {text[:60]}; expected a list as JSON writes it, as in "
             '["yes", "no"]'
         ) from None
 
@@ -129,7 +129,7 @@ def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
     """One checked row of the table from one row of the user's file, the row of this number from 0."""
     if not isinstance(row, dict):
         raise InputError(
-            f"{where}: is {str(row)[:40]}; right would be one object on each line, with the fields text, "
+            f"{where}: is {str(row)[:40]}; expected one object on each line, with the fields text, "
             "choices and answer"
         )
     missing = [field for field in ("text", "choices", "answer") if row.get(field) is None]
@@ -186,7 +186,7 @@ def _annotations(value: Any, where: str) -> list[str] | None:
         or not all(isinstance(one, str | int) for one in listed)
     ):
         raise InputError(
-            f"{where}: field 'annotations' is {value!r}; right would be a list of what annotators answered, "
+            f"{where}: field 'annotations' is {value!r}; expected a list of what annotators answered, "
             'as in ["yes", "no", "yes"]'
         )
     return [str(one) for one in listed]
@@ -228,6 +228,6 @@ def _index_of(answer: Any, choices: list[str], where: str) -> int:
     if is_index and 0 <= answer < len(choices):
         return int(answer)
     raise InputError(
-        f"{where}: field 'answer' is {answer!r}; right would be one of the choices {choices!r} "
+        f"{where}: field 'answer' is {answer!r}; expected one of the choices {choices!r} "
         f"or an index from 0 to {len(choices) - 1}"
     )

@@ -88,7 +88,7 @@ def training_set(
     if left.empty:
         raise InputError(
             f"task '{name}': all of its {len(task)} examples are evaluated, so that none are left to find "
-            "hard demonstrations among; right would be a smaller `max_examples`, or no key "
+            "hard demonstrations among; expected a smaller `max_examples`, or no key "
             "`pvi.training_examples`"
         )
     generator = random.Random(f"{seed}/{name}/training")
@@ -230,7 +230,7 @@ def _check_balance(classes: dict[str, list[str]], name: str, shots: int) -> None
     """Raise InputError if there cannot be as many demonstrations of each label, or not enough are there."""
     if shots % len(classes):
         raise InputError(
-            f"task '{name}': {shots} shots cannot be balanced over {len(classes)} labels; right would be a "
+            f"task '{name}': {shots} shots cannot be balanced over {len(classes)} labels; expected a "
             f"multiple of {len(classes)}, or the key `demonstrations: drawn`"
         )
     label, fewest = min(classes.items(), key=lambda item: len(item[1]))

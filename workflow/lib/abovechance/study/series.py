@@ -39,9 +39,7 @@ def written_out(models: Mapping[str, Any], where: str) -> dict[str, Any]:
         of = isinstance(entry, Mapping) and (any(key in entry for key in AXES) or _has_places(entry))
         for member, own in _members(name, entry, f"{where}: key 'models.{name}") if of else [(name, entry)]:
             if member in found:
-                raise InputError(
-                    f"{where}: key 'models.{member}' stands for two models; right would be other names"
-                )
+                raise InputError(f"{where}: key 'models.{member}' stands for two models; use other names")
             found[member] = own
     return found
 
@@ -55,7 +53,7 @@ def check_apart(models: Mapping[str, Mapping[str, Any]], where: str) -> None:
         if training != model and ("series" not in named or training_of(training, named) != training):
             raise InputError(
                 f"{where}: key 'models.{training}' has the name of a training of "
-                f"'{entry['series']['name']}'; right would be another name"
+                f"'{entry['series']['name']}'; use another name"
             )
         if "series" in entry:
             of = tuple(entry["series"][key] for key in ("name", "seed", "checkpoint"))
@@ -63,7 +61,7 @@ def check_apart(models: Mapping[str, Mapping[str, Any]], where: str) -> None:
             if other != model:
                 raise InputError(
                     f"{where}: keys 'models.{other}' and 'models.{model}' are both checkpoint {of[2]} of "
-                    f"seed {of[1]} of '{of[0]}'; right would be one of them"
+                    f"seed {of[1]} of '{of[0]}'; expected one of them"
                 )
 
 
@@ -131,18 +129,16 @@ def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[st
     values = {axis: _values(entry, axis, key) for axis in AXES if axis in entry}
     rest = {each: value for each, value in entry.items() if each not in AXES}
     if "series" in rest:
-        raise InputError(f"{key}' has 'series' beside '{next(iter(values))}'; right is one of them")
+        raise InputError(f"{key}' has 'series' beside '{next(iter(values))}'; expected one of them")
     places = " ".join(str(rest.get(place, "")) for place in NAMED)
     for axis, word in AXES.items():
         if f"{{{word}}}" in places and axis not in values:
-            raise InputError(
-                f"{key}' has {{{word}}} and no '{axis}'; right would be `{axis}: [1, 2]` beside it"
-            )
+            raise InputError(f"{key}' has {{{word}}} and no '{axis}'; use `{axis}: [1, 2]` beside it")
     for axis, numbers in values.items():
         if TRAINED not in rest and f"{{{AXES[axis]}}}" not in places and len(numbers) > 1:
             raise InputError(
-                f"{key}.{axis}' has {len(numbers)} numbers, and nothing says where each model lies; right "
-                f"would be {{{AXES[axis]}}} in one of {', '.join(NAMED)}"
+                f"{key}.{axis}' has {len(numbers)} numbers, and nothing says where each model lies; expected "
+                f"{{{AXES[axis]}}} in one of {', '.join(NAMED)}"
             )
     for chosen in product(*values.values()):
         of = dict(zip((AXES[axis] for axis in values), chosen, strict=True))
@@ -164,7 +160,7 @@ def _values(entry: Mapping[str, Any], axis: str, key: str) -> list[int]:
         isinstance(one, int) and not isinstance(one, bool) for one in given
     )
     if not (whole and given and min(given) >= 0 and len(set(given)) == len(given)):
-        raise InputError(f"{key}.{axis}' is {given!r}; right would be a list of whole numbers, each once")
+        raise InputError(f"{key}.{axis}' is {given!r}; expected a list of whole numbers, each once")
     return list(given)
 
 

@@ -44,6 +44,6 @@ def check_task_source(name: str, source: str, where: str) -> None:
     key = f"{where}: key 'tasks.{name}'"
     if path.suffix not in OWN_TASK_SUFFIXES:
         right = f"'{BIGBENCH}', '{INVENTED}' or a file ending in {', '.join(OWN_TASK_SUFFIXES)}"
-        raise InputError(f"{key} is '{source}'; right would be {right}")
+        raise InputError(f"{key} is '{source}'; expected {right}")
     if not path.is_file():
         raise InputError(f"{key}: there is no file '{source}' (looked in {Path.cwd()})")

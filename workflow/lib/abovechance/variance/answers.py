@@ -29,12 +29,11 @@ def continuous(table: pd.DataFrame) -> pd.DataFrame:
         ``nll_byte``, the same by its length.
     """
     if lacks := [name for name in NEEDED if name not in table]:
-        raise InputError(f"the table lacks the column '{lacks[0]}'; right are {', '.join(NEEDED)}")
+        raise InputError(f"the table lacks the column '{lacks[0]}'; expected {', '.join(NEEDED)}")
     if (twice := table.duplicated(["example", "choice"])).any():
         row = table[twice].iloc[0]
         raise InputError(
-            f"choice {row['choice']} of example '{row['example']}' stands twice; right would be once, of one "
-            "prompt"
+            f"choice {row['choice']} of example '{row['example']}' stands twice; expected once, of one prompt"
         )
     if not table["right"].isin([True, False]).all():
         raise InputError("the column 'right' has other values than true and false")
@@ -43,7 +42,7 @@ def continuous(table: pd.DataFrame) -> pd.DataFrame:
     logprobs, right = rows["logprob"].to_numpy(dtype=float), rows["right"].to_numpy(dtype=bool)
     if not np.logical_or.reduceat(right, starts).all():
         place = starts[np.logical_or.reduceat(right, starts).argmin()]
-        raise InputError(f"example '{rows['example'].iloc[place]}' has no correct choice; right would be one")
+        raise InputError(f"example '{rows['example'].iloc[place]}' has no correct choice; expected one")
     given = over_choices(logprobs, starts)
     nll = np.minimum.reduceat(np.where(right, -logprobs, np.inf), starts)
     found = pd.DataFrame(

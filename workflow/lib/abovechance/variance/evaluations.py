@@ -94,16 +94,16 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
             if key in homes:
                 raise InputError(
                     f"{where}: has {row['metric']} of {row['task']} for {row['model']}, seed {row['seed']}, "
-                    f"step {row['checkpoint']}, and so has {homes[key]}; right would be one of them"
+                    f"step {row['checkpoint']}, and so has {homes[key]}; expected one of them"
                 )
             homes[key] = where
             rows.append(row)
     if not rows:
-        raise InputError(f"{paths[0]}: has no results; right would be {LOOKS_LIKE}")
+        raise InputError(f"{paths[0]}: has no results; expected {LOOKS_LIKE}")
     for model in silent.keys() & stepped.keys():
         raise InputError(
             f"{silent[model]}: nothing says which step of {model} it is of, and {stepped[model]} says one; "
-            "right would be a step in the file's name, such as step1000.json"
+            "expected a step in the file's name, such as step1000.json"
         )
     table = pd.DataFrame(rows)
     table["examples"] = _agreed(table)
@@ -183,7 +183,7 @@ def with_groups(table: pd.DataFrame, groups: Mapping[str, str], where: str) -> p
     parts, grouped = [], set()
     for name, pattern in groups.items():
         if name in set(table["task"]):
-            raise InputError(f"{where}.{name}' has the name of a task; right would be another")
+            raise InputError(f"{where}.{name}' has the name of a task; use another")
         members = _fitting(pattern, tasks, f"{where}.{name}'")
         grouped |= {*members}
         parts.append(_group(table[table["task"].isin(members)], name, members, where))
@@ -196,7 +196,7 @@ def _group(table: pd.DataFrame, name: str, members: list[str], where: str) -> pd
     of_tasks = table.groupby("metric", sort=False)["task"].nunique()
     common = of_tasks.index[of_tasks == len(members)]
     if common.empty:
-        raise InputError(f"{where}.{name}': its tasks have no metric in common; right would be other tasks")
+        raise InputError(f"{where}.{name}': its tasks have no metric in common; use other tasks")
     table = table[table["metric"].isin(common)]
     # an accuracy of 0 or 1 does not say of how many examples it is, and others of the task do
     counts = table["examples"].groupby([table["task"], table["metric"]]).transform("max")
@@ -207,7 +207,7 @@ def _group(table: pd.DataFrame, name: str, members: list[str], where: str) -> pd
             model, seed, checkpoint, shots, metric = key
             raise InputError(
                 f"{where}.{name}': {metric} of {lacking[0]} lacks for {model}, seed {seed}, step "
-                f"{checkpoint}, {shots} shots; right would be a pattern of tasks that all evaluations have"
+                f"{checkpoint}, {shots} shots; expected a pattern of tasks that all evaluations have"
             )
         known = bool((own["examples"] > 0).all())
         weights = own["examples"].to_numpy(dtype=float) if known else np.ones(len(own))
@@ -255,7 +255,7 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
             if isinstance(results, Mapping) and all(isinstance(own, Mapping) for own in results.values()):
                 yield where, found
             elif path.is_file() and not zipfile.is_zipfile(path):
-                raise InputError(f"{where}: has no results; right would be {LOOKS_LIKE}")
+                raise InputError(f"{where}: has no results; expected {LOOKS_LIKE}")
 
 
 def _content(path: Path) -> bytes:
@@ -271,7 +271,7 @@ def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
                 if name.endswith(".json") and not PurePosixPath(name).name.startswith("._"):
                     yield f"{path}/{name}", file.read(name)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-        raise InputError(f"{path}: cannot be unpacked ({error}); right would be a whole zip file") from None
+        raise InputError(f"{path}: cannot be unpacked ({error}); expected a whole zip file") from None
 
 
 def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
@@ -361,7 +361,7 @@ def _checkpoint(revision: str, model: str, where: str) -> tuple[int | None, str]
     steps = {what: step for what, step in told.items() if step is not None}
     if len({*steps.values()}) > 1:
         said = " and ".join(f"step {step} by {what}" for what, step in steps.items())
-        raise InputError(f"{where}: is of {said}; right would be one step")
+        raise InputError(f"{where}: is of {said}; expected one step")
     found = next(iter(steps.values()), _step(path.parent.name))
     return found, STEP.sub("", model).rstrip("/")
 

@@ -167,7 +167,7 @@ def leaves_chance(
     """
     given = _checked(scores)
     if (outside := given[(given < 0) | (given > 1)]).size:
-        raise InputError(f"an accuracy is {outside[0]:g}; right would be between 0 and 1")
+        raise InputError(f"an accuracy is {outside[0]:g}; expected between 0 and 1")
     baseline = RandomBaseline.of(chance, examples)
     best = np.where(np.isnan(given).all(axis=0), -np.inf, np.fmax.reduce(given, axis=0))
     count = int((~np.isnan(given)).sum()) if tried is None else tried
@@ -182,5 +182,5 @@ def _checked(scores: ArrayLike) -> Floats:
     """(seeds, checkpoints); a single series is one seed."""
     given = np.atleast_2d(np.asarray(scores, dtype=np.float64))
     if given.ndim != 2 or not given.size:
-        raise InputError(f"scores of the shape {given.shape}; right would be seeds and checkpoints")
+        raise InputError(f"scores of the shape {given.shape}; expected seeds and checkpoints")
     return given
