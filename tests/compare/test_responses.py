@@ -204,7 +204,8 @@ def test_three_models_are_ranked(tmp_path):
     (found,) = json.loads(run(*paths, "--json"))
     assert [row["groups"] for row in found["ranks"]] == ["a", "a", "b"]
     assert len(found["pairs"]) == 3
-    assert "All pairs, the better model first" in run(*paths)
+    assert "All pairs, the better model first" in run(*paths, "--all")
+    assert "All pairs" not in run(*paths)
     run(*paths, "--figure", str(tmp_path / "scores.png"))
     assert (tmp_path / "scores.png").stat().st_size > 5000
     shown = pd.read_csv(tmp_path / "scores.csv").set_index("model")
@@ -238,7 +239,8 @@ def test_prompts_of_both_models(tmp_path):
     (found,) = json.loads(run(str(tmp_path / "x.csv"), "--json"))
     assert [row["of"] for row in found["over_prompts"]] == ["mean", "population", "best"]
     assert [row["of"] for row in found["components"]][:3] == ["models", "prompts", "examples"]
-    assert "Where single answers vary" in run(str(tmp_path / "x.csv"))
+    assert "Where single answers vary" in run(str(tmp_path / "x.csv"), "--all")
+    assert "Where single answers vary" not in run(str(tmp_path / "x.csv"))
 
 
 def several_tasks(path: Path, models: dict[str, float]) -> Path:

@@ -12,9 +12,10 @@ import typer
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.options import EachFile, Epoch, FigureFile, Filter, Json, Metric, Results, refuse
+from abovechance.cli.options import All, EachFile, Epoch, FigureFile, Filter, Json, Metric, Results, refuse
 from abovechance.cli.output import as_rows, check_writable, show, tell_note, write_figure
 from abovechance.cli.results import given_paths, predictions_of, responses_of
+from abovechance.cli.screen import print_text
 from abovechance.compare import leaderboard, many
 from abovechance.compare.comparison import (
     PAIR,
@@ -64,6 +65,7 @@ def compare(
     filter_: Filter = None,
     epoch: Epoch = None,
     figure: FigureFile = None,
+    show_all: All = False,
     as_json: Json = False,
 ) -> None:
     """Whether one model is better than another, or which of many are.
@@ -104,10 +106,12 @@ def compare(
         found = [*map(_as_object, tasks), *map(_as_object, means)]
         typer.echo(json.dumps(found, indent=2))
         return
-    for task in tasks:
-        _show_task(task)
     for mean in means:
         _show_mean(mean)
+    for task in tasks:
+        _show_task(task, show_all)
+    if not show_all:
+        typer.echo("\nMore about each task: --all")
 
 
 def _responses(paths: list[Path], options: Options) -> list[Responses]:
@@ -175,43 +179,46 @@ def _show_tables(*tables: tuple[str, pd.DataFrame]) -> None:
             show(table, as_json=False, upright=len(table) == 1, columns=PAIR)
 
 
-def _show_task(task: TaskComparison) -> None:
+def _show_task(task: TaskComparison, show_all: bool) -> None:
     """Print the comparison on one task."""
-    typer.echo(f"\n{task.task}, {task.shots}-shot: {', '.join(task.models)}\n")
+    names = f": {' and '.join(task.models)}" if isinstance(task, TwoModelComparison) else ""
+    print_text(f"\n{task.task}, {task.shots}-shot{names}\n")
     for note in task.notes:
         tell_note(note)
     if isinstance(task, TwoModelComparison):
-        typer.echo(task.sentence)
+        print_text(task.sentence)
         these = "these trainings" if len(task.over_seeds) else "these prompts"
         only = f"For {these} only, and examples like these:" if task.about else "In detail:"
-        _show_tables(
+        details = [
             (only, task.comparison),
             ("For trainings like these, with other seeds, and examples like these:", task.over_seeds),
             (
                 "Over prompts: these prompts, prompts like these, and the best one of each model:",
                 task.over_prompts,
             ),
-        )
+        ]
     else:
         if task.about:
-            typer.echo(about_first(task.about).rstrip() + "\n")
+            print_text(about_first(task.about).rstrip() + "\n")
         show(task.ranks, as_json=False, columns=many.RANKS)
-        _show_tables((PAIRS, task.pairs))
-    _show_tables(
-        ("Where single answers vary:", task.components),
-        ("Where single answers of one model vary:", task.seeds),
-    )
+        details = [(PAIRS, task.pairs)]
+    if show_all:
+        _show_tables(
+            *details,
+            ("Where single answers vary:", task.components),
+            ("Where single answers of one model vary:", task.seeds),
+        )
 
 
 def _show_mean(mean: MeanComparison) -> None:
     """Print the comparison by the mean over tasks."""
     typer.echo(f"\nMean over {len(mean.tasks)} tasks, {mean.shots}-shot, each task counted alike\n")
     if mean.sentence:
-        typer.echo(mean.sentence + "\n")
+        print_text(mean.sentence + "\n")
         show(mean.by_task, as_json=False)
         return
     if mean.about:
-        typer.echo(about_first(mean.about).rstrip() + "\n")
+        print_text(about_first(mean.about).rstrip() + "\n")
     show(mean.ranks, as_json=False, columns=many.RANKS)
     _show_tables((PAIRS, mean.pairs))
 

@@ -31,6 +31,7 @@ def share(text: str | None) -> str | None:
     return text
 
 
+All = Annotated[bool, typer.Option("--all", help="Show all rows, not only the first.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, with all digits, for programs.")]
 Examples = Annotated[
     int | None,

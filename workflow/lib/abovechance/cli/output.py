@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +24,8 @@ def show(
     as_json: bool,
     upright: bool = False,
     columns: Mapping[str, Column] = MappingProxyType({}),
+    most_rows: int | None = None,
+    order: Sequence[str] = (),
 ) -> None:
     """Print a table for people, or as JSON: one object, or a list of rows.
 
@@ -33,17 +35,23 @@ def show(
         Whether to print a row below another row, as lines of names and values.
     columns
         The declared columns.
+    most_rows
+        The number of rows that people see, if not all.
+    order
+        The columns that people see first.
     """
     if as_json:
         rows = as_rows(table)
         typer.echo(json.dumps(rows[0] if upright else rows, indent=2))
         return
-    shown = readable(table, columns)
     if upright:
+        shown = readable(table.dropna(axis="columns", how="all"), columns)
         width = max(map(len, shown.columns))
         typer.echo("\n".join(f"{name:<{width}}  {shown[name].iloc[0]}" for name in shown.columns))
     else:
-        typer.echo(shown.to_string(index=False))
+        from abovechance.cli.screen import print_table
+
+        print_table(table, columns, most_rows, order)
 
 
 def tell_note(text: str) -> None:

@@ -12,9 +12,11 @@ import pandas as pd
 import typer
 
 from abovechance.chance import published_scores
+from abovechance.chance.baselines import expected_columns
 from abovechance.chance.study import RANDOMIZED, VERDICTS, Verdicts, judge
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import (
+    All,
     BestOfPrompts,
     Chance,
     Choices,
@@ -28,6 +30,7 @@ from abovechance.cli.options import (
     refuse,
 )
 from abovechance.cli.output import check_writable, counted, expanded, show, tell_note
+from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting, by_setting
 from abovechance.core.tables import read_table
@@ -42,6 +45,10 @@ if TYPE_CHECKING:
 # Columns for which a screen is too narrow.
 STUDY_VERDICTS = Path("tables", "verdicts.parquet")
 FOR_PROGRAMS = ["by_tail", "holm_tail", "guessing_above", "reason"]
+MOST_ROWS = 20
+# the most telling first
+ORDER = ["source", "task", "model", "shots", "metric", "best_accuracy", "better_than_chance", "bh_tail"]
+ORDER += [*expected_columns(), "maximum_tail", "standard_tail", "position", "prompts", "examples"]
 FOR_PROGRAMS += [name for name in RANDOMIZED if name != "randomization_bh_tail"]
 
 
@@ -62,6 +69,7 @@ def check(
     metric: Metric = None,
     filter_: Filter = None,
     epoch: Epoch = None,
+    show_all: All = False,
     as_json: Json = False,
 ) -> None:
     """Verdicts for a table of best scores, or for other tools' logs.
@@ -88,11 +96,13 @@ def check(
         judged = _judged(
             paths, _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
         )
-    table = judged.table
-    hidden = [] if as_json else FOR_PROGRAMS + ["bh_tail"] * (len(table) == 1)
-    show(table.drop(columns=hidden, errors="ignore"), as_json, columns=VERDICTS.columns)
-    if not as_json:
-        typer.echo("\n" + " ".join(judged.sentences))
+    if as_json:
+        show(judged.table, as_json)
+        return
+    print_text(" ".join(judged.sentences) + "\n")
+    table = judged.table.drop(columns=FOR_PROGRAMS + ["bh_tail"] * (len(judged.table) == 1), errors="ignore")
+    table = table.sort_values("maximum_tail", kind="stable")
+    show(table, as_json, columns=VERDICTS.columns, most_rows=None if show_all else MOST_ROWS, order=ORDER)
 
 
 def _judged(paths: list[Path], options: Options) -> Verdicts:

@@ -10,14 +10,18 @@ import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.options import Chance, FigureFile, Json, Results
+from abovechance.cli.options import All, Chance, FigureFile, Json, Results
 from abovechance.cli.output import check_writable, counted, expanded, show, tell_note, write_figure
+from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError, nearest
 from abovechance.variance.evaluations import in_percent, read_evaluations
 from abovechance.variance.summary import SERIES, of_evaluations
 
 FIGURES = (".png", ".pdf")
 MOST = 24  # panels of a figure
+MOST_ROWS = 20
+# the most telling first
+ORDER = ("task", "metric", "model", "shots", "mean", "deviation", "interval", "monotonicity", "snr")
 
 
 @app.command(
@@ -39,6 +43,7 @@ def variance(
     ] = 1,
     chance: Chance = None,
     figure: FigureFile = None,
+    show_all: All = False,
     as_json: Json = False,
 ) -> None:
     """How much scores vary over seeds, and whether they grow during training.
@@ -64,17 +69,21 @@ def variance(
         found = found.drop(columns=["chance", "leaves_chance"])
     if path:
         _draw(table, path)
-    shown = found.drop(columns=[] if found["left_out"].any() else ["left_out"])
-    show(found if as_json else shown.dropna(axis="columns", how="all"), as_json, columns=SERIES.columns)
-    if not as_json:
-        runs = table[["model", "seed", "checkpoint"]].drop_duplicates()
-        typer.echo(
-            f"\n{counted(len(runs), 'evaluation')} of {counted(runs['model'].nunique(), 'model')}. tau: "
-            "Kendall's tau-b with the order of training; monotonicity: the same with its sign turned for "
-            "losses."
-        )
-        if found["left_out"].any():
-            typer.echo("Checkpoints that only some seeds have are left out.")
+    if as_json:
+        show(found, as_json)
+        return
+    runs = table[["model", "seed", "checkpoint"]].drop_duplicates()
+    print_text(
+        f"{counted(len(runs), 'evaluation')} of {counted(runs['model'].nunique(), 'model')}. Scores that "
+        "grow most steadily during training come first. Monotonicity is Kendall's tau-b between a score and "
+        "the order of checkpoints, with the opposite sign if lower is better."
+        + " Checkpoints that only some seeds have are left out." * bool(found["left_out"].any())
+        + "\n"
+    )
+    shown = found.drop(columns=["loss", "tau"] + ["left_out"] * (not found["left_out"].any()))
+    shown["examples"] = shown["examples"].astype("Int64").where(shown["examples"] >= 0)
+    shown = shown.sort_values("monotonicity", ascending=False, kind="stable")
+    show(shown, as_json, columns=SERIES.columns, most_rows=None if show_all else MOST_ROWS, order=ORDER)
 
 
 def _draw(table: pd.DataFrame, path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -91,6 +92,8 @@ def _written(value: Any, column: Column) -> str:
         return printable(value)
     if not pd.api.types.is_list_like(value) and pd.isna(value):
         return column.lacking
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
     if pa.types.is_floating(column.type):
         return probability(value) if column.is_tail else _decimal(value)
     return f"{value:.0f}" if pa.types.is_integer(column.type) else printable(str(value))

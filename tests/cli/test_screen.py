@@ -1,0 +1,86 @@
+"""Tables on the screen are never wider than it, and lose nothing in silence."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from abovechance.cli.screen import _folded, _widths, print_table
+from abovechance.core.columns import Column
+
+COLUMNS = {
+    "task": Column.text("a task"),
+    "model": Column.text("a model"),
+    "accuracy": Column.share("an accuracy"),
+    "tail": Column.tail("a tail"),
+    "prompts": Column.whole("prompts"),
+}
+TABLE = pd.DataFrame(
+    {
+        "task": ["logical_deduction_with_seven_objects", "sums", "sums"],
+        "model": ["org/a-model-of-a-long-name", "b", "c"],
+        "accuracy": [0.5, 0.25, 1.0],
+        "tail": [1e-9, 0.04, 1.0],
+        "prompts": [10, 10, 10],
+    }
+)
+
+
+@pytest.fixture
+def shown(capsys, monkeypatch):
+    def show(table: pd.DataFrame, width: int, **how) -> list[str]:
+        monkeypatch.setenv("COLUMNS", str(width))
+        print_table(table, COLUMNS, **how)
+        return capsys.readouterr().out.splitlines()
+
+    return show
+
+
+@pytest.mark.parametrize("width", [50, 60, 80, 120, 300])
+def test_no_row_is_wider_than_the_screen(shown, width):
+    lines = shown(TABLE, width)
+    rows = [line for line in lines if "--json" not in line]
+    assert max(map(len, rows)) <= width
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_what_is_the_same_in_all_rows_stands_once_above_them(shown):
+    lines = shown(TABLE, 120)
+    assert lines[0] == "prompts: 10"
+    assert "prompts" not in "".join(lines[1:])
+
+
+def test_columns_without_room_are_named(shown):
+    (note,) = [line for line in shown(TABLE, 60) if "--json" in line]
+    assert note.endswith("tail")
+    assert not [line for line in shown(TABLE, 120) if "--json" in line]
+
+
+def test_the_first_rows_and_columns_are_those_asked_for(shown):
+    lines = shown(TABLE, 120, most_rows=1, order=["accuracy", "task"])
+    assert lines[-1] == "2 more rows: --all"
+    assert lines[2].split() == ["accuracy", "task", "model", "tail"]
+    assert "sums" not in "".join(lines)
+
+
+def test_output_to_a_pipe_has_no_colours(shown):
+    assert not any("\x1b" in line for line in shown(TABLE, 80))
+
+
+@given(st.text(alphabet="ab_-/ c", max_size=60), st.integers(1, 30))
+def test_a_folded_text_keeps_every_character_and_fits(text, width):
+    lines = _folded(text, width).split("\n")
+    assert "".join(lines) == text
+    assert max(len(line.rstrip()) for line in lines) <= width
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=8), st.integers(20, 200))
+def test_widths_fit_and_numbers_are_whole(lengths, width):
+    table = pd.DataFrame(
+        [["9" * length for length in lengths]], columns=[f"c{n}" for n in range(len(lengths))]
+    )
+    widths = _widths(table, [True] * len(lengths), width)
+    assert widths[1:] == [max(2, length) for length in lengths[1 : len(widths)]]
+    assert len(widths) == 1 or sum(widths) + 2 * (len(widths) - 1) <= width

@@ -1,0 +1,122 @@
+"""Text and tables on the screen: the most telling rows and columns first, and never too wide."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from abovechance.core.columns import Column
+from abovechance.shown.tables import readable
+
+PIPE_WIDTH = 120  # of a table in a file or in another program
+NARROW = 24  # the least width of a column of longer texts
+GAP = 2  # characters between columns
+# Columns that name a row. One that is the same in all rows is written once, above the table.
+KEYS = ("source", "model", "task", "shots", "metric", "examples", "prompts")
+
+
+def screen_width() -> int:
+    """The columns of the screen; those of a pipe are ``PIPE_WIDTH``, or what ``COLUMNS`` says."""
+    return shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
+
+
+def print_text(text: str) -> None:
+    """Print sentences, on a screen in lines that fit."""
+    lines = text.split("\n")
+    typer.echo("\n".join(map(_filled, lines)) if sys.stdout.isatty() else text)
+
+
+def _filled(line: str) -> str:
+    return textwrap.fill(line, screen_width(), break_long_words=False, break_on_hyphens=False)
+
+
+def print_table(
+    table: pd.DataFrame,
+    columns: Mapping[str, Column],
+    most_rows: int | None = None,
+    order: Sequence[str] = (),
+) -> None:
+    """Print a table.
+
+    Columns without values are left out. If the screen is too narrow, long texts are broken over lines; then
+    columns are left out from the right, and named below the table.
+
+    Parameters
+    ----------
+    columns
+        The declared columns.
+    most_rows
+        The number of rows to print, if not all.
+    order
+        The columns that come first, the most telling ones at the beginning.
+    """
+    table = table.dropna(axis="columns", how="all")
+    first = [name for name in order if name in table]
+    table = table[[*first, *table.columns.difference(first, sort=False)]]
+    shared = [name for name in KEYS if name in table and len(table) > 1 and table[name].nunique() == 1]
+    if 0 < len(shared) < len(table.columns):
+        values = readable(table[shared].head(1), columns).iloc[0]
+        print_text("; ".join(f"{heading}: {text}" for heading, text in values.items()) + "\n")
+        table = table.drop(columns=shared)
+    numeric = [_is_numeric(table[name], columns.get(str(name))) for name in table]
+    shown = readable(table.head(most_rows or len(table)), columns)
+    widths = _widths(shown, numeric, screen_width())
+    drawn = Table(box=None, pad_edge=False, padding=(0, GAP // 2))
+    for name, wide, is_number in zip(shown.columns, widths, numeric, strict=False):
+        drawn.add_column(Text(name, style="bold"), justify="right" if is_number else "left", width=wide)
+    for row in shown.itertuples(index=False):
+        drawn.add_row(*(Text(_folded(text, wide)) for text, wide in zip(row, widths, strict=False)))
+    console = Console(file=sys.stdout, width=sum(widths) + GAP * len(widths), highlight=False)
+    with console.capture() as capture:
+        console.print(drawn)
+    typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
+    if left_out := list(shown.columns[len(widths) :]):
+        print_text(f"\nNot shown, because the screen is narrow (--json has them): {', '.join(left_out)}")
+    if len(shown) < len(table):
+        typer.echo(f"\n{len(table) - len(shown)} more rows: --all")
+
+
+def _is_numeric(values: pd.Series, column: Column | None) -> bool:
+    if column is not None:
+        return column.kind in ("number", "whole number")
+    return pd.api.types.is_numeric_dtype(values.infer_objects()) and not pd.api.types.is_bool_dtype(values)
+
+
+def _widths(shown: pd.DataFrame, numeric: Sequence[bool], width: int) -> list[int]:
+    """The widths of the columns that fit, from the left: whole numbers, and texts as far as there is room."""
+    words = [max(map(len, str(name).split())) for name in shown.columns]
+    whole = [max(map(len, shown.iloc[:, place]), default=1) for place in range(len(words))]
+    needed = [
+        max(word, text if is_number else min(text, NARROW))
+        for word, text, is_number in zip(words, whole, numeric, strict=True)
+    ]
+    total = list(accumulate(needed, lambda used, wide: used + GAP + wide))
+    fitting = max(1, sum(used <= width for used in total))
+    widths, room = needed[:fitting], width - total[fitting - 1]
+    for place in range(fitting):
+        more = max(0, min(whole[place] - widths[place], room))
+        widths[place] += more
+        room -= more
+    return widths
+
+
+def _folded(text: str, width: int) -> str:
+    """A text in lines of at most this width, broken behind blanks and the signs that join words in names."""
+    lines = [""]
+    for part in re.findall(r"[^\s_/-]*[\s_/-]?", text):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+        while len(lines[-1].rstrip()) > width:
+            lines[-1:] = [lines[-1][:width], lines[-1][width:]]
+    return "\n".join(lines)
