@@ -63,7 +63,8 @@ def values(part: Mapping[str, Any]) -> str:
     if "enum" in part:
         return ", ".join(f"`{value}`" for value in part["enum"])
     if part["type"] == "array":
-        return f"list of: {values(_whole(part['items']))}"
+        least = f", at least {part['minItems']} of them" if part.get("minItems", 1) > 1 else ""
+        return f"list of: {values(_whole(part['items']))}{least}"
     bounds = [text.format(f"{part[name]:,}") for name, text in BOUNDS.items() if name in part]
     return ", ".join([TYPES[part["type"]], *bounds])
 

@@ -25,6 +25,8 @@ from abovechance.chance import agreement, heldout, study
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.chance.verdicts import Verdict
 from abovechance.cli import app
+from abovechance import published
+from abovechance.published import conventions, tables
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.shown import expected_maximum, report, roc, spread
 from abovechance.shown.tables import readable
@@ -39,11 +41,15 @@ verdicts = study.judge(accuracy).table
 splits = {"seed": 0, "splits": 20, "validation": 0.5, "tried": [1, 8]}
 outcomes = heldout.all_outcomes([rows], **splits)
 guessers = heldout.guessed_outcomes(lambda: [rows], sets=2, **splits)
-tables = {schema.name: table for schema, table in agreement.heldout_tables(outcomes, guessers)}
+held = {schema.name: table for schema, table in agreement.heldout_tables(outcomes, guessers)}
 curve = expected_maximum.expected_maximum_numbers(accuracy)
 dots = spread.spread_numbers(accuracy, verdicts)
 pictures = [expected_maximum.expected_maximum(curve), spread.spread(dots)]
 pictures.append(roc.roc_by_prompts(roc.roc_by_prompts_numbers(outcomes)))
+released = outcomes.drop(columns=[name for name in outcomes if "few" in name])  # as the paper's have it
+pictures.append(roc.roc_by_prompts(roc.roc_by_prompts_numbers(released)))
+published.tables.heldout_agreement(released, ["model"])
+published.tables.VERDICTS.to_arrow(published.conventions.published_verdicts(accuracy.assign(task="emoji_movie")))
 command = CliRunner().invoke(app, ["baseline", "-n", "40", "-c", "2", "-t", "8", "--json"])
 print(json.dumps({
     "verdict": Verdict.of(0.7, RandomBaseline.of(0.5, 40), 8).judgement["few_baseline"],
@@ -54,8 +60,8 @@ print(json.dumps({
         "command": list(json.loads(command.output)),
     },
     "few": float(verdicts["few_baseline"].iloc[0]),
-    "predictors": sorted(set(tables["heldout_by_prompts"]["predictor"])),
-    "compared": list(tables["heldout_difference"]),
+    "predictors": sorted(set(held["heldout_by_prompts"]["predictor"])),
+    "compared": list(held["heldout_difference"]),
     "legends": [[text.get_text() for text in picture.legends[0].get_texts()] for picture in pictures],
     "report": report._cell(next(report._rows(verdicts)))["hint"],
 }))

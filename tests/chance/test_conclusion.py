@@ -60,3 +60,8 @@ def test_numbers_that_round_to_one_accuracy_and_disagree_are_unclear():
 def test_none_is_said_in_words():
     found = with_conclusions(with_adjusted(settings(maximum_tail=[0.2, 0.3, 0.4, 0.5])))
     assert in_words(found)[0] == "None of the 4 settings are better than chance."
+
+
+def test_no_verdict_at_all_is_a_sentence():
+    table = pd.DataFrame({"better_than_chance": [None], "position": [None], "guessing_above": [np.nan]})
+    assert in_words(table) == ["There is no verdict, because no setting has a prompt that was evaluated."]

@@ -169,3 +169,39 @@ def test_check_shows_the_verdicts_that_a_study_has(tmp_path, values):
     assert " ".join(Verdicts(written).sentences) in said
     for more in (["--prompts", "3"], [str(folder / "predictions")]):
         assert CliRunner().invoke(app, ["check", str(folder), *more]).exit_code == 1
+
+
+def test_a_study_without_verdicts_is_told(tmp_path, values):
+    folder = study(tmp_path / "one", values, ["a", "b", "c"])
+    path = folder / "tables" / "verdicts.parquet"
+    table = read_table(path)
+
+    def said() -> str:
+        done = CliRunner().invoke(app, ["check", str(folder)])
+        assert done.exit_code == 1
+        return str(done.exception)
+
+    VERDICTS.write(table[:0], path, {})
+    assert "is no table of verdicts" in said()
+    table.drop(columns="reason").to_parquet(path)
+    assert "is no table of verdicts" in said()
+    path.unlink()
+    (folder / "config.yaml").touch()
+    (folder / "logs").mkdir()
+    assert "is a study without verdicts" in said()
+
+
+def test_numbers_stay_whole_beside_settings_without_a_verdict(tmp_path, values):
+    folder = study(tmp_path / "one", values, ["a", "b", "c"])
+    path = folder / "tables" / "verdicts.parquet"
+    table = read_table(path).assign(left_out=[0, 3]).astype({"best_prompt": "Int64"})
+    judged = ["best_prompt", "best_accuracy", "better_than_chance", "reason", "position"]
+    table.loc[1, judged] = None
+    VERDICTS.write(table, path, {})
+    shown = CliRunner().invoke(app, ["check", str(folder), "--json"])
+    rows = json.loads(shown.stdout)
+    assert isinstance(rows[0]["best_prompt"], int)
+    assert rows[1]["best_prompt"] is None
+    assert (
+        "3 prompts longer than the context were left out; 1 setting without any prompt left" in shown.stderr
+    )

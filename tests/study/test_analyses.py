@@ -73,9 +73,23 @@ def test_every_fact_is_needed_by_some_analysis_and_known_to_some_start():
         ("needs: predictions, telepathy", "telepathy"),
         ("in: predictions", "needs nothing"),
         ("needs: predictions\nafter: nothing_of_the_kind", "names nothing_of_the_kind"),
+        ("needs: predictions\naftr: spread", "declares 'aftr'"),
+        ("needs: predictions\nneeds: tasks", "declares a word twice"),
+        ("needs: predictions\ninstead of: mine", "names itself"),
+        ("  needs: predictions", "declares '  needs'"),
     ],
 )
 def test_a_declaration_that_cannot_be_met_is_an_error(tmp_path, declaration, message):
     (tmp_path / "mine.smk").write_text(f'"""Mine.\n\n{declaration}\n"""')
     with pytest.raises(ValueError, match=message):
+        analyses_of(tmp_path, FACTS)
+
+
+def test_a_circle_and_a_file_without_a_text_are_errors(tmp_path):
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{name}.smk").write_text(f'"""Mine.\n\nneeds: predictions\nafter: {other}\n"""')
+    with pytest.raises(ValueError, match="expected no circle"):
+        analyses_of(tmp_path, FACTS)
+    (tmp_path / "a.smk").write_text("rule a:\n    input: 'x'\n")
+    with pytest.raises(ValueError, match=r"a\.smk: needs nothing"):
         analyses_of(tmp_path, FACTS)

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from abovechance.core.errors import InputError
+from abovechance.study import config as config_module
 from abovechance.study.config import resolve
 from tests import keys_of_config
 
@@ -48,6 +49,29 @@ def test_every_key_is_described_and_the_reference_is_in_step():
     texts = {key: part["description"] for key, part in keys_of_config.defined_keys()}
     assert [key for key, text in texts.items() if not text.endswith((".", ")."))] == []
     assert keys_of_config.README.read_text().endswith(keys_of_config.generated())
+
+
+def test_examples_in_descriptions_are_right():
+    examples = [
+        (key, part, text)
+        for key, part in keys_of_config.defined_keys()
+        for text in re.findall(r"`(\{[^`]*: [^`]*\})`", part["description"])
+    ]
+    assert len(examples) >= 4
+    for key, part, text in examples:
+        errors = list(
+            config_module._Validator(part | {"$defs": SCHEMA["$defs"]}).iter_errors(yaml.safe_load(text))
+        )
+        assert errors == [], key
+
+
+def test_the_definition_uses_only_words_that_errors_can_explain():
+    explained = {"additionalProperties", "required", "type", "enum", "pattern", *config_module._BOUNDS}
+    silent = {"description", "default", "starts", "needed", "is_path", "expected", "properties", "items"}
+    for key, part in keys_of_config.defined_keys():
+        assert {*part} <= explained | silent | {"propertyNames", "$ref"}, key
+        assert "pattern" not in part or "expected" in part, key
+        assert isinstance(part.get("type", ""), str), key
 
 
 def test_what_the_default_study_has_in_comments_is_right():

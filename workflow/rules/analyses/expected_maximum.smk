@@ -6,19 +6,16 @@ in:  accuracy/
 out: figures/expected_maximum_<model>
 """
 
-
-def expected_maximum(model):
-    """The figure of one model's expected best accuracies."""
-    return ShownFigure(
+FIGURES += [
+    ShownFigure(
         f"expected_maximum_{file_name(model)}",
         f"The best of ever more prompts: {model}",
         "Above: the expected accuracy of the best of as many prompts as the axis says (coloured), and "
         "both baselines. Below: the probability that guessing reaches it, for one guesser (dashed) and "
         "for the best of as many guessers (solid); the thin line marks 0.05.",
     )
-
-
-FIGURES += map(expected_maximum, DRAWN_MODELS.values())
+    for model in DRAWN_MODELS.values()
+]
 
 
 rule figure_expected_maximum:

@@ -92,23 +92,11 @@ OF_ITEMS = {
 MISLABELLED = [table_file("pvi_mislabelled")] * (NULL in KINDS)
 ITEM_SERIES = members(STUDY.get("models", {}))
 PRUNED = ["mean", "error"] + ["monotonicity"] * bool(ITEM_SERIES)
-
-
-def item_pruning(what):
-    """The figure of what pruning does to held-out scores: their mean, error or monotonicity."""
-    words = {
-        "mean": "the mean score",
-        "error": "the standard error, by that of all examples",
-        "monotonicity": "the monotonicity over checkpoints",
-    }
-    return ShownFigure(
-        f"item_pruning_{what}",
-        f"Without the examples that discriminate least: {words[what].split(',')[0]}",
-        f"What becomes of {words[what]} of held-out rows where ever more examples are taken away, those "
-        "first that discriminate least in the other rows. Bands: 95 % of as many at random.",
-    )
-
-
+PRUNED_IN_WORDS = {
+    "mean": "the mean score",
+    "error": "the standard error, by that of all examples",
+    "monotonicity": "the monotonicity over checkpoints",
+}
 ITEM_FIGURES = [
     ShownFigure(
         "items",
@@ -138,7 +126,15 @@ ITEM_FIGURES = [
         "on stored responses; beside it how often it is another one than that of all examples.",
     ),
 ]
-ITEM_FIGURES += map(item_pruning, PRUNED)
+ITEM_FIGURES += [
+    ShownFigure(
+        f"item_pruning_{what}",
+        f"Without the examples that discriminate least: {PRUNED_IN_WORDS[what].split(',')[0]}",
+        f"What becomes of {PRUNED_IN_WORDS[what]} of held-out rows where ever more examples are taken away, "
+        "those first that discriminate least in the other rows. Bands: 95 % of as many at random.",
+    )
+    for what in PRUNED
+]
 TABLES += ITEM_TABLES
 FIGURES += ITEM_FIGURES
 

@@ -102,20 +102,17 @@ BASELINE_FIGURES = [
         "How likely guessing reaches a normalized score (0: one guesser, 100: perfect). A line is a task.",
     ),
 ]
-
-
-def pair(base):
-    """The figure of a base model and of the one that was tuned from it."""
-    return ShownFigure(
+PAIR_FIGURES = [
+    ShownFigure(
         f"pair_{base}",
         f"All results of a base model and the one tuned from it: {base}",
         BY_CONVENTIONS
         + "Solid: the base model. Dotted: the one that was tuned from it.",
     )
-
-
+    for base in PAIRS
+]
 TABLES += PUBLISHED_TABLES
-FIGURES += [*map(pair, PAIRS), *PUBLISHED_FIGURES, *BASELINE_FIGURES]
+FIGURES += [*PAIR_FIGURES, *PUBLISHED_FIGURES, *BASELINE_FIGURES]
 
 
 rule released_heldout:

@@ -111,7 +111,7 @@ def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     rows = [
         dict(zip(by, key, strict=True)) | {"predictor": predictor} | _agreement(group, predictor)
         for key, group in groups
-        for predictor in PREDICTORS
+        for predictor in predictors_of(table)
     ]
     return pd.DataFrame(rows, columns=[*by, *AGREEMENT])
 
@@ -130,11 +130,16 @@ def of_guessers(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     )
 
 
+def predictors_of(table: pd.DataFrame) -> list[str]:
+    """The baselines of which a table of outcomes has decisions; published ones have the paper's two."""
+    return [name for name in PREDICTORS if f"above_{name}" in table]
+
+
 def with_ranks(table: pd.DataFrame) -> pd.DataFrame:
     """The table ``guessers`` with scores that are ranks in their set, so that all sets have one curve."""
     ranks = {
         f"{predictor}_log_below": table.groupby("set")[f"{predictor}_log_below"].rank(pct=True)
-        for predictor in PREDICTORS
+        for predictor in predictors_of(table)
     }
     return table.assign(**ranks)
 
@@ -201,7 +206,7 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
     truth = table["above_on_test"].to_numpy(dtype=bool)
     parts = []
     if truth.any() and not truth.all():
-        for predictor in PREDICTORS:
+        for predictor in predictors_of(table):
             score = _score(table, predictor)
             false, true, _ = metrics.roc_curve(truth, score)
             precision, recall, _ = metrics.precision_recall_curve(truth, score)

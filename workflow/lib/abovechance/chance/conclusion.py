@@ -103,6 +103,8 @@ def in_words(table: pd.DataFrame, what: str = "setting") -> list[str]:
     """
     judged = table[table["better_than_chance"].notna()]
     number = len(judged)
+    if not number:
+        return [f"There is no verdict, because no {what} has a prompt that was evaluated."]
     yes, unclear = (int((judged["better_than_chance"] == word).sum()) for word in ("yes", "unclear"))
     position = judged["position"].str.partition(" to ")[0]
     above, below = int((position == "above").sum()), int((position == "below").sum())

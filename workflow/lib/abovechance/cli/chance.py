@@ -126,7 +126,7 @@ def plan(
             found["prompts_allowed"] = "any number" if allowed is None and not as_json else allowed
         if prompts is not None:
             found |= expected_accuracies(guesser, prompts)
-            found["least_accuracy_above_it"] = planning.least_above(guesser, prompts)
+            found["least_accuracy_above_maximum_baseline"] = planning.least_above(guesser, prompts)
             found[f"least_accuracy_at_alpha_{alpha:g}"] = planning.least_significant(guesser, prompts, alpha)
     if not found and (figure is None or prompts is None):
         raise InputError(

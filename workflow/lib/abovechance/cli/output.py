@@ -41,7 +41,7 @@ def show(
         The columns that people see first.
     """
     if as_json:
-        rows = as_rows(table)
+        rows = as_rows(table, columns)
         typer.echo(json.dumps(rows[0] if upright else rows, indent=2))
         return
     if upright:
@@ -59,8 +59,13 @@ def tell_note(text: str) -> None:
     typer.echo(f"note: {printable(' '.join(text.split()))}", err=True)
 
 
-def as_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """A table as JSON has it: missing values are null."""
+def as_rows(
+    table: pd.DataFrame, columns: Mapping[str, Column] = MappingProxyType({})
+) -> list[dict[str, Any]]:
+    """A table as JSON has it: missing values are null, and whole numbers are whole beside them."""
+    kinds = {str(name): columns[str(name)].kind for name in table if str(name) in columns}
+    whole = [name for name, kind in kinds.items() if kind == "whole number"]
+    table = table.astype(dict.fromkeys(whole, "Int64"))
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
     return [{str(name): value for name, value in row.items()} for row in rows]
 

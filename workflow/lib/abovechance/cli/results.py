@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from abovechance.importers import Options
 
 
-# Columns for which a screen is too narrow.
 STUDY_VERDICTS = Path("tables", "verdicts.parquet")
+# Columns that people see with --json alone.
 FOR_PROGRAMS = ["by_tail", "holm_tail", "guessing_above", "reason"]
 MOST_ROWS = 20
 # the most telling first
@@ -72,20 +72,21 @@ def check(
     show_all: All = False,
     as_json: Json = False,
 ) -> None:
-    """Verdicts for a table of best scores, or for other tools' logs.
+    """Judge whether best scores are better than chance.
 
-    Known are the logs of lm-evaluation-harness, HELM, lighteval and inspect, the published release,
-    a CSV with a row per prompt and example, and a CSV with a row per best score (best_accuracy, examples,
-    choices or chance, prompts). With --json come more columns, such as tails adjusted in other ways.
+    RESULTS can be a study's folder, other tools' logs (lm-evaluation-harness, HELM, lighteval, inspect), the
+    published release, a CSV with a row per prompt and example, or a CSV with a row per best score
+    (best_accuracy, examples, choices or chance, prompts). --json has more columns, such as tails adjusted in
+    other ways.
     """
     paths = given_paths(results)
     options = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
     options |= {"--metric": metric, "--filter": filter_, "--epoch": epoch}
-    if studies := [path for path in paths if (path / STUDY_VERDICTS).is_file()]:
+    if studies := [*filter(_is_study, paths)]:
         refuse(options, "with a study's folder, whose verdicts are shown")
         if len(paths) > 1:
             raise InputError(f"{studies[0]}: is a study's folder; check it by itself")
-        judged = Verdicts(read_table(studies[0] / STUDY_VERDICTS))
+        judged = _of_study(studies[0])
     elif tables := list(filter(published_scores.is_score_table, paths)):
         refuse(options, "with a table of best scores, whose columns say it")
         if len(tables) < len(paths):
@@ -97,12 +98,36 @@ def check(
             paths, _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
         )
     if as_json:
-        show(judged.table, as_json)
+        show(judged.table, as_json, columns=VERDICTS.columns)
         return
     print_text(" ".join(judged.sentences) + "\n")
     table = judged.table.drop(columns=FOR_PROGRAMS + ["bh_tail"] * (len(judged.table) == 1), errors="ignore")
     table = table.sort_values("maximum_tail", kind="stable")
     show(table, as_json, columns=VERDICTS.columns, most_rows=None if show_all else MOST_ROWS, order=ORDER)
+
+
+def _is_study(path: Path) -> bool:
+    started = (path / "config.yaml").is_file() and (path / "logs").is_dir()
+    return started or (path / STUDY_VERDICTS).is_file()
+
+
+def _of_study(folder: Path) -> Verdicts:
+    """The verdicts that a study has stored."""
+    path = folder / STUDY_VERDICTS
+    if not path.is_file():
+        raise InputError(
+            f"{folder}: is a study without verdicts ({path} is missing); run it to the end first"
+        )
+    table = read_table(path)
+    needed = {name for name, column in VERDICTS.columns.items() if not column.optional}
+    if not needed <= {*table} or table.empty:
+        raise InputError(f"{path}: is no table of verdicts; delete it and run the study again")
+    if (left_out := int(table["left_out"].sum()) if "left_out" in table else 0) > 0:
+        tell_note(
+            f"{counted(left_out, 'prompt')} longer than the context were left out; "
+            f"{counted(int(table['better_than_chance'].isna().sum()), 'setting')} without any prompt left"
+        )
+    return Verdicts(table)
 
 
 def _judged(paths: list[Path], options: Options) -> Verdicts:

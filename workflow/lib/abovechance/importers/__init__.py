@@ -43,7 +43,10 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
     runs: list[Run] = []
     for known, file in found:
         with as_written_by(known.TOOL, str(file)):
-            runs += known.read(file, options)
+            read = [*known.read(file, options)]
+        if not read:
+            raise InputError(f"{file}: holds no results; expected {known.LOOKS_LIKE}")
+        runs += read
     for run in runs:
         check_recorded(run)
     names = _model_names([run.model for run in runs])

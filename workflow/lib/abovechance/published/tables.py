@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from abovechance.chance.agreement import AGREEMENT, PREDICTORS, decision_scores, most_prompts
-from abovechance.chance.baselines import expected_columns
+from abovechance.chance.agreement import AGREEMENT, decision_scores, most_prompts
+from abovechance.chance.baselines import PAPER, expected_columns
 from abovechance.chance.verdicts import POSITIONS
 from abovechance.core.columns import Column
 from abovechance.core.settings import SETTING, Setting
@@ -39,13 +39,13 @@ _VERDICT = {
     "examples": Column.whole("number of examples (n)"),
     "prompts": Column.whole("number of prompts (t)"),
     "best_accuracy": Column.share("best accuracy"),
-    **expected_columns(),
+    **expected_columns(PAPER),
     "position": Column.text("below, between or above the baselines"),
 }
 VERDICTS = TableSchema(
     "published_verdicts", {**setting_columns(), **_VERDICT}, "One row per setting, by the paper's n, p and t."
 )
-_CHANGED = ("position", "best_accuracy", "examples", "prompts", *expected_columns())
+_CHANGED = ("position", "best_accuracy", "examples", "prompts", *expected_columns(PAPER))
 CHANGES = TableSchema(
     "changes",
     {
@@ -67,6 +67,7 @@ CHANGES_COUNT = TableSchema(
     },
     "One row per position as published, and one for all.",
 )
+_PREDICTORS = [baseline.name for baseline in PAPER]
 _HELDOUT = {
     "outcomes": Column.whole("number of splits and settings"),
     "held_up": Column.share("share of them above chance on test"),
@@ -75,7 +76,7 @@ _HELDOUT = {
             AGREEMENT[name], meaning=f"{AGREEMENT[name].meaning}, {predictor} baseline"
         )
         for name in ("accuracy", "precision", "recall", "auroc", "aupr")
-        for predictor in PREDICTORS
+        for predictor in _PREDICTORS
     },
 }
 HELDOUT_BY_MODEL = TableSchema(
@@ -203,11 +204,11 @@ def heldout_agreement(outcomes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     groups.append((("total", *[""] * (len(by) - 1)), outcomes))
     rows = []
     for key, group in groups:
-        scores = {predictor: decision_scores(group, predictor) for predictor in PREDICTORS}
+        scores = {predictor: decision_scores(group, predictor) for predictor in _PREDICTORS}
         row = dict(zip(by, key, strict=True)) | {"outcomes": len(group)}
         row["held_up"] = group["above_on_test"].mean()
         for metric in ("accuracy", "precision", "recall", "auroc", "aupr"):
-            row |= {f"{metric}_{predictor}": scores[predictor][metric] for predictor in PREDICTORS}
+            row |= {f"{metric}_{predictor}": scores[predictor][metric] for predictor in _PREDICTORS}
         rows.append(row)
     return pd.DataFrame(rows)
 

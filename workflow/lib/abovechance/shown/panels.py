@@ -79,7 +79,10 @@ def label_first_column(panels: Sequence[Axes], label: str) -> None:
 
 
 def baseline_marks() -> list[Line2D]:
-    return [Line2D([], [], label=f"{name} baseline", **line) for name, line in style.BASELINES.items()]
+    return [
+        Line2D([], [], label=f"{style.words(name)} baseline", **line)
+        for name, line in style.BASELINES.items()
+    ]
 
 
 def legend_below(figure: Figure, marks: Sequence[Artist]) -> None:

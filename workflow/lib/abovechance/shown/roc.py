@@ -49,11 +49,22 @@ def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
     for axes in grid[:, 0]:
         axes.set_ylabel("true positive rate")
     marks = [
-        Line2D([], [], color=look.colour, marker=look.mark, linewidth=1, label=f"above the {name} baseline")
+        Line2D(
+            [],
+            [],
+            color=look.colour,
+            marker=look.mark,
+            linewidth=1,
+            label=_above(name),
+        )
         for name, look in _LOOKS.items()
     ]
     legend_below(figure, marks)
     return figure
+
+
+def _above(name: str) -> str:
+    return f"above the {style.words(name)} baseline"
 
 
 class _Look(NamedTuple):
@@ -135,7 +146,7 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
             _mark(axes, group, predictor, size=6, hollow=True)
         else:
             reached = by_predictor[area].loc[predictor]
-            label = f"above the {predictor} baseline, area {reached:.2f}"
+            label = f"{_above(predictor)}, area {reached:.2f}"
             _mark(axes, group, predictor, size=8, label=label)
     roc.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.6)
     held_up = table["held_up"].iloc[0]

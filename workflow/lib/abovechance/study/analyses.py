@@ -1,6 +1,7 @@
 """Which analyses follow in a study: what they need, against what the study has.
 
-Each file of ``rules/analyses`` says in the text that it begins with what it needs, and where it is shown:
+Each file of ``rules/analyses`` begins with a text that says what it needs and where it is shown, in lines
+that are not indented:
 
     needs: predictions, series or formulations
     after: models
@@ -17,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -60,17 +61,22 @@ class Analysis:
         Raises
         ------
         ValueError
-            If it needs a fact that is not among ``FACTS``, or has none of these lines.
+            If it declares something else, or needs a fact that is not among ``FACTS``.
         """
-        text = path.read_text(encoding="utf-8").split('"""')[1]
-        lines = dict(re.findall(r"^(needs|after|before|instead of): +(.+)$", text, re.MULTILINE))
-        analysis = cls(
-            path.stem,
-            *(_names(lines.get(key, "")) for key in ("needs", "after", "before", "instead of")),
-        )
+        text = re.match(r'"""(.*?)"""', path.read_text(encoding="utf-8"), re.DOTALL)
+        lines = re.findall(r"^([a-z ]+): +(.+)$", text[1] if text else "", re.MULTILINE)
+        declared = dict(lines)
+        keys = ("needs", "after", "before", "instead of")
+        if unknown := [key for key, _ in lines if key not in (*keys, "in", "out")]:
+            raise ValueError(f"{path}: declares '{unknown[0]}'; expected {', '.join(keys)}, in, out")
+        if len(declared) < len(lines):
+            raise ValueError(f"{path}: declares a word twice; expected one line for each")
+        analysis = cls(path.stem, *(_names(declared.get(key, "")) for key in keys))
         facts = {fact for need in analysis.needs for fact in need.split(" or ")}
         if not analysis.needs or not facts <= {*FACTS}:
             raise ValueError(f"{path}: needs {', '.join(facts) or 'nothing'}; expected some of {[*FACTS]}")
+        if path.stem in (*analysis.after, *analysis.before, *analysis.instead_of):
+            raise ValueError(f"{path}: names itself; expected other analyses")
         return analysis
 
     def follows(self, facts: Set[str]) -> bool:
@@ -121,5 +127,8 @@ def analyses_of(folder: Path, facts: Iterable[str]) -> list[str]:
             earlier[later].add(name)
     following = {name for name, analysis in declared.items() if analysis.follows({*facts})}
     replaced = {other for name in following for other in declared[name].instead_of}
-    order = TopologicalSorter(earlier).static_order()
+    try:
+        order = [*TopologicalSorter(earlier).static_order()]
+    except CycleError as error:
+        raise ValueError(f"{folder}: {' before '.join(error.args[1])}; expected no circle") from None
     return [name for name in order if name in following - replaced]

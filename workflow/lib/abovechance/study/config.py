@@ -93,13 +93,19 @@ def resolve(
     _check_start(resolved, schema, start, where)
     _check_hardest(resolved, where)
     series.check_apart(resolved.get("models", {}), where)
-    if start == MODELS:
-        formulations.check_alike(resolved["tasks"], where)
-        for name, task in resolved["tasks"].items():
-            check_task_source(task.get("formulation_of", name), task["source"], where)
-        for name, model in resolved["models"].items():
-            _check_model(name, model, downloads, where)
+    _check_sources(resolved, start, downloads, where)
     return resolved
+
+
+def _check_sources(config: Mapping[str, Any], start: str, downloads: Mapping[str, Any], where: str) -> None:
+    """Raise InputError unless tasks and models have sources that can be used."""
+    if start in (MODELS, STORED):
+        formulations.check_alike(config["tasks"], where)
+    if start == MODELS:
+        for name, task in config["tasks"].items():
+            check_task_source(task.get("formulation_of", name), task["source"], where)
+        for name, model in config["models"].items():
+            _check_model(name, model, downloads, where)
 
 
 def _written_out(config: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -187,7 +193,7 @@ def _check_keys(config: Mapping[str, Any], schema: Mapping[str, Any], start: str
                 f"{where}: key '{key}' means nothing in {_which(start)}; it belongs to {belongs}"
             )
     for key, part in schema["properties"].items():
-        if part.get("needed") and start in part["starts"] and key not in config:
+        if part.get("needed") and start in part.get("starts", [start]) and key not in config:
             raise InputError(f"{where}: the config lacks the key '{key}'; a study is one whole file")
 
 

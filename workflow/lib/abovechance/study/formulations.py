@@ -52,6 +52,11 @@ def drawn_as(task: str, tasks: Mapping[str, Mapping[str, Any]]) -> tuple[str, st
 def check_alike(tasks: Mapping[str, Mapping[str, Any]], where: str) -> None:
     """Raise InputError unless formulations of one task are of one source, shots and examples."""
     for name, members in formulations(tasks).items():
+        if len(members) < 2:
+            raise InputError(
+                f"{where}: key 'tasks.{members[0]}' is the only formulation of '{name}'; expected two or "
+                "more, as `formats` makes them"
+            )
         for key in ("source", "shots", "max_examples"):
             first, *others = (tasks[member][key] for member in members)
             if any(other != first for other in others):

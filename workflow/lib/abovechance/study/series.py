@@ -22,6 +22,7 @@ from abovechance.core.errors import InputError
 # {key of an entry: what stands for one of its values in names and paths}
 AXES = {"seeds": "seed", "steps": "step"}
 TRAINED = "trained"  # here, by seed and for so many steps
+MOST = 10**12  # of a seed or a step, which are parts of names
 NAMED = ("path", "hub", "revision", "file")  # what of an entry says where a model lies
 
 
@@ -128,6 +129,9 @@ def compared_as(
 def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[str, dict[str, Any]]]:
     values = {axis: _values(entry, axis, key) for axis in AXES if axis in entry}
     rest = {each: value for each, value in entry.items() if each not in AXES}
+    trained = rest[TRAINED] if isinstance(rest.get(TRAINED), Mapping) else {}
+    if both := [axis for axis in values if AXES[axis] in trained]:
+        raise InputError(f"{key}' has '{both[0]}' and '{AXES[both[0]]}' in 'trained'; expected one of them")
     if "series" in rest:
         raise InputError(f"{key}' has 'series' beside '{next(iter(values))}'; expected one of them")
     places = " ".join(str(rest.get(place, "")) for place in NAMED)
@@ -159,7 +163,7 @@ def _values(entry: Mapping[str, Any], axis: str, key: str) -> list[int]:
     whole = isinstance(given, list) and all(
         isinstance(one, int) and not isinstance(one, bool) for one in given
     )
-    if not (whole and given and min(given) >= 0 and len(set(given)) == len(given)):
+    if not (whole and given and 0 <= min(given) <= max(given) <= MOST and len(set(given)) == len(given)):
         raise InputError(f"{key}.{axis}' is {given!r}; expected a list of whole numbers, each once")
     return list(given)
 
