@@ -60,5 +60,6 @@ def test_commands_in_blocks_of_shell_exist():
     from abovechance.cli import app
 
     for path in PAGES:
-        for command in re.findall(r"^(?:\.venv/bin/)?abovechance (\w+)", path.read_text(), re.M):
+        blocks = "\n".join(re.findall(r"^ *```\w*\n(.*?)^ *```", path.read_text(), re.M | re.S))
+        for command in re.findall(r"^(?:\.venv/bin/)?abovechance (\w+)", blocks, re.M):
             assert CliRunner().invoke(app, [command, "--help"]).exit_code == 0, command
