@@ -9,9 +9,6 @@ ON_CLUSTER := $(filter slurm,$(PROFILE))
 export CONFIG RELEASE
 VENV := .venv
 PYTHON ?= python3
-# What the API reference is about: the library that people import.
-API := abovechance abovechance.chance abovechance.pvi abovechance.compare abovechance.variance abovechance.items abovechance.compat \
-	abovechance.results abovechance.study abovechance.importers abovechance.published abovechance.shown
 # Each runs studies of its own, on two cores.
 TEST_PROCESSES := $(shell echo $$(( $(CORES) < 4 ? $(CORES) : 4 )))
 GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
@@ -52,7 +49,7 @@ help:
 	@echo "make bench-drift       how far scores drift with threads, packs and processors: results/bench/drift.csv"
 	@echo "make mutants           small changes to the statistics, and whether tests notice: results/mutants/survivors.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
-	@echo "make docs    the API reference, from the docstrings: results/docs/index.html"
+	@echo "make docs    the documentation site: results/docs/index.html"
 	@echo "make lint    check style and types: ruff, snakefmt, mypy, snakemake --lint"
 	@echo "make unlock  let a run go on after one that was killed outright"
 	@echo "make setup   install the pinned packages into $(VENV), no more"
@@ -133,7 +130,7 @@ results/logs/%/accuracy.json: envs/requirements-logs.txt tests/logs/make.py | $(
 	@HF_HUB_OFFLINE=1 results/logs/$*/venv/bin/python tests/logs/make.py $* results/logs/$*
 
 docs: $(VENV)/.installed-dev
-	@$(VENV)/bin/pdoc --docformat numpy --output-directory results/docs $(API)
+	@$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs results/docs
 	@echo "Worth opening: results/docs/index.html"
 
 lint: $(VENV)/.installed-dev

@@ -58,7 +58,7 @@ def spread(numbers: pd.DataFrame) -> Figure:
         Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=legend_label(m))
         for m in models
     ]
-    best = _best_marks("best prompt, not better than chance (?: unclear)", "better than chance (*)")
+    best = _best_marks("best prompt: not better (?: unclear)", "better than chance (*)")
     legend_below(figure, [*marks, *baseline_marks(), *best])
     return figure
 
