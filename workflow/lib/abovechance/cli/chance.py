@@ -46,7 +46,7 @@ def baseline(
     chance: Chance = None,
     choices: Choices = None,
     task: Annotated[
-        Path | None, typer.Option("--task", help="A task file, in place of the options before.")
+        Path | None, typer.Option("--task", help="Task file with the examples and their choices.")
     ] = None,
     prompts: Prompts = 1,
     accuracy: Annotated[
@@ -56,12 +56,12 @@ def baseline(
             "-a",
             metavar="FLOAT",
             callback=share,
-            help="The best accuracy reached, as it was reported: its digits count.",
+            help="Best accuracy, with the digits that were reported.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """The standard and the maximum random baseline; with an accuracy, the verdict on it."""
+    """Compute the random baselines, and judge an accuracy."""
     if task is None:
         guesser = random_baseline(examples, chance, choices)
     else:
@@ -90,26 +90,36 @@ def plan(
     examples: Examples = None,
     prompts: Annotated[
         int | None,
-        typer.Option("--prompts", "-t", min=1, max=MOST_PROMPTS, help="How many prompts are to be tried."),
+        typer.Option(
+            "--prompts", "-t", min=1, max=MOST_PROMPTS, help="Number of prompts that you plan to try."
+        ),
     ] = None,
     margin: Annotated[
         float | None,
         typer.Option(
-            "--margin", "-m", callback=finite, help="How far the maximum baseline may be above chance."
+            "--margin", "-m", callback=finite, help="Largest distance of the maximum baseline from chance."
         ),
     ] = None,
     accuracy: Annotated[
         float | None,
         typer.Option(
-            "--accuracy", "-a", min=0, max=1, callback=finite, help="A score that chance must not reach."
+            "--accuracy",
+            "-a",
+            min=0,
+            max=1,
+            callback=finite,
+            help="Score that the maximum baseline must not reach.",
         ),
     ] = None,
     alpha: Alpha = None,
     figure: FigureFile = None,
     as_json: Json = False,
 ) -> None:
-    """How many examples or prompts: with --prompts and --margin, --examples and --accuracy, or --examples
-    and --prompts."""
+    """Plan how many examples or prompts an evaluation needs.
+
+    Give --prompts and --margin for the number of examples, --examples and --accuracy for the number of
+    prompts, or --examples and --prompts for the least accuracy that is better than chance.
+    """
     found: dict[str, Any] = {}
     has_examples = examples is not None or (choices is not None and ":" in choices)
     refuse({"--margin": margin, "--alpha": alpha} if prompts is None else {}, "without --prompts")
@@ -159,16 +169,21 @@ def power(
     choices: Choices = None,
     examples: Examples = None,
     prompts: Prompts = 1,
-    better: Annotated[int, typer.Option(min=1, help="How many of the prompts have that accuracy.")] = 1,
+    better: Annotated[int, typer.Option(min=1, help="Number of prompts with that accuracy.")] = 1,
     alpha: Alpha = None,
     wanted: Annotated[
         float | None,
-        typer.Option(min=0.001, max=0.999, callback=finite, help="The power that is wanted.  [default: 0.8]"),
+        typer.Option(
+            min=0.001, max=0.999, callback=finite, help="Power to reach, without --examples.  [default: 0.8]"
+        ),
     ] = None,
     figure: FigureFile = None,
     as_json: Json = False,
 ) -> None:
-    """How probably a prompt that is better than chance is found; without --examples, how many it takes."""
+    """Compute the power to find a prompt better than chance.
+
+    Without --examples, compute how many examples a power needs.
+    """
     alpha = ALPHA if alpha is None else alpha
     found: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "alpha": alpha}
     if figure is not None:

@@ -52,13 +52,19 @@ def compare(
     seed_deviation: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="Standard deviation of such scores over training seeds, to be held against."
+            min=0, max=1, help="Standard deviation of such a score over training seeds, to compare with."
         ),
     ] = None,
-    confidence: Annotated[float, typer.Option(min=0.5, max=0.9999, help="Of intervals.")] = CONFIDENCE,
+    confidence: Annotated[
+        float, typer.Option(min=0.5, max=0.9999, help="Confidence level of the intervals.")
+    ] = CONFIDENCE,
     power: Annotated[
         float | None,
-        typer.Option(min=0.01, max=0.9999, help=f"Of planning, for two models; {POWER} without it."),
+        typer.Option(
+            min=0.01,
+            max=0.9999,
+            help=f"Power of the detectable difference between two models.  [default: {POWER}]",
+        ),
     ] = None,
     each_file: EachFile = False,
     metric: Metric = None,
@@ -68,12 +74,13 @@ def compare(
     show_all: All = False,
     as_json: Json = False,
 ) -> None:
-    """Whether one model is better than another, or which of many are.
+    """Compare two or more models and test which differences are real.
 
-    Of logs, of a study's folder, or of a CSV with a row for each example (example, correct, model, prompt):
-    paired on the same examples, and where models have the same prompts on these. Of a leaderboard, a CSV
-    with the columns model, accuracy and n (and task): unpaired, which finds less. Of a study with series of
-    models, their last checkpoints, the seeds of each as trainings of one model.
+    RESULTS can be evaluation logs, a study's folder, or a CSV with one row per example (example, correct,
+    model, prompt). Models are compared on the same examples and prompts. For a study with seeds and
+    checkpoints, the last checkpoints are compared, with the seeds of each model as its trainings. A
+    leaderboard is a CSV with the columns model, accuracy and n (and task): its comparison is unpaired and
+    finds only larger differences.
     """
     paths = given_paths(results)
     drawn = check_writable(figure, "--figure", (".png", ".pdf")) if figure else None

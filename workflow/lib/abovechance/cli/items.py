@@ -37,19 +37,17 @@ def items(
     metric: Metric = None,
     filter_: Filter = None,
     epoch: Epoch = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Write all items to this CSV.", show_default=False)
-    ] = None,
+    output: Annotated[Path | None, typer.Option(help="CSV file for all items.", show_default=False)] = None,
     as_json: Json = False,
 ) -> None:
-    """Which examples tell models and prompts apart, and which tell nothing or the contrary.
+    """Find examples that separate strong from weak models.
 
-    Of logs, of a study's folder, or of a CSV with a row for each example (example, correct, model, prompt).
-    Each model, number of shots and prompt is a row, each example an item. Discrimination is the correlation
-    of an item with the rest of the items: near 0, it does not tell rows apart; below 0, better rows fail it
-    more often, which often is a wrong gold answer. With few rows, many are low by chance; and where rows
-    differ in which answer they like, all examples with another one are negative, though nothing is wrong with
-    them: the key `items` of a study tells the two apart.
+    RESULTS can be evaluation logs, a study's folder, or a CSV with one row per example (example, correct,
+    model, prompt). Each model with a number of shots and a prompt is a row, each example an item.
+    Discrimination is the correlation of an item with the rest of the items. Near 0, the item does not
+    separate rows. Below 0, better rows fail it more often, often because the gold label is wrong. With
+    few rows, many items are low by chance. If rows prefer different answers, all examples with another
+    answer are negative; the key `items` of a study tells this apart.
     """
     from abovechance.importers import Options
 

@@ -31,41 +31,60 @@ def share(text: str | None) -> str | None:
     return text
 
 
-All = Annotated[bool, typer.Option("--all", help="Show all rows, not only the first.")]
-Json = Annotated[bool, typer.Option("--json", help="Write JSON, with all digits, for programs.")]
+All = Annotated[bool, typer.Option("--all", help="Show everything, not only the most telling rows.")]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON with all digits.")]
 Examples = Annotated[
     int | None,
     typer.Option(
-        "--examples", "-n", min=1, max=MOST_EXAMPLES, help="How many examples prompts are evaluated on."
+        "--examples",
+        "-n",
+        min=1,
+        max=MOST_EXAMPLES,
+        help="Number of examples that each prompt is evaluated on.",
     ),
 ]
 Chance = Annotated[
     float | None,
     typer.Option(
-        "--chance", "-p", min=0, max=1, callback=finite, help="Chance of a lucky guess on an example."
+        "--chance", "-p", min=0, max=1, callback=finite, help="Probability of a lucky guess on an example."
     ),
 ]
 Choices = Annotated[
     str | None,
-    typer.Option("--choices", "-c", help="Choices of an example: 4, or for some each: 2:50,5:50."),
+    typer.Option(
+        "--choices",
+        "-c",
+        help="Number of choices of an example (4), or a number of examples for each (2:50,5:50).",
+    ),
 ]
 Results = Annotated[
-    list[str], typer.Argument(help="Files or folders; - for a CSV from a pipe.", show_default=False)
+    list[str],
+    typer.Argument(help="Files or folders, or - for a CSV from standard input.", show_default=False),
 ]
 BestOfPrompts = Annotated[
     int | None,
     typer.Option(
-        "--prompts", "-t", min=1, max=MOST_PROMPTS, help="How many prompts were tried; these are the best's."
+        "--prompts",
+        "-t",
+        min=1,
+        max=MOST_PROMPTS,
+        help="Number of prompts tried, if the results hold only the best one.",
     ),
 ]
-EachFile = Annotated[bool, typer.Option("--each-file", help="Each run is another prompt that was tried.")]
-Metric = Annotated[
-    str | None, typer.Option("--metric", help="Which metric, or scorer, says what is correct.")
+EachFile = Annotated[
+    bool, typer.Option("--each-file", help="Treat each run as another prompt of its model and task.")
 ]
-Filter = Annotated[str | None, typer.Option("--filter", help="Which of lm-evaluation-harness's filters.")]
-Epoch = Annotated[int | None, typer.Option("--epoch", min=1, help="Which of inspect's epochs.  [default: 1]")]
+Metric = Annotated[
+    str | None, typer.Option("--metric", help="Metric or scorer that decides which answers are correct.")
+]
+Filter = Annotated[
+    str | None, typer.Option("--filter", help="Filter of lm-evaluation-harness, if there are several.")
+]
+Epoch = Annotated[
+    int | None, typer.Option("--epoch", min=1, help="Epoch of inspect, if there are several.  [default: 1]")
+]
 Prompts = Annotated[
-    int, typer.Option("--prompts", "-t", min=1, max=MOST_PROMPTS, help="How many prompts were tried.")
+    int, typer.Option("--prompts", "-t", min=1, max=MOST_PROMPTS, help="Number of prompts tried.")
 ]
 Alpha = Annotated[
     float | None,
@@ -74,11 +93,14 @@ Alpha = Annotated[
         min=1e-12,
         max=0.999,
         callback=finite,
-        help="How probable guessing may be to do as well.  [default: 0.05]",
+        help="Significance level: the largest probability that guessing does as well.  [default: 0.05]",
     ),
 ]
 FigureFile = Annotated[
-    Path | None, typer.Option("--figure", help="Draw it too, to this .png or .pdf, with the numbers as .csv.")
+    Path | None,
+    typer.Option(
+        "--figure", help="Write a figure to this .png or .pdf file, and its numbers to a .csv file."
+    ),
 ]
 
 

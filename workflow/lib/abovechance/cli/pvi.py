@@ -35,32 +35,35 @@ def pvi(
     results: Annotated[
         Path,
         typer.Argument(
-            help="A CSV with a row for each run or each example, or a tool's log with log-likelihoods.",
+            help="CSV with one row per run or per example, or a tool's log with log-likelihoods.",
             show_default=False,
         ),
     ],
     null: Annotated[
         Path | None,
-        typer.Option(help="The log of the same examples without their inputs.", show_default=False),
+        typer.Option(help="Log of the same examples without their inputs.", show_default=False),
     ] = None,
     unit: Annotated[
         str | None,
         typer.Option(
-            help="Of a CSV's numbers: bits or nats.",
+            help="Unit of a CSV: bits or nats.",
             show_default="nats of runs, bits of examples",
         ),
     ] = None,
     over: Annotated[
         str | None,
-        typer.Option(help="Of a log: vocabulary or choices.", show_default="vocabulary"),
+        typer.Option(
+            help="Probabilities of a log: over the vocabulary or over the choices.", show_default="vocabulary"
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Which examples are hard for a model: pointwise V-usable information (PVI), in bits.
+    """Find the examples that are hard for a model (PVI).
 
-    Of runs, a table as the authors of in-context PVI released one: the accuracy of the examples of lowest and
-    highest PVI, means over exemplar sets, and whether these differ. Of examples: the information that inputs
-    have about answers, and the hardest ones.
+    PVI is pointwise V-usable information, in bits. A CSV with one row per run, as the authors of
+    in-context PVI released one, gives the accuracy on the examples of lowest and highest PVI, and a test
+    whether exemplar sets differ. A CSV with one row per example, or two logs, give the information that
+    inputs have about answers, and the hardest examples.
     """
     path = expanded(results, "RESULTS")
     if unit not in (None, *UNITS):

@@ -74,10 +74,10 @@ def check(
 ) -> None:
     """Judge whether best scores are better than chance.
 
-    RESULTS can be a study's folder, other tools' logs (lm-evaluation-harness, HELM, lighteval, inspect), the
-    published release, a CSV with a row per prompt and example, or a CSV with a row per best score
-    (best_accuracy, examples, choices or chance, prompts). --json has more columns, such as tails adjusted in
-    other ways.
+    RESULTS can be a study's folder, other tools' logs (lm-evaluation-harness, HELM, lighteval, inspect),
+    the published release, a CSV with a row per prompt and example, or a CSV with a row per best score
+    (best_accuracy, examples, choices or chance, prompts). --json has more columns, such as tails adjusted
+    in other ways.
     """
     paths = given_paths(results)
     options = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
@@ -151,7 +151,7 @@ def _judged(paths: list[Path], options: Options) -> Verdicts:
 )
 def import_(
     results: Results,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The .parquet file to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help=".parquet file to write.")],
     best_of: Annotated[int | None, typer.Option("--prompts", "-t", hidden=True)] = None,
     each_file: EachFile = False,
     chance: Chance = None,
@@ -160,7 +160,10 @@ def import_(
     filter_: Filter = None,
     epoch: Epoch = None,
 ) -> None:
-    """Write other tools' logs as a table that a study starts from: `predictions: FILE` in its config."""
+    """Convert other tools' logs to a file that a study starts from.
+
+    Name the file in the config of the study: `predictions: FILE`.
+    """
     if best_of is not None:
         raise InputError(
             "--prompts belongs to `abovechance check`, which judges the best of many; a study needs the "

@@ -16,14 +16,17 @@ from abovechance.cli.output import counted, expanded, show
     epilog=example_lines("abovechance scores results/default", "abovechance scores results/x --drop")
 )
 def scores(
-    study: Annotated[Path, typer.Argument(help="A study's folder, results/<study>.", show_default=False)],
+    study: Annotated[Path, typer.Argument(help="Folder of a study, results/<study>.", show_default=False)],
     drop: Annotated[
-        bool, typer.Option("--drop", help="Delete those that the study does not ask for now.")
+        bool, typer.Option("--drop", help="Delete the scores that the config does not ask for.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Which scores a study has stored: those that it asks for, and those of prompts and settings that it
-    asked for once, which come back when it does again."""
+    """List the scores that a study has stored.
+
+    The list includes scores that the config no longer asks for. Unused scores are kept, so that they need
+    not be computed again if the config asks for them later.
+    """
     from abovechance.scoring.stored import drop_unasked, stored
 
     found = stored(expanded(study, "STUDY"))

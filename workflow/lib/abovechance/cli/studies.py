@@ -19,14 +19,14 @@ from abovechance.core.untrusted import printable
     epilog=example_lines("abovechance diff results/default ../other-machine/results/default"),
 )
 def diff(
-    first: Annotated[Path, typer.Argument(help="A study's folder, results/<study>.", show_default=False)],
-    second: Annotated[Path, typer.Argument(help="Another one's.", show_default=False)],
+    first: Annotated[Path, typer.Argument(help="Folder of a study, results/<study>.", show_default=False)],
+    second: Annotated[Path, typer.Argument(help="Folder of another run of the study.", show_default=False)],
     as_json: Json = False,
 ) -> None:
-    """What differs between two runs of a study: log-likelihoods, predictions, verdicts.
+    """Compare two runs of a study.
 
-    Shown are the settings whose predictions or verdicts differ; with --json, all. Exit status 1 where a
-    verdict differs, or a setting is in one of them only.
+    The output lists the settings whose log-likelihoods, predictions or verdicts differ; --json lists all.
+    The exit status is 1 if a verdict differs, or if a setting is in one run only.
     """
     from abovechance.shown.differences import differ, differences, in_words
 
@@ -46,11 +46,14 @@ def diff(
 def cost(
     study: Annotated[
         Path,
-        typer.Argument(help="A study's folder, results/<study>, or its config.", show_default=False),
+        typer.Argument(help="Folder of a study, results/<study>, or its config.", show_default=False),
     ],
     as_json: Json = False,
 ) -> None:
-    """What a study will cost, as `make cost` counted it, and what it has cost so far."""
+    """Report the estimated and the actual cost of a study.
+
+    The estimate is that of `make cost`. The actual cost includes running jobs.
+    """
     from abovechance.core.tables import read_table
     from abovechance.scoring.ledgers import ledgers_in, spent
     from abovechance.shown.costs import changed_since, in_words, of_machines, of_models
@@ -88,9 +91,7 @@ def cost(
 
 Archived = Annotated[
     Path,
-    typer.Argument(
-        help="A zip file of `make archive`, or the folder it was unpacked to.", show_default=False
-    ),
+    typer.Argument(help="Zip file of `make archive`, or its unpacked folder.", show_default=False),
 ]
 
 
@@ -98,9 +99,9 @@ Archived = Annotated[
 def verify(archive: Archived, as_json: Json = False) -> None:
     """Check every file of an archive against its list of hashes.
 
-    Exit status 1 if a file is changed, missing, or not listed. This proves integrity only against a hash that
-    you have from elsewhere: whoever changes an archive can change its list as well. So compare the SHA-256 of
-    the zip file, which is printed, with one that the authors published, such as in the paper.
+    Exit status 1 if a file is changed, missing, or not listed. This proves integrity only against a hash
+    that you have from elsewhere: whoever changes an archive can change its list as well. So compare the
+    SHA-256 of the zip file, which is printed, with one that the authors published, such as in the paper.
     """
     from abovechance.archive import bundle
 
@@ -129,29 +130,33 @@ def verify(archive: Archived, as_json: Json = False) -> None:
     epilog=example_lines("abovechance rerun default.zip", "abovechance rerun default.zip --into again")
 )
 def rerun(
-    archive: Annotated[Path, typer.Argument(help="A zip file of `make archive`.", show_default=False)],
+    archive: Annotated[Path, typer.Argument(help="Zip file of `make archive`.", show_default=False)],
     into: Annotated[
         Path | None,
-        typer.Option(help="A new folder to do it in.", show_default="the archive's name and -rerun"),
+        typer.Option(help="New folder for the rerun.", show_default="the archive's name and -rerun"),
     ] = None,
     release: Annotated[
-        Path | None, typer.Option(help="The release, where the study is about one.", show_default=False)
+        Path | None, typer.Option(help="Release that the study starts from, if any.", show_default=False)
     ] = None,
     bigbench: Annotated[
         Path | None,
-        typer.Option(help="The BIG-bench checkout of the study's tasks, if any.", show_default=False),
+        typer.Option(help="BIG-bench checkout that the study reads tasks from, if any.", show_default=False),
     ] = None,
-    cores: Annotated[int, typer.Option(min=1, help="Processors to use.")] = 2,
+    cores: Annotated[int, typer.Option(min=1, help="Number of processor cores.")] = 2,
     run_archived_code: Annotated[
-        bool, typer.Option("--run-archived-code", help="Run the archive's own workflow, which you trust.")
+        bool,
+        typer.Option(
+            "--run-archived-code",
+            help="Run the archive's own workflow. Only do this if you trust its authors.",
+        ),
     ] = False,
 ) -> None:
-    """Repeat the analysis of an archived study from its stored scores, without a model, and compare.
+    """Repeat the analysis of an archived study, and compare.
 
-    The installed workflow runs: the archive's scores and config are data. Equal files prove that the tables
-    and figures follow from the stored scores by this version's code. They do not prove that the scores are
-    those of the model. With --run-archived-code, the workflow in the archive runs instead: only do that if
-    you trust whoever made the archive.
+    The installed workflow runs on the stored scores, without a model: the archive's scores and config are
+    data. Equal files prove that the tables and figures follow from the stored scores by this version's
+    code. They do not prove that the scores are those of the model. With --run-archived-code, the workflow
+    in the archive runs instead: only do that if you trust whoever made the archive.
 
     Exit status 1 if a table, a figure or the report has other bytes.
     """

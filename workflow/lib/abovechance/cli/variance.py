@@ -33,25 +33,29 @@ ORDER = ("task", "metric", "model", "shots", "mean", "deviation", "interval", "m
 def variance(
     results: Results,
     task: Annotated[
-        list[str] | None, typer.Option(help="A task to show; all without it.", show_default=False)
+        list[str] | None, typer.Option(help="Task to show. Repeat for several.", show_default=False)
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(help="A metric to show; all without it.", show_default=False)
+        list[str] | None, typer.Option(help="Metric to show. Repeat for several.", show_default=False)
     ] = None,
     ddof: Annotated[
-        int, typer.Option(min=0, max=1, help="Taken from the number of seeds in standard deviations.")
+        int,
+        typer.Option(
+            min=0, max=1, help="Degrees of freedom subtracted when computing standard deviations over seeds."
+        ),
     ] = 1,
     chance: Chance = None,
     figure: FigureFile = None,
     show_all: All = False,
     as_json: Json = False,
 ) -> None:
-    """How much scores vary over seeds, and whether they grow during training.
+    """Measure how scores vary over seeds and checkpoints.
 
-    Of what lm-evaluation-harness writes of all examples (results_....json), for each seed and checkpoint of a
-    model: the mean over seeds, their standard deviation, signal-to-noise ratio, interval over examples, and
-    monotonicity. With --chance, also from which step on accuracies are told from those of the best of as many
-    guessers. Which checkpoint a file is of says its model's revision (step1000), or its name.
+    RESULTS are files that lm-evaluation-harness writes for all examples (results_....json), for each seed
+    and checkpoint of a model. The model's revision (step1000) or the file's name states the checkpoint.
+    The output has the mean over seeds, the standard deviation, the signal-to-noise ratio, the interval
+    over examples, and whether scores grow steadily (monotonicity). With --chance, it also has the step
+    from which accuracies are better than chance.
     """
     path = check_writable(figure, "--figure", FIGURES) if figure else None
     table = read_evaluations([expanded(Path(name), "RESULTS") for name in results])
