@@ -135,9 +135,9 @@ def test_the_report_says_which_examples_are_hard(place):
     results = place / "results/hard"
     text = (results / "report.html").read_text()
     for title in (
-        "How much inputs tell about answers",
+        "How much do inputs tell about answers?",
         "Examples whose labels may be wrong",
-        "PVI of right and",
+        "PVI of correct and",
     ):
         assert title in text
     settings = pd.read_csv(results / "tables/pvi.csv")
@@ -151,7 +151,7 @@ def test_the_report_says_which_examples_are_hard(place):
     assert not (results / "figures/pvi_models.png").exists()  # of one model
     agreed = pd.read_csv(results / "tables/pvi_annotations.csv")
     assert agreed["task"].tolist() == ["sizes"] * 2
-    assert "PVI and how far annotators agree" in text
+    assert "PVI and agreement of annotators" in text
     shown = pd.read_csv(results / "figures/pvi_annotations.csv")
     assert set(shown["shots"]) == {6}
     assert set(shown["variation"].round(3)) <= {0, 0.333}

@@ -89,7 +89,7 @@ def test_a_study_trains_scores_and_compares_formulations(learned):
         series["deviation"].drop("best_accuracy", level="metric").to_dict()
     )
     page = (learned / "report.html").read_text()
-    for heading in ("How much do scores vary?", "Do formulations of a task agree?", "How scores develop"):
+    for heading in ("How much do scores vary?", "Do formulations of a task agree?", "How do scores develop?"):
         assert heading in page
     assert "small-seed2-step3" in page
 

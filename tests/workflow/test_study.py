@@ -226,7 +226,7 @@ def test_snakemakes_own_report_shows_every_table_and_figure(finished, run, place
     assert shown == {path.name for path in [*tables, *figures]} | {"verdicts.csv", "report.html"}
     assert page.count('"labels": {') == len(shown) + 1  # of verdicts.csv there are two
     assert '"caption": null' not in page
-    for title in ("The spread of prompts", "Which baseline foresees held-out results better"):
+    for title in ("The spread of prompts", "Which baseline predicts held-out results better"):
         assert title in page
 
 

@@ -8,12 +8,12 @@ out: figures/agreement
 
 AGREEMENT = ShownFigure(
     "agreement",
-    "Which baseline foresees held-out results",
-    "Does being above a baseline on the validation split foresee that the chosen prompt is above the "
-    "standard baseline on the held-out test split? Marks: the decision to be above. Coloured lines: "
-    "its tail probability as a score. Dotted lines and hollow marks: the same of random guessers in place of "
-    "prompts. What a validation part has, the test part lacks, so guessers who do well on one do badly on "
-    "the other: they, and not the thin diagonal, are the reference.",
+    "Which baseline predicts held-out results?",
+    'Does "above a baseline on the validation split" predict "above the standard '
+    'baseline on the test split"? Marks: the decision. Coloured lines: the tail '
+    "probability as a score. Dotted lines and hollow marks: random guessers in place "
+    "of prompts. They are the reference, and not the thin diagonal, because guessers "
+    "who do well on one part do badly on the other.",
 )
 FIGURES += [AGREEMENT]
 

@@ -10,24 +10,25 @@ FORMULATIONS = [
     ShownTable(
         "formulations",
         "Do formulations of a task agree?",
-        "Pearson's r, over all models and checkpoints, of scores on the same examples behind the same "
-        "demonstrations in two formulations; the mean of each; and how many models score higher in each. "
-        "Models of one training are no independent ones, so r says how the two develop together.",
+        "Pearson's r between scores in two formulations, over all models and "
+        "checkpoints, on the same examples and demonstrations; the mean of each; and "
+        "the number of models that score higher in each. Checkpoints of one training "
+        "are not independent, so r shows how the two develop together.",
     ),
     ShownTable(
         "formulation_series",
         "What does a formulation change?",
-        "The mean over seeds at the first and at the last checkpoint, the standard deviation over seeds "
-        "(averaged over checkpoints, and at the last one), the signal-to-noise ratio and monotonicity of "
-        "each formulation.",
+        "For each formulation: the mean over seeds at the first and the last "
+        "checkpoint, the standard deviation over seeds (averaged, and at the last "
+        "checkpoint), the signal-to-noise ratio, and monotonicity.",
     ),
 ]
 FORMULATIONS_FIGURE = ShownFigure(
     "formulations",
     "Formulations of a task",
-    "Each dot is a model, with its score in the one formulation and in the other; darker blue are later "
-    "checkpoints, orange models of no series. The line: where both are the same. r is Pearson's, of so many "
-    "models.",
+    "Each dot is a model: its score in one formulation and in the other. Darker blue: "
+    "later checkpoints. Orange: models of no series. On the line, both are equal. r is "
+    "Pearson's, over the stated number of models.",
 )
 TABLES += FORMULATIONS
 FIGURES += [FORMULATIONS_FIGURE]

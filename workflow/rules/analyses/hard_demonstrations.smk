@@ -11,9 +11,10 @@ HARD_DEMONSTRATIONS = [
     ShownTable(
         "pvi_demonstrations",
         "Are hard examples better demonstrations?",
-        "Accuracy behind demonstrations of each label drawn from all examples, and from the fifth that is "
-        "hardest for the model; the spread is the standard deviation over prompts. The difference has its 95 "
-        "% interval by examples, for these prompts: other prompts of either kind differ by their spread.",
+        "Accuracy after demonstrations that are drawn from all examples of each label, "
+        "and from the fifth that is hardest for the model. The spread is the standard "
+        "deviation over prompts. The 95 % interval of the difference is over examples, "
+        "for these prompts.",
     ),
 ]
 TABLES += HARD_DEMONSTRATIONS

@@ -12,11 +12,12 @@ HELDOUT = [
     *(ShownTable(f"heldout_by_{by}") for by in ("prompts", "model", "task")),
     ShownTable(
         "heldout_difference",
-        "Which baseline foresees held-out results better",
-        "Of choices from the most prompts: the share of decisions that were right (accuracy), and the areas "
-        "under the ROC curve of the decision and of the tail probability as a score. Splits of one setting, "
-        "and settings of one task, are not independent, so the 95 % interval of the difference is from "
-        "resampling tasks; with fewer than five tasks there is none.",
+        "Which baseline predicts held-out results better?",
+        "For choices from the most prompts: the accuracy of the decision, and the "
+        "areas under the ROC curve of the decision and of the tail probability as a "
+        "score. Splits of one setting, and settings of one task, are not independent, "
+        "so the 95 % interval resamples tasks. With fewer than five tasks there is "
+        "none.",
     ),
 ]
 TABLES += HELDOUT

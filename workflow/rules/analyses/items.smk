@@ -14,74 +14,79 @@ ITEM_FILES = (
 ITEM_TABLES = [
     ShownTable(
         "items",
-        "Which examples tell models and prompts apart?",
-        "Each model, number of shots and prompt is a row of responses, each example an item. Difficulty is "
-        "the mean score, alpha Cronbach's; constant items tell nothing, and negative ones are failed more "
-        "often by better rows (half of the items are, if none has to do with the others). Discrimination is"
-        " Pearson's r of an item with the rest of the items; halves, how much it is the same in two random "
-        "halves of the rows, and best and rest, in the best fifth and the others. By answer: the share of "
-        "the variance of discrimination that goes with which answer is right. Where it is large, rows "
-        "differ in the answer that they like, and not in what they know; in the balanced discrimination "
-        "each answer counts alike. Prompts of one model are no independent rows. Item by item: "
-        "tables/item_list.csv.",
+        "Which examples separate models and prompts?",
+        "Each model with a number of shots and a prompt is a row of responses, each "
+        "example an item. Difficulty is the mean score, alpha Cronbach's. Constant "
+        "items tell nothing. Better rows fail negative items more often (half of all "
+        "items are negative if none is related to the others). Discrimination is "
+        "Pearson's r between an item and the rest of the items. Halves: its agreement "
+        "between two random halves of the rows. Best and rest: the same for the best "
+        "fifth and the others. By answer: the share of its variance that is between "
+        "correct answers. If it is large, rows differ in the answer that they prefer, "
+        "and not in skill; balanced discrimination counts each answer alike. Prompts "
+        "of one model are not independent rows. Item by item: tables/item_list.csv.",
     ),
     ShownTable("item_list"),
     ShownTable(
         "item_negative",
         "Examples that better prompts fail more often",
-        "The lowest of each task, then the next, as far as both random halves of the rows say so. Often the"
-        " gold answer is wrong, but all examples of an answer that better rows like less are negative, too:"
-        " look at balanced. Suggested, where PVI was measured: the answer that the input speaks for.",
+        "The lowest items of each task, then the next, if both random halves of the "
+        "rows confirm them. The gold label is often wrong. But all examples of an "
+        "answer that better rows prefer less are negative, too: see balanced. "
+        "Suggested, if PVI was measured: the answer that the input supports.",
         most_rows=40,
     ),
     ShownTable(
         "item_associations",
         "What goes with discrimination?",
-        "Of answers and subtasks the share of its variance between them (epsilon squared, 0 on average where "
-        "they have nothing to do with it), of numbers Spearman's r; p by permutation.",
+        "For answers and subtasks: the share of the variance of discrimination between "
+        "them (epsilon squared, 0 on average if unrelated). For numbers: Spearman's r. "
+        "p is by permutation.",
         most_rows=60,
     ),
     ShownTable(
         "item_fit",
-        "Do item response models foresee responses?",
-        "A tenth of the responses is held out. Log loss in nats, less is better, and how often the likelier "
-        "response is the right one: of the mean, of a row's and an item's mean, of both together, and of the "
-        "two-parameter model with one and two abilities.",
+        "Do item response models predict responses?",
+        "A tenth of the responses is held out. Log loss in nats (lower is better), and "
+        "how often the more likely response is correct: for the mean, the mean of a "
+        "row or an item, both, and the two-parameter model with one and two abilities.",
         most_rows=40,
     ),
     ShownTable(
         "item_pruning",
-        "Does it help to take the worst items away?",
-        "A fifth of the items, those that discriminate least in other rows, is taken away: the change of the "
-        "held-out rows' mean score, and whether it is outside of what 95 % of as many random items change; "
-        "their mean standard error before and after, and after random removal; and the deviation between "
-        "rows. A smaller error than after random removal, but not than before, is no gain; a mean that "
-        "changes makes scores another benchmark's. All steps: tables/item_pruning_steps.csv.",
+        "Does it help to remove the worst items?",
+        "The fifth of the items that discriminate least in other rows is removed. "
+        "Columns: the change of the held-out rows' mean score, and whether it exceeds "
+        "that of 95 % of random removals; their mean standard error before, after, and "
+        "after random removal; and the deviation between rows. An error that is "
+        "smaller than after random removal, but not smaller than before, is no gain. "
+        "If the mean changes, it is another benchmark. All steps: "
+        "tables/item_pruning_steps.csv.",
         most_rows=60,
     ),
     ShownTable("item_pruning_steps"),
     ShownTable(
         "smaller_benchmarks",
         "What do smaller benchmarks cost?",
-        "Held-out rows evaluated on a few examples, that were chosen by other rows: the mean error of their"
-        " scores; its bias; the standard error, how far estimates spread over choices of examples, which "
-        "says nothing of bias: a model that is fitted to other models is sure of what it gets wrong; "
-        "Kendall's tau-b with the order by all examples; how many pairs are turned round (those that are "
-        "found equal count half), of all, of prompts of one model (within), and of the best fifth. Held out "
-        "are random rows, whose models are also among the others; the best rows; and new models, which is "
-        "what such a benchmark is for (of two or three, one at a time, so that all pairs are within). Mean "
-        "over the tasks that have all sizes; task by task: tables/smaller_benchmarks_by_task.csv.",
+        "Held-out rows are evaluated on a few examples, which were chosen by other "
+        "rows. Columns: the mean error of their scores; its bias; the standard error "
+        "(the spread over choices of examples, without bias); Kendall's tau-b with the "
+        "order by all examples; and the share of reversed pairs (equal ones count "
+        "half): of all, of prompts of one model (within), and of the best fifth. Rows "
+        "are held out at random, as the best rows, and as new models. For future "
+        "models, the last split counts. Means over the tasks that have all sizes; task "
+        "by task: tables/smaller_benchmarks_by_task.csv.",
         most_rows=100,
     ),
     ShownTable("smaller_benchmarks_by_task"),
     ShownTable(
         "adaptive",
         "How many examples does a decision take?",
-        "Stored responses of models that the fitted model does not know (of one model: of prompts) are "
-        "replayed one by one until the decision is sure, with an error of at most 0.05: at random; at "
-        "random, assisted by the fitted model, which is right whatever that is worth; and by information, "
-        "which is right where the fitted model is. Share: of the examples; wrong: how often the decision is "
-        "another one than that of all examples, and below which share that is with 95 %.",
+        "Stored responses are replayed one by one until a decision is certain, with an "
+        "error of at most 0.05: at random; at random, assisted by a model fitted to "
+        "other models; and by information, which is valid only if the fitted model is. "
+        "Share: of the examples that are needed. Wrong: how often the decision differs "
+        "from that of all examples, and its upper 95 % limit.",
     ),
     ShownTable("adaptive_by_task"),
 ]
@@ -101,29 +106,32 @@ ITEM_FIGURES = [
     ShownFigure(
         "items",
         "Difficulty and discrimination",
-        "Each dot is an example: its mean score, and Pearson's r with the rest of the examples. Below the "
-        "line, better rows fail it more often. Colours are right answers, where few have most examples. At "
-        "most 24 tasks.",
+        "Each dot is an example: its mean score, and Pearson's r with the rest of the "
+        "examples. Better rows fail examples below the line more often. Colours are "
+        "correct answers, if a few of them have most examples. At most 24 tasks.",
     ),
     ShownFigure(
         "item_halves",
-        "Is discrimination the same again?",
-        "Blue: an example's discrimination in one random half of the rows, and in the other. Orange: in the "
-        "best fifth of the rows, by that in the rest. On the line it is the same.",
+        "Is discrimination stable?",
+        "Blue: an example's discrimination in one random half of the rows and in the "
+        "other. Orange: in the best fifth of the rows and in the rest. On the line, "
+        "both are equal.",
     ),
     ShownFigure(
         "smaller_benchmarks",
         "What fewer examples cost",
-        "Of held-out rows evaluated on so many examples: the mean error of a score; the standard error, how"
-        " far estimates spread with the choice of examples; how many pairs of rows are turned round, of all"
-        " and of the best fifth (one that is found equal counts half). Dashed: random subsets, all over and "
-        "by layers of difficulty. Columns: which rows are held out; for a new model, the last one counts.",
+        "Held-out rows evaluated on a few examples: the mean error of a score; the "
+        "standard error; and the share of reversed pairs, of all rows and of the best "
+        "fifth (equal ones count half). Dashed: random subsets, overall and within "
+        "layers of difficulty. Columns: which rows are held out. For a new model, the "
+        "last one counts.",
     ),
     ShownFigure(
         "adaptive",
         "How many examples a decision takes",
-        "The share of examples that are evaluated until the decision is sure with an error of at most 5 %, "
-        "on stored responses; beside it how often it is another one than that of all examples.",
+        "The share of examples that are evaluated until the decision is certain, with "
+        "an error of at most 5 %, on stored responses; next to it, how often the "
+        "decision differs from that of all examples.",
     ),
 ]
 ITEM_FIGURES += [

@@ -10,9 +10,9 @@ LEFT_OUT = [
     ShownTable(
         "left_out",
         "Prompts that were left out",
-        "Prompts longer than the model's context: how many of the prompts that were drawn, and the tokens of "
-        "the longest. They are not among the prompts tried; a setting of which all were left out has no "
-        "verdict.",
+        "Prompts longer than the model's context: the number that was drawn and left "
+        "out, and the tokens of the longest. They do not count as tried. A setting "
+        "without any remaining prompt has no verdict.",
     )
 ]
 TABLES += LEFT_OUT

@@ -10,9 +10,10 @@ PRECISION = [
     ShownTable(
         "precision_summary",
         "The same model in two precisions",
-        "How many settings are above the standard baseline, and how many of these between the two "
-        "baselines, in the first and in the second precision, and how many verdicts are the same. Task by "
-        "task: tables/precision_settings.csv.",
+        "The number of settings above the standard baseline, and the number of these "
+        "that are between the two baselines, in the first and the second precision, "
+        "and the number of equal verdicts. Task by task: "
+        "tables/precision_settings.csv.",
     ),
     ShownTable("precision_settings"),
 ]

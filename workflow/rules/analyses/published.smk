@@ -29,7 +29,7 @@ PUBLISHED_TABLES = [
     ShownTable(
         "published_heldout_by_model",
         "Held-out results, as published",
-        "How well being above each baseline on validation foresees being above chance on "
+        "How well being above each baseline on validation predicts being above chance on "
         "the held-out part, from the outcomes of the released splits where they are "
         "there.",
     ),
@@ -70,7 +70,7 @@ PUBLISHED_FIGURES = [
     ),
     ShownFigure(
         "published_agreement",
-        "Which baseline foresees held-out results, as published",
+        "Which baseline predicts held-out results, as published",
         "From the outcomes of the released splits. Marks: the decision to be above. Lines: its probability.",
     ),
     ShownFigure(

@@ -14,95 +14,106 @@ PVI_OF = {
 PVI_TABLES = [
     ShownTable(
         "pvi",
-        "How much inputs tell about answers",
-        "Pointwise V-usable information (PVI) is by how many bits an example's input makes its answer "
-        "likelier; its mean over examples is the information that inputs have for this model, with its 95 % "
-        "interval from low to high. Below 0, the input misleads. Ties of a right and a wrong choice are "
-        "wrong predictions. Then the mean PVI of right and of wrong "
-        "predictions; the share of negative ones; the threshold that divides right from wrong best, and how "
-        "much it tells apart (0.5 is nothing). Probabilities of answers are over the vocabulary, or over the "
-        "choices.",
+        "How much do inputs tell about answers?",
+        "Pointwise V-usable information (PVI) is the number of bits by which an "
+        "example's input makes its answer more likely. The mean over examples is the "
+        "information that inputs have for this model, with its 95 % interval (low, "
+        "high). Below 0, the input misleads. The next columns are the mean PVI of "
+        "correct and of wrong predictions, the share of negative values, and the "
+        "threshold that best separates correct from wrong predictions, with its "
+        "balanced accuracy (0.5 is chance).",
     ),
     ShownTable(
         "pvi_tails",
         "Accuracy on the hardest and easiest examples",
-        "Of the examples with the lowest and highest PVI, fifths and halves, mean over exemplar sets. PVI"
-        " contains the answer's probability, so that low PVI is low accuracy partly by definition, and a "
-        "model that likes one answer is right on its examples: the columns that begin with other order the "
-        "examples of each label by their PVI under the other exemplar sets, which has neither in it.",
+        "Accuracy on the fifths and halves of examples with the lowest and highest "
+        "PVI, mean over exemplar sets. PVI contains the answer's probability, so low "
+        "PVI is low accuracy partly by definition. A model that prefers one answer is "
+        "also correct on all of its examples. The columns that begin with other avoid "
+        "both: they order the examples of each label by their PVI under the other "
+        "exemplar sets.",
     ),
     ShownTable(
         "pvi_consistency",
         "Are the same examples hard again?",
-        "Pearson's r of the PVI of the same examples under two exemplar sets, two numbers of shots, and "
-        "for two models: mean, median, and how many are above 0.6 and below 0.3. Within: the mean r when "
-        "each label's mean is taken away; a model that likes one answer finds all examples of the others "
-        "hard, which makes r large, and negative between prompts behind which it likes another one. Each r "
-        "with its interval: tables/pvi_pairs.csv.",
+        "Pearson's r between the PVI of the same examples under two exemplar sets, for "
+        "two numbers of shots, and for two models: mean, median, and the numbers above "
+        "0.6 and below 0.3. Within: the mean r after removing each label's mean. A "
+        "preference for one answer alone makes r large, or negative between prompts "
+        "that prefer different answers. Each r with its interval: "
+        "tables/pvi_pairs.csv.",
     ),
     ShownTable("pvi_pairs"),
     ShownTable(
         "pvi_exemplar_sets",
         "Do exemplar sets differ?",
-        "Whether the mean PVI of the same examples differs between prompts, by an analysis of variance of "
-        "repeated measures: the share of the variation within examples that is between prompts, F with its "
-        "degrees of freedom between and within (Greenhouse and Geisser's), and p.",
+        "Does the mean PVI of the same examples differ between prompts? A "
+        "repeated-measures analysis of variance: the share of the variation within "
+        "examples that is between prompts, F with its degrees of freedom (Greenhouse "
+        "and Geisser), and p.",
     ),
     ShownTable(
         "pvi_anova",
-        "Do exemplar sets differ? As the paper asks",
-        "An analysis of variance of the mean PVI of right predictions, one number for each exemplar set and "
-        "number of shots. With so few numbers a difference is seldom found, and that none is found says "
-        "little; the table above asks all examples.",
+        "Do exemplar sets differ? The paper's test",
+        "The paper's analysis of variance of the mean PVI of correct predictions, with "
+        "one number per exemplar set and number of shots. With so few numbers it "
+        "seldom finds a difference, and a null result says little. The table above "
+        "uses all examples.",
     ),
     ShownTable(
         "pvi_hardest",
         "The hardest examples of each label",
-        "Those whose inputs tell the models least, or mislead them most: mean PVI over models, exemplar sets "
-        "and numbers of shots.",
+        "The examples whose inputs tell the models least, or mislead them most: mean "
+        "PVI over models, exemplar sets and numbers of shots.",
         most_rows=60,
     ),
     ShownTable(
         "pvi_mislabelled",
         "Examples whose labels may be wrong",
-        "The input speaks for another answer than the label, by so many bits more (margin, mean over "
-        "settings); first those of which it does so most beyond the median of their label. Weak models are "
-        "wrong more often than labels: where most examples of a label are listed (of label), models like "
-        "another answer, and nothing is said of the labels.",
+        "The input supports another answer than the label, by the given margin in bits "
+        "(mean over settings). The list is ordered by the margin beyond the median of "
+        "the label. Weak models are wrong more often than labels: if most examples of "
+        "a label are listed (of label), models prefer another answer, and the list "
+        "says nothing about the labels.",
         most_rows=20,
     ),
     ShownTable(
         "pvi_annotations",
         "Do annotators find the same examples hard?",
-        "Pearson's r of PVI and the variation ratio, the share of annotators who did not answer as most did; "
-        "below 0 where models find hard what people do.",
+        "Pearson's r between PVI and the variation ratio: the share of annotators who "
+        "disagree with the majority. It is below 0 if models and people find the same "
+        "examples hard.",
     ),
 ]
 TABLES += PVI_TABLES
 PVI_MODELS = ShownFigure(
     "pvi_models",
     "Do models find the same examples hard?",
-    "Pearson's r of the mean PVI of the same examples for two models, with the most shots.",
+    "Pearson's r between two models' mean PVI of the same examples, with the most "
+    "shots.",
 )
 PVI_FIGURES = [
     ShownFigure(
         "pvi_densities",
-        "PVI of right and wrong predictions",
-        "Densities of the PVI of all prompts and examples with the most shots: filled where the "
-        "prediction is right, a line where it is wrong. Dashed: the PVI that divides them best.",
+        "PVI of correct and wrong predictions",
+        "The distribution of PVI over all prompts and examples with the most shots. "
+        "Filled: correct predictions. Line: wrong predictions. Dashed: the PVI that "
+        "separates them best.",
     ),
     ShownFigure(
         "pvi_tails",
         "Accuracy on hard and easy examples",
-        "Examples by their PVI, from the lowest fifth to the highest: accuracy, mean over exemplar sets. "
-        "Dotted and hollow: each label's examples by the PVI of the other exemplar sets, which contains "
-        "neither the answer's probability nor that a model likes one answer.",
+        "Accuracy by fifths of examples, from the lowest to the highest PVI, mean over "
+        "exemplar sets. Dotted and hollow: each label's examples ordered by the PVI of "
+        "the other exemplar sets, which contains neither the answer's probability nor "
+        "a preference for one answer.",
     ),
     ShownFigure(
         "pvi_annotations",
-        "PVI and how far annotators agree",
-        "Each small dot is an example: the share of annotators who did not answer as most did, and its mean "
-        "PVI with the most shots. Large: the means of examples with the same share, with 95 % intervals.",
+        "PVI and agreement of annotators",
+        "Each small dot is an example: the share of annotators who disagree with the "
+        "majority, and its mean PVI with the most shots. Large dots: the means of "
+        "examples with the same share, with 95 % intervals.",
     ),
 ]
 PVI_FIGURES += [PVI_MODELS] * (len(MODELS) > 1)

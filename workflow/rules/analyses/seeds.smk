@@ -11,11 +11,12 @@ TRAININGS = last_checkpoints(STUDY["models"])
 SEEDS = [
     ShownTable(
         "seeds",
-        "Where do answers vary?",
-        "Whether a single answer is right, at the last checkpoint: the share of its variance that is between "
-        "seeds, between prompts, between examples, and what these do together (the last row has the noise in "
-        "it). Deviation: what each adds to the mean of all answers, were its seeds, prompts or examples "
-        "drawn anew.",
+        "Where do single answers vary?",
+        "The variance of single answers (correct or wrong) at the last checkpoint: the "
+        "share between seeds, between prompts, between examples, and of their "
+        "interactions (the last row includes the noise). Deviation: the contribution "
+        "of each to the mean of all answers, if its seeds, prompts or examples were "
+        "drawn again.",
     ),
 ]
 TABLES += SEEDS

@@ -10,33 +10,35 @@ SERIES = [
     ShownTable(
         "series",
         "How much do scores vary?",
-        "Of the seeds and checkpoints of one training: the mean over seeds at the first and last checkpoint; "
-        "half the width of a 95 % interval over examples, averaged over models; the standard deviation over "
-        "seeds, averaged over checkpoints, and at the last one; the signal-to-noise ratio of the mean and "
-        "that; Kendall's tau with the order of training, and monotonicity, its sign turned for losses; the "
-        "step from which on the best accuracy is told from that of as many random guessers as prompts, seeds "
-        "and checkpoints were looked at.",
+        "For the seeds and checkpoints of one training: the mean over seeds at the "
+        "first and the last checkpoint; half the width of a 95 % interval over "
+        "examples; the standard deviation over seeds, averaged over checkpoints and at "
+        "the last one; the signal-to-noise ratio; Kendall's tau with the order of "
+        "training, and monotonicity (tau with the opposite sign for losses); and the "
+        "step from which the best accuracy is above that of as many random guessers as "
+        "there are prompts, seeds and checkpoints.",
         most_rows=100,
     ),
 ]
 SERIES_FIGURES = [
     ShownFigure(
         "series_curves",
-        "How scores develop",
-        "A panel for each task and score, accuracy above, and below it a score that says more than right "
-        "or wrong, such as the probability of the correct answer among the choices: the mean over seeds with "
-        "its 95 % interval over examples (band), and where there are several seeds, boxes from one quartile "
-        "of these to the other with whiskers to all, or bars. Checkpoints stand side by side, whatever the "
-        "steps between them. At most 24 panels, of the first tasks.",
+        "How do scores develop?",
+        "One panel per task and score: accuracy above, and a continuous score below, "
+        "such as the probability of the correct answer. The line is the mean over "
+        "seeds, the band its 95 % interval over examples. With several seeds, boxes "
+        "show the quartiles and whiskers the range. Checkpoints are evenly spaced, "
+        "whatever the steps between them. At most 24 panels.",
     ),
     ShownFigure(
         "series_noise",
-        "How sure scores are, and how much of them is noise",
-        "Of the last checkpoint and the tasks of the figure above: accuracy with its 95 % interval over "
-        "examples, and the chance of one guess where it is known. Beside it, where there are several seeds: "
-        "the mean over seeds by their standard deviation, of accuracy and of a score that says more; the "
-        "further right, the less of a difference between models is the seed's. With few seeds a standard "
-        "deviation is rough: that of five has a 95 % interval from 0.6 to 2.9 times it.",
+        "How certain are scores?",
+        "The last checkpoint, for the tasks of the figure above. Left: accuracy with "
+        "its 95 % interval over examples, and chance if it is known. Right, with "
+        "several seeds: the mean over seeds against the standard deviation over seeds, "
+        "for accuracy and for a continuous score. Further right, more of a difference "
+        "between models is noise. With few seeds the standard deviation is rough: with "
+        "five, its 95 % interval is from 0.6 to 2.9 times the value.",
     ),
 ]
 TABLES += SERIES

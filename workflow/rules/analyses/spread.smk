@@ -9,11 +9,11 @@ out: figures/spread
 SPREAD = ShownFigure(
     "spread",
     "The spread of prompts",
-    "Each small dot is a prompt; the large one is the best. Dashed: the standard random baseline. Solid: the "
-    "maximum random baseline, the mean of what the best of as many guessers reaches. A best prompt under it "
-    "is what luck alone gives; one above it may be, too. Stars say that as many guessers seldom do as well: "
-    "* with a probability of at most 0.05, ** of at most 0.01; a ring, that they do more often. Where a "
-    "panel has more than 60 settings, only best prompts are shown, in their order.",
+    "Each small dot is a prompt; the large one is the best. Dashed: the standard "
+    "random baseline. Solid: the maximum random baseline, the expected accuracy of the "
+    "best of as many guessers as prompts. A filled dot with a star is better than "
+    "chance; a ring is not, or unclear (?). Above the line alone is not a test. With "
+    "more than 60 settings in a panel, only best prompts are shown.",
 )
 FIGURES += [SPREAD]
 
