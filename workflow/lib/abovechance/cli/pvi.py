@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import pandas as pd
 import typer
 
@@ -14,10 +13,8 @@ from abovechance.cli.options import Json
 from abovechance.cli.output import counted, expanded, show, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING
-from abovechance.pvi import files, runs
-from abovechance.pvi.pointwise import v_information
+from abovechance.pvi import files, overview, runs
 from abovechance.pvi.table import VOCABULARY
-from abovechance.pvi.tails import SHARES, accuracy_of_tails, threshold
 
 FEW = 10  # examples to show
 LOGS = (".json", ".jsonl", ".eval", ".parquet")
@@ -106,24 +103,7 @@ def _runs(table: pd.DataFrame, as_json: bool) -> None:
 
 def _examples(table: pd.DataFrame, as_json: bool) -> None:
     """What PVI of examples says of all of them, and which are the hardest."""
-    finite = table[np.isfinite(table["pvi"])]
-    found = v_information(finite["pvi"])
-    row: dict[str, Any] = {
-        "examples": found.examples,
-        "information": found.value,
-        "low": found.low,
-        "high": found.high,
-        "negative": float((table["pvi"] < 0).mean()),
-    }
-    if "correct" in table:
-        row["accuracy"] = float(table["correct"].mean())
-        divided = threshold(table["pvi"], table["correct"])
-        row |= {"threshold": divided.value, "told_apart": divided.accuracy}
-        ends = [end for share in SHARES for end in accuracy_of_tails(table["pvi"], table["correct"], share)]
-        row |= dict(zip(runs.ENDS, ends, strict=True))
-    if (infinite := len(table) - len(finite)) > 0:
-        row["infinite"] = infinite  # these have no part in the mean
-    show(pd.DataFrame([row]), as_json, upright=True)
+    show(pd.DataFrame([overview.summarize_examples(table)]), as_json, upright=True)
     if not as_json:
         typer.echo("\nThe hardest examples:\n")
         hardest = table.sort_values("pvi", kind="stable").head(FEW)

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from abovechance.core.arrays import Bools, Floats
 from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.core.two_way import adjusted_means
 from abovechance.pvi.exemplar_sets import repeated_measures
 from abovechance.pvi.pointwise import v_information
-from abovechance.pvi.runs import by_example
-from abovechance.pvi.tails import threshold
+from abovechance.pvi.runs import ENDS, by_example
+from abovechance.pvi.tails import SHARES, accuracy_of_tails, threshold
 
 PVI_SETTINGS = TableSchema(
     "pvi_settings",
@@ -68,6 +69,55 @@ EXEMPLAR_SETS = TableSchema(
 )
 
 
+def separation(values: Floats, correct: Bools) -> dict[str, float]:
+    """Return the accuracy of predictions, and how well their PVI separates correct from wrong ones.
+
+    Parameters
+    ----------
+    values, correct
+        (predictions,) PVI in bits, and whether they are correct.
+    """
+    best = threshold(values, correct)
+    return {
+        "negative": float((values < 0).mean()),
+        "accuracy": float(correct.mean()),
+        "threshold": best.value,
+        "told_apart": best.accuracy,
+    }
+
+
+def summarize_examples(table: pd.DataFrame) -> dict[str, float]:
+    """Return what PVI says of the examples of one prompt.
+
+    Parameters
+    ----------
+    table
+        ``pvi`` in bits and, if it is known, ``correct``.
+
+    Returns
+    -------
+    dict
+        ``examples``, ``information`` with its 95 % interval ``low`` to ``high``, and ``negative``; with
+        ``correct`` also the numbers of ``separation`` and the accuracies ``runs.ENDS``; and ``infinite``, the number of
+        infinite values, which have no part in the mean.
+    """
+    values = table["pvi"].to_numpy(dtype=float)
+    finite = values[np.isfinite(values)]
+    information = v_information(finite)
+    row: dict[str, float] = {
+        "examples": information.examples,
+        "information": information.value,
+        "low": information.low,
+        "high": information.high,
+        "negative": float((values < 0).mean()),
+    }
+    if "correct" in table:
+        correct = table["correct"].to_numpy(dtype=bool)
+        ends = [end for share in SHARES for end in accuracy_of_tails(values, correct, share)]
+        row |= separation(values, correct) | dict(zip(ENDS, ends, strict=True))
+    return row | ({"infinite": len(values) - len(finite)} if len(finite) < len(values) else {})
+
+
 def summarize_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) -> pd.DataFrame:
     """The table ``pvi_settings`` of one setting, without its columns.
 
@@ -90,12 +140,11 @@ def summarize_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) ->
     by_prompt = by_example(pvi, "pvi")
     means = pd.Series(adjusted_means(by_prompt.to_numpy()), by_prompt.columns).dropna()
     information = v_information(means, clusters.reindex(means.index))
-    divided, repeated = threshold(values, correct), repeated_measures(by_prompt)
+    repeated = repeated_measures(by_prompt)
     row: dict[str, Any] = {
         "over": over,
         "prompts": len(by_prompt),
         "examples": information.examples,
-        "accuracy": float(correct.mean()),
         "ties": float(pvi["tie"].mean()),
         "mean_pvi": float(values[np.isfinite(values)].mean()) if np.isfinite(values).any() else np.nan,
         "information": information.value,
@@ -103,9 +152,7 @@ def summarize_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) ->
         "high": information.high,
         "right": float(values[correct].mean()) if correct.any() else np.nan,
         "wrong": float(values[~correct].mean()) if not correct.all() else np.nan,
-        "negative": float((values < 0).mean()),
-        "threshold": divided.value,
-        "told_apart": divided.accuracy,
+        **separation(values, correct),
         "sets_share": repeated.share,
         **{f"sets_{name}": value for name, value in repeated.anova._asdict().items()},
         "sets_examples": repeated.examples,
