@@ -98,8 +98,8 @@ def summarize_examples(table: pd.DataFrame) -> dict[str, float]:
     -------
     dict
         ``examples``, ``information`` with its 95 % interval ``low`` to ``high``, and ``negative``; with
-        ``correct`` also the numbers of ``separation`` and the accuracies ``runs.ENDS``; and ``infinite``, the number of
-        infinite values, which have no part in the mean.
+        ``correct`` also the numbers of ``separation`` and the accuracies ``runs.ENDS``; and ``infinite``, the
+        number of infinite values, which have no part in the mean.
     """
     values = table["pvi"].to_numpy(dtype=float)
     finite = values[np.isfinite(values)]
