@@ -18,7 +18,7 @@ PREDICTORS = tuple(baseline.name for baseline in BASELINES)
 NEEDED = (
     *("model", "task", "asked", "prompts", "above_on_test"),
     *(baseline.above_column for baseline in BASELINES),
-    *(f"{name}_log_below" for name in PREDICTORS),
+    *(baseline.log_below_column for baseline in BASELINES),
 )
 OF_GUESSERS = ("set", *NEEDED)
 AGREEMENT = {

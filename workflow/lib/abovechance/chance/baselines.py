@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from abovechance.chance.best_of import BestOf, is_above, scale
-from abovechance.chance.random_baseline import RandomBaseline
+from abovechance.chance.random_baseline import RandomBaseline, number
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
 
@@ -78,10 +78,21 @@ class Comparison:
         (...,) the log probability that they do worse, which tells apart tails near 1.
     """
 
-    expected: Floats
-    above: Bools
-    tail: Floats
-    log_below: Floats
+    expected: Floats | float
+    above: Bools | bool
+    tail: Floats | float
+    log_below: Floats | float
+
+    @classmethod
+    def of(cls, score: Floats | float, best: BestOf, tried: Tried) -> Comparison:
+        """Compare (...,) best scores with the best of a baseline's guessers."""
+        above = is_above(score, best.maximum)
+        return cls(
+            number(tried.accuracy(best.maximum)),
+            above if above.ndim else bool(above),
+            best.tail(score),
+            best.log_below(score),
+        )
 
 
 @dataclass(frozen=True)
@@ -104,20 +115,6 @@ class Baseline:
     tail: str
     guessers: Callable[[Tried], BestOf]
 
-    def expected_accuracy(self, tried: Tried) -> Floats:
-        """(...,) its expected accuracy on the examples of the best prompt, in [0, 1]."""
-        return tried.accuracy(self.guessers(tried).maximum)
-
-    def compare(self, score: Floats | float, tried: Tried) -> Comparison:
-        """Compare (...,) best scores with it."""
-        best = self.guessers(tried)
-        return Comparison(
-            tried.accuracy(best.maximum),
-            is_above(score, best.maximum),
-            np.asarray(best.tail(score)),
-            np.asarray(best.log_below(score)),
-        )
-
     @property
     def column(self) -> str:
         """The column of its expected accuracy."""
@@ -127,6 +124,11 @@ class Baseline:
     def above_column(self) -> str:
         """The column that says whether a score is above it."""
         return f"above_{self.name}"
+
+    @property
+    def log_below_column(self) -> str:
+        """The column of ``Comparison.log_below``."""
+        return f"{self.name}_log_below"
 
     @property
     def tail_column(self) -> str:
@@ -150,6 +152,11 @@ PAPER = (STANDARD, MAXIMUM)  # those of Yauney and Mimno (2024), which published
 BASELINES = PAPER
 
 
+def compared(score: Floats | float, tried: Tried) -> dict[Baseline, Comparison]:
+    """Compare (...,) best scores with each baseline."""
+    return {each: Comparison.of(score, each.guessers(tried), tried) for each in BASELINES}
+
+
 def expected_columns(baselines: Sequence[Baseline] | None = None) -> dict[str, Column]:
     """The columns of expected accuracies, one for each baseline; of all ``BASELINES`` unless given."""
     listed = BASELINES if baselines is None else baselines
@@ -164,4 +171,4 @@ def tail_columns() -> dict[str, Column]:
 def expected_accuracies(guesser: RandomBaseline, prompts: int) -> dict[str, float]:
     """{column: expected accuracy}, of each baseline, where all prompts are evaluated on the same examples."""
     tried = Tried.alike(guesser, prompts)
-    return {baseline.column: float(baseline.expected_accuracy(tried)) for baseline in BASELINES}
+    return {each.column: float(tried.accuracy(each.guessers(tried).maximum)) for each in BASELINES}

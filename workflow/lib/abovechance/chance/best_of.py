@@ -124,11 +124,11 @@ class BestOf:
     @cached_property
     def maximum(self) -> Floats | float:
         """(...,) the expected best score: of accuracies, the maximum random baseline, in [0, 1]."""
-        if len(self._baselines) == 1 and not self.standardized:
-            return self._baselines[0].maximum(self._counts[..., 0])
         alone = np.zeros(self._prompts.shape) if self.standardized else np.asarray(self.standard)
         if np.all(self._prompts == 1):
             return number(alone)
+        if len(self._baselines) == 1 and not self.standardized:
+            return self._baselines[0].maximum(self._counts[..., 0])
         found = np.full(self._prompts.shape, self.scores[0])
         for begin in range(1, len(self.scores), POINTS):
             points = self.scores[begin - 1 : begin + POINTS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.baselines import BASELINES, Tried
+from abovechance.chance.baselines import BASELINES, Tried, compared
 from abovechance.chance.verdicts import random_baselines
 
 CURVE = (
@@ -34,7 +34,7 @@ def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
     values = accuracy["accuracy"].to_numpy()
     expected, deviation = greatest(values)
     repeated, repeated_deviation = greatest(values, repetition=True)
-    against = {baseline: baseline.compare(expected, tried) for baseline in BASELINES}
+    against = compared(expected, tried)
     return pd.DataFrame(
         {
             "prompts": np.arange(1, len(values) + 1),

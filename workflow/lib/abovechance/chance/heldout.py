@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.baselines import BASELINES, Tried, expected_columns, tail_columns
+from abovechance.chance.baselines import BASELINES, Tried, compared, expected_columns, tail_columns
 from abovechance.chance.best_of import is_above
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
@@ -38,7 +38,7 @@ OUTCOMES = TableSchema(
         **expected_columns(),
         **tail_columns(),
         **{
-            f"{each.name}_log_below": Column.number(
+            each.log_below_column: Column.number(
                 f"log of 1 minus {each.tail_column}; it separates large tails"
             )
             for each in BASELINES
@@ -250,7 +250,7 @@ def _outcomes(
     counts = np.cumsum(among, axis=1)[split, many - 1]
     choice = Tried(baselines, own.astype(np.int64), counts, standardized)
     score = scores[best, split]
-    against = {baseline: baseline.compare(score, choice) for baseline in BASELINES}
+    against = compared(score, choice)
     test_accuracy = on_test.accuracy[best, split]
     return pd.DataFrame(
         {
@@ -263,7 +263,7 @@ def _outcomes(
             **{each.column: found.expected for each, found in against.items()},
             **{each.tail_column: found.tail for each, found in against.items()},
             # tails near 1 are all 1 in floating point: these tell them apart
-            **{f"{each.name}_log_below": found.log_below for each, found in against.items()},
+            **{each.log_below_column: found.log_below for each, found in against.items()},
             **{each.above_column: found.above for each, found in against.items()},
             "test_examples": on_test.size[best, split],
             "test_accuracy": test_accuracy,

@@ -150,14 +150,15 @@ class Verdict:
     @classmethod
     def _of_best(cls, correct: int, own: RandomBaseline, tried: Tried) -> Verdict:
         """The verdict on the best prompt, with so many correct examples."""
-        score = score_of(correct, own, tried.standardized)
-        several = MAXIMUM.guessers(tried)
+        score = float(score_of(correct, own, tried.standardized))
+        best = {each.name: each.guessers(tried) for each in BASELINES}
+        several = best[MAXIMUM.name]
         return cls(
             accuracy=correct / own.examples,
             correct=correct,
             examples=own.examples,
             prompts=int(several.prompts),
-            against={baseline.name: baseline.compare(score, tried) for baseline in BASELINES},
+            against={name: Comparison.of(score, guessers, tried) for name, guessers in best.items()},
             guessing_above=float(several.guessing_above),
         )
 
