@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,13 +89,9 @@ def compare(
     if boards and len(paths) > 1:
         raise InputError(f"{boards[0]}: is a leaderboard; compare it by itself")
     if boards:
-        given: dict[str, Any] = {
-            "--metric": metric,
-            "--filter": filter_,
-            "--epoch": epoch,
-            "--each-file": each_file,
-        }
-        given |= {"--seed-deviation": seed_deviation, "--figure": figure, "--power": power}
+        given: dict[str, Any] = {"--metric": metric, "--filter": filter_, "--epoch": epoch}
+        given |= {"--each-file": each_file, "--all": show_all, "--figure": figure}
+        given |= {"--seed-deviation": seed_deviation, "--power": power}
         refuse(given, "with a leaderboard")
         _leaderboard(leaderboard.read_leaderboard(boards[0]), confidence, as_json)
         return
@@ -110,9 +107,13 @@ def compare(
 
         write_figure(scores, score_numbers(responses, confidence), drawn)
     if as_json:
-        found = [*map(_as_object, tasks), *map(_as_object, means)]
-        typer.echo(json.dumps(found, indent=2))
-        return
+        typer.echo(json.dumps([*map(_as_object, tasks), *map(_as_object, means)], indent=2))
+    else:
+        _show(tasks, means, show_all)
+
+
+def _show(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison], show_all: bool) -> None:
+    """Print comparisons, the means over tasks first."""
     for mean in means:
         _show_mean(mean)
     for task in tasks:
