@@ -50,7 +50,7 @@ help:
 	@echo "make mutants           small changes to the statistics, and whether tests notice: results/mutants/survivors.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make docs    the documentation site: results/docs/index.html"
-	@echo "make lint    check style and types: ruff, snakefmt, mypy, snakemake --lint"
+	@echo "make lint    check style, names and types: ruff, snakefmt, mypy, snakemake --lint"
 	@echo "make unlock  let a run go on after one that was killed outright"
 	@echo "make setup   install the pinned packages into $(VENV), no more"
 	@echo "             HASHES=FILE refuses packages that are other than those of 'make hashes' elsewhere"
@@ -137,6 +137,7 @@ lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/snakefmt --check Snakefile workflow/Snakefile workflow/rules
+	$(VENV)/bin/python -m tests.names
 	$(VENV)/bin/mypy
 	$(VENV)/bin/snakemake --lint
 

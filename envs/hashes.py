@@ -9,7 +9,7 @@ from pathlib import Path
 
 for package in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["install"]:
     name, version = (package["metadata"][key] for key in ("name", "version"))
-    found = package["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256")
-    if found is None:
+    digest = package["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256")
+    if digest is None:
         sys.exit(f"{name} {version}: the index in use gives no SHA-256 of it, so hashes cannot be required")
-    print(f"{name}=={version} --hash=sha256:{found}")
+    print(f"{name}=={version} --hash=sha256:{digest}")

@@ -39,10 +39,12 @@ def snakemake_command(*arguments: str, directory: Path) -> list[str]:
 
 def snakemake(*arguments: str, directory: Path, check: bool = True) -> subprocess.CompletedProcess[str]:
     """Run the workflow in a folder of its own, its output captured."""
-    done = subprocess.run(snakemake_command(*arguments, directory=directory), capture_output=True, text=True)
+    completed = subprocess.run(
+        snakemake_command(*arguments, directory=directory), capture_output=True, text=True
+    )
     if check:
-        assert done.returncode == 0, done.stdout + done.stderr
-    return done
+        assert completed.returncode == 0, completed.stdout + completed.stderr
+    return completed
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -57,8 +59,8 @@ def downloads() -> Path:
     with alone(DOWNLOADS):  # of several processes, one fetches
         if not all((DOWNLOADS / name).is_file() for name in names):
             config = ["--configfile", str(REPOSITORY / "config.yaml")]
-            wanted = [f"results/downloads/{name}" for name in names]
-            snakemake(*wanted, *config, directory=REPOSITORY)
+            required = [f"results/downloads/{name}" for name in names]
+            snakemake(*required, *config, directory=REPOSITORY)
     return DOWNLOADS
 
 

@@ -42,8 +42,8 @@ BOUNDS = {
 
 def defined_keys(schema: Mapping[str, Any] = SCHEMA, above: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every key with its definition; keys inside others have a point before them."""
-    for name, given in schema.get("properties", {}).items():
-        key, part = above + name, _whole(given)
+    for name, argument in schema.get("properties", {}).items():
+        key, part = above + name, _whole(argument)
         part["needed"] = part.get("needed", False) or name in schema.get("required", [])
         yield key, part
         inside = part.get("additionalProperties")
@@ -90,8 +90,8 @@ def generated() -> str:
     for key, part in defined_keys():
         top = key.partition(".")[0]
         if key == top:
-            of = [STUDIES[start] for start in part.get("starts", [])]
-            starts[top] = ", ".join(of) or "all"
+            total = [STUDIES[start] for start in part.get("starts", [])]
+            starts[top] = ", ".join(total) or "all"
         needed = "needed" if part["needed"] else ""
         default = written(part["default"]) if part.get("default") not in (None, {}) else needed
         row = [f"`{key}`", values(part), default, part["description"], starts[top]]

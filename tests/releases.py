@@ -49,13 +49,13 @@ def _rows(
 ) -> pd.DataFrame:
     parts = []
     for prompt in range(prompts):
-        shown = generator.choice(len(ids), shots, replace=False).tolist()
-        examples = sorted({ids[place] for place in range(len(ids)) if place not in shown})
+        output = generator.choice(len(ids), shots, replace=False).tolist()
+        examples = sorted({ids[place] for place in range(len(ids)) if place not in output})
         parts.append(
             pd.DataFrame(
                 {
                     "Prompt ID": prompt,
-                    "Demonstration IDs in prompt": json.dumps(shown),
+                    "Demonstration IDs in prompt": json.dumps(output),
                     "Example ID": examples,
                     "Loss of correct answer": generator.gamma(2, 0.5, len(examples)),
                     "Correct prediction": (generator.random(len(examples)) < skill).astype(int),

@@ -15,15 +15,17 @@ from tests.conftest import REPOSITORY
 
 def run(*arguments: str, folder: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
     """Run ``abovechance`` with these arguments in a folder; what it prints and its exit status."""
-    said, told, status = io.StringIO(), io.StringIO(), 0
+    output, messages, status = io.StringIO(), io.StringIO(), 0
     with (
         mock.patch.object(sys, "argv", ["abovechance", *arguments]),
         contextlib.chdir(folder),
-        contextlib.redirect_stdout(said),
-        contextlib.redirect_stderr(told),
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(messages),
     ):
         try:
             main()
         except SystemExit as ended:
             status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    return subprocess.CompletedProcess(["abovechance", *arguments], status, said.getvalue(), told.getvalue())
+    return subprocess.CompletedProcess(
+        ["abovechance", *arguments], status, output.getvalue(), messages.getvalue()
+    )

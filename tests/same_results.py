@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 COMPARED = (".csv", ".md", ".tex", ".parquet")
 # {file: {column: its name now}}, where a change renamed columns and nothing else.
 RENAMED = {
-    "outcomes.parquet": {"prompts": "asked", "tried": "prompts"},
-    "heldout_by_prompts": {"prompts": "asked"},
+    "outcomes.parquet": {"asked": "requested_prompts"},
+    "heldout_by_prompts": {"asked": "requested_prompts"},
 }
 
 
@@ -34,8 +34,8 @@ def differences(before: Path, after: Path) -> list[str]:
     )
     if not names:
         return [f"{before} has no tables"]
-    found = ((name, _difference(before / name, after / name)) for name in names)
-    return [f"{name}: {what}" for name, what in found if what]
+    result = ((name, _difference(before / name, after / name)) for name in names)
+    return [f"{name}: {noun}" for name, noun in result if noun]
 
 
 def _difference(before: Path, after: Path) -> str:
@@ -60,13 +60,13 @@ def _by_columns(first: pd.DataFrame, second: pd.DataFrame) -> str:
         return "differs in its rows or columns"
     unequal = []
     for name in first:
-        one, other = first[name], second[name]
-        if one.equals(other):
+        item, another = first[name], second[name]
+        if item.equals(another):
             continue
-        if not (pd.api.types.is_float_dtype(one) and one.isna().equals(other.isna())):
+        if not (pd.api.types.is_float_dtype(item) and item.isna().equals(another.isna())):
             unequal.append(str(name))
-        elif (most := ((one - other).abs() / one.abs().clip(lower=1e-300)).max()) > 0:
-            unequal.append(f"{name} (by at most {most:.1g} of its value)")
+        elif (largest := ((item - another).abs() / item.abs().clip(lower=1e-300)).max()) > 0:
+            unequal.append(f"{name} (by at most {largest:.1g} of its value)")
     return f"differs in {', '.join(unequal)}" if unequal else "differs in its layout"
 
 
@@ -74,9 +74,9 @@ def _difference_of_texts(before: Path, after: Path) -> str:
     first, second = before.read_text().splitlines(True), after.read_text().splitlines(True)
     if first == second:
         return ""
-    for name, now in RENAMED.get(before.stem, {}).items():
+    for name, current in RENAMED.get(before.stem, {}).items():
         # in the heading alone, which rounds and aligns its column anew in Markdown
-        first = [_without_layout(line).replace(name, now, 1) for line in first]
+        first = [_without_layout(line).replace(name, current, 1) for line in first]
         second = [_without_layout(line) for line in second]
     if first == second:
         return ""
@@ -91,9 +91,9 @@ def main() -> None:
     """Compare two folders; exit status 1 where they differ."""
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    found = differences(*map(Path, sys.argv[1:]))
-    if found:
-        sys.exit("\n".join(found))
+    lines = differences(*map(Path, sys.argv[1:]))
+    if lines:
+        sys.exit("\n".join(lines))
     print(f"{sys.argv[2]}: the same")
 
 

@@ -48,10 +48,10 @@ def said_of(table: str, row: dict[str, Any], folder: Path) -> str:
         for name, content in row.get("files", {}).items():
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             write(Path(name), content)
-        said = {"configs": of_config, "tasks": of_task, "commands": of_command}[table](row)
+        output = {"configs": of_config, "tasks": of_task, "commands": of_command}[table](row)
     finally:
         os.chdir(before)
-    return said.replace(f"{folder}/", "").replace(str(folder), ".")
+    return output.replace(f"{folder}/", "").replace(str(folder), ".")
 
 
 def write(path: Path, content: str | dict[str, str]) -> None:
@@ -82,12 +82,12 @@ def of_task(row: dict[str, Any]) -> str:
 
 
 def of_command(row: dict[str, Any]) -> str:
-    told, sys.argv = io.StringIO(), ["abovechance", *shlex.split(row["run"])]
+    messages, sys.argv = io.StringIO(), ["abovechance", *shlex.split(row["run"])]
     try:
-        with contextlib.redirect_stderr(told), contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stderr(messages), contextlib.redirect_stdout(io.StringIO()):
             main()
     except SystemExit as ended:
-        return told.getvalue().strip().splitlines()[-1] if ended.code else ""
+        return messages.getvalue().strip().splitlines()[-1] if ended.code else ""
     return ""
 
 

@@ -17,8 +17,8 @@ def test_the_four_functions_agree_with_the_package(n, arg, t):
     )
     for correct in (0, 7, n // 2, n // 2 + 0.7, n - 1, n):
         for name in ("max_random_F", "max_random_pmf"):
-            found, expected = (getattr(package, name)(correct, n, arg, t) for package in (compat, theirs))
-            assert found == pytest.approx(expected, abs=1e-8)
+            result, expected = (getattr(package, name)(correct, n, arg, t) for package in (compat, theirs))
+            assert result == pytest.approx(expected, abs=1e-8)
     for accuracy in (0, 0.4, 0.5, 0.65, 1):
         expected = theirs.max_random_p_value(accuracy, n, arg, t)
         assert compat.max_random_p_value(accuracy, n, arg, t) == pytest.approx(expected, abs=1e-8)

@@ -40,11 +40,11 @@ def test_sessions_on_the_command_line_print_what_they_show(session: str):
     folder = str(Path(sys.executable).parent)
     environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     for command, expected in re.findall(r"^\$ (.*?)\n(.*?)(?=^\$ |\Z)", session, re.M | re.S):
-        done = subprocess.run(
+        completed = subprocess.run(
             command, shell=True, capture_output=True, text=True, cwd=REPOSITORY, env=environment
         )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.rstrip("\n") == expected.rstrip("\n"), command
+        assert completed.returncode == 0, completed.stderr
+        assert completed.stdout.rstrip("\n") == expected.rstrip("\n"), command
 
 
 def test_links_between_pages_lead_somewhere():

@@ -30,8 +30,8 @@ def test_the_site_is_built_without_a_warning_and_is_complete(tmp_path):
         "docs",
         str(tmp_path),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
+    assert completed.returncode == 0, completed.stderr
 
     def page(name: str) -> str:
         return (tmp_path / "reference" / f"{name}.html").read_text()

@@ -54,26 +54,26 @@ def test_an_archive_is_as_it_was_made_also_when_it_is_unpacked(archive, tmp_path
 
 def test_its_hashes_can_be_checked_without_this_project(archive, tmp_path):
     shutil.unpack_archive(archive, tmp_path / "unpacked")
-    told = ["sha256sum", "--check", "--strict", MANIFEST]
-    assert subprocess.run(told, cwd=tmp_path / "unpacked", capture_output=True).returncode == 0
+    messages = ["sha256sum", "--check", "--strict", MANIFEST]
+    assert subprocess.run(messages, cwd=tmp_path / "unpacked", capture_output=True).returncode == 0
     (tmp_path / "unpacked" / "empty.txt").write_text("x")
-    assert subprocess.run(told, cwd=tmp_path / "unpacked", capture_output=True).returncode == 1
+    assert subprocess.run(messages, cwd=tmp_path / "unpacked", capture_output=True).returncode == 1
 
 
 def entry(name: str, mode: int = 0o100644) -> zipfile.ZipInfo:
-    found = zipfile.ZipInfo(name)
-    found.external_attr = mode << 16
-    return found
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    return info
 
 
 def made_again(archive: Path, first=(), last=(), leave=(), mode=0o100644) -> Path:
     """The archive with other entries before and behind its own, some of them left out, all of one mode."""
     with zipfile.ZipFile(archive) as file:
-        own = [(name, file.read(name)) for name in file.namelist() if name not in leave]
+        rows = [(name, file.read(name)) for name in file.namelist() if name not in leave]
     path = archive.with_name("again.zip")
     with zipfile.ZipFile(path, "w") as file:
-        for name, content in [*first, *own, *last]:
-            file.writestr(entry(name, mode if (name, content) in own else 0o100644), content)
+        for name, content in [*first, *rows, *last]:
+            file.writestr(entry(name, mode if (name, content) in rows else 0o100644), content)
     return path
 
 
@@ -87,21 +87,21 @@ def test_an_archive_in_which_programs_may_see_other_files_is_not_as_it_was(archi
     assert Problem("README.md", "a link") in verify(made_again(archive, mode=0o120777))
     strange = "a name that some systems cannot store"
     for name in ("../evil/", "results/more/", "/etc/"):
-        found = verify(made_again(archive, last=[(name, b"content")]))
-        assert found == [Problem(name, "not listed"), Problem(name, strange)]
-    found = verify(made_again(archive, last=[("../evil/", b"")]))
-    assert found == [Problem("../evil/", "not listed"), Problem("../evil/", strange)]
+        problems = verify(made_again(archive, last=[(name, b"content")]))
+        assert problems == [Problem(name, "not listed"), Problem(name, strange)]
+    problems = verify(made_again(archive, last=[("../evil/", b"")]))
+    assert problems == [Problem("../evil/", "not listed"), Problem("../evil/", strange)]
     assert verify(made_again(archive, last=[("results/", b"")])) == []  # as other programs write it
 
 
 def test_what_stands_before_or_behind_an_archive_is_told(archive):
     whole = archive.read_bytes()
-    for content, where in (
+    for content, position in (
         (b"#!/bin/sh\n" + whole, "before its beginning"),
         (whole + b"x", "behind its end"),
     ):
         archive.write_bytes(content)
-        with pytest.raises(InputError, match=f"cannot be read as a zip file .there is something {where}"):
+        with pytest.raises(InputError, match=f"cannot be read as a zip file .there is something {position}"):
             verify(archive)
 
 
@@ -129,10 +129,12 @@ def test_a_name_that_some_systems_cannot_store_is_told(archive, tmp_path, name):
     assert not (tmp_path / "x.zip").exists()
     listed = {name: b"", "README.md": "# Ünlike\n".encode()}
     if "\n" not in name and not name.startswith(("..", "/")) and name != "x/":  # a manifest has no such name
-        (tmp_path / "manifest").write_text(manifest({each: sha256(text) for each, text in listed.items()}))
-        own = [(MANIFEST, (tmp_path / "manifest").read_bytes()), (name, b"")]
-        again = made_again(archive, last=own, leave=[MANIFEST, "empty.txt", "results/table.csv"])
-        assert Problem(name, "a name that some systems cannot store") in verify(again)
+        (tmp_path / "manifest").write_text(
+            manifest({values: sha256(text) for values, text in listed.items()})
+        )
+        path = [(MANIFEST, (tmp_path / "manifest").read_bytes()), (name, b"")]
+        repeated = made_again(archive, last=path, leave=[MANIFEST, "empty.txt", "results/table.csv"])
+        assert Problem(name, "a name that some systems cannot store") in verify(repeated)
 
 
 def test_names_that_differ_in_case_only_are_told(archive, tmp_path):
@@ -297,13 +299,13 @@ def test_a_list_that_is_none_is_told_with_its_row(tmp_path, line):
 
 def test_a_second_file_holds_scores_alone_and_none_that_the_first_one_has(tmp_path):
     """Unpacked over the first file's, the genuine results in the second hid that the first has others."""
-    held = ["results/report.html", "results/scores/a.parquet", "results/scores/b.parquet"]
-    write(dict.fromkeys(held, b"x"), tmp_path / "a-scores.zip")
+    held_out = ["results/report.html", "results/scores/a.parquet", "results/scores/b.parquet"]
+    write(dict.fromkeys(held_out, b"x"), tmp_path / "a-scores.zip")
     listed = manifest({"a-scores.zip": sha256(tmp_path / "a-scores.zip")}).encode()
-    own = {BESIDE: listed, "results/report.html": b"forged", "results/scores/a.parquet": b"y"}
-    write(own, tmp_path / "a.zip")
-    what = "in a-scores.zip, and no scores, or others than here"
-    assert verify(tmp_path / "a.zip") == [Problem(name, what) for name in held[:2]]
+    rows = {BESIDE: listed, "results/report.html": b"forged", "results/scores/a.parquet": b"y"}
+    write(rows, tmp_path / "a.zip")
+    noun = "in a-scores.zip, and no scores, or others than here"
+    assert verify(tmp_path / "a.zip") == [Problem(name, noun) for name in held_out[:2]]
 
 
 def test_an_archive_that_was_unpacked_with_its_scores_is_whole(tmp_path, monkeypatch):

@@ -21,16 +21,18 @@ def accuracy() -> pd.DataFrame:
     for examples in (200, 10_000, 100_000):
         worst = {"pmf": 0.0, "tail": 0.0, "maximum": 0.0, "their maximum": 0.0}
         for chance in (0.5, 1 / 3, 0.2, 0.01, 0.9):
-            exact, own = Exact(examples, chance), RandomBaseline.of(chance, examples)
+            exact, baseline = Exact(examples, chance), RandomBaseline.from_chance(chance, examples)
             places = [k for k in range(0, examples + 1, max(1, examples // 500)) if exact.pmf[k] > 1e-290]
             for k in places:
-                worst["pmf"] = max(worst["pmf"], _error(own.pmf(k), exact.pmf[k]))
+                worst["pmf"] = max(worst["pmf"], _error(baseline.pmf(k), exact.pmf[k]))
             for prompts in (1, 200, 10**6, 10**9):
                 for k in places[:: max(1, len(places) // 40)]:
-                    worst["tail"] = max(worst["tail"], _error(own.tail(k, prompts), exact.tail(k, prompts)))
+                    worst["tail"] = max(
+                        worst["tail"], _error(baseline.tail(k, prompts), exact.tail(k, prompts))
+                    )
                 if examples <= 10_000 or prompts in (200, 10**9):
                     expected = exact.maximum(prompts)
-                    worst["maximum"] = max(worst["maximum"], _error(own.maximum(prompts), expected))
+                    worst["maximum"] = max(worst["maximum"], _error(baseline.maximum(prompts), expected))
                     if examples == 200:
                         theirs = max_random_baseline(examples, chance, prompts)
                         worst["their maximum"] = max(worst["their maximum"], _error(theirs, expected))
@@ -38,8 +40,8 @@ def accuracy() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _error(found: float, exact: object) -> float:
-    return abs(float((found - exact) / exact)) if exact else abs(found)
+def _error(result: float, exact: object) -> float:
+    return abs(float((result - exact) / exact)) if exact else abs(result)
 
 
 def speed() -> pd.DataFrame:
@@ -49,14 +51,14 @@ def speed() -> pd.DataFrame:
         if isinstance(chances, dict):
             make = lambda chances=chances: RandomBaseline.from_choices(chances)  # noqa: E731
         else:
-            make = lambda examples=examples: RandomBaseline.of(0.5, examples)  # noqa: E731
+            make = lambda examples=examples: RandomBaseline.from_chance(0.5, examples)  # noqa: E731
 
-        def own(make: Callable[[], RandomBaseline] = make) -> float:
+        def with_library(make: Callable[[], RandomBaseline] = make) -> float:
             poisson_binomial._small.cache_clear()
             poisson_binomial._large.cache_clear()
             return make().maximum(200)
 
-        ours = _seconds(own, 50)
+        ours = _seconds(with_library, 50)
         theirs = _seconds(
             lambda n=examples, c=chances: max_random_baseline(n, c, 200), 3 if examples == 200 else 1
         )
@@ -73,12 +75,12 @@ def speed() -> pd.DataFrame:
 
 
 def _seconds(run: Callable[[], object], times: int) -> float:
-    taken = []
+    counts = []
     for _ in range(times):
         begin = time.perf_counter()
         run()
-        taken.append(time.perf_counter() - begin)
-    return float(np.median(taken))
+        counts.append(time.perf_counter() - begin)
+    return float(np.median(counts))
 
 
 def main() -> None:

@@ -32,16 +32,16 @@ CASES = {
 
 
 def answers(
-    generator: np.random.Generator, examples: int, size: int, alike: float, difference: float
+    generator: np.random.Generator, examples: int, size: int, similar: float, difference: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Right and wrong answers of two models at 60 %, and the examples' clusters."""
     groups = np.repeat(np.arange(examples // size), size)
-    shared, own = (generator.normal(size=(2, examples // size))[:, groups] for _ in range(2))
+    shared, rows = (generator.normal(size=(2, examples // size))[:, groups] for _ in range(2))
     single = generator.normal(size=(2, examples))
     together = 0.7 * (size > 1)  # how much of what is hard is the cluster's
     common = np.sqrt(together) * shared[0] + np.sqrt(1 - together) * single[0]
-    apart = np.sqrt(together) * own + np.sqrt(1 - together) * generator.normal(size=(2, examples))
-    drive = np.sqrt(alike) * common + np.sqrt(1 - alike) * apart
+    separate = np.sqrt(together) * rows + np.sqrt(1 - together) * generator.normal(size=(2, examples))
+    drive = np.sqrt(similar) * common + np.sqrt(1 - similar) * separate
     bounds = stats.norm.ppf([0.6, 0.6 - difference])
     first, second = (drive < bounds[:, None]).astype(float)
     return first, second, groups
@@ -49,15 +49,15 @@ def answers(
 
 def measured(name: str, studies: int) -> dict[str, object]:
     """How often each test says that models differ, and each interval holds the truth."""
-    examples, size, alike, difference = CASES[name]
+    examples, size, similar, difference = CASES[name]
     generator = np.random.default_rng(0)
-    found = []
+    results = []
     for _ in range(studies):
-        first, second, clusters = answers(generator, examples, size, alike, difference)
+        first, second, clusters = answers(generator, examples, size, similar, difference)
         pair, student = compare(first, second, clusters), clustered_mean(first - second, clusters)
         sums, _ = cluster_sums(first - second, clusters)
         ends = bootstrap_interval(first - second, clusters, 0.95, 999, method="percentile")
-        found.append(
+        results.append(
             {
                 "p": pair.difference.p <= LEVEL,
                 "exchanged": exchanged(sums) <= LEVEL,
@@ -67,7 +67,7 @@ def measured(name: str, studies: int) -> dict[str, object]:
                 "clusters ignored": exchanged(first - second) <= LEVEL,
             }
         )
-    return {"case": name, **pd.DataFrame(found).mean().round(3).to_dict()}
+    return {"case": name, **pd.DataFrame(results).mean().round(3).to_dict()}
 
 
 def procedures() -> Iterator[dict[str, object]]:
@@ -80,8 +80,8 @@ def procedures() -> Iterator[dict[str, object]]:
 
 def _procedures(examples: int, share: float, delta: float) -> dict[str, object]:
     better, worse = np.meshgrid(np.arange(examples + 1), np.arange(examples + 1), indexing="ij")
-    there = better + worse <= examples
-    better, worse = better[there], worse[there]
+    present = better + worse <= examples
+    better, worse = better[present], worse[present]
     cells = [(share + delta) / 2, (share - delta) / 2, 1 - share]
     counts = np.column_stack([better, worse, examples - better - worse])
     weight = stats.multinomial.pmf(counts, examples, cells)
@@ -89,11 +89,11 @@ def _procedures(examples: int, share: float, delta: float) -> dict[str, object]:
     missed = dict.fromkeys(
         ("score (Tango)", "Bonett-Price", "exact conditional", "Student", "bootstrap"), 0.0
     )
-    for own, first, second in zip(
+    for rows, first, second in zip(
         weight[likely], better[likely].tolist(), worse[likely].tolist(), strict=True
     ):
         for name, (low, high) in _intervals(first, second, examples).items():
-            missed[name] += own * (not low - 1e-9 <= delta <= high + 1e-9)
+            missed[name] += rows * (not low - 1e-9 <= delta <= high + 1e-9)
     case = {"examples": examples, "answers that differ": share, "difference": delta}
     return case | {name: round(float(value), 3) for name, value in missed.items()}
 
@@ -101,21 +101,21 @@ def _procedures(examples: int, share: float, delta: float) -> dict[str, object]:
 def _intervals(better: int, worse: int, examples: int) -> dict[str, tuple[float, float]]:
     """95 % intervals of the difference of two proportions of the same examples."""
     z, mean = stats.norm.isf(0.025), (better - worse) / examples
-    one, other = (better + 1) / (examples + 2), (worse + 1) / (examples + 2)
-    reach = z * np.sqrt((one + other - (one - other) ** 2) / (examples + 2))
+    first, second = (better + 1) / (examples + 2), (worse + 1) / (examples + 2)
+    reach = z * np.sqrt((first + second - (first - second) ** 2) / (examples + 2))
     differ = better + worse
     share = stats.binomtest(better, differ).proportion_ci() if differ else (0.0, 1.0)
     conditional = [(2 * end - 1) * differ / examples for end in share]
     values = np.repeat([1.0, -1.0, 0.0], [better, worse, examples - differ])
     error = values.std(ddof=1) / np.sqrt(examples)
     student = stats.t.isf(0.025, examples - 1) * error
-    drawn = np.random.default_rng(0).multinomial(
+    sample = np.random.default_rng(0).multinomial(
         examples, [better / examples, worse / examples, 1 - differ / examples], 1000
     )
-    low, high = np.quantile((drawn[:, 0] - drawn[:, 1]) / examples, [0.025, 0.975])
+    low, high = np.quantile((sample[:, 0] - sample[:, 1]) / examples, [0.025, 0.975])
     return {
         "score (Tango)": ScoreTest(better, worse, examples).interval(0.95),
-        "Bonett-Price": (one - other - reach, one - other + reach),
+        "Bonett-Price": (first - second - reach, first - second + reach),
         "exact conditional": (conditional[0], conditional[1]),
         "Student": (mean - student, mean + student),
         "bootstrap": (float(low), float(high)),
@@ -138,10 +138,10 @@ def best(studies: int) -> Iterator[dict[str, object]]:
                     hard = generator.normal(size=examples)
                     drive = np.sqrt(0.6) * hard + np.sqrt(0.4) * generator.normal(size=(2, number, examples))
                     scores = (drive < stats.norm.ppf(truth)[:, :, None]).astype(float)
-                    found, gap = over_prompts(*scores).best, truth[0].max() - truth[1].max()
-                    missed.append(not found.low <= gap <= found.high)
-                    none.append(leaves_out(found.low, found.high))
-                    width.append(found.high - found.low)
+                    estimates, gap = over_prompts(*scores).best, truth[0].max() - truth[1].max()
+                    missed.append(not estimates.low <= gap <= estimates.high)
+                    none.append(leaves_out(estimates.low, estimates.high))
+                    width.append(estimates.high - estimates.low)
                 case = {"prompts": f"{counts[0]} and {counts[1]}", "spread": spread, "examples": examples}
                 yield case | {"misses": np.mean(missed), "excludes 0": np.mean(none), "width": np.mean(width)}
 
@@ -152,10 +152,10 @@ def prompts(studies: int) -> Iterator[dict[str, object]]:
         generator = np.random.default_rng(0)
         missed = []
         for _ in range(studies):
-            own, hard = generator.normal(0, 0.4, (2, count, 1)), generator.normal(size=200)
-            scores = (own + hard + generator.normal(0, 0.5, (2, count, 200)) > 0).astype(float)
+            rows, hard = generator.normal(0, 0.4, (2, count, 1)), generator.normal(size=200)
+            scores = (rows + hard + generator.normal(0, 0.5, (2, count, 200)) > 0).astype(float)
             pair = over_prompts(*scores)
-            missed.append([leaves_out(one.low, one.high) for one in (pair.mean, pair.population)])
+            missed.append([leaves_out(value.low, value.high) for value in (pair.mean, pair.population)])
         mean, population = np.mean(missed, axis=0).round(3)
         yield {"prompts": count, "these prompts alone": mean, "prompts like these": population}
 
@@ -166,7 +166,7 @@ def seeds(studies: int) -> Iterator[dict[str, object]]:
         for difference in (0.0, 0.08):
             generator = np.random.default_rng(0)
             bounds = stats.norm.ppf([0.6, 0.6 - difference]) * np.sqrt(2)
-            found = []
+            results = []
             for _ in range(studies):
                 hard = generator.normal(size=200)
                 models = []
@@ -176,7 +176,7 @@ def seeds(studies: int) -> Iterator[dict[str, object]]:
                     models.append((drive < bound).astype(float))
                 means = [model.mean(axis=0) for model in models]
                 ranked = pairs(trained(models, draws=400), ["first", "second"])
-                found.append(
+                results.append(
                     {
                         "over seeds": over_seeds(*models).difference.p <= LEVEL,
                         "ranks' intervals": leaves_out(ranked["low"][0], ranked["high"][0]),
@@ -184,7 +184,7 @@ def seeds(studies: int) -> Iterator[dict[str, object]]:
                     }
                 )
             case = {"seeds": f"{counts[0]} and {counts[1]}", "true difference": difference}
-            yield case | pd.DataFrame(found).mean().round(3).to_dict()
+            yield case | pd.DataFrame(results).mean().round(3).to_dict()
 
 
 def several_models(studies: int) -> Iterator[dict[str, object]]:
@@ -198,20 +198,20 @@ def several_models(studies: int) -> Iterator[dict[str, object]]:
         (6, 200, 5),
     ):
         generator = np.random.default_rng(0)
-        found = []
+        results = []
         for _ in range(studies):
             hard = generator.normal(size=examples)
             of_seed = generator.normal(0, 0.15 * (repeats > 1), (count, repeats, 1))
             drive = hard + of_seed + generator.normal(size=(count, repeats, examples))
             table = pairs(trained([*(drive < 0.36).astype(float)], draws=1000), [*"abcdef"[:count]])
-            found.append(
+            results.append(
                 {
                     "intervals (ranks, groups)": (table["low"] > 0).any(),
                     "Holm": (table["holm"] <= LEVEL).any(),
                 }
             )
         case = {"models": count, "examples": examples, "seeds": repeats}
-        yield case | pd.DataFrame(found).mean().round(3).to_dict()
+        yield case | pd.DataFrame(results).mean().round(3).to_dict()
 
 
 SIZES = {
@@ -230,19 +230,19 @@ def unequal_clusters(studies: int) -> Iterator[dict[str, object]]:
     for name, sizes in SIZES.items():
         row: dict[str, object] = {"sizes of clusters": name}
         clusters = np.repeat(np.arange(len(sizes)), sizes)
-        for alike in (0, 0.3, 0.5):
-            generator, found = np.random.default_rng(0), []
+        for similar in (0, 0.3, 0.5):
+            generator, result = np.random.default_rng(0), []
             for _ in range(studies):
-                common = generator.normal(size=(2, len(sizes)))[:, clusters] * np.sqrt(alike)
-                drive = common + generator.normal(size=(2, len(clusters))) * np.sqrt(1 - alike)
+                common = generator.normal(size=(2, len(sizes)))[:, clusters] * np.sqrt(similar)
+                drive = common + generator.normal(size=(2, len(clusters))) * np.sqrt(1 - similar)
                 first, second = (drive < 0.25).astype(float)
                 sums = np.bincount(clusters, first - second - (first - second).mean())
                 error = np.sqrt(len(sizes) / (len(sizes) - 1) * (sums**2).sum()) / len(clusters)
                 plain = stats.t.isf(0.025, len(sizes) - 1) * error
                 differs = abs((first - second).mean()) > plain
-                found.append((compare(first, second, clusters).difference.p <= LEVEL, differs))
-            own, plain_share = np.mean(found, axis=0).round(3)
-            row |= {f"p, correlation {alike}": own, f"clusters - 1, correlation {alike}": plain_share}
+                result.append((compare(first, second, clusters).difference.p <= LEVEL, differs))
+            rows, plain_share = np.mean(result, axis=0).round(3)
+            row |= {f"p, correlation {similar}": rows, f"clusters - 1, correlation {similar}": plain_share}
         yield row
 
 

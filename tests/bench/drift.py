@@ -87,27 +87,27 @@ def run(folder: Path, prompts: int, threads: int, pack: int, environment: Mappin
     return verdicts.parent
 
 
-def compared(first: Path, second: Path, what: str) -> list[dict[str, Any]]:
+def compared(first: Path, second: Path, name: str) -> list[dict[str, Any]]:
     """By precision: the drift of log-likelihoods, and how many predictions and verdicts differ."""
     table = differences(first, second)
     rows = []
     for precision in PRECISIONS:
-        of = table[table["model"] == precision]
-        drifts = pd.concat([_drifts(first, second, setting) for setting in of.to_dict("records")])
+        total = table[table["model"] == precision]
+        drifts = pd.concat([_drifts(first, second, setting) for setting in total.to_dict("records")])
         rows.append(
             {
-                "what": what,
+                "what": name,
                 "precision": precision,
                 "choices": len(drifts),
                 "mean_drift": drifts.mean(),
                 "greatest_drift": drifts.max(),
-                "predictions": int(of["predictions"].sum()),
-                "of_predictions": int(of["of_predictions"].sum()),
-                "greatest_change_of_best": (of["best_accuracy_first"] - of["best_accuracy_second"])
+                "predictions": int(total["predictions"].sum()),
+                "of_predictions": int(total["of_predictions"].sum()),
+                "greatest_change_of_best": (total["best_accuracy_first"] - total["best_accuracy_second"])
                 .abs()
                 .max(),
-                "verdicts": int(differ(of).sum()),
-                "of_verdicts": len(of),
+                "verdicts": int(differ(total).sum()),
+                "of_verdicts": len(total),
             }
         )
     return rows
@@ -116,8 +116,8 @@ def compared(first: Path, second: Path, what: str) -> list[dict[str, Any]]:
 def _drifts(first: Path, second: Path, setting: Mapping[str, Any]) -> pd.Series[float]:
     name = Path("scores", setting["model"], setting["task"], f"{setting['shots']}-shot.parquet")
     on = ["prompt", "example", "choice"]
-    both = read_table(first / name).merge(read_table(second / name), on=on, suffixes=("", "_other"))
-    return (both["logprob"] - both["logprob_other"]).abs()
+    merged = read_table(first / name).merge(read_table(second / name), on=on, suffixes=("", "_other"))
+    return (merged["logprob"] - merged["logprob_other"]).abs()
 
 
 def main() -> None:
@@ -127,11 +127,11 @@ def main() -> None:
     arguments = parser.parse_args()
     shutil.rmtree(arguments.work, ignore_errors=True)
     rows, first = [], None
-    for number, (what, (threads, pack, environment)) in enumerate(VARIANTS.items()):
+    for number, (name, (threads, pack, environment)) in enumerate(VARIANTS.items()):
         study = run(arguments.work / str(number), arguments.prompts, threads, pack, environment)
         first = first or study
-        if what != FIRST:
-            rows += compared(first, study, what)
+        if name != FIRST:
+            rows += compared(first, study, name)
             print(pd.DataFrame(rows[-len(PRECISIONS) :]).to_string(index=False), flush=True)
     pd.DataFrame(rows).to_csv(arguments.work.parent / "drift.csv", index=False)
 

@@ -64,7 +64,7 @@ def small_model(kind: str) -> PreTrainedModel:
     return model
 
 
-def tried(kind: str) -> dict[str, Any]:
+def paths_of(kind: str) -> dict[str, Any]:
     """A row of the table: what a type of model is found to do."""
     try:
         model = small_model(kind)
@@ -72,11 +72,11 @@ def tried(kind: str) -> dict[str, Any]:
         return {"type": kind, "path": "not built", "why": f"{type(error).__name__}: {error}"[:90]}
     tokens = some_strings()
     try:
-        paths = Paths.of(model)
-        found = paths.proved(tokens, 256, strings=3).logprobs
+        paths = Paths.for_model(model)
+        computed = paths.proved(tokens, 256, strings=3).logprobs
     except InputError as error:
         return {"type": kind, "path": "refused", "why": str(error).partition("'" + kind + "' ")[2][:120]}
-    difference = float(np.abs(found - np.array(direct(model, tokens))).max())
+    difference = float(np.abs(computed - np.array(direct(model, tokens))).max())
     return {"type": kind, "path": paths.path, "difference": f"{difference:.1e}", "why": paths.why}
 
 
@@ -89,7 +89,7 @@ def main() -> None:
     logging.set_verbosity_error()
     rows = []
     for kind in options.types:
-        rows.append(tried(kind))
+        rows.append(paths_of(kind))
         print(*rows[-1].values(), sep="  ", flush=True)
     table = pd.DataFrame(rows, columns=["type", "path", "difference", "why"]).fillna("")
     counts = table["path"].value_counts().to_markdown()

@@ -27,7 +27,7 @@ AWAY = [0.0, 0.02, 0.05, 0.1, 0.2]  # of the expected accuracy from the baseline
 ABILITIES = np.linspace(-6, 6, 121)
 
 
-def made(generator: np.random.Generator, rows: int, items: int, gaps: float) -> tuple[np.ndarray, ...]:
+def simulated(generator: np.random.Generator, rows: int, items: int, gaps: float) -> tuple[np.ndarray, ...]:
     """Discriminations, difficulties, abilities and responses."""
     a, b = generator.lognormal(0, 0.4, items), generator.normal(0, 1.2, items)
     theta = generator.normal(size=rows)
@@ -39,27 +39,27 @@ def made(generator: np.random.Generator, rows: int, items: int, gaps: float) -> 
 def recovery(rows: int, items: int, gaps: float, studies: int, prior: bool) -> dict[str, object]:
     """How near estimates are to the truth, and how often 95 % intervals hold it."""
     generator = np.random.default_rng(0)
-    found: dict[str, list[float]] = {}
+    by_name: dict[str, list[float]] = {}
     for _ in range(studies):
-        a, b, theta, matrix = made(generator, rows, items, gaps)
+        a, b, theta, matrix = simulated(generator, rows, items, gaps)
         model = fit(matrix) if prior else fit(matrix, prior=None)
-        own = abilities(model, matrix)
+        estimated = abilities(model, matrix)
         for name, true, value, error in (
             ("a", a, model.discrimination[:, 0], model.discrimination_error[:, 0]),
             ("b", b, model.difficulty, model.difficulty_error),
-            ("ability", theta, own["ability"].to_numpy(), own["error"].to_numpy()),
+            ("ability", theta, estimated["ability"].to_numpy(), estimated["error"].to_numpy()),
         ):
-            there = np.isfinite(error)
-            away = value[there] - true[there]
-            found.setdefault(f"{name}: r", []).append(float(np.corrcoef(value, true)[0, 1]))
-            found.setdefault(f"{name}: RMSE", []).append(float(np.sqrt((away**2).mean())))
-            found.setdefault(f"{name}: coverage", []).append(
-                float((np.abs(away) <= NORMAL * error[there]).mean())
+            present = np.isfinite(error)
+            away = value[present] - true[present]
+            by_name.setdefault(f"{name}: r", []).append(float(np.corrcoef(value, true)[0, 1]))
+            by_name.setdefault(f"{name}: RMSE", []).append(float(np.sqrt((away**2).mean())))
+            by_name.setdefault(f"{name}: coverage", []).append(
+                float((np.abs(away) <= NORMAL * error[present]).mean())
             )
-    columns = {name: float(np.median(values)) for name, values in found.items() if "coverage" not in name}
-    columns |= {name: float(np.mean(values)) for name, values in found.items() if "coverage" in name}
+    columns = {name: float(np.median(values)) for name, values in by_name.items() if "coverage" not in name}
+    columns |= {name: float(np.mean(values)) for name, values in by_name.items() if "coverage" in name}
     return {"rows": rows, "items": items, "missing": f"{gaps:.0%}", "prior": "yes" if prior else "no"} | {
-        name: columns[name] for name in found
+        name: columns[name] for name in by_name
     }
 
 
@@ -68,31 +68,33 @@ def fitted(generator: np.random.Generator) -> Items:
     return Items(a, b, a * 0, b * 0, 0.0, 0, True)
 
 
-def decisions(away: float, studies: int, known: bool) -> Iterator[dict[str, object]]:
+def decisions(away: float, studies: int, is_known: bool) -> Iterator[dict[str, object]]:
     """Examples until it is decided whether a model is above the baseline, and how often that is wrong.
 
     Parameters
     ----------
-    known
+    is_known
         Whether the items have the parameters that are believed, or those of other items.
     """
     generator = np.random.default_rng(1)
-    taken: dict[str, list[tuple[int, bool, bool]]] = {way: [] for way in WAYS}
+    counts: dict[str, list[tuple[int, bool, bool]]] = {way: [] for way in WAYS}
     for run in range(studies):
         items = fitted(generator)
         ability = np.interp(BASELINE + away, items.probability(ABILITIES).mean(axis=1), ABILITIES)
-        right = (generator.random(EXAMPLES) < items.probability([[ability]])[0]).astype(float)
-        believed = items if known else items.only(generator.permutation(EXAMPLES))
+        correct = (generator.random(EXAMPLES) < items.probability([[ability]])[0]).astype(float)
+        believed = items if is_known else items.only(generator.permutation(EXAMPLES))
         question = better_than(BASELINE, EXAMPLES)
-        truth = question.answer(right.sum())
+        truth = question.answer(correct.sum())
         for way in WAYS:
-            done = replay(begin(question, EXAMPLES, believed, way, ALPHA, run), right)
-            taken[way].append((len(done.seen), done.decision != truth, done.decision == "above"))
-    for way, own in taken.items():
-        examples, wrong, above = np.array(own, dtype=float).T
+            outcome = replay(begin(question, EXAMPLES, believed, way, ALPHA, run), correct)
+            counts[way].append(
+                (len(outcome.evaluated), outcome.decision != truth, outcome.decision == "above")
+            )
+    for way, rows in counts.items():
+        examples, wrong, above = np.array(rows, dtype=float).T
         yield {
             "expected accuracy": f"{BASELINE + away:.2f}",
-            "items": "as believed" if known else "others",
+            "items": "as believed" if is_known else "others",
             "way": way,
             "examples": examples.mean(),
             "above": above.mean(),
@@ -103,17 +105,17 @@ def decisions(away: float, studies: int, known: bool) -> Iterator[dict[str, obje
 def comparisons(away: float, studies: int) -> Iterator[dict[str, object]]:
     """The same of two models, on items with the parameters that are believed."""
     generator = np.random.default_rng(2)
-    taken: dict[str, list[tuple[int, bool]]] = {way: [] for way in WAYS}
+    counts: dict[str, list[tuple[int, bool]]] = {way: [] for way in WAYS}
     for run in range(studies):
         items = fitted(generator)
         places = np.interp([0.5 + away, 0.5], items.probability(ABILITIES).mean(axis=1), ABILITIES)
-        right = (generator.random((2, EXAMPLES)) < items.probability(places)).astype(float)
-        truth = better_of_two().answer(float((right[0] - right[1]).sum()))
+        correct = (generator.random((2, EXAMPLES)) < items.probability(places)).astype(float)
+        truth = better_of_two().answer(float((correct[0] - correct[1]).sum()))
         for way in WAYS:
-            done = replay(begin(better_of_two(), EXAMPLES, items, way, ALPHA, run), *right)
-            taken[way].append((len(done.seen), done.decision != truth))
-    for way, own in taken.items():
-        examples, wrong = np.array(own, dtype=float).T
+            outcome = replay(begin(better_of_two(), EXAMPLES, items, way, ALPHA, run), *correct)
+            counts[way].append((len(outcome.evaluated), outcome.decision != truth))
+    for way, rows in counts.items():
+        examples, wrong = np.array(rows, dtype=float).T
         yield {
             "expected difference": f"{away:.2f}",
             "way": way,
@@ -126,29 +128,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=200, help="simulated studies of each kind")
     parser.add_argument("--output", type=Path, default=Path("results/bench/items.md"))
-    asked = parser.parse_args()
-    few = max(2, asked.studies // 10)
+    command = parser.parse_args()
+    few = max(2, command.studies // 10)
     with threadpool_limits(1):
         tables = {
             f"Recovery, {few} studies each: medians of r and RMSE, mean coverage of 95 % intervals": [
                 *(recovery(*size, few, prior=True) for size in SIZES),
                 *(recovery(*size, few, prior=False) for size in SIZES if size[0] >= 400),
             ],
-            f"Is a model above {BASELINE:g} on {EXAMPLES} examples? {asked.studies} studies each": [
+            f"Is a model above {BASELINE:g} on {EXAMPLES} examples? {command.studies} studies each": [
                 row
-                for known in (True, False)
+                for is_known in (True, False)
                 for away in AWAY
-                for row in decisions(away, asked.studies, known)
+                for row in decisions(away, command.studies, is_known)
             ],
-            f"Which of two models is better on {EXAMPLES} examples? {asked.studies} studies each": [
-                row for away in AWAY for row in comparisons(away, asked.studies)
+            f"Which of two models is better on {EXAMPLES} examples? {command.studies} studies each": [
+                row for away in AWAY for row in comparisons(away, command.studies)
             ],
         }
     text = "\n\n".join(
         f"## {title}\n\n{pd.DataFrame(rows).to_markdown(index=False, floatfmt='.3f')}"
         for title, rows in tables.items()
     )
-    write_text(text + "\n", asked.output)
+    write_text(text + "\n", command.output)
     print(text)
 
 

@@ -27,8 +27,8 @@ def answers(
             share = generator.beta(truth * scale, (1 - truth) * scale, (number, clusters))
         return generator.random((number, clusters, size)) < share[:, :, None]
 
-    same = generator.random((prompts, clusters, 1)) < 0.5
-    return np.where(same, draw(1), draw(prompts)).reshape(prompts, -1)
+    identical = generator.random((prompts, clusters, 1)) < 0.5
+    return np.where(identical, draw(1), draw(prompts)).reshape(prompts, -1)
 
 
 def misses(
@@ -38,10 +38,10 @@ def misses(
     generator, missed = np.random.default_rng(0), 0
     cluster = np.repeat(np.arange(clusters), size)
     for _ in range(studies):
-        right = answers(generator, prompts, clusters, size, truth, correlation)
+        correct = answers(generator, prompts, clusters, size, truth, correlation)
         seed = int(generator.integers(2**31))
-        bounds = lower_bounds(right, np.ones(right.shape, bool), cluster, resamples=RESAMPLES, seed=seed)
-        missed += bounds[right.mean(axis=1).argmax()] > truth
+        bounds = lower_bounds(correct, np.ones(correct.shape, bool), cluster, resamples=RESAMPLES, seed=seed)
+        missed += bounds[correct.mean(axis=1).argmax()] > truth
     return missed / studies
 
 

@@ -92,20 +92,20 @@ def survivors(meta: Path) -> Iterator[tuple[str, str, int]]:
     }
     for name, status in json.loads(meta.read_text())["exit_code_by_key"].items():
         if status not in NOTICED:
-            own = name.rsplit(".", 1)[-1]
-            function = own.rsplit("__mutmut_", 1)[0]
-            before, after = functions[f"{function}__mutmut_orig"], functions[own]
+            rows = name.rsplit(".", 1)[-1]
+            function = rows.rsplit("__mutmut_", 1)[0]
+            before, after = functions[f"{function}__mutmut_orig"], functions[rows]
             changed = [line for line in difflib.ndiff(before, after) if line[0] in "+-"]
             yield function.replace("xǁ", "").replace("ǁ", ".").removeprefix("x_"), "\n".join(changed), status
 
 
-def shared(one: str, other: str) -> int:
+def shared(first: str, second: str) -> int:
     """With how many characters two texts begin alike."""
-    shorter = min(len(one), len(other))
-    return next((n for n in range(shorter) if one[n] != other[n]), shorter)
+    shorter = min(len(first), len(second))
+    return next((n for n in range(shorter) if first[n] != second[n]), shorter)
 
 
-def same(change: str) -> bool:
+def is_equivalent(change: str) -> bool:
     """Whether a change is one of those after which the program does the same: by what changed alone."""
     before, after = (
         "".join(line[2:].strip() for line in change.splitlines() if line[0] == sign) for sign in "-+"
@@ -119,7 +119,7 @@ def same(change: str) -> bool:
 
 def report() -> str:
     """The share of mutants that are noticed, and those that are not."""
-    rows, listed, total, equivalent, left = [], [], 0, 0, 0
+    rows, listed, total, equivalent, remaining = [], [], 0, 0, 0
     for meta in sorted(FOLDER.glob("mutants/src/abovechance/**/*.py.meta")):
         statuses = list(json.loads(meta.read_text())["exit_code_by_key"].values())
         if not statuses:
@@ -127,14 +127,20 @@ def report() -> str:
         if NOT_RUN in statuses:
             raise SystemExit(f"{meta.name}: not all mutants were run; run it again")
         module = meta.relative_to(FOLDER / "mutants/src/abovechance").with_suffix("").as_posix()
-        found = list(survivors(meta))
-        alike = sum(same(change) for _, change, _ in found)
-        rows.append(f"| {module} | {len(statuses)} | {alike} | {len(found) - alike} |")
-        total, equivalent, left = total + len(statuses), equivalent + alike, left + len(found) - alike
-        for function, change, status in found:
-            seen = " (does the same)" if same(change) else " (no test)" if status == NO_TEST else ""
-            listed.append(f"{module}, {function}{seen}:\n\n```diff\n{change}\n```\n")
-    share = 1 - left / (total - equivalent)
+        items = list(survivors(meta))
+        similar = sum(is_equivalent(change) for _, change, _ in items)
+        rows.append(f"| {module} | {len(statuses)} | {similar} | {len(items) - similar} |")
+        total, equivalent, remaining = (
+            total + len(statuses),
+            equivalent + similar,
+            remaining + len(items) - similar,
+        )
+        for function, change, status in items:
+            visible = (
+                " (does the same)" if is_equivalent(change) else " (no test)" if status == NO_TEST else ""
+            )
+            listed.append(f"{module}, {function}{visible}:\n\n```diff\n{change}\n```\n")
+    share = 1 - remaining / (total - equivalent)
     head = f"{share:.1%} of {total - equivalent} mutants are noticed ({equivalent} more do the same).\n"
     table = ["| module | mutants | do the same | not noticed |", "|---|---|---|---|", *rows]
     return "\n".join([head, *table, "", *listed])

@@ -38,10 +38,12 @@ def answers(
     )
 
 
-def alike(generator: Generator, common: np.ndarray, share: float = 0.8, prompts: int = PROMPTS) -> np.ndarray:
+def correlated_answers(
+    generator: Generator, common: np.ndarray, share: float = 0.8, prompts: int = PROMPTS
+) -> np.ndarray:
     """Predictions of prompts that give a common answer in a share of cases, and any else."""
-    same = generator.random((prompts, EXAMPLES)) < share
-    return np.where(same, common, generator.integers(0, 2, (prompts, EXAMPLES)))
+    identical = generator.random((prompts, EXAMPLES)) < share
+    return np.where(identical, common, generator.integers(0, 2, (prompts, EXAMPLES)))
 
 
 def leaning(generator: Generator, share: float) -> np.ndarray:
@@ -57,19 +59,25 @@ def in_clusters(values: np.ndarray, size: int) -> np.ndarray:
 def one_shared(generator: Generator, gold: float, predicted: float) -> Answers:
     """One label stands in every set of choices, beside an example's own: gold and prompts lean to it."""
     texts = np.column_stack([np.zeros(EXAMPLES, int), 1 + np.arange(EXAMPLES)])
-    return answers(alike(generator, leaning(generator, predicted)), leaning(generator, gold), texts=texts)
+    return answers(
+        correlated_answers(generator, leaning(generator, predicted)), leaning(generator, gold), texts=texts
+    )
 
 
 def two_sets(generator: Generator) -> Answers:
     """Half of the examples have one set of two labels, half another; gold and prompts lean in each."""
     texts = np.where(np.arange(EXAMPLES)[:, None] % 2, [2, 3], [0, 1])
-    return answers(alike(generator, leaning(generator, 0.7)), leaning(generator, 0.7), texts=texts)
+    return answers(
+        correlated_answers(generator, leaning(generator, 0.7)), leaning(generator, 0.7), texts=texts
+    )
 
 
 def label_pairs(generator: Generator, size: int) -> Answers:
     """Each two labels stand in few examples; gold and prompts lean to the first."""
     texts = 2 * (np.arange(EXAMPLES)[:, None] // size) + np.arange(2)
-    return answers(alike(generator, leaning(generator, 0.9)), leaning(generator, 0.8), texts=texts)
+    return answers(
+        correlated_answers(generator, leaning(generator, 0.9)), leaning(generator, 0.8), texts=texts
+    )
 
 
 def pool(generator: Generator, labels: int, weight: float) -> Answers:
@@ -77,11 +85,11 @@ def pool(generator: Generator, labels: int, weight: float) -> Answers:
     weights = np.where(np.arange(labels) < labels // 4, weight, 1.0)
     texts = generator.random((EXAMPLES, labels)).argsort(axis=1)[:, :4]
     shares = weights[texts].cumsum(axis=1) / weights[texts].sum(axis=1, keepdims=True)
-    drawn = (generator.random((PROMPTS + 2, EXAMPLES, 1)) > shares).sum(axis=2)
-    gold, common, own = drawn[0], drawn[1], drawn[2:]
+    sample = (generator.random((PROMPTS + 2, EXAMPLES, 1)) > shares).sum(axis=2)
+    gold, common, rows = sample[0], sample[1], sample[2:]
     return Answers(
-        predicted=np.where(generator.random(own.shape) < 0.8, common, own),
-        evaluated=np.ones(own.shape, bool),
+        predicted=np.where(generator.random(rows.shape) < 0.8, common, rows),
+        evaluated=np.ones(rows.shape, bool),
         correct=gold[:, None] == np.arange(4),
         available=np.ones((EXAMPLES, 4), bool),
         shared=False,
@@ -92,15 +100,17 @@ def pool(generator: Generator, labels: int, weight: float) -> Answers:
 def other_answers(generator: Generator, skill: float = 0.0) -> Answers:
     """Four choices each: the example's answer, and three that are other examples' answers."""
     answer = np.arange(EXAMPLES) % (EXAMPLES // 2)
-    others = [generator.choice(np.setdiff1d(answer, [own]), 3, replace=False) for own in answer]
+    remaining = [
+        generator.choice(np.setdiff1d(answer, [gold_answer]), 3, replace=False) for gold_answer in answer
+    ]
     order = generator.permuted(np.tile(np.arange(4), (EXAMPLES, 1)), axis=1)
-    texts = np.take_along_axis(np.column_stack([answer, others]), order, axis=1)
+    texts = np.take_along_axis(np.column_stack([answer, remaining]), order, axis=1)
     gold = (order == 0).argmax(axis=1)
     common = np.where(generator.random(EXAMPLES) < skill, gold, generator.integers(0, 4, EXAMPLES))
-    same = generator.random((PROMPTS, EXAMPLES)) < 0.8
+    identical = generator.random((PROMPTS, EXAMPLES)) < 0.8
     return Answers(
-        predicted=np.where(same, common, generator.integers(0, 4, same.shape)),
-        evaluated=np.ones(same.shape, bool),
+        predicted=np.where(identical, common, generator.integers(0, 4, identical.shape)),
+        evaluated=np.ones(identical.shape, bool),
         correct=gold[:, None] == np.arange(4),
         available=np.ones((EXAMPLES, 4), bool),
         shared=False,
@@ -113,14 +123,14 @@ def pool_of_pairs(generator: Generator) -> Answers:
     texts = np.repeat(generator.permuted(np.tile(np.arange(6), (EXAMPLES // 2, 1)), axis=1)[:, :3], 2, axis=0)
     weights = np.where(texts < 2, 3.0, 1.0)
     shares = weights.cumsum(axis=1) / weights.sum(axis=1, keepdims=True)
-    drawn = np.repeat((generator.random((2, EXAMPLES // 2, 1)) > shares[::2]).sum(axis=2), 2, axis=1)
+    sample = np.repeat((generator.random((2, EXAMPLES // 2, 1)) > shares[::2]).sum(axis=2), 2, axis=1)
     predicted = np.where(
-        generator.random((PROMPTS, EXAMPLES)) < 0.9, drawn[1], generator.integers(0, 3, (PROMPTS, EXAMPLES))
+        generator.random((PROMPTS, EXAMPLES)) < 0.9, sample[1], generator.integers(0, 3, (PROMPTS, EXAMPLES))
     )
     return Answers(
         predicted=predicted,
         evaluated=np.ones(predicted.shape, bool),
-        correct=drawn[0][:, None] == np.arange(3),
+        correct=sample[0][:, None] == np.arange(3),
         available=np.ones((EXAMPLES, 3), bool),
         shared=False,
         texts=texts,
@@ -141,10 +151,10 @@ def two_correct(generator: Generator) -> Answers:
         return sets[(generator.random((EXAMPLES, 1)) > shares).sum(axis=1)]
 
     common = chosen(1)[:, 0]
-    same = generator.random((PROMPTS, EXAMPLES)) < 0.8
+    identical = generator.random((PROMPTS, EXAMPLES)) < 0.8
     return Answers(
-        predicted=np.where(same, common, generator.integers(0, 5, same.shape)),
-        evaluated=np.ones(same.shape, bool),
+        predicted=np.where(identical, common, generator.integers(0, 5, identical.shape)),
+        evaluated=np.ones(identical.shape, bool),
         correct=(chosen(2)[:, :, None] == np.arange(5)).any(axis=1),
         available=np.ones((EXAMPLES, 5), bool),
         shared=False,
@@ -156,7 +166,9 @@ def groups(generator: Generator, size: int, shared: bool) -> Answers:
     """Examples in clusters of the same gold answer, of which prompts give the same answer."""
     gold = in_clusters(leaning(generator, 0.6) if shared else generator.integers(0, 2, EXAMPLES), size)
     common = in_clusters(generator.integers(0, 2, EXAMPLES), size)
-    return answers(alike(generator, common, 0.95), gold, shared, cluster=np.arange(EXAMPLES) // size)
+    return answers(
+        correlated_answers(generator, common, 0.95), gold, shared, cluster=np.arange(EXAMPLES) // size
+    )
 
 
 def swapped(generator: Generator) -> Answers:
@@ -164,22 +176,24 @@ def swapped(generator: Generator) -> Answers:
     flip = np.arange(EXAMPLES) % 2
     gold = in_clusters(generator.integers(0, 2, EXAMPLES), 2) ^ flip
     common = in_clusters(generator.integers(0, 2, EXAMPLES), 2) ^ flip
-    return answers(alike(generator, common, 0.95), gold, True, cluster=np.arange(EXAMPLES) // 2)
+    return answers(correlated_answers(generator, common, 0.95), gold, True, cluster=np.arange(EXAMPLES) // 2)
 
 
 def skilled(generator: Generator, share: float, texts: bool = False) -> Answers:
     """40 prompts of one skill (68 % right) that give the same answer in this share of cases."""
     gold = generator.integers(0, 2, EXAMPLES)
     common = np.where(generator.random(EXAMPLES) < 0.36, gold, generator.integers(0, 2, EXAMPLES))
-    own = generator.random((40, EXAMPLES)) < 0.36
-    each = np.where(own, gold, generator.integers(0, 2, (40, EXAMPLES)))
-    one = np.column_stack([np.zeros(EXAMPLES, int), 1 + np.arange(EXAMPLES)]) if texts else None
-    return answers(np.where(generator.random((40, EXAMPLES)) < share, common, each), gold, texts=one)
+    own_answers = generator.random((40, EXAMPLES)) < 0.36
+    values = np.where(own_answers, gold, generator.integers(0, 2, (40, EXAMPLES)))
+    first = np.column_stack([np.zeros(EXAMPLES, int), 1 + np.arange(EXAMPLES)]) if texts else None
+    return answers(np.where(generator.random((40, EXAMPLES)) < share, common, values), gold, texts=first)
 
 
 NULLS: dict[str, Draw] = {
-    "own choices": lambda g: answers(alike(g, leaning(g, 0.7)), g.integers(0, 2, EXAMPLES)),
-    "two labels, 70 % one": lambda g: answers(alike(g, leaning(g, 0.7)), leaning(g, 0.7), shared=True),
+    "own choices": lambda g: answers(correlated_answers(g, leaning(g, 0.7)), g.integers(0, 2, EXAMPLES)),
+    "two labels, 70 % one": lambda g: answers(
+        correlated_answers(g, leaning(g, 0.7)), leaning(g, 0.7), shared=True
+    ),
     "one label in every set, gold 70 %, prompts 70 % it": lambda g: one_shared(g, 0.7, 0.7),
     "one label in every set, gold 50 %, prompts 90 % it": lambda g: one_shared(g, 0.5, 0.9),
     "one label in every set, gold 80 %, prompts 90 % it": lambda g: one_shared(g, 0.8, 0.9),
@@ -208,13 +222,13 @@ SKILLS: dict[str, Draw] = {
 def rejections(draw: Draw, statistic: str = "accuracy", studies: int = 2000) -> dict[str, float]:
     """The share of studies in which each test rejects at 0.05, and the first at 0.2 too."""
     generator = np.random.default_rng(0)
-    found: dict[str, list[bool]] = {}
+    by_name: dict[str, list[bool]] = {}
     for _ in range(studies):
         study, seed = draw(generator), int(generator.integers(2**31))
-        best = int(study.right.sum(axis=1).max())
+        best = int(study.is_correct.sum(axis=1).max())
         p_value = randomization_test(study, seed, 299, statistic).p_value
         plain = randomization_test(replace(study, texts=None, cluster=None), seed, 299, statistic).p_value
-        baseline = RandomBaseline.of(float(study.chance.mean()), EXAMPLES)
+        baseline = RandomBaseline.from_chance(float(study.chance.mean()), EXAMPLES)
         tail, prompts = baseline.tail(best), len(study.predicted)
         for name, rejected in {
             "at 0.05": p_value <= 0.05,
@@ -223,8 +237,8 @@ def rejections(draw: Draw, statistic: str = "accuracy", studies: int = 2000) -> 
             "maximum baseline's tail, at 0.05": baseline.tail(best, prompts) <= 0.05,
             "Bonferroni, at 0.05": prompts * tail <= 0.05,
         }.items():
-            found.setdefault(name, []).append(bool(rejected))
-    return {name: float(np.mean(rejected)) for name, rejected in found.items()}
+            by_name.setdefault(name, []).append(bool(rejected))
+    return {name: float(np.mean(rejected)) for name, rejected in by_name.items()}
 
 
 def main() -> None:

@@ -63,26 +63,26 @@ def command(folder: Path, *arguments: str) -> list[str]:
     return [*start, *profile, *place, *arguments]
 
 
-def measured(what: str, arguments: list[str], log: Path) -> dict[str, Any]:
+def measured(name: str, arguments: list[str], log: Path) -> dict[str, Any]:
     """Run a command; its seconds, and the most megabytes that it and all its children had at once."""
-    begun, most = time.monotonic(), 0.0
+    begun, largest = time.monotonic(), 0.0
     with log.open("a") as output:
         process = psutil.Popen(arguments, stdout=output, stderr=output)
         while process.poll() is None:
-            most = max(most, _megabytes(process))
+            largest = max(largest, _megabytes(process))
             time.sleep(0.2)
     if process.returncode:
-        sys.exit(f"{what}: exit status {process.returncode}; see {log}")
-    found = {"what": what, "seconds": time.monotonic() - begun, "megabytes": most}
-    print(f"{what}: {found['seconds']:.1f} s, {most:.0f} MB", flush=True)
-    return found
+        sys.exit(f"{name}: exit status {process.returncode}; see {log}")
+    by_name = {"what": name, "seconds": time.monotonic() - begun, "megabytes": largest}
+    print(f"{name}: {by_name['seconds']:.1f} s, {largest:.0f} MB", flush=True)
+    return by_name
 
 
 def _megabytes(process: psutil.Process) -> float:
     total = 0.0
-    for one in [process, *_children(process)]:
+    for value in [process, *_children(process)]:
         try:
-            total += one.memory_info().rss
+            total += value.memory_info().rss
         except psutil.NoSuchProcess:
             continue
     return total / 1e6
@@ -103,7 +103,7 @@ def make_scores(folder: Path, study: dict[str, Any]) -> int:
         evaluation = read_table(results / "evaluation_sets" / f"{task}.parquet")
         for shots in study["shots"]:
             prompts = read_table(results / "prompts" / task / f"{shots}-shot.parquet")
-            table = _asked(examples, evaluation, prompts)
+            table = _score_table(examples, evaluation, prompts)
             facts = [{"key": f"{task} {shots} {number}"} for number in range(len(prompts))]
             for number, model in enumerate(study["models"]):
                 generator = np.random.default_rng([number, shots, len(table)])
@@ -115,13 +115,13 @@ def make_scores(folder: Path, study: dict[str, Any]) -> int:
     return rows
 
 
-def _asked(examples: pd.DataFrame, evaluation: pd.DataFrame, prompts: pd.DataFrame) -> pd.DataFrame:
+def _score_table(examples: pd.DataFrame, evaluation: pd.DataFrame, prompts: pd.DataFrame) -> pd.DataFrame:
     """The scores table of a setting but for the scores."""
     by_id = examples.set_index("example")["choices"]
     parts = []
     for number, demonstrations in enumerate(prompts["demonstrations"]):
         ids = evaluated_on(evaluation, demonstrations)
-        choices = [list(by_id[one]) for one in ids]
+        choices = [list(by_id[value]) for value in ids]
         many = [len(texts) for texts in choices]
         lengths = [len(text) + 1 for texts in choices for text in texts]
         parts.append(
@@ -204,13 +204,13 @@ def multiply(finished: Path, folder: Path, study: dict[str, Any]) -> None:
     single = ("verdicts.csv", "tables", "figures", "report.html")  # these are to be made
     for line in summary.splitlines()[1:]:
         path = folder / line.split("\t")[0]
-        made = path.is_relative_to(results) and path.relative_to(results).parts[0] in single
-        if not path.exists() and not made:
+        created = path.is_relative_to(results) and path.relative_to(results).parts[0] in single
+        if not path.exists() and not created:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
-    now = time.time()  # none is newer than what is made from it
+    current = time.time()  # none is newer than what is made from it
     for path in (folder / "results").rglob("*"):
-        os.utime(path, (now, now), follow_symlinks=False)
+        os.utime(path, (current, current), follow_symlinks=False)
 
 
 def main() -> None:
@@ -218,32 +218,32 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=REPOSITORY / "results" / "bench" / "scale")
     parser.add_argument("--models", type=int, default=9)
     parser.add_argument("--times", type=int, help="as many models as the finished study has, times this")
-    asked = parser.parse_args()
-    folder = asked.folder.resolve()
+    request = parser.parse_args()
+    folder = request.folder.resolve()
     finished = folder / "results" / "paper"
-    if asked.times:
-        folder = folder.with_name(f"{folder.name}-times-{asked.times}")
+    if request.times:
+        folder = folder.with_name(f"{folder.name}-times-{request.times}")
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "results").mkdir(parents=True)
     (folder / "results" / "downloads").symlink_to(DOWNLOADS)
-    models = asked.models * (asked.times or 1)
+    models = request.models * (request.times or 1)
     study = yaml.safe_load(write_study(folder, models).read_text())
-    log, found = folder / "log.txt", []
-    found.append(
+    log, result = folder / "log.txt", []
+    result.append(
         measured("building the DAG of a study not begun", command(folder, "--dry-run", "--quiet"), log)
     )
-    if asked.times:
+    if request.times:
         multiply(finished, folder, study)
         rows = 0
-        found.append(measured("the jobs that read all models", command(folder), log))
+        result.append(measured("the jobs that read all models", command(folder), log))
     else:
-        found.append(measured("tasks, evaluation sets, prompts", command(folder, "--until", "prompts"), log))
+        result.append(measured("tasks, evaluation sets, prompts", command(folder, "--until", "prompts"), log))
         make_weights(folder)
         rows = make_scores(folder, study)
-        found.append(measured("all that comes after the scores", command(folder), log))
-    found.append(measured("a run that finds nothing to do", command(folder), log))
-    found += jobs(folder, study["study"])
-    table = pd.DataFrame(found, columns=COLUMNS)
+        result.append(measured("all that comes after the scores", command(folder), log))
+    result.append(measured("a run that finds nothing to do", command(folder), log))
+    result += jobs(folder, study["study"])
+    table = pd.DataFrame(result, columns=COLUMNS)
     settings = models * len(study["tasks"]) * len(study["shots"])
     text = (
         f"{rows:,} scores of {models} models, {settings:,} settings\n\n"

@@ -67,7 +67,7 @@ def spread(items: list[Any], count: int) -> list[Any]:
 @torch.inference_mode()
 def score_as_the_paper_did(model: PreTrainedModel, tokens: Tokens, batches: list[range]) -> list[float]:
     """A row for each choice, padded to the longest of its batch."""
-    found = []
+    results = []
     for places in batches:
         batch = [torch.tensor(tokens.sequences[at]) for at in places]
         ids = torch.nn.utils.rnn.pad_sequence(batch, batch_first=True).to(model.device)
@@ -75,8 +75,8 @@ def score_as_the_paper_did(model: PreTrainedModel, tokens: Tokens, batches: list
         logits = model(ids, attention_mask=mask.to(model.device)).logits
         logprobs = logits[:, :-1].float().log_softmax(-1).gather(2, ids[:, 1:, None])[..., 0].cpu()
         for row, start in enumerate(tokens.starts[at] for at in places):
-            found.append(float(logprobs[row, start - 1 : len(batch[row]) - 1].sum()))
-    return found
+            results.append(float(logprobs[row, start - 1 : len(batch[row]) - 1].sum()))
+    return results
 
 
 def score_with_harness(
@@ -122,7 +122,7 @@ def some_cells(folder: Path, tasks: list[str], shots: list[int], examples: int) 
         for count in shots:
             prompt = draw_prompts(task, evaluation, name, 0, count, 1).iloc[0]
             chosen = task.set_index("example").loc[evaluated_on(evaluation, prompt["demonstrations"])]
-            cells.append((name, count, PromptStrings.of(prompt["text"], chosen)))
+            cells.append((name, count, PromptStrings.from_examples(prompt["text"], chosen)))
     return cells
 
 
@@ -135,19 +135,19 @@ def measure(
     limit = pack_tokens(model)
     token, row = seconds_a_token(model, min(limit, len(trie)))
     batches = padded_batches(tokens)
-    some = spread(batches, max(1, rows // ROWS))
-    places = [at for batch in some for at in batch]
-    naive, expected = timed(lambda: score_as_the_paper_did(model, tokens, some))
-    found: dict[str, float] = {"strings": len(tokens.sequences), "tokens": sum(map(len, tokens.sequences))}
-    found["a"] = naive * padded_size(tokens, batches) / padded_size(tokens, some)
+    subset = spread(batches, max(1, rows // ROWS))
+    places = [at for batch in subset for at in batch]
+    naive, expected = timed(lambda: score_as_the_paper_did(model, tokens, subset))
+    by_name: dict[str, float] = {"strings": len(tokens.sequences), "tokens": sum(map(len, tokens.sequences))}
+    by_name["a"] = naive * padded_size(tokens, batches) / padded_size(tokens, subset)
     if harness:
         chosen = spread(list(range(len(tokens.sequences))), len(places))
         seconds, _ = timed(score_with_harness(model, tokenizer, tokens, chosen))
-        found["b"] = seconds * found["tokens"] / sum(len(tokens.sequences[at]) for at in chosen)
+        by_name["b"] = seconds * by_name["tokens"] / sum(len(tokens.sequences[at]) for at in chosen)
     # with everything a job does for a prompt: tokenizing, the trie, the scores
-    found["c"], computed = timed(lambda: score(model, tokenize(tokenizer, strings), path, limit))
+    by_name["c"], computed = timed(lambda: score(model, tokenize(tokenizer, strings), path, limit))
     return {
-        **found,
+        **by_name,
         "d": token * int(trie.inner.sum()) + row * len(np.unique(trie.parents[trie.scored_nodes])),
         "trie": len(trie),
         "computed": computed.tokens,
@@ -177,7 +177,7 @@ def main() -> None:
     weights = Weights.read(options.weights)
     model, tokenizer = models.load(weights, options.precision), load_tokenizer(weights)
     tasks = options.task or sorted(path.stem for path in options.tasks.glob("*.parquet"))
-    path, rows = Paths.of(model).path, []
+    path, rows = Paths.for_model(model).path, []
     for task, shots, strings in some_cells(options.tasks, tasks, options.shots, options.examples):
         cell = measure(model, path, tokenizer, strings, options.rows, harness)
         rows.append({"task": task, "shots": shots, **cell})

@@ -38,7 +38,7 @@ rows = grid.assign(**names, example=grid["example"].astype(str), chance=0.5, tie
 rows = rows.assign(correct=generator.random(len(rows)) < 0.6)
 accuracy = accuracy_by_prompt(rows)
 verdicts = study.judge(accuracy).table
-splits = {"seed": 0, "splits": 20, "validation": 0.5, "tried": [1, 8]}
+splits = {"seed": 0, "splits": 20, "validation": 0.5, "prompt_counts": [1, 8]}
 outcomes = heldout.all_outcomes([rows], **splits)
 guessers = heldout.guessed_outcomes(lambda: [rows], sets=2, **splits)
 held = {schema.name: table for schema, table in agreement.heldout_tables(outcomes, guessers)}
@@ -52,8 +52,8 @@ published.tables.heldout_agreement(released, ["model"])
 published.tables.VERDICTS.to_arrow(published.conventions.published_verdicts(accuracy.assign(task="emoji_movie")))
 command = CliRunner().invoke(app, ["baseline", "-n", "40", "-c", "2", "-t", "8", "--json"])
 print(json.dumps({
-    "verdict": Verdict.of(0.7, RandomBaseline.of(0.5, 40), 8).judgement["few_baseline"],
-    "best of three": RandomBaseline.of(0.5, 40).maximum(3),
+    "verdict": Verdict.from_accuracy(0.7, RandomBaseline.from_chance(0.5, 40), 8).judgement["few_baseline"],
+    "best of three": RandomBaseline.from_chance(0.5, 40).maximum(3),
     "columns": {
         "verdicts": list(verdicts), "outcomes": list(outcomes), "curve": list(curve), "dots": list(dots),
         "screen": list(readable(verdicts, study.VERDICTS.columns)),
@@ -69,9 +69,9 @@ print(json.dumps({
 
 
 def test_one_more_baseline_is_one_more_entry():
-    done = subprocess.run([sys.executable, "-c", STUDY], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    study = json.loads(done.stdout.splitlines()[-1])
+    completed = subprocess.run([sys.executable, "-c", STUDY], capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    study = json.loads(completed.stdout.splitlines()[-1])
     assert study["few"] == study["verdict"] == study["best of three"]
     columns = study["columns"]
     assert {"few_baseline", "few_tail"} <= set(columns["verdicts"]) & set(columns["outcomes"])

@@ -24,9 +24,9 @@ from abovechance.chance.multiplicity import with_adjusted
     ],
 )
 def test_tests_are_joined(tail, position, randomization_tail, word, reason):
-    found, told = conclude(tail, position, 20, randomization_tail)
-    assert found == word
-    assert told.endswith(reason)
+    conclusion, messages = conclude(tail, position, 20, randomization_tail)
+    assert conclusion == word
+    assert messages.endswith(reason)
 
 
 def settings(**columns: object) -> pd.DataFrame:
@@ -40,9 +40,9 @@ def settings(**columns: object) -> pd.DataFrame:
 
 
 def test_settings_are_concluded_on_by_adjusted_tails():
-    found = with_conclusions(with_adjusted(settings()))
-    assert found["better_than_chance"].tolist() == ["yes", "no", "no", "no"]
-    assert found["reason"][1] == "adjusted p = 0.053 against the best of 20 guessers"
+    concluded = with_conclusions(with_adjusted(settings()))
+    assert concluded["better_than_chance"].tolist() == ["yes", "no", "no", "no"]
+    assert concluded["reason"][1] == "adjusted p = 0.053 against the best of 20 guessers"
     assert with_conclusions(settings())["better_than_chance"].tolist() == ["yes", "yes", "yes", "no"]
     tested = with_conclusions(with_adjusted(settings(randomization_tail=[0.001, 0.001, 0.9, np.nan])))
     assert tested["better_than_chance"].tolist() == ["yes", "unclear", "no", "no"]
@@ -52,14 +52,14 @@ def test_settings_are_concluded_on_by_adjusted_tails():
 
 def test_numbers_that_round_to_one_accuracy_and_disagree_are_unclear():
     table, tails = settings(), [np.array([0.01, 0.03, 0.2, 0.9]), np.array([0.01, 0.01, 0.01, 0.8])]
-    found = with_conclusions(table, tails)
-    assert found["better_than_chance"].tolist() == ["yes", "yes", "unclear", "no"]
-    assert found["reason"][2] == "the accuracy is rounded: p = 0.20 to 0.01"
+    concluded = with_conclusions(table, tails)
+    assert concluded["better_than_chance"].tolist() == ["yes", "yes", "unclear", "no"]
+    assert concluded["reason"][2] == "the accuracy is rounded: p = 0.20 to 0.01"
 
 
 def test_none_is_said_in_words():
-    found = with_conclusions(with_adjusted(settings(maximum_tail=[0.2, 0.3, 0.4, 0.5])))
-    assert in_words(found)[0] == "None of the 4 settings are better than chance."
+    concluded = with_conclusions(with_adjusted(settings(maximum_tail=[0.2, 0.3, 0.4, 0.5])))
+    assert in_words(concluded)[0] == "None of the 4 settings are better than chance."
 
 
 def test_no_verdict_at_all_is_a_sentence():

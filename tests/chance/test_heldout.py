@@ -50,47 +50,49 @@ def guesses() -> pd.DataFrame:
     return predictions(np.random.default_rng(0).random((12, 40)) < 0.55)
 
 
-def study(table: pd.DataFrame, tried=(1, 5, 12), splits=20, seed=0) -> pd.DataFrame:
-    return all_outcomes([table], seed=seed, splits=splits, validation=0.75, tried=tried)
+def study(table: pd.DataFrame, candidates=(1, 5, 12), splits=20, seed=0) -> pd.DataFrame:
+    return all_outcomes([table], seed=seed, splits=splits, validation=0.75, prompt_counts=candidates)
 
 
 def test_splits_are_seeded_three_quarters_and_a_quarter(guesses):
-    found = study(guesses)
-    assert set(found["validation_examples"]) == {30}
-    assert set(found["test_examples"]) == {10}
-    pd.testing.assert_frame_equal(found, study(guesses))
-    assert not found["validation_accuracy"].equals(study(guesses, seed=1)["validation_accuracy"])
+    outcomes = study(guesses)
+    assert set(outcomes["validation_examples"]) == {30}
+    assert set(outcomes["test_examples"]) == {10}
+    pd.testing.assert_frame_equal(outcomes, study(guesses))
+    assert not outcomes["validation_accuracy"].equals(study(guesses, seed=1)["validation_accuracy"])
 
 
 def test_the_validation_part_is_rounded_down():
-    found = study(predictions(np.ones((2, 31), bool)), splits=1)
-    assert (found["validation_examples"].iloc[0], found["test_examples"].iloc[0]) == (23, 8)
+    outcomes = study(predictions(np.ones((2, 31), bool)), splits=1)
+    assert (outcomes["validation_examples"].iloc[0], outcomes["test_examples"].iloc[0]) == (23, 8)
 
 
 def test_the_best_prompt_on_validation_is_chosen_and_the_first_on_ties(guesses):
     correct = np.zeros((3, 40), bool)
     correct[1:] = True
-    found = study(predictions(correct), tried=[3])
-    assert set(found["prompt"]) == {1}
-    matrix = ResponseMatrix.of(guesses)
-    found = outcomes(matrix, Setting("m", "t", 1), seed=0, splits=5, validation=0.75, tried=[12])
-    for row in found.itertuples():
+    by_name = study(predictions(correct), candidates=[3])
+    assert set(by_name["prompt"]) == {1}
+    matrix = ResponseMatrix.from_predictions(guesses)
+    by_name = outcomes(matrix, Setting("m", "t", 1), seed=0, splits=5, validation=0.75, prompt_counts=[12])
+    for row in by_name.itertuples():
         total = matrix.correct[row.prompt].sum()
         assert row.validation_accuracy * 30 + row.test_accuracy * 10 == pytest.approx(total)
 
 
 def test_fewer_prompts_are_drawn_anew_for_each_split_and_more_than_exist_are_all(guesses):
-    found = study(guesses, tried=[1, 12, 200])
-    assert found[found["asked"] == 1]["prompt"].nunique() > 5
-    most = found[found["asked"] == 200].reset_index(drop=True)
-    assert set(most["prompts"]) == {12}
-    all_of_them = found[found["asked"] == 12].reset_index(drop=True)
-    pd.testing.assert_frame_equal(most.drop(columns="asked"), all_of_them.drop(columns="asked"))
+    outcomes = study(guesses, candidates=[1, 12, 200])
+    assert outcomes[outcomes["requested_prompts"] == 1]["prompt"].nunique() > 5
+    largest = outcomes[outcomes["requested_prompts"] == 200].reset_index(drop=True)
+    assert set(largest["prompts"]) == {12}
+    all_of_them = outcomes[outcomes["requested_prompts"] == 12].reset_index(drop=True)
+    pd.testing.assert_frame_equal(
+        largest.drop(columns="requested_prompts"), all_of_them.drop(columns="requested_prompts")
+    )
 
 
 def test_baselines_and_tails_are_those_of_the_validation_part(guesses):
     row = study(guesses).query("prompts == 5").iloc[0]
-    baseline = RandomBaseline.of(0.5, 30)
+    baseline = RandomBaseline.from_chance(0.5, 30)
     assert row["maximum_baseline"] == pytest.approx(baseline.maximum(5))
     assert row["maximum_tail"] == pytest.approx(baseline.tail(round(row["validation_accuracy"] * 30), 5))
     assert row["above_maximum"] == (row["validation_accuracy"] > row["maximum_baseline"])
@@ -98,17 +100,17 @@ def test_baselines_and_tails_are_those_of_the_validation_part(guesses):
 
 
 def test_a_prompt_counts_only_the_examples_it_was_evaluated_on(guesses):
-    own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
-    found = study(own, tried=[12])
-    assert set(found["validation_examples"] + found["test_examples"]) == {39}
+    guesses_without_own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
+    outcomes = study(guesses_without_own, candidates=[12])
+    assert set(outcomes["validation_examples"] + outcomes["test_examples"]) == {39}
 
 
 def test_a_prompt_whose_demonstrations_use_up_a_part_is_not_tried_there():
     table = predictions(np.ones((3, 4), bool))
     table = table[table["example"] != "e" + table["prompt"].astype(str)]
-    found = study(table, tried=[3])
-    assert (found["test_examples"] == 1).all()
-    assert (found["prompts"] < 3).any()
+    outcomes = study(table, candidates=[3])
+    assert (outcomes["test_examples"] == 1).all()
+    assert (outcomes["prompts"] < 3).any()
 
 
 @pytest.mark.parametrize("whole_split", [False, True])
@@ -117,35 +119,35 @@ def test_every_row_is_what_one_would_work_out_by_hand(whole_split):
     table = predictions(generator.random((7, 24)) < 0.4).assign(shots=8)  # so that prompts may lack 8
     chances = {f"e{i}": 1 / (2 + i % 3) for i in range(24)}
     table = table.assign(chance=table["example"].map(chances))[generator.random(len(table)) < 0.9]
-    matrix = ResponseMatrix.of(table)
+    matrix = ResponseMatrix.from_predictions(table)
     chance = np.array([chances[str(name)] for name in matrix.examples])
-    how = {"seed": 3, "splits": splits, "validation": 0.75, "tried": [4, 1, 4, 50]}
-    found = all_outcomes([table], **how, whole_split=whole_split)
-    assert set(found.columns) == set(OUTCOMES.columns)
-    assert found.index.is_unique
-    assert found["split"].tolist() == np.repeat(range(splits), 3).tolist()
-    assert found["asked"].tolist() == [1, 4, 50] * splits
+    how = {"seed": 3, "splits": splits, "validation": 0.75, "prompt_counts": [4, 1, 4, 50]}
+    outcomes = all_outcomes([table], **how, whole_split=whole_split)
+    assert set(outcomes.columns) == set(OUTCOMES.columns)
+    assert outcomes.index.is_unique
+    assert outcomes["split"].tolist() == np.repeat(range(splits), 3).tolist()
+    assert outcomes["requested_prompts"].tolist() == [1, 4, 50] * splits
     examples = np.argsort(np.random.default_rng(setting.seed(3, "examples")).random((splits, 24)), axis=1)
     orders = np.argsort(np.random.default_rng(setting.seed(3, "prompts")).random((splits, 7)), axis=1)
-    for row in found.itertuples():
+    for row in outcomes.itertuples():
         inside = np.isin(np.arange(24), examples[row.split, :18])
-        some = sorted(orders[row.split, : row.asked])
-        mine = {p: matrix.evaluated[p] & inside for p in some}
-        accuracy = {p: matrix.correct[p][mine[p]].mean() for p in some}
-        best = max(some, key=lambda p: (accuracy[p], -p))
-        own = {p: RandomBaseline(chance[mine[p]]) for p in some}
+        subset = sorted(orders[row.split, : row.requested_prompts])
+        mine = {p: matrix.evaluated[p] & inside for p in subset}
+        accuracy = {p: matrix.correct[p][mine[p]].mean() for p in subset}
+        best = max(subset, key=lambda p: (accuracy[p], -p))
+        baseline = {p: RandomBaseline(chance[mine[p]]) for p in subset}
         if whole_split:
-            own = dict.fromkeys(some, RandomBaseline.of(chance.mean(), 18))
-        several, test = BestOf(list(own.values())), matrix.evaluated[best] & ~inside
-        assert (row.prompt, row.prompts) == (best, min(row.asked, 7))
+            baseline = dict.fromkeys(subset, RandomBaseline.from_chance(chance.mean(), 18))
+        several, test = BestOf(list(baseline.values())), matrix.evaluated[best] & ~inside
+        assert (row.prompt, row.prompts) == (best, min(row.requested_prompts, 7))
         assert (row.validation_examples, row.test_examples) == (mine[best].sum(), test.sum())
         assert row.validation_accuracy == pytest.approx(accuracy[best])
         assert row.test_accuracy == pytest.approx(matrix.correct[best][test].mean())
-        assert row.standard_baseline == pytest.approx(own[best].standard)
+        assert row.standard_baseline == pytest.approx(baseline[best].standard)
         assert row.maximum_baseline == pytest.approx(several.maximum)
-        assert row.standard_tail == pytest.approx(BestOf([own[best]]).tail(accuracy[best]))
+        assert row.standard_tail == pytest.approx(BestOf([baseline[best]]).tail(accuracy[best]))
         assert row.maximum_tail == pytest.approx(several.tail(accuracy[best]))
-        assert row.above_standard == (accuracy[best] > own[best].standard + 1e-9)
+        assert row.above_standard == (accuracy[best] > baseline[best].standard + 1e-9)
         assert row.above_maximum == (accuracy[best] > several.maximum + 1e-9)
         assert row.test_baseline == pytest.approx(chance[test].mean())
         assert row.above_on_test == (row.test_accuracy > chance[test].mean() + 1e-9)
@@ -155,69 +157,85 @@ def test_prompts_on_other_examples_are_chosen_by_their_standardized_scores():
     generator = np.random.default_rng(11)
     table = predictions(generator.random((5, 40)) < 0.6)
     table = table[(table["prompt"] > 1) | (table["example"].str[1:].astype(int) < 16)]
-    matrix, found = ResponseMatrix.of(table), study(table, tried=[5])
+    matrix, by_name = ResponseMatrix.from_predictions(table), study(table, candidates=[5])
     examples = np.argsort(
         np.random.default_rng(Setting("m", "t", 1).seed(0, "examples")).random((20, 40)), axis=1
     )
-    others = []
-    for row in found.itertuples():
+    remaining = []
+    for row in by_name.itertuples():
         inside = matrix.evaluated & np.isin(np.arange(40), examples[row.split, :30])
         if not (matrix.evaluated & ~inside).any(axis=1).all():
             continue  # a prompt has no example to be tested on
-        size, right = inside.sum(axis=1), (matrix.correct & inside).sum(axis=1)
-        scores = (right - size / 2) / np.sqrt(size / 4)
-        several = BestOf([RandomBaseline.of(0.5, int(n)) for n in size], standardized=True)
+        size, correct = inside.sum(axis=1), (matrix.correct & inside).sum(axis=1)
+        scores = (correct - size / 2) / np.sqrt(size / 4)
+        several = BestOf([RandomBaseline.from_chance(0.5, int(n)) for n in size], standardized=True)
         best = int(scores.argmax())
-        others.append((right / size).argmax() != best)
+        remaining.append((correct / size).argmax() != best)
         expected = 0.5 + several.maximum * np.sqrt(size[best] / 4) / size[best]
         assert row.prompt == best
-        assert row.validation_accuracy == right[best] / size[best]
+        assert row.validation_accuracy == correct[best] / size[best]
         assert row.maximum_baseline == pytest.approx(min(expected, 1))
         assert row.maximum_tail == pytest.approx(several.tail(scores[best]))
-        assert row.standard_tail == pytest.approx(RandomBaseline.of(0.5, int(size[best])).tail(right[best]))
+        assert row.standard_tail == pytest.approx(
+            RandomBaseline.from_chance(0.5, int(size[best])).tail(correct[best])
+        )
         assert row.above_maximum == (scores[best] > several.maximum)
-        assert row.above_standard == (right[best] > size[best] / 2)
-    assert any(others)
-    assert len(others) > 12
+        assert row.above_standard == (correct[best] > size[best] / 2)
+    assert any(remaining)
+    assert len(remaining) > 12
 
 
 def test_the_way_of_the_paper_is_asked_for(guesses):
     usual = study(guesses)
-    own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
-    how = {"seed": 0, "splits": 20, "validation": 0.75, "tried": [1, 5, 12]}
+    guesses_without_own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
+    how = {"seed": 0, "splits": 20, "validation": 0.75, "prompt_counts": [1, 5, 12]}
     pd.testing.assert_frame_equal(usual, all_outcomes([guesses], **how, whole_split=False))
-    taken = all_outcomes([own], **how, whole_split=True)
-    assert set(taken["maximum_baseline"]) == {RandomBaseline.of(0.5, 30).maximum(t) for t in (1, 5, 12)}
-    assert study(own)["maximum_baseline"].nunique() > 3
+    counts = all_outcomes([guesses_without_own], **how, whole_split=True)
+    assert set(counts["maximum_baseline"]) == {
+        RandomBaseline.from_chance(0.5, 30).maximum(t) for t in (1, 5, 12)
+    }
+    assert study(guesses_without_own)["maximum_baseline"].nunique() > 3
 
 
 def test_guessers_are_lucky_at_their_chance_and_each_set_in_its_own_way(guesses):
-    how = {"seed": 4, "splits": 3, "validation": 0.75, "tried": [12]}
-    found = guessed_outcomes(lambda: [guesses], sets=2, **how)
-    assert set(found.columns) == set(GUESSERS.columns)
-    assert found.index.is_unique
+    how = {"seed": 4, "splits": 3, "validation": 0.75, "prompt_counts": [12]}
+    outcomes = guessed_outcomes(lambda: [guesses], sets=2, **how)
+    assert set(outcomes.columns) == set(GUESSERS.columns)
+    assert outcomes.index.is_unique
     for number in range(2):
         generator = np.random.default_rng(Setting("m", "t", 1).seed(4, f"guessers {number}"))
         lucky = guesses.assign(correct=generator.random(len(guesses)) < 0.5)
         expected = all_outcomes([lucky], **how)
-        own = found[found["set"] == number].drop(columns="set").reset_index(drop=True)
-        pd.testing.assert_frame_equal(own, expected)
+        group = outcomes[outcomes["set"] == number].drop(columns="set").reset_index(drop=True)
+        pd.testing.assert_frame_equal(group, expected)
 
 
 def test_agreement_by_prompts_tells_what_repeats_once(guesses):
     table = pd.concat(
-        [study(part, tried=[1, 5, 12, 50, 200]) for part in (guesses, guesses[guesses["prompt"] < 4])]
+        [study(part, candidates=[1, 5, 12, 50, 200]) for part in (guesses, guesses[guesses["prompt"] < 4])]
     )
-    found = agreement_by_prompts(table)
-    assert found.columns.tolist() == [
-        *("asked", "prompts", "predictor", "outcomes", "held_up", "accuracy", "precision", "recall"),
+    result = agreement_by_prompts(table)
+    assert result.columns.tolist() == [
+        *(
+            "requested_prompts",
+            "prompts",
+            "predictor",
+            "outcomes",
+            "above_on_test_share",
+            "accuracy",
+            "precision",
+            "recall",
+        ),
         *("auroc", "aupr", "tail_auroc", "tail_aupr"),
     ]
-    assert found["asked"].tolist() == [1, 1, 5, 5, 12, 12]
-    assert found["prompts"].tolist() == [1, 1, 5, 5, 12, 12]
-    expected = agreement(table[table["asked"] == 5], [])
+    assert result["requested_prompts"].tolist() == [1, 1, 5, 5, 12, 12]
+    assert result["prompts"].tolist() == [1, 1, 5, 5, 12, 12]
+    expected = agreement(table[table["requested_prompts"] == 5], [])
     pd.testing.assert_frame_equal(
-        found[found["asked"] == 5].drop(columns=["asked", "prompts"]).reset_index(drop=True), expected
+        result[result["requested_prompts"] == 5]
+        .drop(columns=["requested_prompts", "prompts"])
+        .reset_index(drop=True),
+        expected,
     )
 
 
@@ -231,25 +249,25 @@ def test_agreement_is_precision_recall_and_areas():
             "maximum_log_below": np.log1p([-0.1, -0.4, -0.3, -0.2]),
         }
     )
-    found = agreement(table, []).set_index("predictor")
-    assert found.loc["standard", ["accuracy", "precision", "recall"]].tolist() == [0.5, 0.5, 1.0]
-    assert found.loc["maximum", ["accuracy", "precision", "recall"]].tolist() == [0.5, 0.5, 0.5]
-    assert found["auroc"].tolist() == [0.5, 0.5]
-    assert found.loc["standard", "tail_auroc"] == 1
-    assert found.loc["maximum", "tail_auroc"] == 0.5
+    by_name = agreement(table, []).set_index("predictor")
+    assert by_name.loc["standard", ["accuracy", "precision", "recall"]].tolist() == [0.5, 0.5, 1.0]
+    assert by_name.loc["maximum", ["accuracy", "precision", "recall"]].tolist() == [0.5, 0.5, 0.5]
+    assert by_name["auroc"].tolist() == [0.5, 0.5]
+    assert by_name.loc["standard", "tail_auroc"] == 1
+    assert by_name.loc["maximum", "tail_auroc"] == 0.5
     lines = curves(table)
     assert lines.columns.tolist() == ["curve", "predictor", "score", "x", "y"]
     assert lines.index.is_unique
     kinds = lines[["curve", "predictor", "score"]].drop_duplicates()
     assert len(kinds) == 8
     for predictor in ("standard", "maximum"):
-        own = lines[lines["predictor"] == predictor]
-        (point,) = own.query("curve == 'roc' and score == 'decision'").itertuples()
+        rows = lines[lines["predictor"] == predictor]
+        (point,) = rows.query("curve == 'roc' and score == 'decision'").itertuples()
         assert (point.x, point.y) == ((1, 1) if predictor == "standard" else (0.5, 0.5))
-        roc = own.query("curve == 'roc' and score == 'tail'")
-        assert auc(roc["x"], roc["y"]) == pytest.approx(found.loc[predictor, "tail_auroc"])
-        (point,) = own.query("curve == 'pr' and score == 'decision'").itertuples()
-        assert (point.x, point.y) == tuple(found.loc[predictor, ["recall", "precision"]])
+        roc = rows.query("curve == 'roc' and score == 'tail'")
+        assert auc(roc["x"], roc["y"]) == pytest.approx(by_name.loc[predictor, "tail_auroc"])
+        (point,) = rows.query("curve == 'pr' and score == 'decision'").itertuples()
+        assert (point.x, point.y) == tuple(by_name.loc[predictor, ["recall", "precision"]])
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -260,37 +278,37 @@ def test_agreement_is_scikit_learns(seed):
     score = -generator.random(50)
     table = pd.DataFrame({"above_on_test": truth, "above_standard": above, "above_maximum": ~above})
     table = table.assign(standard_log_below=score, maximum_log_below=-1 - score)
-    found = agreement(table, []).set_index("predictor")
-    for predictor, guess, own in (("standard", above, score), ("maximum", ~above, -1 - score)):
+    by_name = agreement(table, []).set_index("predictor")
+    for predictor, guess, rows in (("standard", above, score), ("maximum", ~above, -1 - score)):
         expected = {
             "outcomes": 50,
-            "held_up": truth.mean(),
+            "above_on_test_share": truth.mean(),
             "accuracy": metrics.accuracy_score(truth, guess),
             "precision": metrics.precision_score(truth, guess),
             "recall": metrics.recall_score(truth, guess),
             "auroc": metrics.roc_auc_score(truth, guess),
             "aupr": metrics.average_precision_score(truth, guess),
-            "tail_auroc": metrics.roc_auc_score(truth, own),
-            "tail_aupr": metrics.average_precision_score(truth, own),
+            "tail_auroc": metrics.roc_auc_score(truth, rows),
+            "tail_aupr": metrics.average_precision_score(truth, rows),
         }
-        assert found.loc[predictor].to_dict() == pytest.approx(expected)
+        assert by_name.loc[predictor].to_dict() == pytest.approx(expected)
         lines = curves(table).query(f"predictor == '{predictor}' and score == 'decision'").set_index("curve")
         assert lines.loc["roc", ["x", "y"]].tolist() == [guess[~truth].mean(), guess[truth].mean()]
         assert lines.loc["pr", ["x", "y"]].tolist() == [expected["recall"], expected["precision"]]
         line = curves(table).query(f"predictor == '{predictor}' and score == 'tail' and curve == 'pr'")
-        precision, recall, _ = metrics.precision_recall_curve(truth, own)
+        precision, recall, _ = metrics.precision_recall_curve(truth, rows)
         assert (line["x"].tolist(), line["y"].tolist()) == (recall.tolist(), precision.tolist())
 
 
 def test_what_has_no_cases_is_missing():
     table = pd.DataFrame({"above_on_test": [False, False], "above_standard": [True, False]})
     table = table.assign(above_maximum=False, standard_log_below=-1.0, maximum_log_below=-2.0)
-    found = agreement(table, []).set_index("predictor")
-    assert found["held_up"].tolist() == [0, 0]
-    assert found["accuracy"].tolist() == [0.5, 1]
-    assert found.loc["standard", "precision"] == 0
-    assert np.isnan(found.loc["maximum", "precision"])
-    assert found[["recall", "auroc", "aupr", "tail_auroc", "tail_aupr"]].isna().all(axis=None)
+    by_name = agreement(table, []).set_index("predictor")
+    assert by_name["above_on_test_share"].tolist() == [0, 0]
+    assert by_name["accuracy"].tolist() == [0.5, 1]
+    assert by_name.loc["standard", "precision"] == 0
+    assert np.isnan(by_name.loc["maximum", "precision"])
+    assert by_name[["recall", "auroc", "aupr", "tail_auroc", "tail_aupr"]].isna().all(axis=None)
     all_up = agreement(table.assign(above_on_test=True), []).set_index("predictor")
     assert all_up["tail_auroc"].isna().all()
     assert all_up["tail_aupr"].tolist() == [1, 1]
@@ -304,10 +322,10 @@ def test_what_has_no_cases_is_missing():
 
 
 def test_outcomes_that_all_agree_have_no_curve_and_no_area(guesses):
-    found = study(predictions(np.ones((2, 40), bool)))
-    assert curves(found).empty
-    assert curves(found).columns.tolist() == ["curve", "predictor", "score", "x", "y"]
-    assert agreement(found, [])["auroc"].isna().all()
+    outcomes = study(predictions(np.ones((2, 40), bool)))
+    assert curves(outcomes).empty
+    assert curves(outcomes).columns.tolist() == ["curve", "predictor", "score", "x", "y"]
+    assert agreement(outcomes, [])["auroc"].isna().all()
 
 
 @pytest.mark.parametrize("share", [1.0, 0.9, 0.3])
@@ -320,14 +338,14 @@ def test_parts_are_counted_as_one_would_count_them_by_hand(share):
     ids, unknown = np.arange(25).astype(str), np.full(correct.shape, -1)
     matrix = ResponseMatrix(np.arange(6), ids, evaluated, correct, unknown, chance)
     for part, inside in zip(parts(matrix, chosen), (chosen, ~chosen), strict=True):
-        baselines, which = part.baselines
+        baselines, place_of = part.baselines
         for prompt in range(6):
             for split in range(4):
                 mine = evaluated[prompt] & inside[split]
                 assert part.size[prompt, split] == mine.sum()
-                assert part.right[prompt, split] == (correct[prompt] & inside[split]).sum()
+                assert part.correct[prompt, split] == (correct[prompt] & inside[split]).sum()
                 if mine.any():
-                    assert baselines[which[prompt, split]] == RandomBaseline(chance[mine])
+                    assert baselines[place_of[prompt, split]] == RandomBaseline(chance[mine])
                     assert part.standard[prompt, split] == pytest.approx(chance[mine].mean())
 
 
@@ -337,22 +355,22 @@ def test_more_splits_leave_the_earlier_ones_as_they_are(guesses):
 
 
 def test_many_different_baselines_are_taken_in_smaller_groups_with_the_same_result(guesses, monkeypatch):
-    own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
+    guesses_without_own = guesses[guesses["example"] != "e" + guesses["prompt"].astype(str)]
     chances = {f"e{i}": 1 / (2 + i % 7) for i in range(40)}
-    own = own.assign(chance=own["example"].map(chances))
+    guesses_without_own = guesses_without_own.assign(chance=guesses_without_own["example"].map(chances))
     monkeypatch.setattr(heldout, "FEW_BASELINES", 10**9)
-    whole = study(own)
+    whole = study(guesses_without_own)
     monkeypatch.setattr(heldout, "FEW_BASELINES", 2)
-    pd.testing.assert_frame_equal(study(own), whole)
+    pd.testing.assert_frame_equal(study(guesses_without_own), whole)
 
 
 def test_different_counts_are_different_baselines_where_no_number_holds_them():
     """18 chances of 15 examples: one whole number for each row would overflow."""
     rows = np.random.default_rng(0).integers(0, 16, (40, 18))
     rows[7] = rows[3]
-    first, which = _different(rows)
+    first, chosen = _different(rows)
     assert len(first) == 39
-    assert (rows[first][which] == rows).all()
+    assert (rows[first][chosen] == rows).all()
     few, places = _different(rows[:, :3])
     assert (rows[:, :3][few][places] == rows[:, :3]).all()
 
@@ -368,27 +386,27 @@ def test_what_ranks_outcomes_tells_apart_what_tails_do_not():
     """At 30 of 75, 1 - F^200 is 1 in floating point, and so it is at 29."""
     correct = np.zeros((1, 200, 100), bool)
     correct[0, :, :45] = True
-    found = study(predictions(correct[0]), tried=[200], splits=50)
-    assert found["maximum_tail"].nunique() < found["maximum_log_below"].nunique()
-    row = found.iloc[0]
-    baseline = RandomBaseline.of(0.5, int(row["validation_examples"]))
-    right = round(row["validation_accuracy"] * baseline.examples)
-    assert row["maximum_log_below"] == pytest.approx(200 * baseline.log_cdf(right - 1))
-    assert row["standard_log_below"] == pytest.approx(baseline.log_cdf(right - 1))
+    outcomes = study(predictions(correct[0]), candidates=[200], splits=50)
+    assert outcomes["maximum_tail"].nunique() < outcomes["maximum_log_below"].nunique()
+    row = outcomes.iloc[0]
+    baseline = RandomBaseline.from_chance(0.5, int(row["validation_examples"]))
+    correct_places = round(row["validation_accuracy"] * baseline.examples)
+    assert row["maximum_log_below"] == pytest.approx(200 * baseline.log_cdf(correct_places - 1))
+    assert row["standard_log_below"] == pytest.approx(baseline.log_cdf(correct_places - 1))
 
 
 def test_guessers_who_do_well_on_one_part_do_badly_on_the_other(guesses):
-    how = {"seed": 0, "splits": 50, "validation": 0.75, "tried": [12]}
-    found = guessed_outcomes(lambda: [guesses], sets=20, **how)
-    assert (len(found), found["set"].nunique()) == (1000, 20)
-    chosen = RandomBaseline.of(0.5, 30).maximum(12)
-    assert found["validation_accuracy"].mean() == pytest.approx(chosen, abs=0.03)
-    assert of_guessers(found, ["asked"])["tail_auroc"].iloc[0] < 0.35
-    assert agreement(with_ranks(found), [])["tail_auroc"].iloc[0] < 0.4
-    ranks = with_ranks(found)["standard_log_below"]
+    how = {"seed": 0, "splits": 50, "validation": 0.75, "prompt_counts": [12]}
+    outcomes = guessed_outcomes(lambda: [guesses], sets=20, **how)
+    assert (len(outcomes), outcomes["set"].nunique()) == (1000, 20)
+    chosen = RandomBaseline.from_chance(0.5, 30).maximum(12)
+    assert outcomes["validation_accuracy"].mean() == pytest.approx(chosen, abs=0.03)
+    assert of_guessers(outcomes, ["requested_prompts"])["tail_auroc"].iloc[0] < 0.35
+    assert agreement(with_ranks(outcomes), [])["tail_auroc"].iloc[0] < 0.4
+    ranks = with_ranks(outcomes)["standard_log_below"]
     assert ranks.max() == 1
-    assert ranks.groupby(found["set"]).mean().tolist() == pytest.approx([51 / 100] * 20)
-    pd.testing.assert_frame_equal(found, guessed_outcomes(lambda: [guesses], sets=20, **how))
+    assert ranks.groupby(outcomes["set"]).mean().tolist() == pytest.approx([51 / 100] * 20)
+    pd.testing.assert_frame_equal(outcomes, guessed_outcomes(lambda: [guesses], sets=20, **how))
 
 
 def some_outcomes(tasks: int, rows: int = 30) -> pd.DataFrame:
@@ -410,13 +428,13 @@ def some_outcomes(tasks: int, rows: int = 30) -> pd.DataFrame:
 
 def test_the_difference_of_baselines_is_that_of_their_agreements():
     table = some_outcomes(8)
-    found, expected = difference(table).set_index("measure"), agreement(table, []).set_index("predictor")
+    estimate, expected = difference(table).set_index("measure"), agreement(table, []).set_index("predictor")
     for measure in ("accuracy", "auroc", "tail_auroc"):
         for predictor in ("standard", "maximum"):
-            assert found.loc[measure, predictor] == pytest.approx(expected.loc[predictor, measure])
-        gain = found.loc[measure, "maximum"] - found.loc[measure, "standard"]
-        assert found.loc[measure, "difference"] == pytest.approx(gain)
-        assert found.loc[measure, "low"] < gain < found.loc[measure, "high"]
+            assert estimate.loc[measure, predictor] == pytest.approx(expected.loc[predictor, measure])
+        gain = estimate.loc[measure, "maximum"] - estimate.loc[measure, "standard"]
+        assert estimate.loc[measure, "difference"] == pytest.approx(gain)
+        assert estimate.loc[measure, "low"] < gain < estimate.loc[measure, "high"]
 
 
 @pytest.mark.thorough
@@ -425,27 +443,27 @@ def test_its_interval_is_that_of_resampled_tasks():
     generator, gains = np.random.default_rng(1), []
     parts = [part for _, part in table.groupby("task")]
     for _ in range(1000):
-        drawn = pd.concat([parts[i] for i in generator.integers(0, 6, 6)])
-        values = agreement(drawn, []).set_index("predictor")["tail_auroc"]
+        sample = pd.concat([parts[i] for i in generator.integers(0, 6, 6)])
+        values = agreement(sample, []).set_index("predictor")["tail_auroc"]
         gains.append(values["maximum"] - values["standard"])
     row = difference(table).set_index("measure").loc["tail_auroc"]
     assert [row["low"], row["high"]] == pytest.approx(np.quantile(gains, [0.025, 0.975]), abs=0.015)
 
 
 def test_five_tasks_have_an_interval_and_it_is_seeded():
-    found = difference(some_outcomes(5))
-    assert found[["low", "high"]].notna().all(axis=None)
-    pd.testing.assert_frame_equal(found, difference(some_outcomes(5), 10_000, 0))
-    assert not found.equals(difference(some_outcomes(5), seed=1))
+    estimate = difference(some_outcomes(5))
+    assert estimate[["low", "high"]].notna().all(axis=None)
+    pd.testing.assert_frame_equal(estimate, difference(some_outcomes(5), 10_000, 0))
+    assert not estimate.equals(difference(some_outcomes(5), seed=1))
 
 
 def test_of_few_tasks_there_is_no_interval():
-    found = difference(some_outcomes(4))
-    assert found[["low", "high"]].isna().all(axis=None)
-    assert found["difference"].notna().all()
+    estimate = difference(some_outcomes(4))
+    assert estimate[["low", "high"]].isna().all(axis=None)
+    assert estimate["difference"].notna().all()
     none = difference(some_outcomes(8).assign(above_on_test=True)).set_index("measure")
     assert none.loc[["auroc", "tail_auroc"], "difference"].isna().all()
     empty = difference(some_outcomes(8)[:0])
-    assert empty.columns.tolist() == found.columns.tolist()
-    assert empty["measure"].tolist() == found["measure"].tolist()
+    assert empty.columns.tolist() == estimate.columns.tolist()
+    assert empty["measure"].tolist() == estimate["measure"].tolist()
     assert empty["standard"].isna().all()

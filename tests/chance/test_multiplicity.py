@@ -18,8 +18,8 @@ tails = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
 @pytest.mark.parametrize(("method", "rejected"), [("bh", 4), ("by", 3), ("holm", 3)])
 def test_the_example_of_benjamini_and_hochberg(method, rejected):
-    found = adjusted(TRIAL, method)
-    assert (found <= 0.05).tolist() == [True] * rejected + [False] * (15 - rejected)
+    adjusted_tails = adjusted(TRIAL, method)
+    assert (adjusted_tails <= 0.05).tolist() == [True] * rejected + [False] * (15 - rejected)
 
 
 @given(tails)
@@ -33,11 +33,11 @@ def test_adjusted_tails_are_those_of_their_definitions(values):
         "holm": [min(1.0, max((number - j) * ordered[j] for j in range(i + 1))) for i in range(number)],
     }
     for method in METHODS:
-        found = adjusted(values, method)
-        assert np.sort(found) == pytest.approx(expected[method])
-        assert np.all(found >= np.array(values) - 1e-12)
+        adjusted_tails = adjusted(values, method)
+        assert np.sort(adjusted_tails) == pytest.approx(expected[method])
+        assert np.all(adjusted_tails >= np.array(values) - 1e-12)
         # order is kept
-        assert np.all(np.diff(found[np.argsort(values)]) >= -1e-12)
+        assert np.all(np.diff(adjusted_tails[np.argsort(values)]) >= -1e-12)
 
 
 def test_what_is_no_setting_is_not_counted():
@@ -54,13 +54,13 @@ def test_a_table_has_them_beside_the_tails_that_they_are_of():
             "effective_prompts": [1.0, 2.0],
         }
     )
-    found = with_adjusted(table)
-    assert found.columns.tolist() == [
+    result = with_adjusted(table)
+    assert result.columns.tolist() == [
         *("maximum_tail", "bh_tail", "by_tail", "holm_tail", "position"),
         *("randomization_tail", "randomization_bh_tail", "effective_prompts"),
     ]
-    assert found["bh_tail"].tolist() == pytest.approx([0.02, 0.04])
-    assert found["randomization_bh_tail"][0] == pytest.approx(0.02)
+    assert result["bh_tail"].tolist() == pytest.approx([0.02, 0.04])
+    assert result["randomization_bh_tail"][0] == pytest.approx(0.02)
 
 
 def test_methods_and_tails_that_are_none_are_refused():

@@ -23,15 +23,15 @@ def written(tmp_path, *rows: str, heading="task,best_accuracy,examples,choices,p
 
 
 def test_verdicts_are_those_of_the_baselines(tmp_path):
-    found = judge_scores(
+    verdicts_table = judge_scores(
         read_scores(written(tmp_path, "a,0.62,100,2,200", "b,0.7,100,2,200", "c,0.5,100,2,200"))
     )
-    baseline = RandomBaseline.of(0.5, 100)
-    assert found["position"].tolist() == ["between", "above", "below"]
-    assert found["maximum_baseline"].tolist() == pytest.approx([baseline.maximum(200)] * 3)
-    assert found["maximum_tail"].tolist() == pytest.approx(baseline.tail([62, 70, 50], 200))
-    assert found["better_than_chance"].tolist() == ["no", "yes", "no"]
-    assert in_words(found, "score") == [
+    baseline = RandomBaseline.from_chance(0.5, 100)
+    assert verdicts_table["position"].tolist() == ["between", "above", "below"]
+    assert verdicts_table["maximum_baseline"].tolist() == pytest.approx([baseline.maximum(200)] * 3)
+    assert verdicts_table["maximum_tail"].tolist() == pytest.approx(baseline.tail([62, 70, 50], 200))
+    assert verdicts_table["better_than_chance"].tolist() == ["no", "yes", "no"]
+    assert in_words(verdicts_table, "score") == [
         "1 of the 3 scores is better than chance.",
         "The best prompt beats the standard random baseline in 2 of them and the maximum random baseline in 1"
         "; guessing alone would beat the latter in about 1.5.",
@@ -39,45 +39,45 @@ def test_verdicts_are_those_of_the_baselines(tmp_path):
         "(Benjamini-Hochberg).",
     ]
     adjusted = ["maximum_tail", "bh_tail", "by_tail", "holm_tail"]
-    assert found.columns.tolist() == [
+    assert verdicts_table.columns.tolist() == [
         *("task", "best_accuracy", "examples", "prompts", "standard_baseline", "maximum_baseline"),
         *("standard_tail", *adjusted, "guessing_above", "position", "better_than_chance", "reason"),
     ]
-    assert in_words(found[:1]) == [
+    assert in_words(verdicts_table[:1]) == [
         "The best score is not shown to be better than chance "
         "(adjusted p = 1.00 against the best of 200 guessers)."
     ]
 
 
 def test_two_scores_are_several_and_one_is_not(tmp_path):
-    two, one = (
+    two, first = (
         judge_scores(read_scores(written(tmp_path, *["a,0.62,100,2,200"] * number))) for number in (2, 1)
     )
-    assert one["bh_tail"].tolist() == one["maximum_tail"].tolist()
+    assert first["bh_tail"].tolist() == first["maximum_tail"].tolist()
     assert "adjusted" in two["reason"][0]
-    assert "adjusted" not in one["reason"][0]
+    assert "adjusted" not in first["reason"][0]
     assert "Benjamini-Hochberg" in in_words(two)[2]
 
 
 def test_a_rounded_accuracy_is_the_number_of_examples_that_it_stands_for(tmp_path):
     rows = ["a,0.667,30,2,5", "b,0.33,30,2,5", "c,0.62,30,2,5", "d,0.6,30,2,5"]
-    found = judge_scores(read_scores(written(tmp_path, *rows)))
-    tails = [RandomBaseline.of(0.5, 30).tail(correct) for correct in (20, 10, 19, 18)]
-    assert found["standard_tail"].tolist() == pytest.approx(tails)
-    assert found["note"].tolist() == ["", "", "no number of 30 examples gives it; 19 is nearest", ""]
+    verdicts_table = judge_scores(read_scores(written(tmp_path, *rows)))
+    tails = [RandomBaseline.from_chance(0.5, 30).tail(correct) for correct in (20, 10, 19, 18)]
+    assert verdicts_table["standard_tail"].tolist() == pytest.approx(tails)
+    assert verdicts_table["note"].tolist() == ["", "", "no number of 30 examples gives it; 19 is nearest", ""]
 
 
 def test_where_rounding_leaves_several_numbers_all_their_verdicts_are_told(tmp_path):
     rows = ["a,0.5,200,2,50", "b,0.57,1000,2,50", "c,0.56,1000,2,1", "d,0.54,1000,2,50"]
-    found = judge_scores(read_scores(written(tmp_path, *rows)))
-    assert found["position"].tolist() == ["below to between", "above", "above", "between to above"]
-    assert found["note"][1].startswith("565 to 575 of 1000 examples round to it; maximum tails 0.00")
-    baseline = RandomBaseline.of(0.5, 1000)
-    assert found["maximum_tail"][1] == pytest.approx(baseline.tail(570, 50))
-    assert found["better_than_chance"].tolist() == ["no", "yes", "yes", "no"]
+    verdicts_table = judge_scores(read_scores(written(tmp_path, *rows)))
+    assert verdicts_table["position"].tolist() == ["below to between", "above", "above", "between to above"]
+    assert verdicts_table["note"][1].startswith("565 to 575 of 1000 examples round to it; maximum tails 0.00")
+    baseline = RandomBaseline.from_chance(0.5, 1000)
+    assert verdicts_table["maximum_tail"][1] == pytest.approx(baseline.tail(570, 50))
+    assert verdicts_table["better_than_chance"].tolist() == ["no", "yes", "yes", "no"]
     assert (
         "the standard random baseline in 3 of them and the maximum random baseline in 2;"
-        in in_words(found)[1]
+        in in_words(verdicts_table)[1]
     )
 
 
@@ -94,7 +94,7 @@ def test_a_rounded_accuracy_of_which_some_numbers_are_significant_is_unclear(tmp
 @pytest.mark.parametrize("accuracy", ["1", "0"])
 def test_all_or_none_correct_is_not_rounded(tmp_path, accuracy):
     row = judge_scores(read_scores(written(tmp_path, f"a,{accuracy},100,2,20"))).iloc[0]
-    expected = Verdict.of(accuracy, RandomBaseline.of(0.5, 100), 20)
+    expected = Verdict.from_accuracy(accuracy, RandomBaseline.from_chance(0.5, 100), 20)
     assert (row["position"], row["better_than_chance"]) == (expected.position, expected.better_than_chance)
     assert row["position"] == ("above" if accuracy == "1" else "below")
     assert "note" not in row
@@ -102,11 +102,11 @@ def test_all_or_none_correct_is_not_rounded(tmp_path, accuracy):
 
 def test_each_source_rounds_in_its_own_way(tmp_path):
     rows = ["one,0.62,100,2,5", "one,0.625,200,2,5", "other,0.6,100,2,5", "other,0.7,100,2,5"]
-    found = read_scores(written(tmp_path, *rows, heading="source,best_accuracy,examples,choices,prompts"))
-    assert found["digits"].tolist() == [3, 3, 1, 1]
+    scores = read_scores(written(tmp_path, *rows, heading="source,best_accuracy,examples,choices,prompts"))
+    assert scores["digits"].tolist() == [3, 3, 1, 1]
     together = [row.split(",", 1)[1] for row in rows]
-    found = read_scores(written(tmp_path, *together, heading="best_accuracy,examples,choices,prompts"))
-    assert found["digits"].tolist() == [3] * 4
+    scores = read_scores(written(tmp_path, *together, heading="best_accuracy,examples,choices,prompts"))
+    assert scores["digits"].tolist() == [3] * 4
 
 
 def test_a_table_from_a_spreadsheet_is_read(tmp_path):
@@ -115,14 +115,14 @@ def test_a_table_from_a_spreadsheet_is_read(tmp_path):
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert read_scores(path)["best_accuracy"].tolist() == [0.667, 0.5]
     assert judge_scores(read_scores(path))["standard_tail"].tolist() == pytest.approx(
-        RandomBaseline.of(0.5, 30).tail([20, 15])
+        RandomBaseline.from_chance(0.5, 30).tail([20, 15])
     )
 
 
 def test_chance_and_choices_may_both_be_columns_and_one_is_given_in_each_row(tmp_path):
     heading = "best_accuracy,examples,choices,chance,prompts"
-    found = read_scores(written(tmp_path, "0.5,10,4,,3", "0.5,10,,0.35,3", heading=heading))
-    assert found["chance"].tolist() == [0.25, 0.35]
+    scores = read_scores(written(tmp_path, "0.5,10,4,,3", "0.5,10,,0.35,3", heading=heading))
+    assert scores["chance"].tolist() == [0.25, 0.35]
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_a_wrong_value_is_told_with_its_row_and_what_would_be_right(tmp_path, ro
 
 
 def test_all_and_none_correct_and_as_many_prompts_as_are_counted_are_read(tmp_path):
-    found = read_scores(written(tmp_path, "a,0,10000000,1,1000000000000000", "b,1,1,2,1"))
-    assert found["best_accuracy"].tolist() == [0, 1]
-    assert found["prompts"].tolist() == [10**15, 1]
+    scores = read_scores(written(tmp_path, "a,0,10000000,1,1000000000000000", "b,1,1,2,1"))
+    assert scores["best_accuracy"].tolist() == [0, 1]
+    assert scores["prompts"].tolist() == [10**15, 1]
 
 
 def test_chance_beside_choices_and_no_chance_are_refused(tmp_path):
@@ -185,7 +185,7 @@ def test_wrong_columns_are_told(tmp_path, heading, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "heading", "told"),
+    ("name", "heading", "message"),
     [
         ("a.csv", "task,best_accuracy,examples", True),
         ("a.csv", "task,accuracy,examples", True),  # a slip
@@ -195,12 +195,12 @@ def test_wrong_columns_are_told(tmp_path, heading, message):
         ("a.csv", None, False),
     ],
 )
-def test_a_table_of_scores_is_told_by_its_heading(tmp_path, name, heading, told):
+def test_a_table_of_scores_is_told_by_its_heading(tmp_path, name, heading, message):
     if heading is None:
         (tmp_path / name).mkdir()
     else:
         (tmp_path / name).write_text(heading + "\n")
-    assert is_score_table(tmp_path / name) == told
+    assert is_score_table(tmp_path / name) == message
 
 
 def test_no_file_and_no_rows_are_told(tmp_path):
@@ -211,9 +211,9 @@ def test_no_file_and_no_rows_are_told(tmp_path):
 
 
 def test_the_example_file_is_right():
-    found = judge_scores(read_scores(REPOSITORY / "docs" / "published_maxima.csv"))
-    assert isinstance(found, pd.DataFrame)
-    assert set(found["position"]) >= {"between", "above"}
+    verdicts_table = judge_scores(read_scores(REPOSITORY / "docs" / "published_maxima.csv"))
+    assert isinstance(verdicts_table, pd.DataFrame)
+    assert set(verdicts_table["position"]) >= {"between", "above"}
 
 
 def test_an_accuracy_of_1_is_exact_next_to_accuracies_with_decimals(tmp_path):

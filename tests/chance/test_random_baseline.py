@@ -7,7 +7,7 @@ from max_random_baseline import max_random_baseline
 from mpmath import mp, mpf
 
 from abovechance import BestOf, RandomBaseline, task_chances
-from abovechance.chance.baselines import Tried
+from abovechance.chance.baselines import TriedPrompts
 from abovechance.chance.best_of import score_of
 from abovechance.chance.random_baseline import whole
 from tests.exact import Exact
@@ -30,14 +30,14 @@ def exact_maximum(examples: int, chance: float, prompts: int) -> float:
 @pytest.mark.parametrize("chance", [0.1, 0.2, 0.5])
 @pytest.mark.parametrize("prompts", [1, 2, 200, 10**6])
 def test_maximum_baseline_is_the_papers_sum(examples, chance, prompts):
-    found = RandomBaseline.of(chance, examples).maximum(prompts)
-    assert found == pytest.approx(exact_maximum(examples, chance, prompts), rel=1e-12)
+    baseline = RandomBaseline.from_chance(chance, examples).maximum(prompts)
+    assert baseline == pytest.approx(exact_maximum(examples, chance, prompts), rel=1e-12)
 
 
 @pytest.mark.parametrize(("examples", "chance", "prompts"), [(100, 0.5, 1), (100, 0.5, 10), (200, 0.2, 200)])
 def test_maximum_baseline_agrees_with_the_reference_package(examples, chance, prompts):
     expected = max_random_baseline(examples, chance, prompts)
-    assert RandomBaseline.of(chance, examples).maximum(prompts) == pytest.approx(expected, rel=1e-8)
+    assert RandomBaseline.from_chance(chance, examples).maximum(prompts) == pytest.approx(expected, rel=1e-8)
 
 
 @given(chance_lists)
@@ -77,7 +77,7 @@ def test_unequal_chances_agree_with_simulated_guessers():
 
 
 def test_a_tail_probability_counts_the_score_itself():
-    baseline = RandomBaseline.of(0.5, 2)
+    baseline = RandomBaseline.from_chance(0.5, 2)
     assert baseline.tail(2) == pytest.approx(0.25)
     assert baseline.tail(0) == 1
     assert baseline.tail(3) == 0
@@ -85,22 +85,22 @@ def test_a_tail_probability_counts_the_score_itself():
 
 
 def test_tiny_tails_keep_their_digits():
-    found = RandomBaseline.of(0.5, 200).tail(200, prompts=10)
-    assert found == pytest.approx(10 * 0.5**200, rel=1e-10)
+    baseline = RandomBaseline.from_chance(0.5, 200).tail(200, prompts=10)
+    assert baseline == pytest.approx(10 * 0.5**200, rel=1e-10)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("chance", [0.3, 1 / 3])
 def test_100_000_examples_and_a_billion_prompts_keep_12_digits_in_the_tails_too(chance):
-    exact, own = Exact(100_000, chance), RandomBaseline.of(chance, 100_000)
+    exact, baseline = Exact(100_000, chance), RandomBaseline.from_chance(chance, 100_000)
     places = [k for k in range(0, 100_001, 97) if exact.pmf[k] > 1e-290]
     assert min(exact.pmf[k] for k in places) < 1e-270
     for k in places:
-        assert own.pmf(k) == pytest.approx(float(exact.pmf[k]), rel=3e-13)
+        assert baseline.pmf(k) == pytest.approx(float(exact.pmf[k]), rel=3e-13)
     for prompts in (1, 200, 10**9):
         for k in places[::5]:
-            assert own.tail(k, prompts) == pytest.approx(float(exact.tail(k, prompts)), rel=3e-13)
-    assert own.maximum(10**9) == pytest.approx(float(exact.maximum(10**9)), rel=1e-13)
+            assert baseline.tail(k, prompts) == pytest.approx(float(exact.tail(k, prompts)), rel=3e-13)
+    assert baseline.maximum(10**9) == pytest.approx(float(exact.maximum(10**9)), rel=1e-13)
 
 
 @given(chance_lists, st.integers(1, 10**6))
@@ -113,9 +113,9 @@ def test_pmf_cdf_tail_and_quantile_of_the_maximum_belong_together(chances, promp
     assert cdf[-1] == 1
     assert (correct * pmf).sum() / baseline.examples == pytest.approx(baseline.maximum(prompts), rel=1e-9)
     for probability in (0.0, 0.1, 0.5, 0.999, 1.0):
-        found = baseline.quantile(probability, prompts)
-        assert baseline.cdf(found, prompts) >= probability - 1e-12
-        assert found == 0 or baseline.cdf(found - 1, prompts) < probability + 1e-12
+        result = baseline.quantile(probability, prompts)
+        assert baseline.cdf(result, prompts) >= probability - 1e-12
+        assert result == 0 or baseline.cdf(result - 1, prompts) < probability + 1e-12
 
 
 @given(st.lists(chance_lists, min_size=1, max_size=4))
@@ -126,18 +126,22 @@ def test_pmf_cdf_tail_and_quantile_of_different_prompts_belong_together(prompts)
     assert cdf[:-1] == pytest.approx(1 - several.tail(several.scores[1:]), abs=1e-9)
     assert (several.scores * pmf).sum() == pytest.approx(several.maximum, rel=1e-9)
     for probability in (0.1, 0.5, 0.999):
-        found = several.quantile(probability)
-        assert several.cdf(found) >= probability - 1e-9
-        below = several.scores[several.scores < found]
+        result = several.quantile(probability)
+        assert several.cdf(result) >= probability - 1e-9
+        below = several.scores[several.scores < result]
         assert not len(below) or several.cdf(below[-1]) < probability + 1e-12
 
 
 def test_many_bests_at_once_are_each_by_itself():
-    kinds = [RandomBaseline.of(0.5, 7), RandomBaseline.of(0.2, 10), RandomBaseline.of(0.25, 8)]
+    kinds = [
+        RandomBaseline.from_chance(0.5, 7),
+        RandomBaseline.from_chance(0.2, 10),
+        RandomBaseline.from_chance(0.25, 8),
+    ]
     counts = np.array([[1, 0, 0], [2, 3, 0], [0, 1, 5]])
     together = BestOf(kinds, counts)
-    for row, own in enumerate(counts):
-        alone = BestOf([kind for kind, times in zip(kinds, own, strict=True) for _ in range(times)])
+    for row, rows in enumerate(counts):
+        alone = BestOf([kind for kind, times in zip(kinds, rows, strict=True) for _ in range(times)])
         assert together.maximum[row] == pytest.approx(alone.maximum, rel=1e-12)
         assert together.standard[row] == pytest.approx(alone.standard, rel=1e-12)
         assert together.tail([0.3, 0.4, 0.5])[row] == pytest.approx(
@@ -147,12 +151,12 @@ def test_many_bests_at_once_are_each_by_itself():
 
 
 def test_maxima_and_tails_are_vectorized_over_prompts_and_accuracies():
-    baseline = RandomBaseline.of(0.2, 50)
+    baseline = RandomBaseline.from_chance(0.2, 50)
     prompts = np.array([1, 10, 1000])
     assert baseline.maximum(prompts) == pytest.approx([baseline.maximum(int(t)) for t in prompts])
-    found = baseline.tail(np.arange(51)[:, None], prompts)
-    assert found.shape == (51, 3)
-    assert found[17, 1] == baseline.tail(17, 10)
+    result = baseline.tail(np.arange(51)[:, None], prompts)
+    assert result.shape == (51, 3)
+    assert result[17, 1] == baseline.tail(17, 10)
 
 
 def test_many_different_chances_are_one_poisson_binomial():
@@ -182,7 +186,7 @@ def test_prompts_on_equal_examples_are_the_simple_case():
 
 
 def test_prompts_on_different_examples_agree_with_simulation():
-    first, second = RandomBaseline.of(0.5, 7), RandomBaseline.of(0.2, 10)
+    first, second = RandomBaseline.from_chance(0.5, 7), RandomBaseline.from_chance(0.2, 10)
     generator = np.random.default_rng(1)
     best = np.maximum(generator.binomial(7, 0.5, 200_000) / 7, generator.binomial(10, 0.2, 200_000) / 10)
     assert BestOf([first, second]).maximum == pytest.approx(best.mean(), abs=0.002)
@@ -203,9 +207,9 @@ def test_chances_that_are_none_are_refused(chances):
 
 def test_no_prompt_and_half_an_example_are_refused():
     with pytest.raises(ValueError, match="at least one prompt"):
-        RandomBaseline.of(0.5, 10).maximum(0)
+        RandomBaseline.from_chance(0.5, 10).maximum(0)
     with pytest.raises(ValueError, match="whole"):
-        RandomBaseline.of(0.5, 10).tail(2.5)
+        RandomBaseline.from_chance(0.5, 10).tail(2.5)
 
 
 @given(chance_lists, st.integers(1, 10**6), st.data())
@@ -221,23 +225,23 @@ def test_a_quantile_is_the_inverse_of_the_distribution_function(chances, prompts
 @given(chance_lists, st.integers(1, 10**6), st.sampled_from([1e-300, 1e-17, 1e-6, 0.05, 0.5, 0.999]))
 def test_a_critical_number_is_the_least_with_so_small_a_tail(chances, prompts, level):
     baseline = RandomBaseline(chances)
-    found = baseline.critical(level, prompts)
-    assert found == baseline.examples + 1 or baseline.tail(found, prompts) <= level
-    assert baseline.tail(found - 1, prompts) > level
+    numbers = baseline.critical(level, prompts)
+    assert numbers == baseline.examples + 1 or baseline.tail(numbers, prompts) <= level
+    assert baseline.tail(numbers - 1, prompts) > level
 
 
 def test_a_critical_number_of_ten_million_is_found_at_once_at_any_level():
-    baseline = RandomBaseline.of(0.5, 10_000_000)
-    found = baseline.critical([1e-300, 1e-17, 0.05], [1, 10**15, 3])
-    assert (baseline.tail(found, [1, 10**15, 3]) <= [1e-300, 1e-17, 0.05]).all()
-    assert (baseline.tail(found - 1, [1, 10**15, 3]) > [1e-300, 1e-17, 0.05]).all()
+    baseline = RandomBaseline.from_chance(0.5, 10_000_000)
+    numbers = baseline.critical([1e-300, 1e-17, 0.05], [1, 10**15, 3])
+    assert (baseline.tail(numbers, [1, 10**15, 3]) <= [1e-300, 1e-17, 0.05]).all()
+    assert (baseline.tail(numbers - 1, [1, 10**15, 3]) > [1e-300, 1e-17, 0.05]).all()
 
 
 def test_the_last_quantile_is_the_best_that_can_be():
-    assert RandomBaseline.of(0.5, 100_000).quantile(1) == 100_000
+    assert RandomBaseline.from_chance(0.5, 100_000).quantile(1) == 100_000
     assert RandomBaseline([0.5, 0.5, 0.0]).quantile(1, 10**9) == 2
-    assert RandomBaseline.of(0.5, 3).quantile(0, 5) == 0
-    several = BestOf([RandomBaseline.of(0.1, 300), RandomBaseline([0.0, 0.5])])
+    assert RandomBaseline.from_chance(0.5, 3).quantile(0, 5) == 0
+    several = BestOf([RandomBaseline.from_chance(0.1, 300), RandomBaseline([0.0, 0.5])])
     assert several.quantile(1) == 1.0
     assert several.quantile(0.0) == 0.0
 
@@ -252,9 +256,11 @@ def test_the_last_quantiles_of_several_bests_are_each_its_own():
 
 
 def test_no_probability_is_minus_nothing():
-    several = BestOf([RandomBaseline.of(0.5, 4)] * 3)
+    several = BestOf([RandomBaseline.from_chance(0.5, 4)] * 3)
     assert not np.signbit(several.pmf([0.1, 0.3, 0.5, 2.0])).any()
-    assert not np.signbit([several.exceeded(1.0), several.tail(2.0), RandomBaseline.of(0.5, 4).tail(5)]).any()
+    assert not np.signbit(
+        [several.exceeded(1.0), several.tail(2.0), RandomBaseline.from_chance(0.5, 4).tail(5)]
+    ).any()
 
 
 @given(st.lists(chance_lists, min_size=1, max_size=4))
@@ -270,23 +276,23 @@ def test_baselines_are_equal_where_their_chances_are():
     assert baseline == RandomBaseline.from_counts({0.2: 1, 0.5: 2})
     assert baseline != RandomBaseline.from_counts({0.2: 2, 0.5: 1})
     assert baseline != 3
-    assert len({hash(RandomBaseline.of(0.5, n)) for n in range(1, 20)}) > 10
+    assert len({hash(RandomBaseline.from_chance(0.5, n)) for n in range(1, 20)}) > 10
 
 
 def test_baselines_are_shown_in_notebooks():
     baseline = RandomBaseline.from_choices(dict.fromkeys(range(2, 9), 10))
-    shown = baseline._repr_html_()
-    assert ">10 of 0.125, 10 of 0.143, 10 of 0.167, 10 of 0.2, 10 of 0.25, ...<" in shown
+    html = baseline._repr_html_()
+    assert ">10 of 0.125, 10 of 0.143, 10 of 0.167, 10 of 0.2, 10 of 0.25, ...<" in html
     names = [f"maximum baseline, {prompts} prompts" for prompts in (1, 10, 100, 1000)]
     for text in ("examples", "70", "chances", *names):
-        assert f">{text}<" in shown
-    assert f"{baseline.maximum(1000):.4g}" in shown
+        assert f">{text}<" in html
+    assert f"{baseline.maximum(1000):.4g}" in html
     assert "..." not in RandomBaseline.from_choices(dict.fromkeys(range(2, 7), 10))._repr_html_()
     several = BestOf([baseline] * 3)
-    shown = several._repr_html_()
+    html = several._repr_html_()
     for text in ("prompts", "3", "standard baseline", "maximum baseline", f"{several.maximum:.4g}"):
-        assert f">{text}<" in shown
-    assert repr(RandomBaseline.of(0.5, 4)) == "RandomBaseline(examples=4, chance=0.5)"
+        assert f">{text}<" in html
+    assert repr(RandomBaseline.from_chance(0.5, 4)) == "RandomBaseline(examples=4, chance=0.5)"
 
 
 def test_one_choice_is_surely_guessed():
@@ -294,7 +300,7 @@ def test_one_choice_is_surely_guessed():
 
 
 def test_numbers_give_numbers_and_arrays_arrays():
-    baseline = RandomBaseline.of(0.5, 20)
+    baseline = RandomBaseline.from_chance(0.5, 20)
     for function, argument in ((baseline.quantile, 0.9), (baseline.critical, 0.05)):
         single, several = function(argument), function([argument, 0.5])
         assert isinstance(single, int)
@@ -309,12 +315,12 @@ def test_numbers_give_numbers_and_arrays_arrays():
 
 
 def test_an_accuracy_that_a_score_stands_for_is_at_most_one():
-    tried = Tried.in_order([RandomBaseline.of(0.5, 4)], standardized=True)
-    assert tried.accuracy(np.array([0.0, 1.0, 9.0])).tolist() == [0.5, 0.75, 1.0]
+    candidates = TriedPrompts.in_order([RandomBaseline.from_chance(0.5, 4)], standardized=True)
+    assert candidates.accuracy(np.array([0.0, 1.0, 9.0])).tolist() == [0.5, 0.75, 1.0]
 
 
 def test_ten_million_examples_need_little_memory():
-    baseline = RandomBaseline.of(0.5, 10_000_000)
+    baseline = RandomBaseline.from_chance(0.5, 10_000_000)
     assert len(baseline._law.pmf) < 150_000
     # the normal approximation is exact to five digits here
     assert baseline.maximum(1) == pytest.approx(0.5, rel=1e-12)
@@ -336,13 +342,13 @@ def test_ten_million_examples_need_little_memory():
         lambda baseline: baseline.cdf(float("nan")),
         lambda baseline: baseline.quantile(float("nan")),
         lambda baseline: baseline.quantile(1.01),
-        lambda baseline: RandomBaseline.of(float("nan"), 10),
-        lambda baseline: RandomBaseline.of(float("inf"), 10),
-        lambda baseline: RandomBaseline.of(0.5, float("nan")),
-        lambda baseline: RandomBaseline.of(0.5, float("inf")),
-        lambda baseline: RandomBaseline.of(0.5, -1),
-        lambda baseline: RandomBaseline.of(0.5, 2.5),
-        lambda baseline: RandomBaseline.of(0.5, 10**8),
+        lambda baseline: RandomBaseline.from_chance(float("nan"), 10),
+        lambda baseline: RandomBaseline.from_chance(float("inf"), 10),
+        lambda baseline: RandomBaseline.from_chance(0.5, float("nan")),
+        lambda baseline: RandomBaseline.from_chance(0.5, float("inf")),
+        lambda baseline: RandomBaseline.from_chance(0.5, -1),
+        lambda baseline: RandomBaseline.from_chance(0.5, 2.5),
+        lambda baseline: RandomBaseline.from_chance(0.5, 10**8),
         lambda baseline: RandomBaseline.from_choices({2: -1}),
         lambda baseline: RandomBaseline.from_choices({0: 5}),
         lambda baseline: BestOf([baseline], [-1]),
@@ -354,17 +360,17 @@ def test_ten_million_examples_need_little_memory():
 )
 def test_what_is_no_number_of_something_is_an_error(call):
     with pytest.raises(ValueError, match="prompts|correct|probability|chances|counts|choices"):
-        call(RandomBaseline.of(0.5, 10))
+        call(RandomBaseline.from_chance(0.5, 10))
 
 
 def test_the_best_of_nothing_is_refused():
-    for baselines, counts in (([], None), ([RandomBaseline.of(0.5, 3)], [0])):
+    for baselines, counts in (([], None), ([RandomBaseline.from_chance(0.5, 3)], [0])):
         with pytest.raises(ValueError, match="^baselines is empty: the best of no prompt is not defined$"):
             BestOf(baselines, counts)
 
 
 def test_a_distribution_that_is_shared_cannot_be_changed():
-    law = RandomBaseline.of(0.5, 10)._law
+    law = RandomBaseline.from_chance(0.5, 10)._law
     for values in (law.pmf, law.log_cdf):
         with pytest.raises(ValueError, match="read-only"):
             values[0] = 1
@@ -376,12 +382,12 @@ def test_standardized_scores_of_equal_examples_order_as_accuracies_do():
     for correct in (0, 17, 25, 40):
         score = float(score_of(correct, baseline, True))
         assert standardized.tail(score) == pytest.approx(plain.tail(correct / 40), rel=1e-12)
-    tried = Tried.in_order([baseline] * 12, standardized=True)
-    assert tried.accuracy(standardized.maximum) == pytest.approx(plain.maximum, rel=1e-12)
+    candidates = TriedPrompts.in_order([baseline] * 12, standardized=True)
+    assert candidates.accuracy(standardized.maximum) == pytest.approx(plain.maximum, rel=1e-12)
 
 
 def test_standardized_scores_of_different_examples_agree_with_simulation():
-    few, many = RandomBaseline.of(0.5, 10), RandomBaseline.of(0.2, 200)
+    few, many = RandomBaseline.from_chance(0.5, 10), RandomBaseline.from_chance(0.2, 200)
     generator = np.random.default_rng(1)
     scores = [
         (generator.binomial(10, 0.5, 200_000) - 5) / 10**0.5 * 2,
@@ -400,12 +406,12 @@ def test_the_best_of_one_guesser_is_that_guesser(chances):
     assert baseline.maximum(1) == BestOf([baseline]).maximum == baseline.standard
     assert baseline.maximum([1, 3])[0] == baseline.standard < baseline.maximum([1, 3])[1]
     assert BestOf([baseline], standardized=True).maximum == 0
-    rows = BestOf([baseline, RandomBaseline.of(0.1, 5)], [[1, 0], [0, 1], [2, 1]])
+    rows = BestOf([baseline, RandomBaseline.from_chance(0.1, 5)], [[1, 0], [0, 1], [2, 1]])
     assert rows.maximum[:2].tolist() == [baseline.standard, 0.1]
 
 
 def test_who_cannot_but_be_at_the_mean_has_the_score_nothing():
-    certain = RandomBaseline.of(1.0, 5)
+    certain = RandomBaseline.from_chance(1.0, 5)
     assert score_of(5, certain, True) == 0
     assert BestOf([certain], standardized=True).tail(0.0) == 1
 

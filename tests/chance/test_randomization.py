@@ -66,38 +66,40 @@ def test_redrawing_own_choices_is_the_exact_test():
     gold, choices = np.array([0, 1, 2, 0]), [2, 2, 3, 3]
     predicted = np.array([[0, 1, 2, 1], [0, 0, 2, 2]])
     available = np.arange(3) < np.array(choices)[:, None]
-    own = Answers(predicted, np.ones((2, 4), bool), gold[:, None] == np.arange(3), available, shared=False)
+    answers = Answers(
+        predicted, np.ones((2, 4), bool), gold[:, None] == np.arange(3), available, shared=False
+    )
     best = (predicted == gold).mean(axis=1).max()
     maxima = [(predicted == np.array(g)).mean(axis=1).max() for g in product(*map(range, choices))]
     exact = np.mean(np.array(maxima) >= best - 1e-9)
-    assert randomization_test(own, draws=20_000).p_value == pytest.approx(exact, abs=0.012)
+    assert randomization_test(answers, draws=20_000).p_value == pytest.approx(exact, abs=0.012)
 
 
 def test_several_correct_choices_are_redrawn_as_many():
     correct = np.array([[True, True, False, False], [True, False, False, False]])
     available = np.array([[True] * 4, [True, True, False, False]])
-    own = Answers(np.zeros((1, 2), int), np.ones((1, 2), bool), correct, available, shared=False)
-    drawn = draws_of(own, 4000, seed=0)
-    assert (drawn.sum(axis=2) == [2, 1]).all()
-    assert not (drawn & ~available).any()
-    assert drawn[:, 0].mean(axis=0) == pytest.approx([0.5] * 4, abs=0.04)
-    assert drawn[:, 1, :2].mean(axis=0) == pytest.approx([0.5] * 2, abs=0.04)
+    answers = Answers(np.zeros((1, 2), int), np.ones((1, 2), bool), correct, available, shared=False)
+    sample = draws_of(answers, 4000, seed=0)
+    assert (sample.sum(axis=2) == [2, 1]).all()
+    assert not (sample & ~available).any()
+    assert sample[:, 0].mean(axis=0) == pytest.approx([0.5] * 4, abs=0.04)
+    assert sample[:, 1, :2].mean(axis=0) == pytest.approx([0.5] * 2, abs=0.04)
 
 
 def test_independent_guessers_agree_with_the_maximum_baselines_tail():
     generator = np.random.default_rng(1)
     gold, predicted = generator.integers(0, 4, 60), generator.integers(0, 4, (15, 60))
-    found = result_of(predicted, gold, labels=4, shared=False, draws=4000)
-    best = round(found.observed.max() * 60)
-    assert found.p_value == pytest.approx(RandomBaseline.of(0.25, 60).tail(best, 15), abs=0.06)
+    test = result_of(predicted, gold, labels=4, shared=False, draws=4000)
+    best = round(test.observed.max() * 60)
+    assert test.p_value == pytest.approx(RandomBaseline.from_chance(0.25, 60).tail(best, 15), abs=0.06)
 
 
 def test_one_answer_for_all_examples_is_no_evidence_however_unbalanced_the_labels():
     gold = np.repeat([0, 1], [30, 10])
-    found = result_of(np.zeros((5, 40), int), gold)
-    assert found.observed.max() == 0.75
-    assert found.p_value == 1
-    assert (found.adjusted == 1).all()
+    test = result_of(np.zeros((5, 40), int), gold)
+    assert test.observed.max() == 0.75
+    assert test.p_value == 1
+    assert (test.adjusted == 1).all()
 
 
 @pytest.mark.thorough
@@ -122,14 +124,14 @@ def test_the_null_is_rejected_at_the_stated_rate_under_dependence_and_imbalance(
 @pytest.mark.thorough
 def test_it_is_more_powerful_than_bonferroni_where_prompts_are_dependent():
     generator, ours, bonferroni = np.random.default_rng(3), 0, 0
-    baseline = RandomBaseline.of(0.5, 60)
+    baseline = RandomBaseline.from_chance(0.5, 60)
     for _ in range(120):
         gold = generator.integers(0, 2, 60)
         skilled = np.where(generator.random(60) < 0.36, gold, generator.integers(0, 2, 60))
         predicted = np.where(generator.random((40, 60)) < 0.95, skilled, generator.integers(0, 2, (40, 60)))
-        found = result_of(predicted, gold, shared=False, draws=499)
-        ours += found.p_value <= 0.05
-        bonferroni += 40 * baseline.tail(round(found.observed.max() * 60)) <= 0.05
+        test = result_of(predicted, gold, shared=False, draws=499)
+        ours += test.p_value <= 0.05
+        bonferroni += 40 * baseline.tail(round(test.observed.max() * 60)) <= 0.05
     assert ours > bonferroni + 20
 
 
@@ -139,14 +141,14 @@ def test_adjusted_p_values_are_step_down_and_in_the_order_of_the_prompts():
     predicted = generator.integers(0, 2, (6, 80))
     predicted[2] = np.where(generator.random(80) < 0.9, gold, 1 - gold)
     predicted[5] = np.where(generator.random(80) < 0.75, gold, 1 - gold)
-    found = result_of(predicted, gold, shared=False, draws=1999)
-    assert found.adjusted[2] == found.p_value == found.adjusted.min() == 1 / 2000
-    order = np.argsort(-found.observed, kind="stable")
-    assert (np.diff(found.adjusted[order]) >= 0).all()
+    test = result_of(predicted, gold, shared=False, draws=1999)
+    assert test.adjusted[2] == test.p_value == test.adjusted.min() == 1 / 2000
+    order = np.argsort(-test.observed, kind="stable")
+    assert (np.diff(test.adjusted[order]) >= 0).all()
     # once the best is out, the next one is compared with the maximum of the others
     alone = result_of(np.delete(predicted, 2, axis=0), gold, shared=False, draws=1999)
-    assert found.adjusted[5] == pytest.approx(alone.p_value, abs=0.01)
-    assert found.adjusted[[0, 1, 3, 4]].min() > 0.05
+    assert test.adjusted[5] == pytest.approx(alone.p_value, abs=0.01)
+    assert test.adjusted[[0, 1, 3, 4]].min() > 0.05
 
 
 def test_each_prompt_is_held_against_the_best_of_itself_and_those_below_it():
@@ -155,17 +157,17 @@ def test_each_prompt_is_held_against_the_best_of_itself_and_those_below_it():
     wrong = [generator.permutation(20) < n for n in (2, 5, 6, 7, 10)]
     predicted = np.where(wrong, 1 - gold, gold)
     study = answers(predicted, gold, 2, True)
-    found = randomization_test(study, seed=3, draws=400)
-    drawn = draws_of(study, 400, seed=3).argmax(axis=2)
-    values = (predicted[:, None, :] == drawn).mean(axis=2)
+    test = randomization_test(study, seed=3, draws=400)
+    sample = draws_of(study, 400, seed=3).argmax(axis=2)
+    values = (predicted[:, None, :] == sample).mean(axis=2)
     observed = (predicted == gold).mean(axis=1)
     order, expected, last = np.argsort(-observed, kind="stable"), np.empty(5), 0.0
     for place, prompt in enumerate(order):
         reached = values[order[place:]].max(axis=0) >= observed[prompt] - 1e-9
         expected[prompt] = last = max(last, (reached.sum() + 1) / 401)
-    assert found.adjusted == pytest.approx(expected)
-    assert len(set(found.adjusted)) > 2
-    assert (found.statistic, found.draws, found.permuted, found.fixed) == ("accuracy", 400, 1, 0)
+    assert test.adjusted == pytest.approx(expected)
+    assert len(set(test.adjusted)) > 2
+    assert (test.statistic, test.draws, test.permuted, test.fixed) == ("accuracy", 400, 1, 0)
 
 
 def test_standardized_accuracies_are_held_against_standardized_draws():
@@ -173,16 +175,16 @@ def test_standardized_accuracies_are_held_against_standardized_draws():
     gold, predicted = generator.integers(0, 2, 40), generator.integers(0, 2, (3, 40))
     evaluated = np.arange(40) < np.array([[40], [12], [25]])
     study = replace(answers(predicted, gold, 2, False), evaluated=evaluated)
-    found = randomization_test(study, seed=2, draws=300, standardized=True)
+    test = randomization_test(study, seed=2, draws=300, standardized=True)
     sizes = evaluated.sum(axis=1)
 
-    def scores(right: np.ndarray) -> np.ndarray:
-        return ((right & evaluated).sum(axis=1) - sizes / 2) / np.sqrt(sizes / 4)
+    def scores(correct: np.ndarray) -> np.ndarray:
+        return ((correct & evaluated).sum(axis=1) - sizes / 2) / np.sqrt(sizes / 4)
 
-    drawn = draws_of(study, 300, seed=2).argmax(axis=2)
+    sample = draws_of(study, 300, seed=2).argmax(axis=2)
     best = scores(predicted == gold).max()
-    reached = [scores(predicted == one).max() >= best - 1e-9 for one in drawn]
-    assert found.p_value == pytest.approx((sum(reached) + 1) / 301)
+    reached = [scores(predicted == value).max() >= best - 1e-9 for value in sample]
+    assert test.p_value == pytest.approx((sum(reached) + 1) / 301)
     with pytest.raises(ValueError, match="standardized is for accuracies, and not for macro_f1"):
         randomization_test(answers(predicted, gold, 2, True), 0, 9, "macro_f1", standardized=True)
 
@@ -191,15 +193,15 @@ def test_the_numbers_of_draws_and_the_seed_have_defaults():
     generator = np.random.default_rng(6)
     gold, predicted = generator.integers(0, 2, 30), generator.integers(0, 2, (5, 30))
     study = answers(predicted, gold, 2, True)
-    found = randomization_test(study)
-    assert (found.draws, found.p_value) == (10_000, randomization_test(study, 0, 10_000).p_value)
+    test = randomization_test(study)
+    assert (test.draws, test.p_value) == (10_000, randomization_test(study, 0, 10_000).p_value)
     assert randomization_test(study, draws=1).p_value in (0.5, 1)
     with pytest.raises(ValueError, match="draws is 0: at least one is needed"):
         randomization_test(study, draws=0)
 
 
 def test_a_result_is_shown_in_notebooks():
-    shown = result_of(np.array([[0, 1, 1, 0]]), np.array([0, 1, 1, 0]), draws=99)._repr_html_()
+    html = result_of(np.array([[0, 1, 1, 0]]), np.array([0, 1, 1, 0]), draws=99)._repr_html_()
     for text in (
         "statistic",
         "accuracy",
@@ -211,15 +213,15 @@ def test_a_result_is_shown_in_notebooks():
         "draws",
         "99",
     ):
-        assert f">{text}<" in shown
-    assert ">permuted in 100% of examples, else redrawn<" in shown
+        assert f">{text}<" in html
+    assert ">permuted in 100% of examples, else redrawn<" in html
 
 
 def test_macro_f1_is_scikit_learns():
     generator = np.random.default_rng(5)
     gold, predicted = generator.integers(0, 3, 50), generator.integers(0, 3, (4, 50))
-    found = result_of(predicted, gold, labels=3, statistic="macro_f1", draws=9).observed
-    assert found == pytest.approx([f1_score(gold, row, average="macro") for row in predicted])
+    test = result_of(predicted, gold, labels=3, statistic="macro_f1", draws=9).observed
+    assert test == pytest.approx([f1_score(gold, row, average="macro") for row in predicted])
 
 
 def test_draws_are_seeded():
@@ -231,8 +233,8 @@ def test_draws_are_seeded():
 
 def a_study(choices: list[list[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     task = as_table(
-        {"example": str(i), "text": "Q", "choices": own, "correct": [c == "yes" for c in own]}
-        for i, own in enumerate(choices)
+        {"example": str(i), "text": "Q", "choices": own_part, "correct": [c == "yes" for c in own_part]}
+        for i, own_part in enumerate(choices)
     )
     rows = [
         {"prompt": p, "example": str(e), "predicted": (p + e) % 2, "chance": 1 / len(choices[e])}
@@ -240,8 +242,8 @@ def a_study(choices: list[list[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
         for e in range(len(choices))
         if not (p == 0 and e == 0)
     ]
-    right = [task["correct"][int(row["example"])][row["predicted"]] for row in rows]
-    return Setting("m", "t", 1).label(pd.DataFrame(rows).assign(correct=right)), task
+    correct = [task["correct"][int(row["example"])][row["predicted"]] for row in rows]
+    return Setting("m", "t", 1).label(pd.DataFrame(rows).assign(correct=correct)), task
 
 
 def best_of(table: pd.DataFrame) -> pd.DataFrame:
@@ -256,7 +258,7 @@ def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies()
     few = predictions[(predictions["prompt"] == 0) | (predictions["example"].astype(int) < 8)]
     few = few.assign(predicted=np.random.default_rng(3).integers(0, 2, len(few)))
     task = task.assign(cluster=range(40), correct=[[n % 3 > 0, n % 3 == 0] for n in range(40)])
-    found, answered = randomize(few, task, seed=1, draws=99), Answers.of(few, task)
+    table, answered = randomize(few, task, seed=1, draws=99), Answers.from_predictions(few, task)
     assert uneven(answered.evaluated, 31)
     assert not uneven(answered.evaluated, 32)
     expected, raw = (
@@ -264,9 +266,9 @@ def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies()
         for way in (True, False)
     )
     assert expected.adjusted.tolist() != raw.adjusted.tolist()
-    own = found[found["statistic"] == "accuracy"]
-    assert own["adjusted_tail"].tolist() == expected.adjusted.tolist()
-    assert own["value"].tolist() == expected.observed.tolist()
+    group = table[table["statistic"] == "accuracy"]
+    assert group["adjusted_tail"].tolist() == expected.adjusted.tolist()
+    assert group["value"].tolist() == expected.observed.tolist()
 
 
 def test_where_no_other_gold_answers_can_be_drawn_there_is_no_tail():
@@ -280,51 +282,58 @@ def test_where_no_other_gold_answers_can_be_drawn_there_is_no_tail():
 
 def test_a_shared_label_set_is_one_of_texts_wherever_they_stand():
     predictions, task = a_study([["yes", "no"], ["no", "yes"], ["yes", "no"]])
-    found = Answers.of(predictions, task)
-    assert found.shared
-    places = found.correct.argmax(axis=1)
+    answers = Answers.from_predictions(predictions, task)
+    assert answers.shared
+    places = answers.correct.argmax(axis=1)
     assert len(set(places)) == 1
-    values = found.statistics(found.correct[None], "accuracy")[:, 0]
-    right = predictions.apply(
+    values = answers.statistics(answers.correct[None], "accuracy")[:, 0]
+    correct = predictions.apply(
         lambda row: task.set_index("example")["correct"][row["example"]][row["predicted"]], axis=1
     )
-    assert values == pytest.approx(right.groupby(predictions["prompt"]).mean().to_numpy())
-    without = Answers.of(predictions.drop(columns=["correct", "chance"]), task)
+    assert values == pytest.approx(correct.groupby(predictions["prompt"]).mean().to_numpy())
+    without = Answers.from_predictions(predictions.drop(columns=["correct", "chance"]), task)
     for name in ("predicted", "evaluated", "correct", "available", "texts"):
-        assert (getattr(without, name) == getattr(found, name)).all()
-    assert found.available.all()
+        assert (getattr(without, name) == getattr(answers, name)).all()
+    assert answers.available.all()
 
 
 def test_an_example_has_the_choices_that_it_has():
     predictions, task = a_study([["yes", "no", "maybe"], ["no", "yes"]])
-    found = Answers.of(predictions, task)
+    answers = Answers.from_predictions(predictions, task)
     # the first prompt lacks example 0, so example 1 comes first
-    assert found.available.tolist() == [[True, True, False], [True, True, True]]
-    assert found.correct.tolist() == [[False, True, False], [True, False, False]]
-    assert found.texts[1, :2].tolist() == found.texts[0, 1::-1].tolist()
+    assert answers.available.tolist() == [[True, True, False], [True, True, True]]
+    assert answers.correct.tolist() == [[False, True, False], [True, False, False]]
+    assert answers.texts[1, :2].tolist() == answers.texts[0, 1::-1].tolist()
 
 
 def test_the_table_of_a_setting_is_that_of_its_tests():
     predictions, task = a_study([["yes", "no"]] * 14)
     task = task.assign(cluster=range(14), correct=[[n % 3 > 0, n % 3 == 0] for n in range(14)])
     setting = Setting("m", "t", 1)
-    table, answered = randomize(predictions, task, seed=5, draws=200), Answers.of(predictions, task)
+    table, answered = (
+        randomize(predictions, task, seed=5, draws=200),
+        Answers.from_predictions(predictions, task),
+    )
     assert set(table.columns) == set(RANDOMIZATION.columns)
     assert table.index.is_unique
     assert table["prompt"].tolist() == [0, 1] * 2
-    for statistic, own in table.groupby("statistic"):
+    for statistic, group in table.groupby("statistic"):
         expected = randomization_test(answered, setting.seed(5), 200, statistic)
-        assert own["value"].tolist() == expected.observed.tolist()
-        assert own["adjusted_tail"].tolist() == expected.adjusted.tolist()
-        assert set(own["best_tail"]) == {expected.p_value} != {1}
+        assert group["value"].tolist() == expected.observed.tolist()
+        assert group["adjusted_tail"].tolist() == expected.adjusted.tolist()
+        assert set(group["best_tail"]) == {expected.p_value} != {1}
     bounds = lower_bounds(
-        answered.right, answered.evaluated, answered.cluster, resamples=200, seed=setting.seed(5, "resamples")
+        answered.is_correct,
+        answered.evaluated,
+        answered.cluster,
+        resamples=200,
+        seed=setting.seed(5, "resamples"),
     )
     by = table.groupby("statistic")["lower_bound"]
     assert by.get_group("accuracy").tolist() == bounds.tolist()
     assert by.get_group("macro_f1").isna().all()
-    both = pd.concat([table.assign(task="u"), table.assign(value=table["value"] / 2)])
-    carried = for_verdicts(both, best_of(both)[::-1])
+    merged = pd.concat([table.assign(task="u"), table.assign(value=table["value"] / 2)])
+    carried = for_verdicts(merged, best_of(merged)[::-1])
     assert carried["task"].tolist() == ["u", "t"]
     f1 = table[table["statistic"] == "macro_f1"]
     assert carried["best_macro_f1"].tolist() == [f1["value"].max(), f1["value"].max() / 2]
@@ -347,7 +356,7 @@ def test_clusters_count_in_the_bounds_of_a_setting():
 
 def test_choices_of_their_own_are_not_shared():
     predictions, task = a_study([["yes", "no"], ["yes", "maybe"], ["yes", "no"]])
-    assert not Answers.of(predictions, task).shared
+    assert not Answers.from_predictions(predictions, task).shared
     task = task.assign(cluster=range(3), correct=[[False, True], [True, False], [True, False]])
     table = randomize(predictions, task, seed=0, draws=99)
     assert table["statistic"].unique().tolist() == ["accuracy"]
@@ -356,7 +365,7 @@ def test_choices_of_their_own_are_not_shared():
 
 
 def test_prompts_that_answer_alike_are_worth_fewer_guessers():
-    baseline = RandomBaseline.of(0.5, 60)
+    baseline = RandomBaseline.from_chance(0.5, 60)
     for guessers in (1, 7, 40):
         tail = baseline.tail(38, guessers)
         assert effective_prompts(tail, baseline.tail(38), 40, 999) == pytest.approx(guessers)
@@ -379,15 +388,17 @@ def test_verdicts_carry_the_bound_of_the_best_prompt():
         carried = for_verdicts(table, best_of(table).assign(best_prompt=prompt))
         assert carried["best_lower_bound"].tolist() == [bound]
     assert (accuracy["lower_bound"] < accuracy["value"]).all()
-    answered = Answers.of(predictions, task)
-    assert answered.right.sum(axis=1) / answered.evaluated.sum(axis=1) == pytest.approx(accuracy["value"])
+    answered = Answers.from_predictions(predictions, task)
+    assert answered.is_correct.sum(axis=1) / answered.evaluated.sum(axis=1) == pytest.approx(
+        accuracy["value"]
+    )
 
 
 def test_a_tie_is_right_in_no_draw():
     predictions, task = a_study([["yes", "no"]] * 4)
-    found = Answers.of(predictions.assign(predicted=-1), task)
-    assert randomization_test(found, draws=50).p_value == 1
-    assert found.statistics(found.correct[None], "accuracy").max() == 0
+    answers = Answers.from_predictions(predictions.assign(predicted=-1), task)
+    assert randomization_test(answers, draws=50).p_value == 1
+    assert answers.statistics(answers.correct[None], "accuracy").max() == 0
 
 
 def test_macro_f1_without_a_shared_label_set_is_refused():
@@ -413,9 +424,9 @@ def test_a_label_in_every_set_is_permuted_and_own_choices_are_redrawn():
     assert randomization_test(study, draws=20_000).p_value == pytest.approx(
         exact_p_value(study, golds), abs=0.012
     )
-    drawn = draws_of(study, 500, seed=0)
-    assert (drawn[:, :, 0].sum(axis=1) == 2).all()
-    assert (drawn.sum(axis=2) == 1).all()
+    sample = draws_of(study, 500, seed=0)
+    assert (sample[:, :, 0].sum(axis=1) == 2).all()
+    assert (sample.sum(axis=2) == 1).all()
     assert (study.permuted, study.clusters) == (1.0, 5)
     assert randomization_test(study, draws=99).fixed == 0
 
@@ -432,9 +443,9 @@ def test_answers_from_a_common_pool_are_drawn_with_the_same_totals():
         for places in product(range(3), repeat=6)
         if sorted(texts[np.arange(6), places]) == sorted(labels)
     ]
-    drawn = draws_of(study, 20_000, seed=1).argmax(axis=2)
-    found, counts = np.unique(drawn, axis=0, return_counts=True)
-    assert found.tolist() == sorted(g.tolist() for g in golds)
+    sample = draws_of(study, 20_000, seed=1).argmax(axis=2)
+    result, counts = np.unique(sample, axis=0, return_counts=True)
+    assert result.tolist() == sorted(g.tolist() for g in golds)
     assert counts / 20_000 == pytest.approx([1 / len(golds)] * len(golds), abs=0.012)
     assert randomization_test(study, draws=20_000).p_value == pytest.approx(
         exact_p_value(study, golds), abs=0.012
@@ -445,10 +456,10 @@ def test_labels_are_permuted_within_examples_of_the_same_set():
     texts = np.array([[0, 1]] * 6 + [[2, 3]] * 5)
     gold = np.array([0] * 5 + [1] + [1] * 4 + [0])
     study = answers(gold[None], gold, 2, False, texts)
-    drawn = draws_of(study, 400, seed=0)
-    assert (drawn[:, :6, 1].sum(axis=1) == 1).all()
-    assert (drawn[:, 6:, 0].sum(axis=1) == 1).all()
-    assert (drawn[:, :6, 1].mean(axis=0) > 0.1).all()
+    sample = draws_of(study, 400, seed=0)
+    assert (sample[:, :6, 1].sum(axis=1) == 1).all()
+    assert (sample[:, 6:, 0].sum(axis=1) == 1).all()
+    assert (sample[:, :6, 1].mean(axis=0) > 0.1).all()
 
 
 def test_a_rare_label_keeps_no_other_example_from_changing():
@@ -457,10 +468,10 @@ def test_a_rare_label_keeps_no_other_example_from_changing():
     texts[:2, 1] = 99
     gold = np.repeat([0, 1], 15)
     study = answers(gold[None], gold, 2, False, texts)
-    drawn = draws_of(study, 400, seed=0)
-    assert (drawn[:, :, 0].sum(axis=1) == 15).all()
-    assert (drawn[:, :2, 1].sum(axis=1) == 0).all()  # '99' is correct nowhere, and stays so
-    assert drawn[:, 2:, 0].mean(axis=0) == pytest.approx([13 / 28] * 28, abs=0.1)
+    sample = draws_of(study, 400, seed=0)
+    assert (sample[:, :, 0].sum(axis=1) == 15).all()
+    assert (sample[:, :2, 1].sum(axis=1) == 0).all()  # '99' is correct nowhere, and stays so
+    assert sample[:, 2:, 0].mean(axis=0) == pytest.approx([13 / 28] * 28, abs=0.1)
 
 
 def test_clusters_are_permuted_as_wholes():
@@ -495,8 +506,8 @@ def test_labels_that_two_of_many_have_change_between_these(seed):
     """20 pairs of examples, each with 'unknown' and a label of its pair's: all gold answers change."""
     texts = np.column_stack([np.zeros(40, int), 1 + np.arange(40) // 2])
     gold = np.arange(40) % 2
-    found = randomization_test(answers(gold[None], gold, 2, False, texts), seed=seed, draws=300)
-    assert found.fixed == 0
+    test = randomization_test(answers(gold[None], gold, 2, False, texts), seed=seed, draws=300)
+    assert test.fixed == 0
 
 
 def test_rare_shared_labels_are_permuted_and_not_redrawn():
@@ -505,17 +516,17 @@ def test_rare_shared_labels_are_permuted_and_not_redrawn():
     texts[:4, 0] = 0
     gold = np.where(np.arange(30) < 4, 0, 1 + np.arange(30) % 2)
     study = answers(gold[None], gold, 3, False, texts)
-    drawn = draws_of(study, 300, seed=0)
-    assert drawn[:, :4, 0].all()
-    assert drawn[:, 4:, 0].mean() == pytest.approx(1 / 3, abs=0.03)
+    sample = draws_of(study, 300, seed=0)
+    assert sample[:, :4, 0].all()
+    assert sample[:, 4:, 0].mean() == pytest.approx(1 / 3, abs=0.03)
 
 
 def test_of_two_that_have_a_text_twice_the_correct_one_is_drawn_evenly():
     """The first has 'a' twice: 'a' is its gold answer in two of three states, of equal weight each."""
     texts = np.array([[0, 0, 1], [0, 1, 2]])
     study = answers(np.zeros((1, 2), int), np.array([0, 1]), 3, False, texts)
-    drawn = draws_of(study, 6000, seed=0).argmax(axis=2)
-    states, counts = np.unique(drawn, axis=0, return_counts=True)
+    sample = draws_of(study, 6000, seed=0).argmax(axis=2)
+    states, counts = np.unique(sample, axis=0, return_counts=True)
     assert states.tolist() == [[0, 1], [1, 1], [2, 0]]
     assert counts / 6000 == pytest.approx([1 / 3] * 3, abs=0.03)
 
@@ -524,17 +535,17 @@ def test_a_cluster_like_no_other_stays_where_labels_are_shared():
     gold, cluster = np.array([0, 1, 1, 0, 1]), np.array([0, 0, 0, 1, 1])
     study = answers(gold[None], gold, 2, True, cluster=cluster)
     assert (draws_of(study, 50, seed=0) == study.correct).all()
-    found = randomization_test(study, draws=99)
-    assert (found.fixed, found.p_value) == (1, 1)
+    test = randomization_test(study, draws=99)
+    assert (test.fixed, test.p_value) == (1, 1)
 
 
 def test_texts_and_clusters_of_a_task_are_read():
     predictions, task = a_study([["yes", "no"], ["maybe", "no"], ["yes", "no"]])
     task["cluster"] = [4, 9, 4]
-    found = Answers.of(predictions, task)
-    assert found.texts[:, 1].tolist() == [found.texts[0, 1]] * 3
-    assert found.texts[1, 0] == found.texts[2, 0] != found.texts[0, 0]  # the first row is of the second
-    assert found.clusters == 2
+    answers = Answers.from_predictions(predictions, task)
+    assert answers.texts[:, 1].tolist() == [answers.texts[0, 1]] * 3
+    assert answers.texts[1, 0] == answers.texts[2, 0] != answers.texts[0, 0]  # the first row is of the second
+    assert answers.clusters == 2
     table = randomize(predictions, task, seed=0, draws=99)
     assert table["clusters"].unique().tolist() == [2]
 
@@ -564,10 +575,10 @@ def test_prompts_on_other_examples_are_compared_by_their_standardized_scores():
     assert raw.p_value > 0.05
     assert fair.p_value == 1 / 1000 == fair.adjusted[0]
     assert fair.observed.tolist() == raw.observed.tolist()
-    same = answers(predicted, gold, 2, False)
+    identical = answers(predicted, gold, 2, False)
     assert (
-        randomization_test(same, draws=99, standardized=True).p_value
-        == randomization_test(same, draws=99).p_value
+        randomization_test(identical, draws=99, standardized=True).p_value
+        == randomization_test(identical, draws=99).p_value
     )
     with pytest.raises(ValueError, match="standardized is for accuracies"):
         result_of(predicted, gold, statistic="macro_f1", standardized=True)
@@ -577,7 +588,9 @@ def own_distractors(examples: int, accuracy: float, seed: int, answers: int | No
     """Four choices from the answers of all examples; one prompt with a share of correct answers."""
     generator = np.random.default_rng(seed)
     gold = np.arange(examples) % (answers or examples)
-    others = [generator.choice(np.setdiff1d(gold, [own]), 3, replace=False) for own in gold]
+    remaining = [
+        generator.choice(np.setdiff1d(gold, [gold_answer]), 3, replace=False) for gold_answer in gold
+    ]
     skilled = generator.random(examples) < accuracy
     return Answers(
         predicted=np.where(skilled, 0, generator.integers(1, 4, examples))[None],
@@ -585,19 +598,17 @@ def own_distractors(examples: int, accuracy: float, seed: int, answers: int | No
         correct=np.zeros(examples, int)[:, None] == np.arange(4),
         available=np.ones((examples, 4), bool),
         shared=False,
-        texts=np.column_stack([gold, others]),
+        texts=np.column_stack([gold, remaining]),
     )
 
 
 def test_labels_that_no_two_examples_can_exchange_move_along_cycles():
     """Of twenty triples, no two have both labels in common: all gold answers but the observed ones differ."""
     texts = np.array([[0, 1], [1, 2], [2, 0]] * 20) + 3 * np.repeat(np.arange(20), 3)[:, None]
-    found = randomization_test(
-        answers(np.zeros((1, 60), int), np.zeros(60, int), 2, False, texts), draws=9999
-    )
-    assert found.p_value == 1 / 10_000  # exactly 2^-20
-    assert found.fixed == 0
-    assert found.power > 0.9
+    test = randomization_test(answers(np.zeros((1, 60), int), np.zeros(60, int), 2, False, texts), draws=9999)
+    assert test.p_value == 1 / 10_000  # exactly 2^-20
+    assert test.fixed == 0
+    assert test.power > 0.9
 
 
 @pytest.mark.thorough
@@ -633,9 +644,9 @@ def test_draws_are_uniform_over_all_gold_answers_with_the_same_totals(seed):
     names, times = np.unique(texts, return_counts=True)
     labels = np.where(np.isin(texts, names[times == 1]), -1, texts)  # labels of one example are drawn as one
     possible = [gold for gold in possible if sorted(labels[gold]) == sorted(labels[correct])]
-    drawn = draws_of(study, 20_000, seed=seed)
-    found, counts = np.unique(drawn.reshape(len(drawn), -1), axis=0, return_counts=True)
-    assert found.tolist() == sorted(gold.ravel().tolist() for gold in possible)
+    sample = draws_of(study, 20_000, seed=seed)
+    result, counts = np.unique(sample.reshape(len(sample), -1), axis=0, return_counts=True)
+    assert result.tolist() == sorted(gold.ravel().tolist() for gold in possible)
     share = 1 / len(possible)
     # the draws depend on one start, and on each other by it
     assert counts / 20_000 == pytest.approx([share] * len(possible), abs=5 * np.sqrt(share / 20_000) + 0.003)
@@ -647,11 +658,11 @@ def test_clusters_from_a_pool_exchange_what_both_can_hold():
     sets = generator.permuted(np.tile(np.arange(6), (60, 1)), axis=1)[:, :3]
     texts, gold = np.repeat(sets, 2, axis=0), np.repeat(generator.integers(0, 3, 60), 2)
     study = answers(gold[None], gold, 3, False, texts, cluster=np.repeat(np.arange(60), 2))
-    found = randomization_test(study, draws=999)
-    assert (found.p_value, found.fixed) == (1 / 1000, 0)
-    drawn = draws_of(study, 200).argmax(axis=2)
-    assert (drawn[:, ::2] == drawn[:, 1::2]).all()
-    labels = np.take_along_axis(np.broadcast_to(texts, (200, *texts.shape)), drawn[:, :, None], axis=2)
+    test = randomization_test(study, draws=999)
+    assert (test.p_value, test.fixed) == (1 / 1000, 0)
+    sample = draws_of(study, 200).argmax(axis=2)
+    assert (sample[:, ::2] == sample[:, 1::2]).all()
+    labels = np.take_along_axis(np.broadcast_to(texts, (200, *texts.shape)), sample[:, :, None], axis=2)
     assert (np.sort(labels[:, :, 0], axis=1) == np.sort(texts[np.arange(120), gold])).all()
 
 
@@ -660,8 +671,8 @@ def test_several_correct_answers_from_a_pool_are_exchanged():
     texts = generator.permuted(np.tile(np.arange(9), (60, 1)), axis=1)[:, :4]
     correct = np.tile([True, True, False, False], (60, 1))
     study = replace(answers(np.zeros((1, 60), int), np.zeros(60, int), 4, False, texts), correct=correct)
-    found = randomization_test(study, draws=999)
-    assert (found.p_value, found.fixed) == (1 / 1000, 0)
+    test = randomization_test(study, draws=999)
+    assert (test.p_value, test.fixed) == (1 / 1000, 0)
 
 
 def test_a_test_without_power_has_no_p_value_and_says_so():
@@ -670,37 +681,37 @@ def test_a_test_without_power_has_no_p_value_and_says_so():
     texts[38:, 1] = 0
     texts[38:, 0] = 39
     study = answers(np.zeros((1, 40), int), np.zeros(40, int), 2, False, texts)
-    found = randomization_test(study, draws=199)
-    assert found.fixed > 0.9
-    assert found.p_value > 0.05 > found.power
-    assert not found.has_power
-    assert ">no power<" in found._repr_html_()
+    test = randomization_test(study, draws=199)
+    assert test.fixed > 0.9
+    assert test.p_value > 0.05 > test.power
+    assert not test.has_power
+    assert ">no power<" in test._repr_html_()
     table = pd.DataFrame(
         {
             **dict(zip(SETTING, ("m", "t", 0), strict=True)),
             "prompt": [0],
             "statistic": ["accuracy"],
             "value": [1.0],
-            "best_tail": [found.p_value],
-            "power": [found.power],
-            "fixed": [found.fixed],
+            "best_tail": [test.p_value],
+            "power": [test.power],
+            "fixed": [test.fixed],
             "lower_bound": [0.5],
         }
     )
     row = for_verdicts(table, best_of(table)).iloc[0]
     assert np.isnan(row["randomization_tail"])
-    assert (row["randomization_power"], row["randomization_fixed"]) == (found.power, found.fixed)
+    assert (row["randomization_power"], row["randomization_fixed"]) == (test.power, test.fixed)
 
 
 def test_power_is_how_often_a_prompt_with_that_accuracy_is_rejected():
     generator = np.random.default_rng(0)
     gold = generator.integers(0, 2, 40)
     study = answers(generator.integers(0, 2, (3, 40)), gold, 2, True)
-    found = randomization_test(study, draws=999)
-    assert found.reference == 28 / 40  # 27 have a maximum tail of .054 among three guessers
+    test = randomization_test(study, draws=999)
+    assert test.reference == 28 / 40  # 27 have a maximum tail of .054 among three guessers
     rejected = []
     for _ in range(100):
-        right = generator.permuted(np.arange(40)) < 28
-        rejected.append(result_of(np.where(right, gold, 1 - gold)[None], gold, draws=999).p_value <= 0.05)
-    assert found.power == pytest.approx(np.mean(rejected), abs=0.15)
+        correct = generator.permuted(np.arange(40)) < 28
+        rejected.append(result_of(np.where(correct, gold, 1 - gold)[None], gold, draws=999).p_value <= 0.05)
+    assert test.power == pytest.approx(np.mean(rejected), abs=0.15)
     assert result_of(np.array([[0, 1] * 5]), np.array([0, 1] * 5), statistic="macro_f1").has_power

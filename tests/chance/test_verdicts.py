@@ -46,80 +46,84 @@ def judged(table: pd.DataFrame) -> pd.Series:
 
 
 def test_a_verdict_holds_the_best_prompt_both_baselines_and_both_tails():
-    found = judged(with_correct(9, 13, 13, 10))
-    baseline = RandomBaseline.of(0.5, 20)
-    assert (found["best_prompt"], found["best_accuracy"]) == (1, 0.65)  # the first on ties
-    assert (found["examples"], found["prompts"]) == (20, 4)
-    assert found["standard_baseline"] == 0.5
-    assert found["maximum_baseline"] == pytest.approx(baseline.maximum(4))
-    assert found["standard_tail"] == pytest.approx(baseline.tail(13))
-    assert found["maximum_tail"] == pytest.approx(baseline.tail(13, 4))
-    assert found["position"] == "above"  # 0.613 would be expected
+    verdict_rows = judged(with_correct(9, 13, 13, 10))
+    baseline = RandomBaseline.from_chance(0.5, 20)
+    assert (verdict_rows["best_prompt"], verdict_rows["best_accuracy"]) == (1, 0.65)  # the first on ties
+    assert (verdict_rows["examples"], verdict_rows["prompts"]) == (20, 4)
+    assert verdict_rows["standard_baseline"] == 0.5
+    assert verdict_rows["maximum_baseline"] == pytest.approx(baseline.maximum(4))
+    assert verdict_rows["standard_tail"] == pytest.approx(baseline.tail(13))
+    assert verdict_rows["maximum_tail"] == pytest.approx(baseline.tail(13, 4))
+    assert verdict_rows["position"] == "above"  # 0.613 would be expected
 
 
 def test_the_best_of_many_is_judged_by_how_many_were_tried():
     accuracy = accuracy_by_prompt(with_correct(13))
-    found = verdicts(accuracy, tried=50).iloc[0]
-    assert found["prompts"] == 50
-    assert found["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.5, 20).maximum(50))
-    assert found["position"] == "between"
+    table = verdicts(accuracy, prompts_tried=50).iloc[0]
+    assert table["prompts"] == 50
+    assert table["maximum_baseline"] == pytest.approx(RandomBaseline.from_chance(0.5, 20).maximum(50))
+    assert table["position"] == "between"
     with pytest.raises(ValueError, match="2 prompts are there"):
-        verdicts(accuracy_by_prompt(with_correct(13, 12)), tried=50)
+        verdicts(accuracy_by_prompt(with_correct(13, 12)), prompts_tried=50)
 
 
 def test_a_verdict_on_one_number_is_that_of_its_baseline():
-    found = Verdict.of(0.65, RandomBaseline.of(0.5, 20), prompts=4)
-    assert (found.position, found.examples, found.prompts) == ("above", 20, 4)
-    assert found.maximum_tail == pytest.approx(RandomBaseline.of(0.5, 20).tail(13, 4))
-    shown = found._repr_html_()
-    assert "<td style='text-align:left'>above</td>" in shown
+    verdict = Verdict.from_accuracy(0.65, RandomBaseline.from_chance(0.5, 20), prompts=4)
+    assert (verdict.position, verdict.examples, verdict.prompts) == ("above", 20, 4)
+    assert verdict.maximum_tail == pytest.approx(RandomBaseline.from_chance(0.5, 20).tail(13, 4))
+    html = verdict._repr_html_()
+    assert "<td style='text-align:left'>above</td>" in html
     for name in ("accuracy", "examples", "prompts"):
-        assert f">{name}<" in shown
-    assert "note" not in shown
+        assert f">{name}<" in html
+    assert "note" not in html
     with pytest.raises(ValueError, match="accuracy is 65"):
-        Verdict.of(65, RandomBaseline.of(0.5, 20), prompts=4)
+        Verdict.from_accuracy(65, RandomBaseline.from_chance(0.5, 20), prompts=4)
 
 
 def test_guessers_have_the_verdict_above_as_often_as_it_is_said():
-    baseline = RandomBaseline.of(0.5, 16)
-    found = Verdict.of(0.75, baseline, prompts=12)
+    baseline = RandomBaseline.from_chance(0.5, 16)
+    verdict = Verdict.from_accuracy(0.75, baseline, prompts=12)
     best = np.random.default_rng(0).binomial(16, 0.5, (100_000, 12)).max(axis=1) / 16
-    assert found.guessing_above == pytest.approx((best > baseline.maximum(12)).mean(), abs=0.005)
-    assert found.position == "above"
-    assert found.maximum_tail > 0.3  # being above is no test
+    assert verdict.guessing_above == pytest.approx((best > baseline.maximum(12)).mean(), abs=0.005)
+    assert verdict.position == "above"
+    assert verdict.maximum_tail > 0.3  # being above is no test
 
 
 def test_a_rounded_accuracy_is_the_nearest_number_and_all_that_round_to_it():
-    baseline = RandomBaseline.of(0.5, 1000)
-    found = Verdict.of("0.54", baseline, prompts=50)
-    assert (found.possible[0].accuracy, found.possible[1].accuracy) == (0.535, 0.545)
-    assert found.judgement["position"] == "between to above"
-    assert found.maximum_tail == pytest.approx(baseline.tail(540, 50))
-    assert ">note<" in found._repr_html_()
-    assert "535 to 545 of 1000" in found._repr_html_()
-    assert Verdict.of("0,667", RandomBaseline.of(0.5, 30), 5).accuracy == 0.667  # as it was given
-    assert Verdict.of(0.54, baseline, prompts=50).possible is None  # a float that is 540 / 1000
-    assert Verdict.of(0.667, RandomBaseline.of(0.5, 30), 5).standard_tail == pytest.approx(
-        RandomBaseline.of(0.5, 30).tail(20)
-    )
+    baseline = RandomBaseline.from_chance(0.5, 1000)
+    verdict = Verdict.from_accuracy("0.54", baseline, prompts=50)
+    assert (verdict.possible[0].accuracy, verdict.possible[1].accuracy) == (0.535, 0.545)
+    assert verdict.judgement["position"] == "between to above"
+    assert verdict.maximum_tail == pytest.approx(baseline.tail(540, 50))
+    assert ">note<" in verdict._repr_html_()
+    assert "535 to 545 of 1000" in verdict._repr_html_()
+    assert (
+        Verdict.from_accuracy("0,667", RandomBaseline.from_chance(0.5, 30), 5).accuracy == 0.667
+    )  # as it was given
+    assert Verdict.from_accuracy(0.54, baseline, prompts=50).possible is None  # a float that is 540 / 1000
+    assert Verdict.from_accuracy(
+        0.667, RandomBaseline.from_chance(0.5, 30), 5
+    ).standard_tail == pytest.approx(RandomBaseline.from_chance(0.5, 30).tail(20))
 
 
 def test_prompts_on_other_examples_are_compared_by_their_standardized_scores():
     lucky, good = predictions(np.arange(10)[None] < 8), predictions(np.arange(200)[None] < 150)
     table = pd.concat([lucky, good.assign(prompt=1)])
-    found = verdicts(accuracy_by_prompt(table)).iloc[0]
-    assert (found["best_prompt"], found["best_accuracy"], found["examples"]) == (1, 0.75, 200)
-    assert found["position"] == "above"
-    several = BestOf([RandomBaseline.of(0.5, 10), RandomBaseline.of(0.5, 200)], standardized=True)
-    assert found["maximum_tail"] == pytest.approx(several.tail(50 / 50**0.5))
-    assert found["maximum_baseline"] == pytest.approx(0.5 + several.maximum * 50**0.5 / 200)
+    by_name = verdicts(accuracy_by_prompt(table)).iloc[0]
+    assert (by_name["best_prompt"], by_name["best_accuracy"], by_name["examples"]) == (1, 0.75, 200)
+    assert by_name["position"] == "above"
+    several = BestOf(
+        [RandomBaseline.from_chance(0.5, 10), RandomBaseline.from_chance(0.5, 200)], standardized=True
+    )
+    assert by_name["maximum_tail"] == pytest.approx(several.tail(50 / 50**0.5))
+    assert by_name["maximum_baseline"] == pytest.approx(0.5 + several.maximum * 50**0.5 / 200)
 
 
 def test_power_is_kept_where_some_prompts_have_few_examples():
     """Of 10 prompts, one is better than chance; the others guess, half of them on 10 examples only."""
     generator = np.random.default_rng(0)
     sizes = np.array([200] * 5 + [10] * 5)
-    baselines = [RandomBaseline.of(0.5, int(size)) for size in sizes]
+    baselines = [RandomBaseline.from_chance(0.5, int(size)) for size in sizes]
     several = BestOf(baselines, standardized=True)
     correct = generator.binomial(sizes, np.array([0.65, *[0.5] * 9]), (300, 10))
     scores = (correct - sizes / 2) / np.sqrt(sizes / 4)
@@ -134,9 +138,9 @@ def test_lacking_ones_own_demonstrations_is_no_other_set_of_examples(shots, diff
     accuracy = accuracy_by_prompt(pd.concat(parts))
     assert differ(accuracy) == differs
     assert ranked(accuracy)["prompt"].tolist() == [10, 12, 13]
-    found = verdicts(accuracy).iloc[0]
-    plain = BestOf([RandomBaseline.of(0.5, n) for n in (10, 12, 13)])
-    assert (found["maximum_tail"] == pytest.approx(plain.tail(0.7))) != differs
+    table = verdicts(accuracy).iloc[0]
+    plain = BestOf([RandomBaseline.from_chance(0.5, n) for n in (10, 12, 13)])
+    assert (table["maximum_tail"] == pytest.approx(plain.tail(0.7))) != differs
 
 
 def test_prompts_on_examples_of_another_chance_differ():
@@ -145,8 +149,8 @@ def test_prompts_on_examples_of_another_chance_differ():
     ]
     accuracy = accuracy_by_prompt(pd.concat(parts))
     assert differ(accuracy)
-    found = verdicts(accuracy).iloc[0]
-    assert (found["best_prompt"], found["standard_baseline"]) == (1, 0.2)
+    table = verdicts(accuracy).iloc[0]
+    assert (table["best_prompt"], table["standard_baseline"]) == (1, 0.2)
 
 
 @pytest.mark.parametrize(("best", "position"), [(9, "below"), (10, "below"), (12, "between"), (13, "above")])
@@ -159,15 +163,15 @@ def test_settings_of_which_all_prompts_were_left_out_have_no_verdict():
     left_out = pd.DataFrame(
         {"model": "m", "task": ["u", "t"], "shots": 1, "prompts": [5, 3], "left_out": [5, 1]}
     )
-    found = with_left_out(table, left_out)
-    assert found.columns.tolist() == [*table.columns, "left_out"]
-    assert found["task"].tolist() == ["u", "t"]
-    assert found["left_out"].tolist() == [5, 1]
-    assert found["prompts"].tolist() == [0, 2]
-    assert found["examples"].tolist() == [0, 20]
-    assert found["best_prompt"].isna().tolist() == found["position"].isna().tolist() == [True, False]
-    assert str(found["best_prompt"].dtype) == "Int64"
-    assert found["maximum_tail"][1] == table["maximum_tail"][0]
+    result = with_left_out(table, left_out)
+    assert result.columns.tolist() == [*table.columns, "left_out"]
+    assert result["task"].tolist() == ["u", "t"]
+    assert result["left_out"].tolist() == [5, 1]
+    assert result["prompts"].tolist() == [0, 2]
+    assert result["examples"].tolist() == [0, 20]
+    assert result["best_prompt"].isna().tolist() == result["position"].isna().tolist() == [True, False]
+    assert str(result["best_prompt"].dtype) == "Int64"
+    assert result["maximum_tail"][1] == table["maximum_tail"][0]
 
 
 def test_an_example_that_others_lack_altogether_makes_prompts_differ():
@@ -202,21 +206,21 @@ def test_the_expected_maximum_is_the_mean_over_all_subsets(values):
 
 def test_the_expected_maximum_of_many_values_ends_at_the_greatest():
     values = np.random.default_rng(0).random(200)
-    found = expected_maximum(values)
-    assert found[0] == pytest.approx(values.mean())
-    assert found[-1] == pytest.approx(values.max())
-    assert np.all(np.diff(found) >= -1e-12)
+    figure = expected_maximum(values)
+    assert figure[0] == pytest.approx(values.mean())
+    assert figure[-1] == pytest.approx(values.max())
+    assert np.all(np.diff(figure) >= -1e-12)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=4))
 def test_the_greatest_of_all_draws_has_this_mean_and_deviation(values):
     for repetition in (False, True):
         mean, deviation = greatest(np.array(values), repetition)
-        for tried in range(1, len(values) + 1):
-            drawn = product(values, repeat=tried) if repetition else combinations(values, tried)
-            maxima = [max(some) for some in drawn]
-            assert mean[tried - 1] == pytest.approx(np.mean(maxima), abs=1e-12)
-            assert deviation[tried - 1] == pytest.approx(np.std(maxima), abs=1e-7)
+        for candidates in range(1, len(values) + 1):
+            sample = product(values, repeat=candidates) if repetition else combinations(values, candidates)
+            maxima = [max(subset) for subset in sample]
+            assert mean[candidates - 1] == pytest.approx(np.mean(maxima), abs=1e-12)
+            assert deviation[candidates - 1] == pytest.approx(np.std(maxima), abs=1e-7)
 
 
 def test_the_curve_has_both_ways_of_drawing():
@@ -236,7 +240,7 @@ def test_the_curve_of_prompts_on_other_examples_has_the_baselines_of_the_first_o
     assert curve.columns.tolist() == list(CURVE)
     assert curve["prompts"].tolist() == [1, 2, 3]
     assert curve["standard_baseline"].tolist() == [0.5] * 3
-    half, fifth = RandomBaseline.of(0.5, 10), RandomBaseline.of(0.2, 10)
+    half, fifth = RandomBaseline.from_chance(0.5, 10), RandomBaseline.from_chance(0.2, 10)
     assert curve["maximum_baseline"].tolist() == pytest.approx(
         [0.5, BestOf([half, fifth]).maximum, BestOf([half, fifth, fifth]).maximum]
     )
@@ -246,18 +250,18 @@ def test_the_curve_of_prompts_on_other_examples_has_the_baselines_of_the_first_o
 def test_the_curve_ends_where_the_verdict_stands():
     table = with_correct(9, 13, 12, 10)
     accuracy = accuracy_by_prompt(table)
-    last, found = expected_maximum_curve(accuracy).iloc[-1], judged(table)
-    assert last["expected_accuracy"] == pytest.approx(found["best_accuracy"])
+    last, result = expected_maximum_curve(accuracy).iloc[-1], judged(table)
+    assert last["expected_accuracy"] == pytest.approx(result["best_accuracy"])
     for column in ("maximum_baseline", "standard_tail", "maximum_tail"):
-        assert last[column] == pytest.approx(found[column])
+        assert last[column] == pytest.approx(result[column])
 
 
 @pytest.mark.thorough
 @given(st.integers(1, 60), st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 0.9]), st.integers(1, 10**9))
 def test_guessing_is_above_as_often_as_its_scores_are_judged_above(examples, chance, prompts):
-    baseline = RandomBaseline.of(chance, examples)
+    baseline = RandomBaseline.from_chance(chance, examples)
     several = BestOf([baseline], [prompts])
-    judged = [Verdict.of(k / examples, baseline, prompts) for k in range(examples + 1)]
+    judged = [Verdict.from_accuracy(k / examples, baseline, prompts) for k in range(examples + 1)]
     above = [k for k, verdict in enumerate(judged) if verdict.position == "above"]
     expected = baseline.tail(above[0], prompts) if above else 0.0
     assert [verdict.guessing_above for verdict in judged] == pytest.approx([expected] * len(judged))
@@ -266,29 +270,29 @@ def test_guessing_is_above_as_often_as_its_scores_are_judged_above(examples, cha
 
 def test_near_the_top_what_is_shown_is_what_is_decided():
     """220 guessers on four examples: one of them has all correct, all but surely."""
-    found = Verdict.of("1", RandomBaseline.of(0.5, 4), 220)
-    assert found.position == "above"
-    assert found.guessing_above == pytest.approx(1, abs=1e-5)
-    shown = readable(pd.DataFrame([found.judgement]), JUDGED).iloc[0]
-    assert shown["maximum baseline"] == "0.9999998"
-    assert shown["maximum tail"] == "1.00"
+    verdict = Verdict.from_accuracy("1", RandomBaseline.from_chance(0.5, 4), 220)
+    assert verdict.position == "above"
+    assert verdict.guessing_above == pytest.approx(1, abs=1e-5)
+    readable_table = readable(pd.DataFrame([verdict.judgement]), JUDGED).iloc[0]
+    assert readable_table["maximum baseline"] == "0.9999998"
+    assert readable_table["maximum tail"] == "1.00"
     near = readable(pd.DataFrame({"accuracy": [0.636, 0.5], "maximum_baseline": [0.63621, 0.5]}), JUDGED)
     assert near["maximum baseline"].tolist() == ["0.6362", "0.500"]
 
 
 def test_a_tie_between_two_numbers_has_both_verdicts():
-    baseline = RandomBaseline.of(0.5, 100)
-    found = Verdict.of("0.625", baseline, 100)
-    assert [end.correct for end in found.possible] == [62, 63]
-    assert found.judgement["position"] == "between to above"
-    assert found.note.startswith(
+    baseline = RandomBaseline.from_chance(0.5, 100)
+    verdict = Verdict.from_accuracy("0.625", baseline, 100)
+    assert [end.correct for end in verdict.possible] == [62, 63]
+    assert verdict.judgement["position"] == "between to above"
+    assert verdict.note.startswith(
         "no number of 100 examples gives it; 62 and 63 are nearest; maximum tails 0.65 to 0.45"
     )
 
 
 @pytest.mark.parametrize("score", [np.nan, [0.5, np.nan]])
 def test_a_score_that_is_no_number_is_refused(score):
-    several = BestOf([RandomBaseline.of(0.5, 10)], [3])
+    several = BestOf([RandomBaseline.from_chance(0.5, 10)], [3])
     for ask in (several.tail, several.cdf, several.pmf, several.exceeded, several.log_below):
         with pytest.raises(ValueError, match="score is nan"):
             ask(score)
@@ -296,7 +300,10 @@ def test_a_score_that_is_no_number_is_refused(score):
 
 def test_infinite_scores_are_beyond_all_others():
     for standardized in (False, True):
-        several = BestOf([RandomBaseline.of(0.5, 10), RandomBaseline.of(0.25, 5)], standardized=standardized)
+        several = BestOf(
+            [RandomBaseline.from_chance(0.5, 10), RandomBaseline.from_chance(0.25, 5)],
+            standardized=standardized,
+        )
         assert (several.tail(-np.inf), several.tail(np.inf)) == (1, 0)
         assert (several.cdf(-np.inf), several.cdf(np.inf)) == (0, 1)
         assert (several.pmf(np.inf), several.exceeded(-np.inf)) == (0, 1)
@@ -305,7 +312,7 @@ def test_infinite_scores_are_beyond_all_others():
 @pytest.mark.parametrize("alpha", [-1, 0, 1, 2, np.nan, [0.05, 2]])
 def test_an_alpha_that_is_no_probability_is_refused(alpha):
     with pytest.raises(ValueError, match="between 0 and 1, both excluded"):
-        RandomBaseline.of(0.5, 10).critical(alpha)
+        RandomBaseline.from_chance(0.5, 10).critical(alpha)
 
 
 @pytest.mark.parametrize("accuracy", [np.nan, np.inf, -np.inf, "0.5", None])
@@ -313,18 +320,18 @@ def test_the_other_packages_functions_refuse_what_is_no_number(accuracy):
     with pytest.raises((ValueError, TypeError)):
         compat.max_random_p_value(accuracy, 100, 0.5, 10)
     with pytest.raises((ValueError, TypeError)):
-        RandomBaseline.of(0.5, 10).pmf(np.nan)
+        RandomBaseline.from_chance(0.5, 10).pmf(np.nan)
 
 
 @pytest.mark.parametrize("prompts", [220, 420, 520])
 def test_all_correct_is_above_any_expected_best_that_is_less(prompts):
-    found = Verdict.of("1", RandomBaseline.of(0.5, 4), prompts)
-    assert found.maximum_baseline < 1
-    assert found.position == "above"
+    verdict = Verdict.from_accuracy("1", RandomBaseline.from_chance(0.5, 4), prompts)
+    assert verdict.maximum_baseline < 1
+    assert verdict.position == "above"
     # the best of as many guessers has all correct but in one of very many cases
-    assert found.guessing_above == pytest.approx(-np.expm1(prompts * np.log(15 / 16)), rel=1e-12)
+    assert verdict.guessing_above == pytest.approx(-np.expm1(prompts * np.log(15 / 16)), rel=1e-12)
 
 
 def test_all_correct_is_not_above_what_nobody_can_miss():
-    found = Verdict.of("1", RandomBaseline.of(1, 4), 3)
-    assert (found.position, found.guessing_above) == ("below", 0)
+    verdict = Verdict.from_accuracy("1", RandomBaseline.from_chance(1, 4), 3)
+    assert (verdict.position, verdict.guessing_above) == ("below", 0)

@@ -28,7 +28,7 @@ TABLE = pd.DataFrame(
 
 
 @pytest.fixture
-def shown(capsys, monkeypatch):
+def printed_lines(capsys, monkeypatch):
     def show(table: pd.DataFrame, width: int, **how) -> list[str]:
         monkeypatch.setenv("COLUMNS", str(width))
         print_table(table, COLUMNS, **how)
@@ -37,34 +37,34 @@ def shown(capsys, monkeypatch):
     return show
 
 
-def test_no_row_is_wider_than_any_screen(shown):
+def test_no_row_is_wider_than_any_screen(printed_lines):
     for width in [*range(30, 130), 300]:
-        lines = shown(TABLE, width)
+        lines = printed_lines(TABLE, width)
         assert max(len(line) for line in lines if "--json" not in line) <= width
         assert all(line == line.rstrip() for line in lines)
 
 
-def test_what_is_the_same_in_all_rows_stands_once_above_them(shown):
-    lines = shown(TABLE, 120)
+def test_what_is_the_same_in_all_rows_stands_once_above_them(printed_lines):
+    lines = printed_lines(TABLE, 120)
     assert lines[0] == "prompts: 10"
     assert "prompts" not in "".join(lines[1:])
 
 
-def test_columns_without_room_are_named(shown):
-    (note,) = [line for line in shown(TABLE, 60) if "--json" in line]
+def test_columns_without_room_are_named(printed_lines):
+    (note,) = [line for line in printed_lines(TABLE, 60) if "--json" in line]
     assert note.endswith("tail")
-    assert not [line for line in shown(TABLE, 120) if "--json" in line]
+    assert not [line for line in printed_lines(TABLE, 120) if "--json" in line]
 
 
-def test_the_first_rows_and_columns_are_those_asked_for(shown):
-    lines = shown(TABLE, 120, most_rows=1, order=["accuracy", "task"])
+def test_the_first_rows_and_columns_are_those_asked_for(printed_lines):
+    lines = printed_lines(TABLE, 120, most_rows=1, order=["accuracy", "task"])
     assert lines[-1] == "2 more rows: --all"
     assert lines[2].split() == ["accuracy", "task", "model", "tail"]
     assert "sums" not in "".join(lines)
 
 
-def test_output_to_a_pipe_has_no_colours(shown):
-    assert not any("\x1b" in line for line in shown(TABLE, 80))
+def test_output_to_a_pipe_has_no_colours(printed_lines):
+    assert not any("\x1b" in line for line in printed_lines(TABLE, 80))
 
 
 @given(st.text(alphabet="ab_-/ c", max_size=60), st.integers(1, 30))

@@ -37,8 +37,8 @@ def responses(skills: list[float], examples: int = 300, seed: int = 0) -> np.nda
 def test_pairs_are_those_of_two_models_and_adjusted_for_their_number():
     scores = responses([0.0, 0.1, 1.0])
     table = pairs(paired(scores), ["a", "b", "c"]).set_index(["first", "second"])
-    for (one, other), row in table.iterrows():
-        pair = compare(scores["abc".index(one)], scores["abc".index(other)])
+    for (first, second), row in table.iterrows():
+        pair = compare(scores["abc".index(first)], scores["abc".index(second)])
         assert row["difference"] == pytest.approx(pair.difference.value)
         assert row["difference"] >= 0
         assert row["p"] == pytest.approx(pair.difference.p)
@@ -63,28 +63,28 @@ def test_ranks_are_sure_where_models_differ_and_open_where_they_do_not():
 
 def test_intervals_of_ranks_hold_the_true_ranks_of_all_models_at_once():
     """Five models of which two are equal; at least 95 % of studies, but for the draws."""
-    skills, held = [0.0, 0.0, 0.3, 0.6, 0.9], []
+    skills, covered = [0.0, 0.0, 0.3, 0.6, 0.9], []
     for seed in range(150):
         table = ranks(paired(responses(skills, 150, seed), draws=400), list("abcde")).set_index("model")
         true = {"e": (1, 1), "d": (2, 2), "c": (3, 3), "a": (4, 5), "b": (4, 5)}
-        held.append(
+        covered.append(
             all(
                 table.loc[name, "rank_low"] <= high and table.loc[name, "rank_high"] >= low
                 for name, (low, high) in true.items()
             )
         )
-    assert np.mean(held) >= 0.92
+    assert np.mean(covered) >= 0.92
 
 
 @given(st.integers(1, 7), st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
-def test_two_share_a_letter_unless_they_differ(count, drawn):
+def test_two_share_a_letter_unless_they_differ(count, sample):
     names = [f"m{place}" for place in range(count)]
-    differ = {(names[one], names[other]) for one, other in drawn if one < other < count}
+    differ = {(names[first], names[second]) for first, second in sample if first < second < count}
     letters = _letters(names, differ)
-    for place, one in enumerate(names):
-        assert letters[one]
-        for other in names[place + 1 :]:
-            assert bool(set(letters[one]) & set(letters[other])) == ((one, other) not in differ)
+    for place, first in enumerate(names):
+        assert letters[first]
+        for second in names[place + 1 :]:
+            assert bool(set(letters[first]) & set(letters[second])) == ((first, second) not in differ)
 
 
 def test_unpaired_models_are_two_proportions():
@@ -92,25 +92,25 @@ def test_unpaired_models_are_two_proportions():
     error = np.sqrt(0.7 * 0.3 / 400 + 0.6 * 0.4 / 500)
     assert table["error"].iloc[0] == pytest.approx(error, rel=0.03)
     first, second = 281 / 402, 301 / 502  # Agresti and Caffo
-    own = np.sqrt(first * (1 - first) / 402 + second * (1 - second) / 502)
-    assert table["p"].iloc[0] == pytest.approx(2 * stats.norm.sf((first - second) / own))
+    rows = np.sqrt(first * (1 - first) / 402 + second * (1 - second) / 502)
+    assert table["p"].iloc[0] == pytest.approx(2 * stats.norm.sf((first - second) / rows))
     assert table[["low", "high"]].iloc[0].tolist() == pytest.approx(
-        stats.norm.interval(0.95, first - second, own)
+        stats.norm.interval(0.95, first - second, rows)
     )
     assert table["high"].iloc[0] - 0.1 == pytest.approx(1.96 * error, rel=0.04)
-    same = pairs(unpaired([1.0, 1.0], 10), ["a", "b"])
-    assert same["p"].tolist() == [1]
+    identical = pairs(unpaired([1.0, 1.0], 10), ["a", "b"])
+    assert identical["p"].tolist() == [1]
     # that ten of ten are right does not say that all are
-    assert same["low"].iloc[0] < -0.1 < 0.1 < same["high"].iloc[0]
+    assert identical["low"].iloc[0] < -0.1 < 0.1 < identical["high"].iloc[0]
 
 
 def test_a_few_examples_of_a_leaderboard_tell_nothing_apart():
-    drawn = unpaired([1.0, 0.0], 2)
-    table = pairs(drawn, ["a", "b"])
+    sample = unpaired([1.0, 0.0], 2)
+    table = pairs(sample, ["a", "b"])
     assert table["p"].iloc[0] > 0.1
     assert table["low"].iloc[0] < 0
     assert table["high"].iloc[0] == 1  # and not more
-    assert set(ranks(drawn, ["a", "b"])["groups"]) == {"a"}
+    assert set(ranks(sample, ["a", "b"])["groups"]) == {"a"}
     for accuracies, examples in (([0.5, np.nan], 10), ([0.5, 77], 10), ([0.5, 0.5], 0)):
         with pytest.raises(InputError, match=r"accuracies are in \[0, 1\]"):
             unpaired(accuracies, examples)
@@ -131,10 +131,10 @@ def test_means_over_prompts_have_an_exact_p():
     scores = np.array([generator.binomial(3, p, 200) / 3 for p in (0.9, 0.1)])
     assert pairs(paired(scores), ["a", "b"])["p"].iloc[0] < 1e-40
     small = np.array([generator.binomial(3, p, 9) / 3 for p in (0.6, 0.5)])
-    own = small[0] - small[1]
+    rows = small[0] - small[1]
     signs = np.array([*product([-1, 1], repeat=9)])
-    expected = (np.abs(signs @ own) >= abs(own.sum()) - 1e-9).mean()
-    assert exchanged(own) == pytest.approx(expected)
+    expected = (np.abs(signs @ rows) >= abs(rows.sum()) - 1e-9).mean()
+    assert exchanged(rows) == pytest.approx(expected)
 
 
 def test_tasks_are_drawn_apart_unless_they_have_the_same_examples(monkeypatch):
@@ -144,39 +144,42 @@ def test_tasks_are_drawn_apart_unless_they_have_the_same_examples(monkeypatch):
     for task, sign in (("one", 1), ("other", -1)):
         for model, turned in (("a", 1), ("b", -1)):
             p = 0.5 + 0.4 * sign * turned * np.linspace(-1, 1, 200)
-            right = generator.random(200) < p
+            correct = generator.random(200) < p
             rows.append(
                 pd.DataFrame(
                     {"model": model, "task": task, "shots": 0, "example": [f"{task}{i}" for i in range(200)]}
-                ).assign(score=right.astype(float), prompt="p")
+                ).assign(score=correct.astype(float), prompt="p")
             )
     table = pd.concat(rows, ignore_index=True)
-    apart = table.set_index(["task", "model"])["score"]
+    separate = table.set_index(["task", "model"])["score"]
     variances = [
-        np.var(apart[task, "a"].to_numpy() - apart[task, "b"].to_numpy()) / 200 for task in ("one", "other")
+        np.var(separate[task, "a"].to_numpy() - separate[task, "b"].to_numpy()) / 200
+        for task in ("one", "other")
     ]
-    ((_, found), *_) = of_study(arrange(table))
+    ((_, result), *_) = of_study(arrange(table))
     expected = np.sqrt(sum(variances)) / 2
-    assert set(found["groups"]) == {"a"}
-    alike = table.assign(example=table["example"].str.replace("one|other", "", regex=True))
-    drawn = [
-        trained([[apart[task, model].to_numpy()] for model in "ab"], examples=place)
+    assert set(result["groups"]) == {"a"}
+    similar = table.assign(example=table["example"].str.replace("one|other", "", regex=True))
+    sample = [
+        trained([[separate[task, model].to_numpy()] for model in "ab"], examples=place)
         for place, task in enumerate(("one", "other"))
     ]
-    assert pairs(together(drawn), ["a", "b"])["error"].iloc[0] == pytest.approx(expected, rel=0.1)
-    assert len(of_study(arrange(alike))[0][1]) == 2
-    told = []
-    monkeypatch.setattr(many, "trained", lambda *a, **k: (told.append(k["examples"]), trained(*a, **k))[1])
+    assert pairs(together(sample), ["a", "b"])["error"].iloc[0] == pytest.approx(expected, rel=0.1)
+    assert len(of_study(arrange(similar))[0][1]) == 2
+    messages = []
+    monkeypatch.setattr(
+        many, "trained", lambda *a, **k: (messages.append(k["examples"]), trained(*a, **k))[1]
+    )
     of_study(arrange(table))
-    of_study(arrange(alike))
-    assert len({*told[:2]}) == 2
-    assert len({*told[2:]}) == 1
+    of_study(arrange(similar))
+    assert len({*messages[:2]}) == 2
+    assert len({*messages[2:]}) == 1
 
 
 def test_names_are_of_one_model_each():
-    drawn = paired([[1, 0, 1], [0, 0, 1]])
+    sample = paired([[1, 0, 1], [0, 0, 1]])
     with pytest.raises(InputError, match="each with its own name"):
-        ranks(drawn, ["a", "a"])
+        ranks(sample, ["a", "a"])
     with pytest.raises(InputError, match="expected at least two"):
         ranks(paired([[1, 0, 1]]), ["a"])
     with pytest.raises(InputError, match="expected .models, examples."):
@@ -188,16 +191,16 @@ def test_few_examples_and_many_models_are_seldom_told_apart_wrongly(examples):
     generator = np.random.default_rng(examples)
     wrong = 0
     for _ in range(150):
-        drawn = paired((generator.random((4, examples)) < 0.6).astype(float), draws=1000)
-        wrong += (pairs(drawn, [*"abcd"])["low"] > 0).any()
+        sample = paired((generator.random((4, examples)) < 0.6).astype(float), draws=1000)
+        wrong += (pairs(sample, [*"abcd"])["low"] > 0).any()
     assert wrong / 150 <= 0.1
 
 
 def test_tasks_together_count_alike():
     first, second = paired(responses([0.0, 0.5], 50)), paired(responses([0.4, 0.0], 5000, seed=1))
-    both = together([first, second])
-    assert both.scores == pytest.approx((first.scores + second.scores) / 2)
-    assert both.draws.std(axis=0) == pytest.approx(
+    merged = together([first, second])
+    assert merged.scores == pytest.approx((first.scores + second.scores) / 2)
+    assert merged.draws.std(axis=0) == pytest.approx(
         np.hypot(first.draws.std(axis=0), second.draws.std(axis=0)) / 2, rel=0.1
     )
 
@@ -210,27 +213,29 @@ def test_a_score_that_is_missing_is_told():
 def of_prompts(offsets: float, seed: int = 0, prompts: int = 8, examples: int = 200) -> np.ndarray:
     """Two models whose prompts matter by themselves."""
     generator = np.random.default_rng(seed)
-    own = generator.normal(0, offsets, (2, prompts, 1))
+    rows = generator.normal(0, offsets, (2, prompts, 1))
     hard, noise = generator.normal(size=examples), generator.normal(0, 0.5, (2, prompts, examples))
-    return (own + hard + noise > 0).astype(float)
+    return (rows + hard + noise > 0).astype(float)
 
 
 def test_over_prompts_like_these_is_wider_where_prompts_matter():
     scores = of_prompts(0.5)
-    found = over_prompts(*scores)
-    assert found.mean.value == pytest.approx(scores[0].mean() - scores[1].mean())
+    estimates = over_prompts(*scores)
+    assert estimates.mean.value == pytest.approx(scores[0].mean() - scores[1].mean())
     pair = compare(scores[0].mean(axis=0), scores[1].mean(axis=0))
-    assert (found.mean.low, found.mean.high) == pytest.approx(
+    assert (estimates.mean.low, estimates.mean.high) == pytest.approx(
         (pair.difference.low, pair.difference.high), abs=0.01
     )
-    widths = {name: getattr(found, name).high - getattr(found, name).low for name in ("mean", "population")}
+    widths = {
+        name: getattr(estimates, name).high - getattr(estimates, name).low for name in ("mean", "population")
+    }
     assert widths["population"] > 2 * widths["mean"]
     best = scores.mean(axis=2).max(axis=1)
-    assert found.best.value == pytest.approx(best[0] - best[1], abs=0.05)
-    one = over_prompts(scores[0][:1], scores[1][:1])
-    assert one.best.value == pytest.approx(one.mean.value)  # nothing to choose
-    assert one.best.high - one.best.low > one.mean.high - one.mean.low  # on half of the examples
-    assert np.isnan(one.population.low)
+    assert estimates.best.value == pytest.approx(best[0] - best[1], abs=0.05)
+    first = over_prompts(scores[0][:1], scores[1][:1])
+    assert first.best.value == pytest.approx(first.mean.value)  # nothing to choose
+    assert first.best.high - first.best.low > first.mean.high - first.mean.low  # on half of the examples
+    assert np.isnan(first.population.low)
 
 
 def test_one_of_twenty_equal_prompts_is_not_better_than_one_alone():
@@ -242,30 +247,30 @@ def test_one_of_twenty_equal_prompts_is_not_better_than_one_alone():
         drive = hard + generator.normal(size=(2, 20, 100))
         bounds = np.full((2, 20, 1), 0.36)
         bounds[1, 1:] = -0.7
-        found = over_prompts(*(drive < bounds).astype(float)).best
-        excluded.append(found.low > 0 or found.high < 0)
-        differences.append(found.value)
+        estimates = over_prompts(*(drive < bounds).astype(float)).best
+        excluded.append(estimates.low > 0 or estimates.high < 0)
+        differences.append(estimates.value)
     assert np.mean(excluded) <= 0.05
     assert np.mean(differences) == pytest.approx(0, abs=3 * np.std(differences) / 10)
 
 
 def test_prompts_like_these_hold_the_truth():
     """Two models that differ in nothing but which prompts they like."""
-    found = [over_prompts(*of_prompts(0.4, seed)) for seed in range(200)]
-    held = {
-        name: np.mean([getattr(one, name).low <= 0 <= getattr(one, name).high for one in found])
+    results = [over_prompts(*of_prompts(0.4, seed)) for seed in range(200)]
+    held_out = {
+        name: np.mean([getattr(value, name).low <= 0 <= getattr(value, name).high for value in results])
         for name in ("mean", "population")
     }
-    assert held["population"] >= 0.9
-    assert held["mean"] < 0.7  # these prompts, not others
+    assert held_out["population"] >= 0.9
+    assert held_out["mean"] < 0.7  # these prompts, not others
 
 
 def test_prompts_that_are_not_evaluated_on_their_demonstrations_are_compared_on_the_others():
     scores = of_prompts(0.3, prompts=4, examples=40)
     scores[:, [0, 1, 2, 3], [5, 6, 7, 8]] = np.nan
-    found = over_prompts(*scores)
+    estimates = over_prompts(*scores)
     expected = np.nanmean(scores, axis=2).mean(axis=1)
-    assert found.mean.value == pytest.approx(expected[0] - expected[1])
+    assert estimates.mean.value == pytest.approx(expected[0] - expected[1])
     scores[0, 0, 0] = np.nan
     with pytest.raises(InputError, match="a score of one model is missing"):
         over_prompts(*scores)
@@ -277,7 +282,7 @@ def test_components_are_those_that_made_the_scores():
     noise = generator.normal(0, 0.5, (40, 40, 60))
     together = generator.normal(0, 1.5, (40, 1, 60))
     scores = models[:, None, None] + prompts[:, None] + examples + together + noise
-    table = variance_components(scores, ["models", "prompts", "examples"]).set_index("of")["variance"]
+    table = variance_components(scores, ["models", "prompts", "examples"]).set_index("source")["variance"]
     assert table["models x prompts x examples"] == pytest.approx(0.25, rel=0.05)
     assert table["models x examples"] == pytest.approx(2.25, rel=0.1)
     assert table["prompts x examples"] == pytest.approx(0, abs=0.02)
@@ -290,10 +295,10 @@ def test_components_of_two_factors_are_the_textbooks():
     scores = np.array([[3.0, 5.0, 4.0], [6.0, 9.0, 6.0]])
     rows = 3 * ((scores.mean(axis=1) - scores.mean()) ** 2).sum()
     columns = 2 * ((scores.mean(axis=0) - scores.mean()) ** 2).sum() / 2
-    rest = scores - scores.mean(axis=0) - scores.mean(axis=1, keepdims=True) + scores.mean()
-    residual = (rest**2).sum() / 2
+    rest_score = scores - scores.mean(axis=0) - scores.mean(axis=1, keepdims=True) + scores.mean()
+    residual = (rest_score**2).sum() / 2
     table = variance_components(scores, ["prompts", "examples"])
-    assert table["of"].tolist() == ["prompts", "examples", "prompts x examples"]
+    assert table["source"].tolist() == ["prompts", "examples", "prompts x examples"]
     assert table["variance"].tolist() == pytest.approx(
         [(rows - residual) / 3, (columns - residual) / 2, residual]
     )
@@ -302,12 +307,12 @@ def test_components_of_two_factors_are_the_textbooks():
 
 
 def test_of_one_number_of_a_factor_nothing_can_be_said():
-    for scores, factors, told in (
+    for scores, factors, messages in (
         (np.ones((1, 5)), ["prompts", "examples"], "there is one of prompts"),
         (np.ones((2, 5)), ["examples"], "2 dimensions for 1 factors"),
         (np.array([[1, np.nan], [1, 1]]), ["prompts", "examples"], "a score is missing"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=messages):
             variance_components(scores, factors)
     assert np.isnan(variance_components(np.ones((3, 4)), ["prompts", "examples"])["share"]).all()
     assert isinstance(variance_components(np.eye(3), ["a", "b"]), pd.DataFrame)
@@ -316,11 +321,11 @@ def test_of_one_number_of_a_factor_nothing_can_be_said():
 @pytest.mark.parametrize("examples", [5, 10, 20, 100])
 def test_the_p_value_of_two_accuracies_is_that_of_their_interval(examples):
     for first, second in combinations(range(0, examples + 1, max(1, examples // 10)), 2):
-        drawn = unpaired([first / examples, second / examples], examples, draws=50)
-        (row,) = pairs(drawn, ["a", "b"]).to_dict("records")
+        sample = unpaired([first / examples, second / examples], examples, draws=50)
+        (row,) = pairs(sample, ["a", "b"]).to_dict("records")
         assert (row["p"] <= 0.05) == (row["low"] > 0)
-        apart = len(set(ranks(drawn, ["a", "b"])["groups"])) == 2
-        assert apart == (row["p"] <= 0.05)
+        separate = len(set(ranks(sample, ["a", "b"])["groups"])) == 2
+        assert separate == (row["p"] <= 0.05)
 
 
 def test_pairs_under_many_prompts_are_for_prompts_like_these():
@@ -329,8 +334,8 @@ def test_pairs_under_many_prompts_are_for_prompts_like_these():
     scores = (generator.normal(size=(3, 8, 60)) + 0.8 * luck > 0).astype(float)
     table = pairs(prompted(scores), ["a", "b", "c"]).set_index(["first", "second"])
     for (first, second), row in table.iterrows():
-        one, other = ("abc".index(name) for name in (first, second))
-        expected = over_prompts(scores[one], scores[other]).population
+        item, another = ("abc".index(name) for name in (first, second))
+        expected = over_prompts(scores[item], scores[another]).population
         assert (row["p"], row["error"]) == pytest.approx((expected.p, expected.standard_error))
         assert row["high"] - row["low"] > expected.high - expected.low  # for all pairs at once
 
@@ -342,8 +347,8 @@ def test_a_mean_over_tasks_with_lucky_prompts_is_seldom_a_difference():
         luck = 0.7 * generator.normal(size=(3, 2, 8, 1))
         easy = generator.normal(size=(3, 1, 1, 40))
         scores = (easy + luck + generator.normal(size=(3, 2, 8, 40)) > 0).astype(float)
-        drawn = together([prompted(own, draws=300, examples=task) for task, own in enumerate(scores)])
-        wrong += pairs(drawn, ["a", "b"])["p"].iloc[0] <= 0.05
+        sample = together([prompted(row, draws=300, examples=task) for task, row in enumerate(scores)])
+        wrong += pairs(sample, ["a", "b"])["p"].iloc[0] <= 0.05
     assert wrong <= 11
 
 
@@ -351,15 +356,15 @@ def test_a_mean_over_tasks_with_lucky_prompts_is_seldom_a_difference():
 @pytest.mark.parametrize(("seeds", "deviation"), [(2, 0.06), (3, 0.06)])
 def test_many_models_with_few_seeds_are_told_apart_wrongly_in_at_most_one_study_of_twenty(seeds, deviation):
     """With Satterthwaite's degrees of freedom for each pair, they were in 9 to 19 %."""
-    adjusted, apart = 0, 0
+    adjusted, separate = 0, 0
     for number in range(100):
         generator = np.random.default_rng(number)
         hard = generator.normal(size=200) * 0.1
         chance = np.clip(0.6 + hard + generator.normal(size=(6, seeds, 1)) * deviation, 0, 1)
-        found = pairs(trained([*(generator.random(chance.shape) < chance)], draws=300), [*"abcdef"])
-        adjusted += (found["holm"] <= 0.05).any()
-        apart += (found["low"] > 0).any()
-    assert max(adjusted, apart) <= 11
+        table = pairs(trained([*(generator.random(chance.shape) < chance)], draws=300), [*"abcdef"])
+        adjusted += (table["holm"] <= 0.05).any()
+        separate += (table["low"] > 0).any()
+    assert max(adjusted, separate) <= 11
 
 
 @pytest.mark.thorough
@@ -374,11 +379,11 @@ def test_many_models_with_few_prompts_are_told_apart_wrongly_in_at_most_one_stud
 
 
 def test_tasks_on_the_same_examples_are_exchanged_together():
-    one = paired([[1.0] * 5, [0.0] * 5], examples=7)
+    first = paired([[1.0] * 5, [0.0] * 5], examples=7)
     two = paired([[1.0] * 5, [0.0] * 5], examples=8)
     names = ["a", "b"]
-    assert pairs(together([one, one]), names)["p"][0] == pytest.approx(2 / 2**5)
-    assert pairs(together([one, two]), names)["p"][0] == pytest.approx(2 / 2**10)
+    assert pairs(together([first, first]), names)["p"][0] == pytest.approx(2 / 2**5)
+    assert pairs(together([first, two]), names)["p"][0] == pytest.approx(2 / 2**10)
 
 
 def test_more_models_than_can_be_compared_are_told():
@@ -394,7 +399,7 @@ def test_a_mean_over_tasks_of_the_same_trainings_has_no_more_seeds_than_one_task
         generator = np.random.default_rng(number)
         seeds = 0.5 + 0.2 * generator.standard_normal((2, 2, 1))
         tasks = [
-            trained([generator.random((2, 40)) < one for one in seeds], examples=place + 1, draws=300)
+            trained([generator.random((2, 40)) < value for value in seeds], examples=place + 1, draws=300)
             for place in range(5)
         ]
         wrong += together(tasks).difference(0, 1).p <= 0.05

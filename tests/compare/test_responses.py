@@ -32,13 +32,13 @@ def rows(model: str, correct: dict[str, float], prompt: str = "p", task: str = "
 def test_models_are_compared_on_the_examples_that_all_have_in_whatever_order_they_stand():
     first = rows("a", {"1": 1, "2": 0, "3": 1, "4": 1})
     second = rows("b", {"3": 0, "2": 1, "1": 1, "9": 0})
-    (found,) = arrange(pd.concat([first, second]))
-    assert dict(zip(found.examples, found.by_example.T.tolist(), strict=True)) == {
+    (responses,) = arrange(pd.concat([first, second]))
+    assert dict(zip(responses.examples, responses.by_example.T.tolist(), strict=True)) == {
         "1": [1, 1],
         "2": [0, 1],
         "3": [1, 0],
     }
-    assert found.notes == ["t, 0-shot: compared on the 3 examples that all models have, of 5"]
+    assert responses.notes == ["t, 0-shot: compared on the 3 examples that all models have, of 5"]
     with pytest.raises(InputError, match="a and b have 1 of 3 examples in common"):
         list(arrange(pd.concat([rows("a", {"1": 1, "2": 1}), rows("b", {"2": 1, "3": 1})])))
     with pytest.raises(InputError, match="example '1' stands twice for 'a'"):
@@ -54,30 +54,30 @@ def test_prompts_are_paired_by_their_names_and_what_one_lacks_all_lack():
     lacking = pd.concat(
         [lacking, rows("a", {"1": 1}, "x"), rows("b", {"1": 0}, "x"), rows("a", {"1": 1}, "y")]
     )
-    (found,) = arrange(lacking)
-    assert found.prompts == ["x", "y"]
-    assert found.scores.shape == (2, 2, 3)
-    place = found.examples.index("1")
-    assert np.isnan(found.scores[:, 1, place]).all()  # of y, model b has no example 1
-    assert found.scores[:, 0, place].tolist() == [1, 0]
-    assert found.complete.shape == (2, 2, 2)
+    (responses,) = arrange(lacking)
+    assert responses.prompts == ["x", "y"]
+    assert responses.scores.shape == (2, 2, 3)
+    place = responses.examples.index("1")
+    assert np.isnan(responses.scores[:, 1, place]).all()  # of y, model b has no example 1
+    assert responses.scores[:, 0, place].tolist() == [1, 0]
+    assert responses.complete.shape == (2, 2, 2)
 
 
 def test_other_prompts_are_means():
     table = pd.concat(
         [rows("a", {"1": 1, "2": 0}, "x"), rows("a", {"1": 0, "2": 0}, "y"), rows("b", {"1": 1, "2": 1}, "z")]
     )
-    (found,) = arrange(table)
-    assert found.by_example.tolist() == [[0.5, 0], [1, 1]]
-    assert found.notes == ["t, 0-shot: each model has its own prompts (a 2, b 1)"]
-    assert found.repeats == "prompts"
-    assert [len(own) for own in found.seeds] == [2, 1]
+    (responses,) = arrange(table)
+    assert responses.by_example.tolist() == [[0.5, 0], [1, 1]]
+    assert responses.notes == ["t, 0-shot: each model has its own prompts (a 2, b 1)"]
+    assert responses.repeats == "prompts"
+    assert [len(own_part) for own_part in responses.seeds] == [2, 1]
 
 
 def test_clusters_go_with_their_examples():
     table = pd.concat([rows(model, {"1": 1, "2": 0, "3": 1}) for model in "ab"])
-    (found,) = arrange(table, {"t": pd.Series([7, 8, 7], ["3", "2", "1"])})
-    assert dict(zip(found.examples, found.clusters, strict=True)) == {"1": 7, "2": 8, "3": 7}
+    (responses,) = arrange(table, {"t": pd.Series([7, 8, 7], ["3", "2", "1"])})
+    assert dict(zip(responses.examples, responses.clusters, strict=True)) == {"1": 7, "2": 8, "3": 7}
 
 
 def study_of(skills: dict[str, float], tasks: int = 2) -> pd.DataFrame:
@@ -87,31 +87,31 @@ def study_of(skills: dict[str, float], tasks: int = 2) -> pd.DataFrame:
         hard = generator.normal(size=80)
         for model, skill in skills.items():
             for prompt in range(3):
-                right = hard + skill + generator.normal(0, 0.5, 80) > 0
-                own = {"model": model, "task": f"t{task}", "shots": 1, "prompt": prompt}
-                parts.append(pd.DataFrame(own | {"example": np.arange(80).astype(str), "score": right}))
+                correct = hard + skill + generator.normal(0, 0.5, 80) > 0
+                rows = {"model": model, "task": f"t{task}", "shots": 1, "prompt": prompt}
+                parts.append(pd.DataFrame(rows | {"example": np.arange(80).astype(str), "score": correct}))
     return pd.concat(parts, ignore_index=True)
 
 
 def tables_of(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    return {schema.name: found for schema, found in of_study(arrange(table))}
+    return {schema.name: result for schema, result in of_study(arrange(table))}
 
 
 def test_a_study_has_its_models_by_task_and_over_all_tasks():
     table = study_of({"a": 0.0, "b": 1.0, "c": 0.05})
-    found = tables_of(table)
-    assert len(found["model_ranks"]) == len(found["model_pairs"]) == 6
-    assert found["two_models"].empty
-    overall = found["models"].set_index("model")
+    tables = tables_of(table)
+    assert len(tables["model_ranks"]) == len(tables["model_pairs"]) == 6
+    assert tables["two_models"].empty
+    overall = tables["models"].set_index("model")
     assert overall["score"].to_dict() == pytest.approx(table.groupby("model")["score"].mean().to_dict())
     assert overall.loc["b", ["rank_low", "rank_high", "tasks"]].tolist() == [1, 1, 2]
     assert set(overall["about"]) == {"for these 3 prompts only"}
-    pairs = found["model_pairs"]
+    pairs = tables["model_pairs"]
     (pair,) = pairs[(pairs["task"] == "t0") & ~pairs[["first", "second"]].isin(["c"]).any(axis=1)].to_dict(
         "records"
     )
-    own = {name: rows["score"].mean() for name, rows in table[table["task"] == "t0"].groupby("model")}
-    assert pair["difference"] == pytest.approx(own["b"] - own["a"])
+    group = {name: rows["score"].mean() for name, rows in table[table["task"] == "t0"].groupby("model")}
+    assert pair["difference"] == pytest.approx(group["b"] - group["a"])
     # over tasks that all models have, whichever order they are in
     lacking = table[~((table["model"] == "c") & (table["task"] == "t1"))]
     assert set(tables_of(lacking)["models"]["tasks"]) == {1}
@@ -126,35 +126,35 @@ def test_a_study_of_two_models_has_the_conclusions_of_the_command(tmp_path):
         tmp_path / "x.csv", index=False
     )
     *tasks, mean = json.loads(run(str(tmp_path / "x.csv"), "--json"))
-    found = tables_of(table)["two_models"]
-    assert found["conclusion"].tolist() == [mean["sentence"], *(task["sentence"] for task in tasks)]
-    assert found["task"].tolist() == ["mean over 2 tasks", "t0", "t1"]
-    assert found["p"].tolist()[1:] == pytest.approx([task["headline"]["p"] for task in tasks])
-    assert found["needed"].tolist()[1:] == pytest.approx([task["comparison"][0]["needed"] for task in tasks])
+    tables = tables_of(table)["two_models"]
+    assert tables["conclusion"].tolist() == [mean["sentence"], *(task["sentence"] for task in tasks)]
+    assert tables["task"].tolist() == ["mean over 2 tasks", "t0", "t1"]
+    assert tables["p"].tolist()[1:] == pytest.approx([task["headline"]["p"] for task in tasks])
+    assert tables["needed"].tolist()[1:] == pytest.approx([task["comparison"][0]["needed"] for task in tasks])
 
 
 def test_responses_of_a_study_are_read_task_by_task(tmp_path):
     table = study_of({"a": 0.0, "b": 0.3, "left out": 0.0}).rename(columns={"score": "correct"})
     table = table.assign(predicted=0, tie=False, chance=0.5)
     paths = []
-    for model, own in table.groupby("model"):
+    for model, group in table.groupby("model"):
         paths.append(tmp_path / f"{model}.parquet")
         with PREDICTIONS.writing_parts(paths[-1], {}) as write_part:
-            for _, rows in own.groupby("task"):
+            for _, rows in group.groupby("task"):
                 write_part(rows[[*PREDICTIONS.columns]])
     clusters = {"t0": pd.Series(np.arange(80) // 4, np.arange(80).astype(str))}
-    found = list(responses_of_study(paths, clusters, {"a": ("a", 0), "b": ("b", 0)}))
+    items = list(responses_of_study(paths, clusters, {"a": ("a", 0), "b": ("b", 0)}))
     expected = [*arrange(study_of({"a": 0.0, "b": 0.3, "left out": 0.0}), clusters)]
-    for own, whole in zip(found, expected, strict=True):
-        assert (own.task, own.models, own.prompts) == (whole.task, ["a", "b"], whole.prompts)
-        assert np.array_equal(own.scores, whole.scores[:2])
-        assert np.array_equal(own.clusters, whole.clusters)
+    for group, whole in zip(items, expected, strict=True):
+        assert (group.task, group.models, group.prompts) == (whole.task, ["a", "b"], whole.prompts)
+        assert np.array_equal(group.scores, whole.scores[:2])
+        assert np.array_equal(group.clusters, whole.clusters)
 
 
 def run(*arguments: str) -> str:
-    done = CliRunner().invoke(app, ["compare", *arguments])
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    completed = CliRunner().invoke(app, ["compare", *arguments])
+    assert completed.exit_code == 0, completed.output
+    return completed.stdout
 
 
 def write(folder: Path, name: str, model: str, correct: list[int]) -> str:
@@ -171,22 +171,25 @@ ONE, OTHER = [1] * 30 + [0] * 10, [1] * 12 + [0] * 28
 
 def test_two_models_from_two_files(tmp_path):
     paths = [write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", OTHER)]
-    (found,) = json.loads(run(*paths, "--json"))
+    (report,) = json.loads(run(*paths, "--json"))
     expected = compare(ONE, OTHER)
-    (given,) = found["comparison"]
+    (argument,) = report["comparison"]
     for name in ("examples", "first", "gain", "better", "worse", "detectable", "needed"):
-        assert given[name] == pytest.approx(getattr(expected, name)), name
+        assert argument[name] == pytest.approx(getattr(expected, name)), name
     for name in ("low", "high", "p"):
-        assert given[name] == pytest.approx(getattr(expected.difference, name)), name
+        assert argument[name] == pytest.approx(getattr(expected.difference, name)), name
     for name in ("low", "high"):
-        assert given[f"unpaired_{name}"] == pytest.approx(getattr(expected.unpaired, name)), name
-    assert given["difference"] == pytest.approx(expected.difference.value)
-    assert (given["test"], given["error"]) == ("score", pytest.approx(expected.difference.standard_error))
-    said = run(*paths, "--seed-deviation", "0.5")
-    assert "a is better by 45.0 points" in said
+        assert argument[f"unpaired_{name}"] == pytest.approx(getattr(expected.unpaired, name)), name
+    assert argument["difference"] == pytest.approx(expected.difference.value)
+    assert (argument["test"], argument["error"]) == (
+        "score",
+        pytest.approx(expected.difference.standard_error),
+    )
+    output = run(*paths, "--seed-deviation", "0.5")
+    assert "a is better by 45.0 points" in output
     assert (
         "It is below the standard deviation of one training's score over seeds, 50.0 points (as given);"
-        in said
+        in output
     )
     swapped = run(*reversed(paths))
     assert "a is better by 45.0 points" in swapped
@@ -199,18 +202,18 @@ def test_two_files_of_one_model_are_two(tmp_path):
 
 def test_three_models_are_ranked(tmp_path):
     paths = [
-        write(tmp_path, f"{name}.csv", name, own) for name, own in (("a", ONE), ("b", OTHER), ("c", ONE))
+        write(tmp_path, f"{name}.csv", name, path) for name, path in (("a", ONE), ("b", OTHER), ("c", ONE))
     ]
-    (found,) = json.loads(run(*paths, "--json"))
-    assert [row["groups"] for row in found["ranks"]] == ["a", "a", "b"]
-    assert len(found["pairs"]) == 3
+    (report,) = json.loads(run(*paths, "--json"))
+    assert [row["groups"] for row in report["ranks"]] == ["a", "a", "b"]
+    assert len(report["pairs"]) == 3
     assert "All pairs, the better model first" in run(*paths, "--all")
     assert "All pairs" not in run(*paths)
     run(*paths, "--figure", str(tmp_path / "scores.png"))
     assert (tmp_path / "scores.png").stat().st_size > 5000
-    shown = pd.read_csv(tmp_path / "scores.csv").set_index("model")
-    assert shown.loc["a", ["score", "groups"]].tolist() == [0.75, "a"]
-    assert shown.loc["a", "low"] < 0.75 < shown.loc["a", "high"]
+    output = pd.read_csv(tmp_path / "scores.csv").set_index("model")
+    assert output.loc["a", ["score", "groups"]].tolist() == [0.75, "a"]
+    assert output.loc["a", "low"] < 0.75 < output.loc["a", "high"]
 
 
 def test_logs_of_lm_evaluation_harness(tmp_path):
@@ -219,9 +222,9 @@ def test_logs_of_lm_evaluation_harness(tmp_path):
     write_lm(tmp_path / "other", [lm_sample(doc, [-1.0, -2.0 + 2 * (doc < 5)], 0) for doc in range(8)])
     results = next((tmp_path / "other").glob("results*.json"))
     results.write_text(results.read_text().replace("org/model", "org/other"))
-    (found,) = json.loads(run(str(tmp_path / "one"), str(tmp_path / "other"), "--json"))
-    assert found["models"] == ["org--model", "org--other"]
-    assert found["comparison"][0]["difference"] == pytest.approx(5 / 8)
+    (report,) = json.loads(run(str(tmp_path / "one"), str(tmp_path / "other"), "--json"))
+    assert report["models"] == ["org--model", "org--other"]
+    assert report["comparison"][0]["difference"] == pytest.approx(5 / 8)
 
 
 def test_prompts_of_both_models(tmp_path):
@@ -236,9 +239,9 @@ def test_prompts_of_both_models(tmp_path):
         ]
     )
     table.to_csv(tmp_path / "x.csv", index=False)
-    (found,) = json.loads(run(str(tmp_path / "x.csv"), "--json"))
-    assert [row["of"] for row in found["over_prompts"]] == ["mean", "population", "best"]
-    assert [row["of"] for row in found["components"]][:3] == ["models", "prompts", "examples"]
+    (report,) = json.loads(run(str(tmp_path / "x.csv"), "--json"))
+    assert [row["summary"] for row in report["over_prompts"]] == ["mean", "population", "best"]
+    assert [row["source"] for row in report["components"]][:3] == ["models", "prompts", "examples"]
     assert "Where single answers vary" in run(str(tmp_path / "x.csv"), "--all")
     assert "Where single answers vary" not in run(str(tmp_path / "x.csv"))
 
@@ -268,9 +271,9 @@ def test_several_tasks_have_a_mean_and_are_adjusted_for_their_number(tmp_path):
     # tasks are independent: the standard error of their mean
     errors = [task["comparison"][0]["error"] for task in tasks]
     assert pair["error"] == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 3, rel=0.1)
-    said = " ".join(CliRunner().invoke(app, ["compare", str(path)]).output.split())
-    assert "Mean over 3 tasks, 0-shot, each task counted alike b is better by" in said
-    assert "2 of 3 differences have p <= 0.05, and 2 after Holm's correction" in said
+    output = " ".join(CliRunner().invoke(app, ["compare", str(path)]).output.split())
+    assert "Mean over 3 tasks, 0-shot, each task counted alike b is better by" in output
+    assert "2 of 3 differences have p <= 0.05, and 2 after Holm's correction" in output
 
 
 def test_many_models_on_several_tasks_are_adjusted_for_all_pairs(tmp_path):
@@ -283,25 +286,25 @@ def test_many_models_on_several_tasks_are_adjusted_for_all_pairs(tmp_path):
 
 def test_an_accuracy_that_no_number_of_examples_gives_is_told(tmp_path):
     (tmp_path / "board.csv").write_text("model,accuracy,n\na,0.333,100\nb,0.57,100\nc,0.5,3\n")
-    said = " ".join(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv")]).output.split())
-    assert "row 2: no number of 100 examples gives 'a' an accuracy of 0.333; 33 correct answers" in said
-    assert "row 4: no number of 3 examples gives 'c' an accuracy of 0.5; 2 correct answers" in said
-    assert "'b'" not in said
+    output = " ".join(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv")]).output.split())
+    assert "row 2: no number of 100 examples gives 'a' an accuracy of 0.333; 33 correct answers" in output
+    assert "row 4: no number of 3 examples gives 'c' an accuracy of 0.5; 2 correct answers" in output
+    assert "'b'" not in output
 
 
 def test_a_model_that_can_have_any_rank_has_no_share_of_being_the_best(tmp_path):
     board = "model,accuracy,n\n" + "".join(f"m{place},0.5,400\n" for place in range(110)) + "new,0.5,2\n"
     (tmp_path / "board.csv").write_text(board)
-    (found,) = json.loads(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv"), "--json"]).stdout)
-    assert {row["best"] for row in found["ranks"]} == {None}
+    (report,) = json.loads(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv"), "--json"]).stdout)
+    assert {row["best"] for row in report["ranks"]} == {None}
 
 
 def test_a_leaderboard_is_unpaired(tmp_path):
     path = tmp_path / "board.csv"
     path.write_text("model,accuracy,n,year\na,0.8,1000,1\nb,0.6,1000,2\n")
-    (found,) = json.loads(run(str(path), "--json"))
-    assert found["paired"] is False
-    assert [row["model"] for row in found["ranks"]] == ["a", "b"]
+    (report,) = json.loads(run(str(path), "--json"))
+    assert report["paired"] is False
+    assert [row["model"] for row in report["ranks"]] == ["a", "b"]
     assert run(str(path)).startswith("Unpaired, because only accuracies are known")
     path.write_text("model,task,accuracy,n\na,t,0.8,10\nb,t,0.7,20\na,u,0.5,10\n")
     assert read_leaderboard(path)["task"].tolist() == ["t", "t", "u"]
@@ -310,8 +313,8 @@ def test_a_leaderboard_is_unpaired(tmp_path):
 def test_a_figures_numbers_do_not_take_the_place_of_an_input(tmp_path):
     paths = [write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", OTHER)]
     before = Path(paths[0]).read_text()
-    done = CliRunner().invoke(app, ["compare", *map(str, paths), "--figure", str(tmp_path / "a.png")])
-    assert "which is another file" in str(done.exception)
+    completed = CliRunner().invoke(app, ["compare", *map(str, paths), "--figure", str(tmp_path / "a.png")])
+    assert "which is another file" in str(completed.exception)
     assert Path(paths[0]).read_text() == before
     for _ in range(2):  # its own it writes again
         assert run(*paths, "--figure", str(tmp_path / "scores.png"))
@@ -320,44 +323,44 @@ def test_a_figures_numbers_do_not_take_the_place_of_an_input(tmp_path):
 
 def test_options_that_would_be_ignored_are_told(tmp_path):
     paths = [write(tmp_path, f"{name}.csv", name, ONE if name == "a" else OTHER) for name in "abc"]
-    done = CliRunner().invoke(app, ["compare", *map(str, paths), "--power", "0.5"])
-    assert "--power" in str(done.exception)
-    (found,) = json.loads(run(*paths, "--seed-deviation", "0.5", "--json"))
-    assert [pair["below_seed"] for pair in found["pairs"]] == [True] * 3
+    completed = CliRunner().invoke(app, ["compare", *map(str, paths), "--power", "0.5"])
+    assert "--power" in str(completed.exception)
+    (report,) = json.loads(run(*paths, "--seed-deviation", "0.5", "--json"))
+    assert [pair["below_seed"] for pair in report["pairs"]] == [True] * 3
 
 
 def test_models_that_answer_alike_are_not_said_to_be_equal(tmp_path):
-    said = run(write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", ONE))
-    assert f"Both have the same score on each of {len(ONE)} examples." in said
-    assert "they may differ, on up to 7% of them (95% bound)" in said
+    output = run(write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", ONE))
+    assert f"Both have the same score on each of {len(ONE)} examples." in output
+    assert "they may differ, on up to 7% of them (95% bound)" in output
 
 
 def table_of(prompts: dict[str, dict[str, int]]) -> pd.DataFrame:
     """Scores of 1 of each model's prompts on so many examples."""
     return pd.DataFrame(
         {"model": model, "prompt": prompt, "example": f"e{number}", "score": float(number % 2)}
-        for model, own in prompts.items()
-        for prompt, examples in own.items()
+        for model, rows in prompts.items()
+        for prompt, examples in rows.items()
         for number in range(examples)
     ).assign(task="t", shots=0)
 
 
 def test_models_are_compared_on_the_prompts_that_both_have():
     table = table_of({"a": {"p0": 9, "p1": 9, "p2": 9}, "b": {"p0": 9, "p1": 9}})
-    (found,) = arrange(table)
-    assert found.prompts == ["p0", "p1"]
-    assert found.notes == ["t, 0-shot: compared on the 2 prompts that all models have (a 3, b 2)"]
-    (apart,) = arrange(table_of({"a": {"p0": 9}, "b": {"p1": 9, "p2": 9}}))
-    assert len(apart.prompts) == 1
-    assert "each model has its own prompts" in apart.notes[0]
+    (responses,) = arrange(table)
+    assert responses.prompts == ["p0", "p1"]
+    assert responses.notes == ["t, 0-shot: compared on the 2 prompts that all models have (a 3, b 2)"]
+    (separate,) = arrange(table_of({"a": {"p0": 9}, "b": {"p1": 9, "p2": 9}}))
+    assert len(separate.prompts) == 1
+    assert "each model has its own prompts" in separate.notes[0]
     (uneven,) = arrange(table_of({"a": {"p0": 9}, "b": {"p1": 9, "p2": 6}}))
     assert "each example's mean over them is taken" in uneven.notes[0]
     assert generalizes(uneven) == "for these prompts only"
 
 
 def test_prompts_on_other_examples_are_told():
-    (found,) = arrange(table_of({"a": {"p0": 2, "p1": 9}, "b": {"p0": 2, "p1": 9}}))
-    assert "prompts are evaluated on 2 to 9 examples" in found.notes[0]
+    (responses,) = arrange(table_of({"a": {"p0": 2, "p1": 9}, "b": {"p0": 2, "p1": 9}}))
+    assert "prompts are evaluated on 2 to 9 examples" in responses.notes[0]
 
 
 def test_names_of_strangers_are_printed_without_control_characters(tmp_path):
@@ -370,9 +373,9 @@ def test_names_of_strangers_are_printed_without_control_characters(tmp_path):
     )
     (tmp_path / "board.csv").write_text("model,accuracy,n\na\x1b[2J,0.5,100\nb,0.9,100\n")
     for paths in (["a.csv", "b.csv"], ["board.csv"]):
-        shown = run(*(str(tmp_path / path) for path in paths))
-        assert "\\x1b" in shown
-        assert not {*"\x1b\x07\u202e"} & {*shown}
+        output = run(*(str(tmp_path / path) for path in paths))
+        assert "\\x1b" in output
+        assert not {*"\x1b\x07\u202e"} & {*output}
 
 
 def many_prompts(folder: Path, models: str, tasks: int, prompts: int) -> str:
@@ -383,19 +386,21 @@ def many_prompts(folder: Path, models: str, tasks: int, prompts: int) -> str:
         easy = generator.normal(size=60)
         for model in models:
             for prompt in range(prompts):
-                right = easy + 0.7 * generator.normal() + generator.normal(size=60) > 0
-                lines += [f"{n},{int(is_right)},{model},t{task},{prompt}" for n, is_right in enumerate(right)]
+                correct = easy + 0.7 * generator.normal() + generator.normal(size=60) > 0
+                lines += [
+                    f"{n},{int(is_right)},{model},t{task},{prompt}" for n, is_right in enumerate(correct)
+                ]
     (folder / "many.csv").write_text("\n".join(lines) + "\n")
     return str(folder / "many.csv")
 
 
 def test_a_mean_over_tasks_holds_for_prompts_like_these(tmp_path):
     path = many_prompts(tmp_path, "ab", tasks=3, prompts=8)
-    *each, mean = json.loads(run(path, "--json"))
+    *values, mean = json.loads(run(path, "--json"))
     (pair,) = mean["pairs"]
     assert mean["sentence"].startswith("For prompts and examples like these: No difference")
     # tasks are independent, and each has its own inference
-    widths = [one["headline"]["high"] - one["headline"]["low"] for one in each]
+    widths = [value["headline"]["high"] - value["headline"]["low"] for value in values]
     assert pair["high"] - pair["low"] == pytest.approx(np.linalg.norm(widths) / 3, rel=0.2)
 
 
@@ -420,16 +425,16 @@ def test_models_that_differ_only_in_the_luck_of_their_own_prompts_are_seldom_tol
             {"model": model, "prompt": [f"{m}-{p}" for m, p in zip(model, prompt, strict=True)]}
         )
         table = table.assign(example=example, score=scores.ravel(), task="t", shots=0).astype({"model": str})
-        (found,) = arrange(table)
-        assert generalizes(found) == "for prompts and examples like these"
-        wrong += headline_of(found).p <= 0.05
+        (responses,) = arrange(table)
+        assert generalizes(responses) == "for prompts and examples like these"
+        wrong += headline_of(responses).p <= 0.05
     assert wrong <= 8
 
 
 def test_a_power_below_the_significance_level_is_an_error(tmp_path):
     paths = [write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", OTHER)]
-    done = CliRunner().invoke(app, ["compare", *paths, "--power", "0.04"])
-    assert "expected more than the significance level, 0.05" in str(done.exception)
+    completed = CliRunner().invoke(app, ["compare", *paths, "--power", "0.04"])
+    assert "expected more than the significance level, 0.05" in str(completed.exception)
 
 
 def test_leaderboards_of_several_tasks_are_adjusted_for_all(tmp_path):
@@ -437,9 +442,9 @@ def test_leaderboards_of_several_tasks_are_adjusted_for_all(tmp_path):
         f"{model},{accuracy},100,t{task}" for task in range(4) for model, accuracy in (("a", 0.6), ("b", 0.5))
     ]
     (tmp_path / "board.csv").write_text("\n".join(["model,accuracy,n,task", *rows]) + "\n")
-    found = json.loads(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv"), "--json"]).stdout)
-    assert [task["pairs"][0]["holm"] for task in found] == [
-        pytest.approx(min(1, 4 * task["pairs"][0]["p"])) for task in found
+    report = json.loads(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv"), "--json"]).stdout)
+    assert [task["pairs"][0]["holm"] for task in report] == [
+        pytest.approx(min(1, 4 * task["pairs"][0]["p"])) for task in report
     ]
 
 
@@ -451,13 +456,13 @@ def test_all_tables_have_the_same_sign_if_prompts_have_different_examples(tmp_pa
             examples = 100 if prompt == 0 else 10
             rows += [f"{model},p{prompt},{e},{int(generator.random() < accuracy)}" for e in range(examples)]
     (tmp_path / "sign.csv").write_text("\n".join(rows) + "\n")
-    (found,) = json.loads(run(str(tmp_path / "sign.csv"), "--json"))
-    comparison, (mean, *_) = found["comparison"][0], found["over_prompts"]
+    (report,) = json.loads(run(str(tmp_path / "sign.csv"), "--json"))
+    comparison, (mean, *_) = report["comparison"][0], report["over_prompts"]
     assert [comparison[name] for name in ("difference", "low", "high", "p")] == [
         mean[name] for name in ("difference", "low", "high", "p")
     ]
     assert comparison["difference"] == pytest.approx(comparison["first"] - comparison["second"])
-    assert found["headline"]["difference"] > 0
+    assert report["headline"]["difference"] > 0
 
 
 def test_what_is_not_known_is_null_in_json(tmp_path):
@@ -472,10 +477,10 @@ def test_what_is_not_known_is_null_in_json(tmp_path):
     def no_number(name: str) -> None:
         raise AssertionError(name)
 
-    (found,) = json.loads(run(str(tmp_path / "x.csv"), "--json"), parse_constant=no_number)
-    assert found["headline"]["low"] is None
+    (report,) = json.loads(run(str(tmp_path / "x.csv"), "--json"), parse_constant=no_number)
+    assert report["headline"]["low"] is None
     # of a difference that never varies, by exchanging the models
-    assert found["headline"]["p"] == found["pairs"][0]["p"] == pytest.approx(2 / 2**3)
+    assert report["headline"]["p"] == report["pairs"][0]["p"] == pytest.approx(2 / 2**3)
 
 
 def test_an_interval_of_accuracies_ends_at_100_points(tmp_path):
@@ -483,5 +488,5 @@ def test_an_interval_of_accuracies_ends_at_100_points(tmp_path):
     rows = [f"a,p{p},{e},{int(generator.random() < 0.9 - 0.5 * p)}" for p in (0, 1) for e in range(20)]
     rows += [f"b,q,{e},{int(generator.random() < 0.5)}" for e in range(20)]
     (tmp_path / "x.csv").write_text("\n".join(["model,prompt,example,correct", *rows]) + "\n")
-    (found,) = json.loads(run(str(tmp_path / "x.csv"), "--json"))
-    assert (found["headline"]["low"], found["headline"]["high"]) == (-1, 1)
+    (report,) = json.loads(run(str(tmp_path / "x.csv"), "--json"))
+    assert (report["headline"]["low"], report["headline"]["high"]) == (-1, 1)

@@ -35,24 +35,28 @@ def simulated(seed: int, counts=(5, 5), deviation=0.1, examples=200) -> list[np.
 def test_seeds_alone_are_welchs_test():
     """Where a seed has one score on all examples, these say nothing, but for a share of 1 / examples."""
     first, second = np.array([0.5, 0.6, 0.55, 0.7]), np.array([0.4, 0.45, 0.5])
-    found = over_seeds(np.repeat(first[:, None], 10_000, axis=1), np.repeat(second[:, None], 10_000, axis=1))
+    comparison = over_seeds(
+        np.repeat(first[:, None], 10_000, axis=1), np.repeat(second[:, None], 10_000, axis=1)
+    )
     welch = stats.ttest_ind(first, second, equal_var=False)
     interval = welch.confidence_interval(0.95)
-    assert found.difference.p == pytest.approx(welch.pvalue, rel=1e-3)
-    assert (found.difference.low, found.difference.high) == pytest.approx(
+    assert comparison.difference.p == pytest.approx(welch.pvalue, rel=1e-3)
+    assert (comparison.difference.low, comparison.difference.high) == pytest.approx(
         (interval.low, interval.high), rel=1e-3
     )
     pooled = np.sqrt((3 * first.var(ddof=1) + 2 * second.var(ddof=1)) / 5)
-    assert found.deviation == pytest.approx(pooled)
+    assert comparison.deviation == pytest.approx(pooled)
 
 
 def test_one_seed_each_is_the_paired_t_test():
-    first, second = (own[0] for own in simulated(1, (1, 1)))
-    found, student = over_seeds(first, second), clustered_mean(first - second)
-    assert found.difference.standard_error == pytest.approx(student.standard_error)
-    assert (found.difference.low, found.difference.high) == pytest.approx((student.low, student.high))
-    assert found.difference.p == pytest.approx(stats.ttest_rel(first, second).pvalue)
-    assert np.isnan(found.deviation)
+    first, second = (rows[0] for rows in simulated(1, (1, 1)))
+    comparison, student = over_seeds(first, second), clustered_mean(first - second)
+    assert comparison.difference.standard_error == pytest.approx(student.standard_error)
+    assert (comparison.difference.low, comparison.difference.high) == pytest.approx(
+        (student.low, student.high)
+    )
+    assert comparison.difference.p == pytest.approx(stats.ttest_rel(first, second).pvalue)
+    assert np.isnan(comparison.deviation)
 
 
 def test_clusters_are_drawn_as_wholes():
@@ -82,8 +86,8 @@ def test_its_error_one_in_twenty_is_about_that():
 def test_models_with_few_seeds_are_seldom_told_apart_wrongly(seeds, models):
     wrong = 0
     for seed in range(120):
-        drawn = trained(simulated(seed, (seeds,) * models, deviation=0.075, examples=100), draws=300)
-        wrong += (pairs(drawn, [*"abcde"[:models]])["low"] > 0).any()
+        sample = trained(simulated(seed, (seeds,) * models, deviation=0.075, examples=100), draws=300)
+        wrong += (pairs(sample, [*"abcde"[:models]])["low"] > 0).any()
     assert wrong / 120 <= 0.1
 
 
@@ -93,8 +97,10 @@ def test_what_never_varies_has_no_interval():
         ([[1, 1]], [[0, 0]], None),
         ([[1, 1, 1]], [[0, 0, 1]], [0, 0, 0]),
     ):
-        found = over_seeds(first, second, clusters)
-        assert np.isnan([found.difference.low, found.difference.high, found.difference.p]).all()
+        comparison = over_seeds(first, second, clusters)
+        assert np.isnan(
+            [comparison.difference.low, comparison.difference.high, comparison.difference.p]
+        ).all()
 
 
 @pytest.mark.thorough
@@ -110,39 +116,39 @@ def test_a_model_with_one_seed_varies_as_the_other_does():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 4))
-def test_exchanging_the_models_turns_the_difference(seed, one, other):
-    first, second = simulated(seed, (one, other), examples=20)
-    there, back = over_seeds(first, second), over_seeds(second, first)
-    assert there.difference.value == pytest.approx(-back.difference.value)
-    assert (there.difference.low, there.difference.high) == pytest.approx(
+def test_exchanging_the_models_turns_the_difference(seed, item, another):
+    first, second = simulated(seed, (item, another), examples=20)
+    present, back = over_seeds(first, second), over_seeds(second, first)
+    assert present.difference.value == pytest.approx(-back.difference.value)
+    assert (present.difference.low, present.difference.high) == pytest.approx(
         (-back.difference.high, -back.difference.low)
     )
-    assert there.difference.p == pytest.approx(back.difference.p, nan_ok=True)
+    assert present.difference.p == pytest.approx(back.difference.p, nan_ok=True)
 
 
 def test_scores_that_do_not_go_together_are_an_error():
-    with pytest.raises(InputError, match="the same examples of both"):
+    with pytest.raises(InputError, match="the same examples for both"):
         over_seeds(np.zeros((2, 3)), np.zeros((2, 4)))
     with pytest.raises(InputError, match="a score is missing"):
         over_seeds(np.full((2, 3), np.nan), np.zeros((2, 3)))
 
 
 def test_models_with_one_seed_are_ranked_as_ever():
-    scores = np.vstack([own[0] for own in simulated(3, (1, 1))])
+    scores = np.vstack([rows[0] for rows in simulated(3, (1, 1))])
     pd.testing.assert_frame_equal(pairs(trained([*scores]), ["a", "b"]), pairs(paired(scores), ["a", "b"]))
 
 
 def test_seeds_make_ranks_less_sure():
     models = simulated(4, (4, 4), deviation=0.15)
-    means = [own.mean(axis=0) for own in models]
-    with_seeds, without = (pairs(drawn, ["a", "b"]) for drawn in (trained(models), paired(means)))
+    means = [rows.mean(axis=0) for rows in models]
+    with_seeds, without = (pairs(sample, ["a", "b"]) for sample in (trained(models), paired(means)))
     assert with_seeds["difference"][0] == pytest.approx(without["difference"][0])
     assert with_seeds["error"][0] > 1.5 * without["error"][0]
     assert with_seeds["flips"][0] > without["flips"][0]
     first, second = models if means[0].mean() >= means[1].mean() else models[::-1]
-    found = over_seeds(first, second)
-    assert with_seeds["error"][0] == pytest.approx(found.difference.standard_error, rel=0.15)
-    assert with_seeds["p"][0] == pytest.approx(found.difference.p)
+    comparison = over_seeds(first, second)
+    assert with_seeds["error"][0] == pytest.approx(comparison.difference.standard_error, rel=0.15)
+    assert with_seeds["p"][0] == pytest.approx(comparison.difference.p)
     assert set(ranks(trained(models), ["a", "b"])["groups"]) == {"a"}
 
 
@@ -162,9 +168,9 @@ def test_of_series_the_last_checkpoints_are_compared():
         "other-2-10": ("other", 2),
     }
     assert compared_as([*ENTRIES, "alone"], ENTRIES) == last_checkpoints(ENTRIES) | {"alone": ("alone", 0)}
-    one = [name for name in ENTRIES if name.startswith("one")]
-    assert compared_as(one, ENTRIES) == {"one-1-10": ("one-1-10", 0), "one-2-10": ("one-2-10", 0)}
-    first = [name for name in one if "-1-" in name]
+    item = [name for name in ENTRIES if name.startswith("one")]
+    assert compared_as(item, ENTRIES) == {"one-1-10": ("one-1-10", 0), "one-2-10": ("one-2-10", 0)}
+    first = [name for name in item if "-1-" in name]
     assert compared_as(first, ENTRIES) == {"one-1-0": ("one-1-0", 0), "one-1-10": ("one-1-10", 0)}
     assert compared_as(["a", "b"], {}) == {"a": ("a", 0), "b": ("b", 0)}
 
@@ -173,12 +179,12 @@ def test_the_last_checkpoint_is_one_that_all_seeds_have():
     more = ENTRIES | {"one-1-99": {"series": {"name": "one", "seed": 1, "checkpoint": 99}}}
     assert "one-1-99" not in last_checkpoints(more)
     assert "one-2-10" in last_checkpoints(more)
-    apart = {
+    separate = {
         "m1": {"series": {"name": "m", "seed": 1, "checkpoint": 5}},
         "m2": {"series": {"name": "m", "seed": 2, "checkpoint": 6}},
     }
-    assert last_checkpoints(apart) == {}
-    assert compared_as([*apart], apart) == {"m1": ("m1", 0), "m2": ("m2", 0)}
+    assert last_checkpoints(separate) == {}
+    assert compared_as([*separate], separate) == {"m1": ("m1", 0), "m2": ("m2", 0)}
 
 
 @pytest.fixture
@@ -191,35 +197,39 @@ def answered() -> pd.DataFrame:
         {
             "model": np.array([*ENTRIES])[model],
             "prompt": prompt,
-            "example": [f"e{one}" for one in example],
+            "example": [f"e{number}" for number in example],
             "score": scores.ravel().astype(float),
         }
     ).assign(task="t", shots=1)
 
 
 def test_seeds_are_kept_apart_and_their_mean_is_the_models_score(answered):
-    (found,) = arrange(as_trainings(answered, compared_as([*ENTRIES], ENTRIES)))
-    assert found.models == ["one", "other"]
-    assert found.several_seeds
-    assert [own.shape for own in found.seeds] == [(2, 2, 30)] * 2
-    own = answered[answered["model"].isin(["one-1-10", "one-2-10"])]
-    assert found.by_example[0].mean() == pytest.approx(own["score"].mean())
-    by_seed = own.groupby("model")["score"].mean()
-    assert found.by_seed[0].mean(axis=1) == pytest.approx(by_seed.to_numpy())
+    (responses,) = arrange(as_trainings(answered, compared_as([*ENTRIES], ENTRIES)))
+    assert responses.models == ["one", "other"]
+    assert responses.several_seeds
+    assert [rows.shape for rows in responses.seeds] == [(2, 2, 30)] * 2
+    rows = answered[answered["model"].isin(["one-1-10", "one-2-10"])]
+    assert responses.by_example[0].mean() == pytest.approx(rows["score"].mean())
+    by_seed = rows.groupby("model")["score"].mean()
+    assert responses.by_seed[0].mean(axis=1) == pytest.approx(by_seed.to_numpy())
 
 
 def test_a_studys_ranks_and_components_have_seeds_in_them(answered):
     compared = compared_as([*ENTRIES], ENTRIES)
-    found = {schema.name: table for schema, table in of_study(arrange(as_trainings(answered, compared)))}
-    assert set(found["models"]["model"]) == {"one", "other"}
-    assert len(found["model_pairs"]) == len(found["two_models"]) == 1
-    assert found["models"]["about"][0] == "for trainings and examples like these, under these 2 prompts only"
-    found = of_seeds(answered.rename(columns={"score": "correct"}), last_checkpoints(ENTRIES))
-    own = answered[answered["model"].isin(["one-1-10", "one-2-10"])]
-    cube = own["score"].to_numpy().reshape(2, 2, 30)
+    by_name = {schema.name: table for schema, table in of_study(arrange(as_trainings(answered, compared)))}
+    assert set(by_name["models"]["model"]) == {"one", "other"}
+    assert len(by_name["model_pairs"]) == len(by_name["two_models"]) == 1
+    assert (
+        by_name["models"]["about"][0] == "for trainings and examples like these, under these 2 prompts only"
+    )
+    by_name = of_seeds(answered.rename(columns={"score": "correct"}), last_checkpoints(ENTRIES))
+    rows = answered[answered["model"].isin(["one-1-10", "one-2-10"])]
+    cube = rows["score"].to_numpy().reshape(2, 2, 30)
     expected = variance_components(cube, ["seeds", "prompts", "examples"])
-    assert found[found["model"] == "one"]["variance"].tolist() == pytest.approx(expected["variance"].tolist())
-    assert set(found["model"]) == {"one", "other"}
+    assert by_name[by_name["model"] == "one"]["variance"].tolist() == pytest.approx(
+        expected["variance"].tolist()
+    )
+    assert set(by_name["model"]) == {"one", "other"}
 
 
 def test_orders_flip_more_often_where_prompts_and_seeds_are_drawn_too():
@@ -236,18 +246,18 @@ def test_orders_flip_more_often_where_prompts_and_seeds_are_drawn_too():
     ]
     means = [cube.mean() for cube in cubes]
     first, second = (0, 1) if means[0] > means[1] else (1, 0)
-    found = flips(cubes)
+    flipped = flips(cubes)
     alone = pairs(paired([cube.mean(axis=(0, 1)) for cube in cubes]), ["a", "b"])["flips"][0]
-    assert found[first, second] > alone + 0.05
-    assert found + found.T == pytest.approx(np.ones((2, 2)))
+    assert flipped[first, second] > alone + 0.05
+    assert flipped + flipped.T == pytest.approx(np.ones((2, 2)))
 
 
 def test_with_one_prompt_and_one_seed_flips_are_those_examples():
-    one, other = (np.random.default_rng(7).random((2, 60)) < 0.6) * 1.0
-    found = flips([one[None, None], other[None, None]], draws=20_000)
-    table = pairs(paired([one, other], draws=20_000), ["a", "b"])
+    first, second = (np.random.default_rng(7).random((2, 60)) < 0.6) * 1.0
+    flipped = flips([first[None, None], second[None, None]], draws=20_000)
+    table = pairs(paired([first, second], draws=20_000), ["a", "b"])
     place = (0, 1) if table["first"][0] == "a" else (1, 0)
-    assert found[place] == pytest.approx(table["flips"][0], abs=0.015)
+    assert flipped[place] == pytest.approx(table["flips"][0], abs=0.015)
 
 
 def test_a_prompt_is_not_counted_on_its_own_demonstrations():

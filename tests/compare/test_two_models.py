@@ -23,16 +23,20 @@ def answers(examples: int = 200, better: float = 0.1, seed: int = 0) -> tuple[np
 
 def test_each_number_is_that_of_another_package():
     first, second = answers()
-    found = compare(first, second)
+    comparison = compare(first, second)
     welchs = stats.ttest_ind(first, second, equal_var=False)
-    assert found.difference.value == pytest.approx(first.mean() - second.mean())
-    assert (found.unpaired.low, found.unpaired.high) == pytest.approx(tuple(welchs.confidence_interval(0.95)))
+    assert comparison.difference.value == pytest.approx(first.mean() - second.mean())
+    assert (comparison.unpaired.low, comparison.unpaired.high) == pytest.approx(
+        tuple(welchs.confidence_interval(0.95))
+    )
     discordant = int((first > second).sum()), int((first < second).sum())
-    assert (found.better, found.worse) == discordant
+    assert (comparison.better, comparison.worse) == discordant
     statistic = (discordant[0] - discordant[1]) ** 2 / sum(discordant)
-    assert found.difference.p == pytest.approx(stats.chi2.sf(statistic, 1))  # McNemar's
-    assert found.gain == pytest.approx((found.unpaired.standard_error / found.difference.standard_error) ** 2)
-    assert found.difference.method == "score"
+    assert comparison.difference.p == pytest.approx(stats.chi2.sf(statistic, 1))  # McNemar's
+    assert comparison.gain == pytest.approx(
+        (comparison.unpaired.standard_error / comparison.difference.standard_error) ** 2
+    )
+    assert comparison.difference.method == "score"
     scores = compare(first * 0.7, second * 0.7)  # other scores: Student's
     related = stats.ttest_rel(first * 0.7, second * 0.7)
     assert scores.difference.method == "Student"
@@ -96,16 +100,16 @@ def test_interval_and_p_agree(examples, data):
 @example([0.0, 0.5, 1.0], 1e300)
 def test_nothing_depends_on_the_scale(values, scale):
     zeros = np.zeros(len(values))
-    found, scaled = compare(values, zeros), compare(np.array(values) * scale, zeros)
-    if found.difference.method == scaled.difference.method:  # 0 and 1 are right and wrong answers
-        assert scaled.difference.p == pytest.approx(found.difference.p, rel=1e-6, abs=1e-12)
+    comparison, scaled = compare(values, zeros), compare(np.array(values) * scale, zeros)
+    if comparison.difference.method == scaled.difference.method:  # 0 and 1 are right and wrong answers
+        assert scaled.difference.p == pytest.approx(comparison.difference.p, rel=1e-6, abs=1e-12)
     assert exchanged(np.array(values) * scale, 99) == pytest.approx(exchanged(values, 99), abs=1e-9)
-    difference = found.difference
+    difference = comparison.difference
     if difference.method == scaled.difference.method == "Student" and np.isfinite(difference.low):
         excludes_zero = difference.low > 0 or difference.high < 0
         assert (difference.p <= 0.05) == excludes_zero or difference.p == pytest.approx(0.05)
-        assert scaled.needed == found.needed or scaled.needed == pytest.approx(
-            found.needed, rel=1e-3, nan_ok=True
+        assert scaled.needed == comparison.needed or scaled.needed == pytest.approx(
+            comparison.needed, rel=1e-3, nan_ok=True
         )
 
 
@@ -113,11 +117,11 @@ def test_nothing_depends_on_the_scale(values, scale):
 def test_all_exchanges_are_counted(sums):
     reached = abs(sum(sums))
     far = [
-        abs(sum(sign * one for sign, one in zip(signs, sums, strict=True))) >= reached
+        abs(sum(sign * first for sign, first in zip(signs, sums, strict=True))) >= reached
         for signs in product((1, -1), repeat=len(sums))
     ]
-    told = [one for one in sums if one]
-    expected = np.mean(far) if len(told) > 1 else 1.0
+    messages = [first for first in sums if first]
+    expected = np.mean(far) if len(messages) > 1 else 1.0
     assert exchanged(np.array(sums, dtype=float)) == pytest.approx(expected)
     # of numbers that are not whole, all are counted too where there are few
     assert exchanged(np.array(sums) / 7) == pytest.approx(expected)
@@ -129,7 +133,7 @@ def test_of_many_clusters_the_exact_distribution_is_that_of_the_draws():
 
 
 def test_examples_that_stand_ten_times_say_no_more_than_once():
-    first, second = (one * 0.5 for one in answers(60))
+    first, second = (value * 0.5 for value in answers(60))
     once = compare(first, second)
     often = compare(np.repeat(first, 10), np.repeat(second, 10), np.repeat(np.arange(60), 10))
     for name in ("difference", "unpaired"):
@@ -148,9 +152,9 @@ def test_what_can_be_detected_is_detected_as_often_as_it_says(examples, share):
     generator = np.random.default_rng(0)
     share = max(share, delta)
     cells = [(share + delta) / 2, (share - delta) / 2, 1 - share]
-    drawn = generator.multinomial(examples, cells, 4000)
-    found = [ScoreTest(int(better), int(worse), examples).p <= 0.05 for better, worse, _ in drawn]
-    assert np.mean(found) == pytest.approx(0.8, abs=0.025)
+    sample = generator.multinomial(examples, cells, 4000)
+    results = [ScoreTest(int(better), int(worse), examples).p <= 0.05 for better, worse, _ in sample]
+    assert np.mean(results) == pytest.approx(0.8, abs=0.025)
 
 
 def test_other_scores_are_found_as_often_as_is_planned():
@@ -158,20 +162,20 @@ def test_other_scores_are_found_as_often_as_is_planned():
     differences = generator.normal(0.3, 1, 15)
     planned = compare(differences, np.zeros(15))
     spread = differences.std(ddof=1)
-    drawn = generator.normal(planned.detectable, spread, (4000, 15))
-    found = stats.ttest_1samp(drawn, 0, axis=1).pvalue <= 0.05
-    assert found.mean() == pytest.approx(0.8, abs=0.025)
+    sample = generator.normal(planned.detectable, spread, (4000, 15))
+    result = stats.ttest_1samp(sample, 0, axis=1).pvalue <= 0.05
+    assert result.mean() == pytest.approx(0.8, abs=0.025)
     needed = int(planned.needed)
-    drawn = generator.normal(planned.difference.value, spread, (4000, needed))
-    assert (stats.ttest_1samp(drawn, 0, axis=1).pvalue <= 0.05).mean() == pytest.approx(0.8, abs=0.03)
+    sample = generator.normal(planned.difference.value, spread, (4000, needed))
+    assert (stats.ttest_1samp(sample, 0, axis=1).pvalue <= 0.05).mean() == pytest.approx(0.8, abs=0.03)
 
 
 def test_a_difference_that_is_none_needs_no_number_and_equal_models_are_equal():
-    found = compare([1, 0, 1], [1, 0, 1])
-    assert (found.difference.value, found.difference.p) == (0, 1)
-    assert np.isnan([found.needed, found.gain, found.detectable]).all()
+    comparison = compare([1, 0, 1], [1, 0, 1])
+    assert (comparison.difference.value, comparison.difference.p) == (0, 1)
+    assert np.isnan([comparison.needed, comparison.gain, comparison.detectable]).all()
     reach = stats.norm.isf(0.025) ** 2
-    assert (found.difference.low, found.difference.high) == pytest.approx(
+    assert (comparison.difference.low, comparison.difference.high) == pytest.approx(
         (-reach / (3 + reach), reach / (3 + reach))
     )
     shifted = compare([2.0, 3.0, 4.0], [1.0, 2.0, 3.0])
@@ -185,36 +189,36 @@ def test_a_difference_that_is_none_needs_no_number_and_equal_models_are_equal():
 @pytest.mark.parametrize("examples", [12, 60])
 def test_where_models_do_not_differ_p_is_seldom_small_and_intervals_hold_none(examples):
     generator = np.random.default_rng(1)
-    small, held = [], []
+    small, covered = [], []
     for _ in range(1000):
         easy = generator.random(examples)
         first, second = (generator.random((2, examples)) < easy).astype(float)
-        found = compare(first, second)
-        small.append(found.difference.p <= 0.05)
-        held.append(found.difference.low <= 0 <= found.difference.high)
+        comparison = compare(first, second)
+        small.append(comparison.difference.p <= 0.05)
+        covered.append(comparison.difference.low <= 0 <= comparison.difference.high)
     assert np.mean(small) <= 0.06
-    assert np.mean(held) >= 0.94
+    assert np.mean(covered) >= 0.94
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("clusters", [5, 10, 20])
 def test_intervals_of_few_clusters_hold_the_difference(clusters):
     """By drawing clusters with replacement, they missed it in 8 to 17 %."""
-    generator, held = np.random.default_rng(2), 0
+    generator, held_out = np.random.default_rng(2), 0
     for _ in range(500):
         easy = generator.normal(size=(2, clusters, 1))
         first, second = (easy + generator.normal(size=(2, clusters, 4)) > 0).astype(float).reshape(2, -1)
-        found = compare(first, second, np.repeat(np.arange(clusters), 4))
-        held += found.difference.low <= 0 <= found.difference.high
-    assert held / 500 >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 500)
+        comparison = compare(first, second, np.repeat(np.arange(clusters), 4))
+        held_out += comparison.difference.low <= 0 <= comparison.difference.high
+    assert held_out / 500 >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 500)
 
 
 def test_welchs_degrees_of_freedom():
     generator = np.random.default_rng(4)
-    one, other = generator.normal(0, 1, 12), generator.normal(0, 3, 40)
-    found = welch(clustered_mean(one), clustered_mean(other))
-    same = stats.ttest_ind(one, other, equal_var=False).confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((same.low, same.high))
+    first, second = generator.normal(0, 1, 12), generator.normal(0, 3, 40)
+    estimate = welch(clustered_mean(first), clustered_mean(second))
+    identical = stats.ttest_ind(first, second, equal_var=False).confidence_interval(0.95)
+    assert (estimate.low, estimate.high) == pytest.approx((identical.low, identical.high))
 
 
 def test_mcnemar_is_of_right_and_wrong_alone():
@@ -222,25 +226,25 @@ def test_mcnemar_is_of_right_and_wrong_alone():
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "clusters", "told"),
+    ("first", "second", "clusters", "message"),
     [
-        ([1, 0], [1], None, "expected one for each of the same examples"),
+        ([1, 0], [1], None, "expected one score per example, for the same examples"),
         ([1], [0], None, "1 examples; expected at least 2"),
         ([1, np.nan], [1, 0], None, "score 1 of the first model is nan"),
         ([1, 0], [1, np.inf], None, "score 1 of the second model is inf"),
         ([1, 0, 1], [1, 0, 0], [1, 2], "expected one for each"),
     ],
 )
-def test_what_cannot_be_compared_is_told(first, second, clusters, told):
-    with pytest.raises(InputError, match=told):
+def test_what_cannot_be_compared_is_told(first, second, clusters, message):
+    with pytest.raises(InputError, match=message):
         compare(first, second, clusters)
 
 
 def test_there_is_no_interval_of_zero_width():
-    ones, zeros = np.ones(10), np.zeros(10)
-    found = compare(ones, zeros)
-    assert np.isnan([found.unpaired.low, found.unpaired.high]).all()
-    assert found.difference.low < 1
+    evaluated, zeros = np.ones(10), np.zeros(10)
+    comparison = compare(evaluated, zeros)
+    assert np.isnan([comparison.unpaired.low, comparison.unpaired.high]).all()
+    assert comparison.difference.low < 1
     under = over_prompts(np.ones((3, 10)), np.zeros((3, 10)))
     for interval in (under.mean, under.population, under.best):
         assert np.isnan([interval.low, interval.high]).all()
@@ -266,8 +270,8 @@ def test_degrees_of_freedom_are_those_of_the_definition():
     """Bell and McCaffrey: trace(QW)^2 / trace(QWQW), written out as matrices."""
     sizes, correlation = np.array([1.0, 2, 5, 9]), 0.3
     share = sizes / sizes.sum()
-    left = np.diag(1 / np.sqrt(1 - share)) @ (np.eye(4) - np.outer(share, np.ones(4)))
-    weighted = left.T @ left @ np.diag(sizes * (1 + (sizes - 1) * correlation))
+    remaining = np.diag(1 / np.sqrt(1 - share)) @ (np.eye(4) - np.outer(share, np.ones(4)))
+    weighted = remaining.T @ remaining @ np.diag(sizes * (1 + (sizes - 1) * correlation))
     expected = np.trace(weighted) ** 2 / np.trace(weighted @ weighted)
     parts = np.array([0.1, -0.2, 0.3, -0.2])
     variance, freedom = clustered_variance(parts, sizes, correlation)
@@ -279,14 +283,14 @@ def test_degrees_of_freedom_are_those_of_the_definition():
 def test_the_best_prompts_do_not_depend_on_the_order_of_models_and_prompts():
     generator = np.random.default_rng(2)
     first, second = generator.integers(0, 2, (2, 6, 40)).astype(float)
-    found, back = over_prompts(first, second).best, over_prompts(second, first).best
-    assert (found.value, found.low, found.p) == pytest.approx((-back.value, -back.high, back.p))
-    again = over_prompts(first[::-1], second[::-1]).best
-    assert again[:5] == pytest.approx(found[:5])
+    estimates, back = over_prompts(first, second).best, over_prompts(second, first).best
+    assert (estimates.value, estimates.low, estimates.p) == pytest.approx((-back.value, -back.high, back.p))
+    repeated = over_prompts(first[::-1], second[::-1]).best
+    assert repeated[:5] == pytest.approx(estimates[:5])
 
 
 def test_a_p_value_that_is_not_students_is_not_called_so():
     first, second = np.tile([1.0, 0.0], 10), np.zeros(20)
-    found = compare(first, second, np.arange(20) // 2)
-    assert (found.difference.method, found.difference.p) == ("exchange", pytest.approx(2 / 2**10))
+    comparison = compare(first, second, np.arange(20) // 2)
+    assert (comparison.difference.method, comparison.difference.p) == ("exchange", pytest.approx(2 / 2**10))
     assert np.isnan(compare([0.3, 0.5, 0.9], [0.2, 0.4, 0.8]).gain)

@@ -137,8 +137,8 @@ def test_moving_modules_to_another_room_changes_no_digest(library):
 def test_what_only_type_checkers_import_does_not_count(library):
     before = code_digest(library / "script.py")
     typed = "if TYPE_CHECKING:\n    from abovechance import other\n"
-    now = digest_after(library, "script.py", (library / "script.py").read_text() + typed)
-    assert now != before  # the lines themselves
+    current = digest_after(library, "script.py", (library / "script.py").read_text() + typed)
+    assert current != before  # the lines themselves
     assert library / "abovechance" / "other.py" not in reached(library / "script.py")
 
 
@@ -185,9 +185,9 @@ def checked_only(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_a_script_reaches_what_the_standard_librarys_finder_finds(script, faceless):
-    found = modules_found(script, faceless)
-    for_checkers = {name for path in found for name in checked_only(path)}
-    more = (path.relative_to(LIBRARY.parent).with_suffix("") for path in found - reached(script))
+    result = modules_found(script, faceless)
+    for_checkers = {name for path in result for name in checked_only(path)}
+    more = (path.relative_to(LIBRARY.parent).with_suffix("") for path in result - reached(script))
     assert {".".join(path.parts).removesuffix(".__init__") for path in more} <= for_checkers
 
 
@@ -251,7 +251,7 @@ def test_every_rule_has_the_digest_of_its_own_script():
         for path in sorted((REPOSITORY / "workflow").rglob("*.smk"))
         for name, body in re.findall(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", path.read_text(), re.M | re.S)
     }
-    with_script = {name: found for name, found in rules.items() if found[0]}
+    with_script = {name: by_name for name, by_name in rules.items() if by_name[0]}
     assert len(with_script) > 20
     # what the rule `download` makes is known by its hash
     assert [name for name, (_, code) in with_script.items() if code is None] == ["download"]

@@ -61,19 +61,21 @@ def test_a_file_is_whole_or_not_there(tmp_path):
 def test_what_killed_processes_left_beside_a_file_is_removed(tmp_path):
     with replacing(tmp_path / "table.csv") as beside:
         beside.write_text("")
-        own = beside.name
+        rows = beside.name
     ended = subprocess.Popen(["true"])
     ended.wait()
-    left = own.replace(str(os.getpid()), str(ended.pid))
-    living = own.replace(str(os.getpid()), str(os.getppid()))
-    (tmp_path / left).mkdir()
-    (tmp_path / left / "weights").write_text("")
-    for name in (living, left.replace("table", "other"), ".table.elsewhere-1.csv"):
+    remaining = rows.replace(str(os.getpid()), str(ended.pid))
+    living = rows.replace(str(os.getpid()), str(os.getppid()))
+    (tmp_path / remaining).mkdir()
+    (tmp_path / remaining / "weights").write_text("")
+    for name in (living, remaining.replace("table", "other"), ".table.elsewhere-1.csv"):
         (tmp_path / name).write_text("")
     with replacing(tmp_path / "table.csv") as beside:
         beside.write_text("")
-    there = sorted(path.name for path in tmp_path.iterdir())
-    assert there == sorted([living, left.replace("table", "other"), ".table.elsewhere-1.csv", "table.csv"])
+    present = sorted(path.name for path in tmp_path.iterdir())
+    assert present == sorted(
+        [living, remaining.replace("table", "other"), ".table.elsewhere-1.csv", "table.csv"]
+    )
 
 
 def test_no_cell_of_a_csv_is_a_formula(tmp_path):
@@ -135,8 +137,8 @@ def test_texts_that_join_alike_have_different_digests():
 
 def pins(path: Path) -> dict[str, str]:
     lines = [line.strip(" -\n") for line in path.read_text().splitlines()]
-    found = [re.match(r"^([A-Za-z0-9_.-]+?)={1,2}([0-9][^ ]*)$", line) for line in lines]
-    return {re.sub(r"[-_.]+", "-", m[1]).lower(): m[2] for m in found if m}
+    results = [re.match(r"^([A-Za-z0-9_.-]+?)={1,2}([0-9][^ ]*)$", line) for line in lines]
+    return {re.sub(r"[-_.]+", "-", m[1]).lower(): m[2] for m in results if m}
 
 
 @pytest.mark.parametrize("name", ["analysis", "scoring"])
@@ -151,9 +153,9 @@ def test_conda_files_and_pip_pins_name_the_same_versions(name):
 
 def test_all_that_pyproject_asks_for_is_pinned():
     text = (REPOSITORY / "pyproject.toml").read_text()
-    asked = re.findall(r'^  "([a-z0-9-]+)>=', text, re.MULTILINE)
-    assert set(asked) <= set(pins(REPOSITORY / "envs" / "requirements.txt"))
-    assert "torch" in asked
+    command = re.findall(r'^  "([a-z0-9-]+)>=', text, re.MULTILINE)
+    assert set(command) <= set(pins(REPOSITORY / "envs" / "requirements.txt"))
+    assert "torch" in command
 
 
 @pytest.mark.thorough

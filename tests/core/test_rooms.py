@@ -47,14 +47,14 @@ NAMES = {name_of(path): path for path in MODULES}
 
 def imports(path: Path) -> set[str]:
     """The modules of the library that a module imports, for type checkers too."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("abovechance"):
             inside = {f"{node.module}.{alias.name}" for alias in node.names} & set(NAMES)
-            found |= inside or {str(node.module)}
+            names |= inside or {str(node.module)}
         elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names if alias.name.startswith("abovechance")}
-    return found
+            names |= {alias.name for alias in node.names if alias.name.startswith("abovechance")}
+    return names
 
 
 def room(name: str) -> str:
@@ -73,7 +73,7 @@ def test_every_module_has_a_room():
 @pytest.mark.parametrize("name", [name for name in NAMES if room(name)])
 def test_a_room_imports_from_rooms_below_it_alone(name):
     allowed = ROOMS[: ROOMS.index(room(name)) + 1]
-    wrong = {other for other in imports(NAMES[name]) if room(other) not in allowed}
+    wrong = {second for second in imports(NAMES[name]) if room(second) not in allowed}
     # the command line tells the version
     assert wrong <= ({"abovechance"} if name == "abovechance.cli.app" else set())
 
@@ -86,7 +86,7 @@ def test_no_modules_import_each_other_in_a_circle():
 
 def test_scoring_and_chance_know_nothing_of_each_other():
     for name, path in NAMES.items():
-        rooms = {room(other) for other in imports(path)}
+        rooms = {room(second) for second in imports(path)}
         assert not (room(name) == "chance" and "scoring" in rooms), name
         assert not (room(name) == "scoring" and rooms & {"chance", "results"}), name
 
@@ -114,11 +114,11 @@ def test_names_are_there_whatever_was_imported_before(package):
     listed = {alias.asname for node in imported for alias in node.names}
     for name in [package, *modules] if package != "abovechance" else [package]:
         importlib.import_module(name)
-    found = importlib.import_module(package)
-    assert listed == {*found.__all__}
+    result = importlib.import_module(package)
+    assert listed == {*result.__all__}
     assert listed
     for name in listed:
-        assert inspect.ismodule(getattr(found, name)) == (f"{package}.{name}" in NAMES), name
+        assert inspect.ismodule(getattr(result, name)) == (f"{package}.{name}" in NAMES), name
 
 
 def test_importing_the_package_loads_no_large_library():

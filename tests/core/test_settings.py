@@ -30,9 +30,9 @@ def test_a_table_is_gone_through_in_the_order_of_its_settings():
         for model in "ba"
         for shots in (4, 1)
     ]
-    found = list(by_setting(pd.concat(parts, ignore_index=True)))
-    assert [setting for setting, _ in found] == [("b", "t", 4), ("b", "t", 1), ("a", "t", 4), ("a", "t", 1)]
-    assert all(setting_of(rows) == setting for setting, rows in found)
+    items = list(by_setting(pd.concat(parts, ignore_index=True)))
+    assert [setting for setting, _ in items] == [("b", "t", 4), ("b", "t", 1), ("a", "t", 4), ("a", "t", 1)]
+    assert all(setting_of(rows) == setting for setting, rows in items)
 
 
 def test_the_columns_of_a_setting_are_its_fields():

@@ -12,6 +12,6 @@ from abovechance.results.imported import IMPORTED
 def imported(path: Path, **options: Any) -> pd.DataFrame:
     """The table of what a path holds."""
     chosen = Options(**options)
-    found = combine(read_runs([path], chosen), chosen)
-    assert found.columns.tolist() == list(IMPORTED.columns)
-    return found
+    combined = combine(read_runs([path], chosen), chosen)
+    assert combined.columns.tolist() == list(IMPORTED.columns)
+    return combined

@@ -47,9 +47,9 @@ def changed(value: Any, strange: Any) -> Iterator[Any]:
     yield strange
     places = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in places:
-        for other in changed(part, strange):
+        for second in changed(part, strange):
             copied = deepcopy(value)
-            copied[key] = other
+            copied[key] = second
             yield copied
 
 
@@ -80,8 +80,8 @@ def files_of(kind: str, folder: Path) -> dict[str, Any]:
 def test_any_value_in_the_place_of_any_other_is_read_or_refused(tmp_path, kind, place):
     files = files_of(kind, tmp_path)
     for name, whole in files.items():
-        for other in changed(whole, STRANGE[place]):
-            (tmp_path / name).write_text(json.dumps(other))
+        for second in changed(whole, STRANGE[place]):
+            (tmp_path / name).write_text(json.dumps(second))
             read_or_refused(tmp_path)
         (tmp_path / name).write_text(json.dumps(whole))
     read_or_refused(tmp_path)
@@ -139,21 +139,21 @@ def test_a_key_that_stands_twice_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("told", "shots", "note"),
+    ("message", "shots", "note"),
     [(None, 0, ""), (False, 0, ""), (3, 3, ""), ("3", 3, ""), (True, 0, "how many")],
 )
-def test_the_number_of_demonstrations_is_what_inspect_says(tmp_path, told, shots, note):
+def test_the_number_of_demonstrations_is_what_inspect_says(tmp_path, message, shots, note):
     files = inspect_files([inspect_sample(0, "C"), inspect_sample(1, "I")])
-    files["header.json"]["eval"]["task_args"] = {"fewshot": told}
+    files["header.json"]["eval"]["task_args"] = {"fewshot": message}
     (run,) = read_runs([write_zstandard_zip(tmp_path / "log.eval", files)], Options())
     assert run.shots == shots
-    assert any(note in told for told in run.notes) or not note
+    assert any(note in message for message in run.notes) or not note
 
 
-@pytest.mark.parametrize("told", [-5, "-5", "9" * 40, 2.5, "many", [1]])
-def test_a_number_of_demonstrations_that_is_none_is_refused(tmp_path, told):
+@pytest.mark.parametrize("message", [-5, "-5", "9" * 40, 2.5, "many", [1]])
+def test_a_number_of_demonstrations_that_is_none_is_refused(tmp_path, message):
     files = inspect_files([inspect_sample(0, "C"), inspect_sample(1, "I")])
-    files["header.json"]["eval"]["task_args"] = {"fewshot": told}
+    files["header.json"]["eval"]["task_args"] = {"fewshot": message}
     with pytest.raises(InputError, match="shots; expected a whole number from 0"):
         read_runs([write_zstandard_zip(tmp_path / "log.eval", files)], Options())
 
@@ -177,18 +177,18 @@ def test_the_chance_is_known_if_the_target_is_one_of_the_choices(tmp_path, targe
 
 
 @pytest.mark.parametrize(
-    ("value", "examples", "told"),
+    ("value", "examples", "message"),
     [
         ("Infinity", 10, "acc,none of a is inf"),
         ("NaN", 10, "acc,none of a is nan"),
         ("0.5", 10**30, "examples"),
     ],
 )
-def test_evaluations_of_impossible_numbers_are_refused(tmp_path, value, examples, told):
+def test_evaluations_of_impossible_numbers_are_refused(tmp_path, value, examples, message):
     (tmp_path / "results_1.json").write_text(
         f'{{"results": {{"a": {{"acc,none": {value}}}}}, "n-samples": {{"a": {{"effective": {examples}}}}}}}'
     )
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_evaluations([tmp_path])
 
 

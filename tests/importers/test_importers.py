@@ -55,12 +55,12 @@ def helm_result(example: str, trial: int, value: float, **more: Any) -> dict[str
 
 def test_helm_has_a_prompt_for_each_train_trial(tmp_path):
     results = [helm_result(f"id{e}", trial, float((e + trial) % 2)) for trial in range(3) for e in range(4)]
-    found = imported(write_helm(tmp_path / "run", results))
-    assert found.groupby("prompt").size().tolist() == [4, 4, 4]
-    assert found["correct"].tolist() == [bool((e + trial) % 2) for trial in range(3) for e in range(4)]
-    assert set(found["chance"]) == {0.25}
-    assert set(found["predicted"]) == {2}
-    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "mmlu:subject=anatomy", 5]
+    rows = imported(write_helm(tmp_path / "run", results))
+    assert rows.groupby("prompt").size().tolist() == [4, 4, 4]
+    assert rows["correct"].tolist() == [bool((e + trial) % 2) for trial in range(3) for e in range(4)]
+    assert set(rows["chance"]) == {0.25}
+    assert set(rows["predicted"]) == {2}
+    assert rows[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "mmlu:subject=anatomy", 5]
 
 
 def test_helm_runs_of_scenarios_without_arguments_are_called_by_the_scenario(tmp_path):
@@ -80,11 +80,11 @@ def test_helm_scores_a_tie_as_a_fraction_which_is_not_correct(tmp_path):
 
 
 def test_helm_perturbed_instances_and_other_splits_are_left_out(tmp_path):
-    other = helm_result("c", 0, 1.0)
-    other["stats"] = [helm_stat("exact_match", 1.0, split="valid")]
+    second = helm_result("c", 0, 1.0)
+    second["stats"] = [helm_stat("exact_match", 1.0, split="valid")]
     perturbed = helm_result("a", 0, 0.0, perturbation={"name": "typos"})
     runs = read_runs(
-        [write_helm(tmp_path, [helm_result("a", 0, 1.0), helm_result("b", 0, 0.0), perturbed, other])],
+        [write_helm(tmp_path, [helm_result("a", 0, 1.0), helm_result("b", 0, 0.0), perturbed, second])],
         Options(),
     )
     assert runs[0].rows["example"].tolist() == ["a", "b"]
@@ -160,11 +160,11 @@ def test_lighteval(tmp_path, texts):
         lighteval_row(1, [-1.0, -1.0], 0),
         lighteval_row(2, [-2.0, -1.0], 0),
     ]
-    found = imported(write_lighteval(tmp_path, rows, texts), prompts=3)
-    assert found["correct"].tolist() == [True, False, False]
-    assert found["tie"].tolist() == [False, True, False]
-    assert found["chance"].tolist() == pytest.approx([1 / 3, 1 / 2, 1 / 2])
-    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "community|sums", 3]
+    result = imported(write_lighteval(tmp_path, rows, texts), prompts=3)
+    assert result["correct"].tolist() == [True, False, False]
+    assert result["tie"].tolist() == [False, True, False]
+    assert result["chance"].tolist() == pytest.approx([1 / 3, 1 / 2, 1 / 2])
+    assert result[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "community|sums", 3]
 
 
 def test_lighteval_generation_goes_by_its_metric_and_asks_for_the_chance(tmp_path):
@@ -196,11 +196,11 @@ def test_lighteval_runs_are_held_against_what_lighteval_recorded(tmp_path):
     path = write_lighteval(tmp_path, rows)
     results = tmp_path / "results" / "org" / "model"
     results.mkdir(parents=True)
-    told = {"results": {"community:sums:3": {"acc": 0.5}}}
-    (results / "results_2026-11-21T07-37-03.488596.json").write_text(json.dumps(told))
+    reported = {"results": {"community:sums:3": {"acc": 0.5}}}
+    (results / "results_2026-11-21T07-37-03.488596.json").write_text(json.dumps(reported))
     assert imported(path, prompts=1)["correct"].tolist() == [True, False]
-    told = {"results": {"community|sums|3": {"acc": 1.0}}}  # as newer versions write it
-    (results / "results_2026-11-21T07-37-03.488596.json").write_text(json.dumps(told))
+    reported = {"results": {"community|sums|3": {"acc": 1.0}}}  # as newer versions write it
+    (results / "results_2026-11-21T07-37-03.488596.json").write_text(json.dumps(reported))
     with pytest.raises(InputError, match=r"mean of 0.5000, and .*results_.*json \(acc\) says 1.0000"):
         imported(path, prompts=1)
     rows[1]["metric"]["acc"] = 1.0
@@ -226,9 +226,9 @@ def test_lighteval_truthfulqa_has_the_choices_of_two_questions(tmp_path):
     path = write_lighteval(tmp_path, [row])
     with pytest.raises(InputError, match="use --metric truthfulqa_mc1 or truthfulqa_mc2"):
         imported(path, prompts=1)
-    found = imported(path, prompts=1, metric="truthfulqa_mc1")
-    assert found["correct"].tolist() == [True]
-    assert found["chance"].tolist() == [0.5]
+    rows = imported(path, prompts=1, metric="truthfulqa_mc1")
+    assert rows["correct"].tolist() == [True]
+    assert rows["chance"].tolist() == [0.5]
 
 
 def test_lighteval_files_that_are_something_else(tmp_path):
@@ -278,18 +278,18 @@ def test_inspect_logs_in_zstandard_zip_and_json(tmp_path):
     samples = [inspect_sample(0, "C", answer="B"), inspect_sample(1, "I", answer="A"), inspect_sample(2, 1)]
     files = inspect_files(samples)
     path = write_zstandard_zip(tmp_path / "log.eval", files)
-    found = imported(path, prompts=1)
-    assert found["correct"].tolist() == [True, False, True]
-    assert found["predicted"].tolist() == [1, 0, -1]
-    assert found["chance"].tolist() == pytest.approx([1 / 3] * 3)
-    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["hf--model", "sums", 2]
+    rows = imported(path, prompts=1)
+    assert rows["correct"].tolist() == [True, False, True]
+    assert rows["predicted"].tolist() == [1, 0, -1]
+    assert rows["chance"].tolist() == pytest.approx([1 / 3] * 3)
+    assert rows[["model", "task", "shots"]].iloc[0].tolist() == ["hf--model", "sums", 2]
     whole = tmp_path / "log.json"
     whole.write_text(json.dumps(files["header.json"] | {"samples": samples}))
-    pd.testing.assert_frame_equal(imported(whole, prompts=1), found)
+    pd.testing.assert_frame_equal(imported(whole, prompts=1), rows)
     with zipfile.ZipFile(tmp_path / "other.eval", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, value in files.items():
             archive.writestr(name, json.dumps(value))
-    pd.testing.assert_frame_equal(imported(tmp_path / "other.eval", prompts=1), found)
+    pd.testing.assert_frame_equal(imported(tmp_path / "other.eval", prompts=1), rows)
 
 
 def test_inspect_samples_without_a_score_are_not_wrong_ones(tmp_path):
@@ -365,8 +365,8 @@ def test_inspect_logs_are_held_against_their_own_header(tmp_path):
     files = inspect_files(samples)
     score = {"name": "choice", "metrics": {"accuracy": {"name": "accuracy", "value": 0.75}}}
     files["header.json"]["results"] = {"scores": [score]}
-    found = imported(write_zstandard_zip(tmp_path / "log.eval", files), prompts=1)
-    assert found["tie"].tolist() == [False, True]
+    rows = imported(write_zstandard_zip(tmp_path / "log.eval", files), prompts=1)
+    assert rows["tie"].tolist() == [False, True]
     score["metrics"]["accuracy"]["value"] = 0.1
     with pytest.raises(InputError, match="mean of 0.7500, and its header .choice, accuracy. says 0.1000"):
         imported(write_zstandard_zip(tmp_path / "log.eval", files), prompts=1)
@@ -409,8 +409,8 @@ def test_all_tools_results_in_a_folder_are_read(tmp_path):
     write_zstandard_zip(tmp_path / "log.eval", inspect_files([inspect_sample(0, "C")]))
     (tmp_path / "mine.csv").write_text("prompt,example,correct,choices\n0,a,1,2\n")
     (tmp_path / "notes.csv").write_text("day,what\n1,nothing\n")
-    found = imported(tmp_path, each_file=True)
-    assert {*found["task"]} == {"mmlu:subject=anatomy", "community|sums", "sums", "task"}
+    rows = imported(tmp_path, each_file=True)
+    assert {*rows["task"]} == {"mmlu:subject=anatomy", "community|sums", "sums", "task"}
 
 
 def test_an_option_of_a_tool_that_is_not_there_is_an_error(tmp_path):
@@ -448,9 +448,9 @@ def test_prompts_on_other_examples_are_told_and_choices_that_differ_are_an_error
 def test_files_that_name_no_task_are_prompts_of_one_where_each_file_is_a_prompt(tmp_path):
     for prompt in range(3):
         (tmp_path / f"prompt{prompt}.csv").write_text(f"example,correct,choices\na,{prompt % 2},2\nb,0,2\n")
-    found = imported(tmp_path, each_file=True)
-    assert found["prompt"].nunique() == 3
-    assert found["task"].unique().tolist() == ["task"]
+    rows = imported(tmp_path, each_file=True)
+    assert rows["prompt"].nunique() == 3
+    assert rows["task"].unique().tolist() == ["task"]
     runs = read_runs([tmp_path], Options())
     assert runs[0].notes == ["prompt0.csv: has no column task; its task is called 'prompt0'"]
 
@@ -482,19 +482,19 @@ def test_a_csv_from_a_spreadsheet(tmp_path):
         'sep=;\r\n"prompt";"example";"correct";"chance";"shots"\r\n0;a;1;0,25;2\r\n0;b;0;"0,5";2\r\n;;;;\r\n'
     )
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    found = imported(path)
-    assert found["chance"].tolist() == [0.25, 0.5]
-    assert found["shots"].tolist() == [2, 2]
+    rows = imported(path)
+    assert rows["chance"].tolist() == [0.25, 0.5]
+    assert rows["shots"].tolist() == [2, 2]
 
 
 def test_a_plain_csv(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("prompt,example,correct,choices\n2,a,1,4\n2,b,0,4\n10,a,true,4\n10,b,False,4\n")
-    found = imported(path)
-    assert found["prompt"].tolist() == [0, 0, 1, 1]
-    assert found["correct"].tolist() == [True, False, True, False]
-    assert found["task"].unique().tolist() == ["mine"]
-    assert set(found["chance"]) == {0.25}
+    rows = imported(path)
+    assert rows["prompt"].tolist() == [0, 0, 1, 1]
+    assert rows["correct"].tolist() == [True, False, True, False]
+    assert rows["task"].unique().tolist() == ["mine"]
+    assert set(rows["chance"]) == {0.25}
 
 
 def test_prompts_with_numbers_come_in_their_order(tmp_path):
@@ -533,10 +533,10 @@ def test_a_csv_that_is_wrong_is_told_with_its_row(tmp_path, text, message):
 
 def test_the_published_release(tmp_path):
     release = write_release(tmp_path, models=["m"], tasks=["known_unknowns"], shots=[1], prompts=5)
-    found = imported(release)
-    assert found["prompt"].nunique() == 5
-    assert set(found["chance"]) == {0.5}
-    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["m", "known_unknowns", 1]
+    rows = imported(release)
+    assert rows["prompt"].nunique() == 5
+    assert set(rows["chance"]) == {0.5}
+    assert rows[["model", "task", "shots"]].iloc[0].tolist() == ["m", "known_unknowns", 1]
 
 
 def test_what_is_not_there_or_not_known_is_told(tmp_path):
@@ -548,8 +548,8 @@ def test_what_is_not_there_or_not_known_is_told(tmp_path):
 
 def test_every_module_that_finds_results_is_an_importer():
     modules = {path.stem for path in Path(importers.__file__).parent.glob("*.py")} - {"__init__"}
-    known = {module.__name__.rpartition(".")[2] for module in importers.FORMATS}
-    assert known == modules - {"contract", "table"}
+    is_known = {module.__name__.rpartition(".")[2] for module in importers.FORMATS}
+    assert is_known == modules - {"contract", "table"}
     assert all({*module.OPTIONS} <= {"metric", "filter", "epoch"} for module in importers.FORMATS)
 
 
@@ -562,12 +562,12 @@ def test_an_importer_is_one_module(tmp_path):
         "def find(path):\n    return [path] if path.name == 'mine.log' else []\n"
     )
     (tmp_path / "mine.log").write_text("example,correct,chance\n1,1,0.5\n2,0,0.5\n")
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "abovechance", "check", "mine.log", "--prompts", "3", "--json"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(library)},
     )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)[0]["task"] == "mine"
+    assert completed.returncode == 0, completed.stderr
+    assert json.loads(completed.stdout)[0]["task"] == "mine"

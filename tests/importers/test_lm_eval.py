@@ -46,11 +46,11 @@ def test_lm_evaluation_harness(tmp_path):
         tmp_path,
         [lm_sample(0, [-1.5, -2.5], 0), lm_sample(1, [-12.0, -9.0, -10.0], 2), lm_sample(2, [-3, -1], 1)],
     )
-    found = imported(path, prompts=20)
-    assert found["correct"].tolist() == [True, False, True]
-    assert found["predicted"].tolist() == [0, 1, 1]
-    assert found["chance"].tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 2])
-    assert found[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "sums", 4]
+    rows = imported(path, prompts=20)
+    assert rows["correct"].tolist() == [True, False, True]
+    assert rows["predicted"].tolist() == [0, 1, 1]
+    assert rows["chance"].tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 2])
+    assert rows[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "sums", 4]
 
 
 def test_lm_eval_numbers_are_compared_as_numbers(tmp_path):
@@ -85,13 +85,13 @@ def test_lm_eval_rows_of_one_filter_are_taken_and_which_is_asked_for(tmp_path):
 
 def test_lm_eval_targets_are_numbers_lists_or_texts(tmp_path):
     numbers = [lm_sample(0, [-2, -1, -3], [1, 2]), lm_sample(1, [-2, -1], 0)]
-    found = imported(write_lm(tmp_path / "numbers", numbers), prompts=1)
-    assert found["correct"].tolist() == [True, False]
-    assert found["chance"].tolist() == pytest.approx([2 / 3, 1 / 2])
+    rows = imported(write_lm(tmp_path / "numbers", numbers), prompts=1)
+    assert rows["correct"].tolist() == [True, False]
+    assert rows["chance"].tolist() == pytest.approx([2 / 3, 1 / 2])
     texts = [lm_sample(0, [-2, -1], "b", acc=1.0), lm_sample(1, [-2, -1], "['b', 'a']", acc=1.0)]
-    found = imported(write_lm(tmp_path / "texts", texts), prompts=1)
-    assert found["correct"].tolist() == [True, True]
-    assert found["chance"].tolist() == [0.5, 1.0]
+    rows = imported(write_lm(tmp_path / "texts", texts), prompts=1)
+    assert rows["correct"].tolist() == [True, True]
+    assert rows["chance"].tolist() == [0.5, 1.0]
     with pytest.raises(InputError, match="row 1: target 'z' is none of its 2 choices"):
         imported(write_lm(tmp_path, [lm_sample(0, [-2, -1], "z")]), prompts=1)
 
@@ -112,14 +112,14 @@ def with_choices(sample: dict[str, Any], choices: list[str]) -> dict[str, Any]:
     ],
 )
 def test_what_a_target_means_is_tried_on_what_the_tool_recorded(tmp_path, choices, targets):
-    right = [targets[i] for i in range(3)]
+    correct = [targets[i] for i in range(3)]
     samples = [
-        with_choices(lm_sample(i, [-1.0 - (place != i) for place in range(3)], right[i], acc=1.0), choices)
+        with_choices(lm_sample(i, [-1.0 - (place != i) for place in range(3)], correct[i], acc=1.0), choices)
         for i in range(3)
     ]
-    found = imported(write_lm(tmp_path, samples), prompts=1)
-    assert found["correct"].all()
-    assert found["predicted"].tolist() == [0, 1, 2]
+    rows = imported(write_lm(tmp_path, samples), prompts=1)
+    assert rows["correct"].all()
+    assert rows["predicted"].tolist() == [0, 1, 2]
 
 
 def test_a_target_of_two_meanings_is_asked_about_where_the_tool_recorded_nothing(tmp_path):
@@ -135,10 +135,10 @@ def test_choices_in_the_context_are_judged_by_what_the_tool_recorded(tmp_path):
         with_choices(lm_sample(i, [-1.0, -2.0], "was small.", acc=acc), ["was small.", "was small."])
         for i, acc in enumerate([1.0, 0.0])
     ]
-    found = imported(write_lm(tmp_path, samples), prompts=1)
-    assert found["correct"].tolist() == [True, False]
-    assert found["chance"].tolist() == [0.5, 0.5]
-    assert found["right"].tolist() == [[True, False], [False, True]]
+    rows = imported(write_lm(tmp_path, samples), prompts=1)
+    assert rows["correct"].tolist() == [True, False]
+    assert rows["chance"].tolist() == [0.5, 0.5]
+    assert rows["right"].tolist() == [[True, False], [False, True]]
 
 
 def test_what_the_tool_recorded_differently_is_an_error_with_the_first_sample(tmp_path):
@@ -147,15 +147,15 @@ def test_what_the_tool_recorded_differently_is_an_error_with_the_first_sample(tm
         InputError, match="example '7' is wrong by its log-l.*recorded it as correct .1 of 3.*--metric"
     ):
         imported(write_lm(tmp_path, samples), prompts=1)
-    found = imported(write_lm(tmp_path, samples), prompts=1, metric="acc")
-    assert found["correct"].tolist() == [True, True, False]
+    rows = imported(write_lm(tmp_path, samples), prompts=1, metric="acc")
+    assert rows["correct"].tolist() == [True, True, False]
 
 
 def test_a_log_that_lacks_samples_of_what_the_tool_reports_is_an_error(tmp_path):
     path = write_lm(tmp_path, [lm_sample(0, [-1, -2], 0), lm_sample(1, [-1, -2], 1)])
     results = path.with_name(path.name.replace("samples_sums", "results")).with_suffix(".json")
-    told = json.loads(results.read_text())
-    results.write_text(json.dumps(told | {"results": {"sums": {"acc,none": 0.5}}}))
+    report = json.loads(results.read_text())
+    results.write_text(json.dumps(report | {"results": {"sums": {"acc,none": 0.5}}}))
     assert imported(path, prompts=1)["correct"].tolist() == [True, False]
     path.write_text(path.read_text().splitlines()[0] + "\n")
     with pytest.raises(InputError, match=r"have a mean of 1.0000, and .*\(acc,none\) says 0.5000"):
@@ -200,18 +200,18 @@ def test_fields_that_are_empty_or_strange_are_told_with_their_row(tmp_path, more
 
 def test_lm_eval_logs_with_lists_of_arguments_are_read(tmp_path):
     older = {"arguments": [["q", " yes"], ["q", " no"]], "filtered_resps": [[-1.0, False], [-2.0, False]]}
-    found = imported(write_lm(tmp_path, [lm_sample(0, [-1, -2], 0) | older]), prompts=1)
-    assert found["correct"].tolist() == [True]
-    assert found["characters"].tolist() == [[4, 3]]
+    rows = imported(write_lm(tmp_path, [lm_sample(0, [-1, -2], 0) | older]), prompts=1)
+    assert rows["correct"].tolist() == [True]
+    assert rows["characters"].tolist() == [[4, 3]]
     by_text = lm_sample(0, [-1, -2], 0) | older | {"target": "no", "acc": 0.0}
     assert imported(write_lm(tmp_path / "b", [by_text]), prompts=1)["correct"].tolist() == [False]
 
 
 def test_log_likelihoods_stay_whichever_metric_decides(tmp_path):
     sample = lm_sample(0, [-1.5, -2.5], 0) | {"acc_norm": 0.0, "metrics": ["acc", "acc_norm"]}
-    found = imported(write_lm(tmp_path, [sample]), prompts=1, metric="acc_norm")
-    assert found["correct"].tolist() == [False]
-    assert found["logprobs"].tolist() == [[-1.5, -2.5]]
+    rows = imported(write_lm(tmp_path, [sample]), prompts=1, metric="acc_norm")
+    assert rows["correct"].tolist() == [False]
+    assert rows["logprobs"].tolist() == [[-1.5, -2.5]]
 
 
 def test_a_log_likelihood_that_is_not_a_number_is_told_with_its_row(tmp_path):
@@ -237,9 +237,9 @@ def test_a_run_that_does_not_say_how_many_prompts_were_tried_is_asked_about(tmp_
         InputError, match="2 runs of org--model, sums, 4-shot.*`abovechance check .* --each-file`"
     ):
         imported(tmp_path, prompts=5)
-    found = imported(tmp_path, each_file=True)
-    assert found["prompt"].tolist() == [0, 1]
-    assert found["correct"].tolist() == [True, False]
+    rows = imported(tmp_path, each_file=True)
+    assert rows["prompt"].tolist() == [0, 1]
+    assert rows["correct"].tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -259,9 +259,9 @@ def test_lm_eval_files_that_are_torn_or_something_else(tmp_path, text, message):
 
 def test_choices_that_read_the_same_are_right_together(tmp_path):
     sample = with_choices(lm_sample(0, [-1.0, -1.0, -2.0], "yes", acc=1.0), ["yes", "yes", "no"])
-    found = imported(write_lm(tmp_path, [sample]), prompts=1)
-    assert found["correct"].tolist() == [True]
-    assert found["chance"].tolist() == pytest.approx([2 / 3])
+    rows = imported(write_lm(tmp_path, [sample]), prompts=1)
+    assert rows["correct"].tolist() == [True]
+    assert rows["chance"].tolist() == pytest.approx([2 / 3])
 
 
 def test_what_stands_between_context_and_choice_is_told_by_the_results(tmp_path):
@@ -269,14 +269,14 @@ def test_what_stands_between_context_and_choice_is_told_by_the_results(tmp_path)
     path = write_lm(tmp_path, [sample])
     with pytest.raises(InputError, match="target 'yes' is none of its 2 choices; use --metric"):
         imported(path, prompts=1)
-    told = {"n-shot": {"sums": 4}, "configs": {"sums": {"target_delimiter": " So:"}}}
+    reported = {"n-shot": {"sums": 4}, "configs": {"sums": {"target_delimiter": " So:"}}}
     # the tool was told a name for its results
-    other = path.with_name(path.name.replace("samples_sums", "mine")).with_suffix(".json")
+    second = path.with_name(path.name.replace("samples_sums", "mine")).with_suffix(".json")
     path.with_name(path.name.replace("samples_sums", "results")).with_suffix(".json").unlink()
-    other.write_text(json.dumps(told))
-    found = imported(path, prompts=1)
-    assert found["correct"].tolist() == [True]
-    assert found["shots"].tolist() == [4]
+    second.write_text(json.dumps(reported))
+    rows = imported(path, prompts=1)
+    assert rows["correct"].tolist() == [True]
+    assert rows["shots"].tolist() == [4]
 
 
 def test_numpys_lists_of_targets_are_read(tmp_path):
@@ -300,8 +300,8 @@ def test_a_metric_of_another_name_is_taken_where_it_is_the_only_one(tmp_path):
 def test_a_log_with_fewer_samples_than_the_tool_counted_is_an_error(tmp_path):
     path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0)])
     results = path.with_name(path.name.replace("samples_sums", "results")).with_suffix(".json")
-    told = {"n-samples": {"sums": {"original": 9, "effective": 3}}}
-    results.write_text(json.dumps(json.loads(results.read_text()) | told))
+    reported = {"n-samples": {"sums": {"original": 9, "effective": 3}}}
+    results.write_text(json.dumps(json.loads(results.read_text()) | reported))
     with pytest.raises(InputError, match="has 1 examples, and .*results_.* says 3"):
         imported(path, prompts=1)
 
@@ -318,10 +318,10 @@ def test_models_of_the_same_folder_name_are_two(tmp_path):
     for run in ("first", "second"):
         path = write_lm(tmp_path / run, [lm_sample(0, [-1.0, -2.0], 0)])
         results = path.with_name(path.name.replace("samples_sums", "results")).with_suffix(".json")
-        told = json.loads(results.read_text()) | {"model_name": f"/runs/{run}/checkpoint-100"}
-        results.write_text(json.dumps(told))
-    found = imported(tmp_path, prompts=1)
-    assert found["model"].tolist() == ["first--checkpoint-100", "second--checkpoint-100"]
+        report = json.loads(results.read_text()) | {"model_name": f"/runs/{run}/checkpoint-100"}
+        results.write_text(json.dumps(report))
+    rows = imported(tmp_path, prompts=1)
+    assert rows["model"].tolist() == ["first--checkpoint-100", "second--checkpoint-100"]
     assert imported(tmp_path / "first", prompts=1)["model"].tolist() == ["checkpoint-100"]
 
 
@@ -335,11 +335,11 @@ def test_the_advice_for_runs_in_several_folders_names_the_one_above_them(tmp_pat
 def test_a_report_that_is_no_mean_is_not_held_against_one(tmp_path):
     path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0)])
     results = path.with_name(path.name.replace("samples_sums", "results")).with_suffix(".json")
-    told = json.loads(results.read_text()) | {"results": {"sums": {"acc,none": 0.31}}}
-    told["configs"]["sums"] = {"metric_list": [{"metric": "acc", "aggregation": "<function agg_gpirt>"}]}
-    results.write_text(json.dumps(told))
+    report = json.loads(results.read_text()) | {"results": {"sums": {"acc,none": 0.31}}}
+    report["configs"]["sums"] = {"metric_list": [{"metric": "acc", "aggregation": "<function agg_gpirt>"}]}
+    results.write_text(json.dumps(report))
     assert imported(path, prompts=1)["correct"].tolist() == [True]
-    told["configs"]["sums"]["metric_list"][0]["aggregation"] = "mean"
-    results.write_text(json.dumps(told))
+    report["configs"]["sums"]["metric_list"][0]["aggregation"] = "mean"
+    results.write_text(json.dumps(report))
     with pytest.raises(InputError, match="says 0.3100"):
         imported(path, prompts=1)

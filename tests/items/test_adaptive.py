@@ -44,12 +44,12 @@ def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned)
     for run in range(150):
         for total, false in ((24, "above"), (25, "not above")):
             # those that the model expects to be right are more often right
-            right = np.zeros(count)
-            right[order[generator.permutation(30)[: total - 4]]] = 1
-            right[generator.permutation(np.flatnonzero(right == 0))[:4]] = 1
-            assert right.sum() == total
-            done = replay(begin(better_than(0.4, count), count, items, way, alpha, run), right)
-            wrong[false] += done.decision == false
+            correct = np.zeros(count)
+            correct[order[generator.permutation(30)[: total - 4]]] = 1
+            correct[generator.permutation(np.flatnonzero(correct == 0))[:4]] = 1
+            assert correct.sum() == total
+            outcome = replay(begin(better_than(0.4, count), count, items, way, alpha, run), correct)
+            wrong[false] += outcome.decision == false
     for count_wrong in wrong.values():
         assert count_wrong / 150 <= alpha + 2.5 * np.sqrt(alpha * (1 - alpha) / 150)
     assert sum(wrong.values()) > 0
@@ -69,43 +69,43 @@ def test_by_information_few_decisions_are_wrong_where_the_model_is_true(items):
     generator = np.random.default_rng(3)
     for run in range(100):
         ability = generator.normal(ability_of(items, 0.5), 0.5)
-        right = (generator.random(count) < items.probability([[ability]])[0]).astype(float)
-        done = replay(begin(better_than(0.5, count), count, items, "information", alpha, run), right)
-        wrong += done.decision != ("above" if right.sum() > count / 2 else "not above")
-        early += len(done.seen) < count / 2
+        correct = (generator.random(count) < items.probability([[ability]])[0]).astype(float)
+        outcome = replay(begin(better_than(0.5, count), count, items, "information", alpha, run), correct)
+        wrong += outcome.decision != ("above" if correct.sum() > count / 2 else "not above")
+        early += len(outcome.evaluated) < count / 2
     assert wrong / 100 <= alpha
     assert early > 0
 
 
-def of(a: np.ndarray, b: np.ndarray) -> Items:
+def two_parameter_items(a: np.ndarray, b: np.ndarray) -> Items:
     return Items(a[:, None], b, a[:, None] * 0, b * 0, 0.0, 0, True)
 
 
 @pytest.mark.thorough
 def test_by_information_few_decisions_are_wrong_with_items_far_sharper_than_usual():
     """The ability is known to a hundredth: the likelihood has its peak between any that are tried."""
-    items = of(np.full(150, 30.0), np.random.default_rng(0).normal(0, 0.3, 150) * 30)
+    items = two_parameter_items(np.full(150, 30.0), np.random.default_rng(0).normal(0, 0.3, 150) * 30)
     p = items.probability([0.03])[0]
     question = better_than((round(p.sum()) - 2) / 150, 150)
     wrong = 0
     for run in range(40):
-        right = (np.random.default_rng(run).random(150) < p).astype(float)
-        done = replay(begin(question, 150, items, "information", seed=run), right)
-        wrong += done.decision != question.answer(right.sum())
+        correct = (np.random.default_rng(run).random(150) < p).astype(float)
+        outcome = replay(begin(question, 150, items, "information", seed=run), correct)
+        wrong += outcome.decision != question.answer(correct.sum())
     assert wrong <= 4
 
 
 def test_by_information_right_answers_that_are_rare_are_not_taken_for_normal():
     """Thirty items that are right once in fifty: their sum is 0, or it is not."""
     b = np.r_[np.full(10, -5.0), np.full(30, -0.25 - np.log(0.018 / (30 - 0.018)))]
-    items = of(np.r_[np.full(10, 10.0), np.full(30, 0.5)], b)
+    items = two_parameter_items(np.r_[np.full(10, 10.0), np.full(30, 0.5)], b)
     p, question = items.probability([-1.0])[0], better_than(0, 40)
     generator, wrong, runs = np.random.default_rng(0), 0, 0
     for run in range(1000):
-        right = (generator.random(40) < p).astype(float)
-        if right.sum() == 1:  # else no decision is wrong
-            done = replay(begin(question, 40, items, "information", 0.001, run), right)
-            wrong, runs = wrong + (done.decision != "above"), runs + 1
+        correct = (generator.random(40) < p).astype(float)
+        if correct.sum() == 1:  # else no decision is wrong
+            outcome = replay(begin(question, 40, items, "information", 0.001, run), correct)
+            wrong, runs = wrong + (outcome.decision != "above"), runs + 1
     assert runs > 10
     assert wrong <= 3
 
@@ -113,20 +113,20 @@ def test_by_information_right_answers_that_are_rare_are_not_taken_for_normal():
 def test_the_counts_by_which_abilities_are_judged_are_poisson_binomial():
     items = fitted(37, seed=3)
     evaluation = begin(better_of_two(), 37, items, "information")
-    one, other = evaluation._abilities
+    item, another = evaluation._abilities
     unseen = np.arange(37) % 3 > 0
     cells = np.array([5, 40, 90])
-    counts = one.counts(cells, unseen)
-    for cell, own in zip(cells, counts, strict=True):
-        chances = one._probability[cell, unseen]
+    counts = item.counts(cells, unseen)
+    for cell, rows in zip(cells, counts, strict=True):
+        chances = item._probability[cell, unseen]
         exact = distribution(tuple((float(chance), 1) for chance in chances))
-        assert own[: len(chances) + 1] == pytest.approx(exact.mass(np.arange(len(chances) + 1)), abs=1e-15)
+        assert rows[: len(chances) + 1] == pytest.approx(exact.mass(np.arange(len(chances) + 1)), abs=1e-15)
     for limit in (-3.0, 0.0, 2.5):
-        found = outlook.more(counts, other.counts(cells[:2], unseen), limit)
+        result = outlook.more(counts, another.counts(cells[:2], unseen), limit)
         for first, second in product(range(3), range(2)):
-            both = np.outer(counts[first], counts[second])
-            more = np.subtract.outer(np.arange(len(both)), np.arange(len(both))) > limit
-            assert found[first, second] == pytest.approx(both[more].sum(), abs=1e-12)
+            merged = np.outer(counts[first], counts[second])
+            more = np.subtract.outer(np.arange(len(merged)), np.arange(len(merged))) > limit
+            assert result[first, second] == pytest.approx(merged[more].sum(), abs=1e-12)
 
 
 def test_the_likelihood_between_abilities_is_no_more_than_its_bound():
@@ -135,38 +135,42 @@ def test_the_likelihood_between_abilities_is_no_more_than_its_bound():
     generator = np.random.default_rng(7)
     for _ in range(25):
         evaluation.tell(float(generator.random() < 0.7))
-    own = evaluation._abilities[0]
-    seen = evaluation.seen
-    for cell in range(1, len(own._grid) - 1):
-        near = np.linspace(own._grid[cell - 1], own._grid[cell + 1], 21)
-        p = items.probability(near)[:, seen]
-        right = evaluation._scores[seen]
-        assert np.log(np.where(right > 0, p, 1 - p)).sum(axis=1).max() <= own.highest[cell] + 1e-9
+    rows = evaluation._abilities[0]
+    visible = evaluation.evaluated
+    for cell in range(1, len(rows._grid) - 1):
+        near = np.linspace(rows._grid[cell - 1], rows._grid[cell + 1], 21)
+        p = items.probability(near)[:, visible]
+        correct = evaluation._scores[visible]
+        assert np.log(np.where(correct > 0, p, 1 - p)).sum(axis=1).max() <= rows.highest[cell] + 1e-9
 
 
 @pytest.mark.parametrize("count", [46, 69, 85, 115])
 def test_answers_that_are_as_expected_are_no_evidence_of_more(count):
     """What bets win there is rounding alone."""
     for difficulty in (2.92, 4.0, 6.5):
-        never = of(np.zeros(count), np.full(count, difficulty))
-        always = of(np.zeros(count), np.full(count, -difficulty))
+        never = two_parameter_items(np.zeros(count), np.full(count, difficulty))
+        always = two_parameter_items(np.zeros(count), np.full(count, -difficulty))
         for seed in range(5):
-            asked = begin(better_than(0.0, count), count, never, seed=seed)
-            assert replay(asked, np.zeros(count)).decision == "not above"
-            asked = begin(better_than(1 - 1 / count, count), count, always, seed=seed)
-            assert replay(asked, np.ones(count)).decision == "above"
+            command = begin(better_than(0.0, count), count, never, seed=seed)
+            assert replay(command, np.zeros(count)).decision == "not above"
+            command = begin(better_than(1 - 1 / count, count), count, always, seed=seed)
+            assert replay(command, np.ones(count)).decision == "above"
 
 
 def test_what_is_far_from_the_baseline_takes_few_examples():
     items = fitted(200, seed=4)
-    right = (np.random.default_rng(5).random(200) < items.probability([[2.5]])[0]).astype(float)
-    taken = {way: len(replay(begin(better_than(0.3, 200), 200, items, way), right).seen) for way in WAYS}
-    assert max(taken.values()) < 40
-    assert taken["information"] < taken["random"]
+    correct = (np.random.default_rng(5).random(200) < items.probability([[2.5]])[0]).astype(float)
+    counts = {
+        way: len(replay(begin(better_than(0.3, 200), 200, items, way), correct).evaluated) for way in WAYS
+    }
+    assert max(counts.values()) < 40
+    assert counts["information"] < counts["random"]
     # the fitted model saves examples where answers are as it expects
     near = (np.random.default_rng(6).random((30, 200)) < items.probability([[0.5]])[0]).astype(float)
     means = {
-        way: np.mean([len(replay(begin(better_than(0.4, 200), 200, items, way), one).seen) for one in near])
+        way: np.mean(
+            [len(replay(begin(better_than(0.4, 200), 200, items, way), value).evaluated) for value in near]
+        )
         for way in ("random", "assisted")
     }
     assert means["assisted"] < 0.95 * means["random"]
@@ -188,13 +192,13 @@ def test_what_is_left_cannot_change_is_decided():
 def test_all_examples_give_the_answer_of_all_examples(way):
     items, generator = fitted(20, seed=7), np.random.default_rng(8)
     for run in range(20):
-        one, other = (generator.random((2, 20)) < 0.5).astype(float)
-        done = replay(begin(better_than(0.5, 20), 20, items, way, 1e-12, run), one)
-        assert done.decision == ("above" if one.sum() > 10 else "not above")
-        done = replay(begin(better_of_two(), 20, items, way, 1e-12, run), one, other)
-        away = one.sum() - other.sum()
-        assert done.decision == ("first" if away > 0 else "second" if away < 0 else "equal")
-        assert len(set(done.seen)) == len(done.seen)
+        first, second = (generator.random((2, 20)) < 0.5).astype(float)
+        outcome = replay(begin(better_than(0.5, 20), 20, items, way, 1e-12, run), first)
+        assert outcome.decision == ("above" if first.sum() > 10 else "not above")
+        outcome = replay(begin(better_of_two(), 20, items, way, 1e-12, run), first, second)
+        away = first.sum() - second.sum()
+        assert outcome.decision == ("first" if away > 0 else "second" if away < 0 else "equal")
+        assert len(set(outcome.evaluated)) == len(outcome.evaluated)
 
 
 @pytest.mark.parametrize("way", ["random", "assisted"])
@@ -202,19 +206,19 @@ def test_two_models_that_are_equal_are_seldom_told_apart(way):
     items, generator, alpha = fitted(60, seed=9), np.random.default_rng(10), 0.1
     wrong = 0
     for run in range(100):
-        one = (generator.random(60) < 0.5).astype(float)
-        other = np.zeros(60)
-        other[generator.permutation(60)[: int(one.sum())]] = 1
-        wrong += replay(begin(better_of_two(), 60, items, way, alpha, run), one, other).decision != "equal"
+        first = (generator.random(60) < 0.5).astype(float)
+        second = np.zeros(60)
+        second[generator.permutation(60)[: int(first.sum())]] = 1
+        wrong += replay(begin(better_of_two(), 60, items, way, alpha, run), first, second).decision != "equal"
     assert wrong / 100 <= alpha + 2.5 * np.sqrt(alpha * (1 - alpha) / 100)
 
 
 def test_a_model_that_knows_one_answer_alone_is_no_evidence():
     """Where every ability has a score above the baseline, no response has shown anything."""
     items = Items(np.full((30, 1), 0.01), np.full(30, -1.0), *[np.zeros((30, 1))] * 2, 0.0, 0, True)
-    right = np.zeros(30)
-    done = replay(begin(better_than(0.5, 30), 30, items, "information"), right)
-    assert done.decision == "not above"
+    correct = np.zeros(30)
+    outcome = replay(begin(better_than(0.5, 30), 30, items, "information"), correct)
+    assert outcome.decision == "not above"
 
 
 def test_what_is_decided_needs_no_example():
@@ -261,22 +265,22 @@ def test_stored_scores_are_replayed_for_models_that_the_fitted_model_does_not_kn
         {"model": np.repeat(["a", "b", "c", "d"], 10), "shots": 1, "prompt": [*range(10)] * 4}
     )
     examples = [f"e{place}" for place in range(50)]
-    given = Matrix("t", rows, examples, matrix)
+    argument = Matrix("t", rows, examples, matrix)
     models = {name: name for name in "abcd"}
     fitted_to = []
     monkeypatch.setattr(replays_of, "fit", lambda train: fitted_to.append(len(train)) or fit(train))
-    found = replays(given, models, dict.fromkeys(examples, 0.25), prompts=3)
+    table = replays(argument, models, dict.fromkeys(examples, 0.25), prompts=3)
     # without the model, and without both of a pair
     assert fitted_to == [30] * 4 + [20] * 6
-    assert found["way"].tolist() == [*WAYS] * 3
-    assert found["question"].unique().tolist() == [STANDARD, MAXIMUM, MODELS]
-    assert found.groupby("question", sort=False)["evaluations"].first().tolist() == [12, 12, 18]
-    assert (found["share"] <= 1).all()
-    assert (found["wrong_limit"] > found["wrong"]).all()
+    assert table["way"].tolist() == [*WAYS] * 3
+    assert table["question"].unique().tolist() == [STANDARD, MAXIMUM, MODELS]
+    assert table.groupby("question", sort=False)["evaluations"].first().tolist() == [12, 12, 18]
+    assert (table["share"] <= 1).all()
+    assert (table["wrong_limit"] > table["wrong"]).all()
     # of one model its prompts are halved, and nothing is compared
     alone = replays(
         Matrix("t", rows[:10], examples, matrix[:10]), models, dict.fromkeys(examples, 0.25), prompts=3
     )
     assert alone["question"].unique().tolist() == [STANDARD, MAXIMUM]
     assert alone["evaluations"].unique().tolist() == [3]
-    assert replays(given, models, dict.fromkeys(examples, 0.25), prompts=0).empty
+    assert replays(argument, models, dict.fromkeys(examples, 0.25), prompts=0).empty

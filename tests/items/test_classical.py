@@ -14,24 +14,26 @@ def responses(rows: int = 60, items: int = 25, seed: int = 0, gaps: float = 0.0)
     """Right and wrong answers of rows of different skill to items of different difficulty."""
     generator = np.random.default_rng(seed)
     drive = generator.normal(size=(rows, 1)) - generator.normal(size=items)
-    found = (drive + generator.logistic(size=(rows, items)) > 0).astype(float)
-    found[generator.random(found.shape) < gaps] = np.nan
-    return found
+    result = (drive + generator.logistic(size=(rows, items)) > 0).astype(float)
+    result[generator.random(result.shape) < gaps] = np.nan
+    return result
 
 
 def test_statistics_of_items_are_means_and_correlations():
     matrix = responses()
-    found = item_statistics(matrix)
+    statistics = item_statistics(matrix)
     total = matrix.mean(axis=1)
-    rest = (matrix.sum(axis=1, keepdims=True) - matrix) / (matrix.shape[1] - 1)
-    assert found["difficulty"].to_numpy() == pytest.approx(matrix.mean(axis=0))
+    rest_score = (matrix.sum(axis=1, keepdims=True) - matrix) / (matrix.shape[1] - 1)
+    assert statistics["difficulty"].to_numpy() == pytest.approx(matrix.mean(axis=0))
     for item in range(matrix.shape[1]):
-        own = found.iloc[item]
-        assert own["discrimination"] == pytest.approx(stats.pearsonr(matrix[:, item], total).statistic)
-        assert own["corrected"] == pytest.approx(stats.pearsonr(matrix[:, item], rest[:, item]).statistic)
-    assert not found["constant"].any()
+        rows = statistics.iloc[item]
+        assert rows["discrimination"] == pytest.approx(stats.pearsonr(matrix[:, item], total).statistic)
+        assert rows["corrected"] == pytest.approx(
+            stats.pearsonr(matrix[:, item], rest_score[:, item]).statistic
+        )
+    assert not statistics["constant"].any()
     # an item is a part of the overall score, and not of the rest
-    assert (found["discrimination"] > found["corrected"]).all()
+    assert (statistics["discrimination"] > statistics["corrected"]).all()
 
 
 def test_rows_that_differ_in_the_answer_they_like_alone_have_no_balanced_discrimination():
@@ -48,9 +50,9 @@ def test_rows_that_differ_in_the_answer_they_like_alone_have_no_balanced_discrim
 
 
 def test_numbers_that_cancel_leave_rounding_and_no_correlation():
-    one, other = [1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0], [0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 1]
-    found = item_statistics(np.column_stack([one, 1 - np.array(one), other]))
-    assert found["corrected"][2] == 0
+    first, second = [1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0], [0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 1]
+    statistics = item_statistics(np.column_stack([first, 1 - np.array(first), second]))
+    assert statistics["corrected"][2] == 0
     generator = np.random.default_rng(0)
     for rows in (3, 5, 7, 11):
         assert np.isnan(reliability(np.tile(generator.random(7), (rows, 1))))
@@ -59,10 +61,11 @@ def test_numbers_that_cancel_leave_rounding_and_no_correlation():
 def test_constant_items_tell_nothing_apart_and_are_said_to_be_so():
     matrix = responses()
     matrix[:, 3], matrix[:, 4] = 1.0, 0.1
-    found = item_statistics(matrix)
-    assert found.loc[[3, 4], "constant"].all()
+    statistics = item_statistics(matrix)
+    assert statistics.loc[[3, 4], "constant"].all()
     assert (
-        found.loc[[3, 4], ["discrimination", "corrected", "deviation"]].to_numpy().tolist() == [[0] * 3] * 2
+        statistics.loc[[3, 4], ["discrimination", "corrected", "deviation"]].to_numpy().tolist()
+        == [[0] * 3] * 2
     )
 
 
@@ -74,8 +77,8 @@ def test_an_item_whose_gold_answer_is_wrong_is_negative():
 
 def test_rows_that_lack_easy_items_are_not_worse_for_it():
     matrix = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [np.nan, 1, 1, 0], [1, 1, 1, 1]], dtype=float)
-    found = row_scores(matrix)
-    assert found[1] == pytest.approx(found[2], abs=0.05)
+    scores = row_scores(matrix)
+    assert scores[1] == pytest.approx(scores[2], abs=0.05)
     complete = responses()
     assert row_scores(complete) == pytest.approx(complete.mean(axis=1))
 
@@ -88,8 +91,8 @@ def test_it_does_not_matter_which_rows_lack_which_items():
     matrix[:2, 4:8], matrix[2:, :4] = np.nan, np.nan
     assert row_scores(matrix) == pytest.approx(full)
     assert row_scores(matrix[:, [0, 4, 8]]) == pytest.approx(skill + (0 + 5 + 2) / 3)  # more rows than items
-    apart = np.delete(matrix, 8, axis=1)  # nothing links the two halves: equally good
-    assert row_scores(apart) == pytest.approx(2.5 + 9.5 + np.array([-4.5, 4.5, -4.5, 4.5]))
+    separate = np.delete(matrix, 8, axis=1)  # nothing links the two halves: equally good
+    assert row_scores(separate) == pytest.approx(2.5 + 9.5 + np.array([-4.5, 4.5, -4.5, 4.5]))
 
 
 def test_discrimination_does_not_fall_where_better_rows_lack_easy_items():
@@ -101,9 +104,9 @@ def test_discrimination_does_not_fall_where_better_rows_lack_easy_items():
     matrix = (generator.random(chance.shape) < chance).astype(float)
     full = item_statistics(matrix)["corrected"][80:].mean()
     matrix[100:, 40:80], matrix[:100, :40] = np.nan, np.nan
-    found = item_statistics(matrix)
-    assert found["corrected"][80:].mean() == pytest.approx(full, abs=0.05)
-    assert found["discrimination"][80:].mean() == pytest.approx(full, abs=0.07)
+    statistics = item_statistics(matrix)
+    assert statistics["corrected"][80:].mean() == pytest.approx(full, abs=0.05)
+    assert statistics["discrimination"][80:].mean() == pytest.approx(full, abs=0.07)
 
 
 def test_a_chain_of_rows_that_share_one_item_each_is_put_in_order():
@@ -129,10 +132,10 @@ def test_a_correlation_that_is_0_is_not_negative():
     zeros = 0
     for _ in range(300):
         matrix = generator.integers(0, 2, size=(20, 8))
-        found = item_statistics(matrix)["corrected"]
-        rest = matrix.sum(axis=1, keepdims=True) - matrix
-        covariances = 20 * (matrix * rest).sum(axis=0) - matrix.sum(axis=0) * rest.sum(axis=0)
-        assert (np.sign(found) == np.sign(covariances)).all()
+        statistics = item_statistics(matrix)["corrected"]
+        rest_score = matrix.sum(axis=1, keepdims=True) - matrix
+        covariances = 20 * (matrix * rest_score).sum(axis=0) - matrix.sum(axis=0) * rest_score.sum(axis=0)
+        assert (np.sign(statistics) == np.sign(covariances)).all()
         zeros += (covariances == 0).sum()
     assert zeros > 10
 
@@ -142,8 +145,8 @@ def test_groups_have_to_be_known_and_to_have_two_items():
     groups = np.array(["A", "A", "A", None, "B", "B", "B", None], dtype=object)
     with pytest.raises(InputError, match="item 3 has no group"):
         item_statistics(matrix, groups)
-    found = item_statistics(matrix, [*"AAAABBBC"])["corrected"]
-    assert found.isna().tolist() == [False] * 7 + [True]
+    statistics = item_statistics(matrix, [*"AAAABBBC"])["corrected"]
+    assert statistics.isna().tolist() == [False] * 7 + [True]
 
 
 def test_reliability_does_not_depend_on_the_mean():
@@ -183,15 +186,15 @@ def test_statistics_do_not_depend_on_the_order_or_the_scale(seed, gaps):
     if not (np.isfinite(matrix).any(axis=0).all() and np.isfinite(matrix).any(axis=1).all()):
         return
     order = np.random.default_rng(seed).permutation(6)
-    one, other = item_statistics(matrix), item_statistics(matrix[:, order])
-    assert other["corrected"].to_numpy() == pytest.approx(one["corrected"].to_numpy()[order], abs=1e-9)
+    first, second = item_statistics(matrix), item_statistics(matrix[:, order])
+    assert second["corrected"].to_numpy() == pytest.approx(first["corrected"].to_numpy()[order], abs=1e-9)
     scaled = item_statistics(3 * matrix + 2)
-    assert scaled["discrimination"].to_numpy() == pytest.approx(one["discrimination"].to_numpy(), abs=1e-9)
-    assert one["discrimination"].between(-1, 1).all()
+    assert scaled["discrimination"].to_numpy() == pytest.approx(first["discrimination"].to_numpy(), abs=1e-9)
+    assert first["discrimination"].between(-1, 1).all()
 
 
 @pytest.mark.parametrize(
-    ("matrix", "told"),
+    ("matrix", "message"),
     [
         ([1, 0], "expected rows and items"),
         (np.zeros((2, 0)), "expected rows and items"),
@@ -200,6 +203,6 @@ def test_statistics_do_not_depend_on_the_order_or_the_scale(seed, gaps):
         ([[1, 0], [np.nan, np.nan]], "row 1 has no response"),
     ],
 )
-def test_what_is_no_response_matrix_is_told(matrix, told):
-    with pytest.raises(InputError, match=told):
+def test_what_is_no_response_matrix_is_told(matrix, message):
+    with pytest.raises(InputError, match=message):
         item_statistics(matrix)

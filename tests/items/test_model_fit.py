@@ -17,16 +17,19 @@ from tests.items.test_response_theory import simulated
 @pytest.mark.thorough
 def test_held_out_responses_are_foreseen_best_by_what_made_them():
     a, b, theta, matrix = simulated(400, 60, seed=1)
-    found = held_out(matrix)
-    losses = found.set_index(["model", "dimensions"])["log_loss"]
-    own = losses["item response theory", 1]
+    result = held_out(matrix)
+    losses = result.set_index(["model", "dimensions"])["log_loss"]
+    rows = losses["item response theory", 1]
     assert (
-        own < losses["rows and items", 0] < min(losses["rows", 0], losses["items", 0]) < losses["constant", 0]
+        rows
+        < losses["rows and items", 0]
+        < min(losses["rows", 0], losses["items", 0])
+        < losses["constant", 0]
     )
     # as near as with the true parameters
     p = expit(theta @ a.T - b)
     best = -(p * np.log(p) + (1 - p) * np.log1p(-p)).mean()
-    assert best < own < best + 0.03
+    assert best < rows < best + 0.03
     with pytest.raises(InputError, match="too few to hold some of them out"):
         held_out([[1.0, 0.0]])
 
@@ -50,10 +53,10 @@ def test_items_that_do_not_fit_are_found():
     generator = np.random.default_rng(5)
     # right in the middle, wrong at both ends: no curve of the model is like that
     matrix[:, 0] = generator.random(1500) < 0.9 * np.exp(-(theta[:, 0] ** 2) * 1.5)
-    found = item_fit(fit(matrix), matrix)
-    beyond = found["rmsd"] > found["rmsd_95"]
-    assert found["rmsd"].idxmax() == 0
-    assert found["rmsd"][0] > 3 * found["rmsd_95"][0]
+    table = item_fit(fit(matrix), matrix)
+    beyond = table["rmsd"] > table["rmsd_95"]
+    assert table["rmsd"].idxmax() == 0
+    assert table["rmsd"][0] > 3 * table["rmsd_95"][0]
     assert beyond[1:].mean() < 0.2
 
 
@@ -66,14 +69,14 @@ def test_what_goes_with_discrimination():
     length = generator.integers(10, 500, 80)
     answer = np.where(np.arange(80) % 2, "yes", "no")
     values = length / 1000 + generator.normal(0, 0.1, 80) + 0.5 * (answer == "yes")
-    found = associations(listed(values, answer=answer, length=length, choices=2)).set_index("feature")
-    assert [*found.index] == ["answer", "length"]  # the number of choices does not vary
-    assert found.loc["length", "r"] == pytest.approx(stats.spearmanr(length, values).statistic)
-    assert found.loc["answer", "p"] == pytest.approx(1 / 1000)
+    result = associations(listed(values, answer=answer, length=length, choices=2)).set_index("feature")
+    assert [*result.index] == ["answer", "length"]  # the number of choices does not vary
+    assert result.loc["length", "r"] == pytest.approx(stats.spearmanr(length, values).statistic)
+    assert result.loc["answer", "p"] == pytest.approx(1 / 1000)
     table = stats.f_oneway(*(values[answer == name] for name in ("yes", "no")))
     # epsilon squared by the F statistic
-    assert found.loc["answer", "share"] == pytest.approx((table.statistic - 1) / (table.statistic + 78))
-    assert found.loc["answer", "kinds"] == 2
+    assert result.loc["answer", "share"] == pytest.approx((table.statistic - 1) / (table.statistic + 78))
+    assert result.loc["answer", "kinds"] == 2
 
 
 def test_what_has_nothing_to_do_with_it_has_no_share_on_average():
@@ -90,9 +93,9 @@ def test_what_has_nothing_to_do_with_it_has_no_share_on_average():
 
 def test_answers_that_few_examples_have_are_one_group():
     answers = [*["Unknown"] * 10, *(f"answer {place}" for place in range(10))]
-    found = associations(listed(np.repeat([1.0, 0.0], 10) + np.arange(20) / 100, answer=answers))
-    assert found["kinds"].tolist() == [2]
-    assert found["share"][0] > 0.95
+    table = associations(listed(np.repeat([1.0, 0.0], 10) + np.arange(20) / 100, answer=answers))
+    assert table["kinds"].tolist() == [2]
+    assert table["share"][0] > 0.95
     constant = listed(np.zeros(20), answer=answers)
     assert associations(constant)["share"].isna().all()
     assert associations(constant.assign(constant=True)).empty
@@ -109,9 +112,9 @@ def test_features_of_examples_that_have_a_number_in_common_are_what_they_share()
             "input": ["one", "two", "three"],
         }
     )
-    found = features({"t": task})
-    assert found["answer"].tolist() == ["yes", "no", "no"]
-    assert found["subtask"].tolist() == ["a", "a", "b"]
+    table = features({"t": task})
+    assert table["answer"].tolist() == ["yes", "no", "no"]
+    assert table["subtask"].tolist() == ["a", "a", "b"]
     merged = features({"t": task}, numbers_alone=True).set_index("example")
     assert [*merged.index] == ["0", "1"]
     assert merged.loc["0", ["length", "choices"]].tolist() == [6, 4]

@@ -27,7 +27,7 @@ def task(rows: int = 40, items: int = 40, gaps: float = 0.05, seed: int = 0) -> 
         generator.normal(0.3, 0.5, (rows, 1)) + liking - hard > generator.logistic(size=(rows, items))
     ) * 1.0
     scores[generator.random(scores.shape) < gaps] = np.nan
-    own = pd.DataFrame(
+    table = pd.DataFrame(
         {"model": np.repeat([*"abcd"], rows // 4), "shots": 1, "prompt": [*range(rows // 4)] * 4}
     )
     examples = [f"e{place}" for place in range(items)]
@@ -42,11 +42,11 @@ def task(rows: int = 40, items: int = 40, gaps: float = 0.05, seed: int = 0) -> 
             "input": examples,
         }
     )
-    return Matrix("t", own, examples, scores), dict.fromkeys(examples, 0.5), features
+    return Matrix("t", table, examples, scores), dict.fromkeys(examples, 0.5), features
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, pd.DataFrame]:
+def tables() -> dict[str, pd.DataFrame]:
     matrix, chance, features = task()
     series = {"a": {"name": "s", "seed": 0, "checkpoint": 1}, "b": {"name": "s", "seed": 1, "checkpoint": 1}}
     with warnings.catch_warnings():
@@ -54,32 +54,32 @@ def found() -> dict[str, pd.DataFrame]:
         return analyse(matrix, chance, features, Study(MODELS, series, (5, 10), 2, 1))
 
 
-def test_every_table_has_its_columns(found):
-    assert [*found] == [schema.name for schema in TABLES]
+def test_every_table_has_its_columns(tables):
+    assert [*tables] == [schema.name for schema in TABLES]
     for schema in TABLES:
-        assert schema.to_arrow(found[schema.name]).num_rows == len(found[schema.name]) > 0, schema.name
+        assert schema.to_arrow(tables[schema.name]).num_rows == len(tables[schema.name]) > 0, schema.name
 
 
-def test_rows_that_differ_in_the_answer_they_like_are_found_out(found):
-    short = found["item_tasks"].iloc[0]
+def test_rows_that_differ_in_the_answer_they_like_are_found_out(tables):
+    short = tables["item_tasks"].iloc[0]
     assert short["by_answer"] > 0.7
     # the half of the items whose answer goes against the other
     assert short["negative"] > 5
     assert short["halves"] > 0.5
-    listed = found["item_list"]
+    listed = tables["item_list"]
     assert listed["balanced"].abs().mean() < listed["corrected"].abs().mean()
-    first = found["item_associations"].set_index("feature").loc["answer"]
+    first = tables["item_associations"].set_index("feature").loc["answer"]
     assert first["p"] < 0.01
 
 
-def test_rows_are_held_out_in_three_ways(found):
+def test_rows_are_held_out_in_three_ways(tables):
     for name in ("item_pruning", "smaller_benchmarks"):
-        assert [*dict.fromkeys(found[name]["split"])] == [RANDOM, BEST, NEW]
+        assert [*dict.fromkeys(tables[name]["split"])] == [RANDOM, BEST, NEW]
     parts = [*by_group(list("aabbccdd"))]
     assert sorted(place for _, test in parts for place in test) == [*range(8)]
     assert all(
-        not {"aabbccdd"[place] for place in one} & {"aabbccdd"[place] for place in other}
-        for one, other in parts
+        not {"aabbccdd"[place] for place in first} & {"aabbccdd"[place] for place in second}
+        for first, second in parts
     )
     assert len([*by_group([str(group) for group in range(20)])]) == 5
 
@@ -89,40 +89,40 @@ def test_few_rows_or_items_have_tables_without_rows(rows, items):
     matrix, chance, features = task(rows, items, gaps=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = analyse(matrix, chance, features, Study(MODELS, {}, (5,), 2, 1))
+        tables = analyse(matrix, chance, features, Study(MODELS, {}, (5,), 2, 1))
     for name in ("item_fit", "item_pruning", "smaller_benchmarks"):
-        assert found[name].empty
-    assert len(found["item_list"]) == items
+        assert tables[name].empty
+    assert len(tables["item_list"]) == items
     for schema in TABLES:
-        schema.to_arrow(found[schema.name])
+        schema.to_arrow(tables[schema.name])
 
 
 def test_nothing_is_known_of_examples_and_all_is_said_but_that():
     matrix, chance, _ = task()
-    found = analyse(matrix, chance, EXAMPLE_FEATURES.together([]), Study(MODELS, {}, (5,), 2, 0))
-    assert found["item_list"][["answer", "balanced"]].isna().all(axis=None)
-    assert found["item_associations"]["feature"].tolist() == ["difficulty"]
-    assert found["adaptive"].empty
+    tables = analyse(matrix, chance, EXAMPLE_FEATURES.together([]), Study(MODELS, {}, (5,), 2, 0))
+    assert tables["item_list"][["answer", "balanced"]].isna().all(axis=None)
+    assert tables["item_associations"]["feature"].tolist() == ["difficulty"]
+    assert tables["adaptive"].empty
     for schema in TABLES:
-        schema.to_arrow(found[schema.name])
+        schema.to_arrow(tables[schema.name])
 
 
 def test_prompts_that_have_examples_of_their_own_are_no_reason_to_stop():
     """Where no row shares an item, no response can be held out."""
     matrix, chance, features = task(12, 144, gaps=0)
-    own = np.repeat(np.arange(12), 12) == np.arange(12)[:, None]
-    matrix.scores[~own] = np.nan
-    found = analyse(matrix, chance, features, Study(MODELS, {}, (5,), 2, 1))
-    assert found["item_fit"].empty
-    assert len(found["item_list"]) == 144
+    rows = np.repeat(np.arange(12), 12) == np.arange(12)[:, None]
+    matrix.scores[~rows] = np.nan
+    tables = analyse(matrix, chance, features, Study(MODELS, {}, (5,), 2, 1))
+    assert tables["item_fit"].empty
+    assert len(tables["item_list"]) == 144
 
 
-def test_new_models_are_compared_with_each_other_where_there_are_four(found):
+def test_new_models_are_compared_with_each_other_where_there_are_four(tables):
     """Parts of two models, in which not all pairs of rows are of one."""
-    costs = found["smaller_benchmarks"].query("split == @NEW and method == 'random'")
+    costs = tables["smaller_benchmarks"].query("split == @NEW and method == 'random'")
     assert (costs["flips"] != costs["flips_within"]).all()
-    own = [*splits(task()[0], Study(MODELS))]
-    assert [len(test) for name, _, test in own if name == NEW] == [20, 20]
+    rows = [*splits(task()[0], Study(MODELS))]
+    assert [len(test) for name, _, test in rows if name == NEW] == [20, 20]
     three = Study(MODELS | {"d": "c"})
     assert sorted(len(test) for name, _, test in splits(task()[0], three) if name == NEW) == [10, 10, 20]
 
@@ -131,18 +131,18 @@ def test_items_that_many_rows_lack_are_not_taken_away():
     matrix, *_ = task(gaps=0)
     matrix.scores[:20, :10] = np.nan
     matrix.scores[0, 10:30] = np.nan
-    own = dense(matrix)
-    assert own.scores.shape == (39, 30)
-    assert own.examples == matrix.examples[10:]
-    assert len(own.rows) == 39
+    rows = dense(matrix)
+    assert rows.scores.shape == (39, 30)
+    assert rows.examples == matrix.examples[10:]
+    assert len(rows.rows) == 39
 
 
-def test_all_tasks_together(found):
+def test_all_tasks_together(tables):
     several = {
-        name: pd.concat([table, table.assign(task="u")], ignore_index=True) for name, table in found.items()
+        name: pd.concat([table, table.assign(task="u")], ignore_index=True) for name, table in tables.items()
     }
     features = task()[2]
-    lowest = found["item_list"].loc[found["item_list"]["corrected"].idxmin(), "example"]
+    lowest = tables["item_list"].loc[tables["item_list"]["corrected"].idxmin(), "example"]
     mislabelled = pd.DataFrame({"task": ["t"], "example": [lowest], "suggested": ["yes"], "beyond": [2.0]})
     negative = summary.negative(several["item_list"], features, mislabelled)
     assert (negative[["corrected", "half", "other_half"]] < 0).all(axis=None)
@@ -161,46 +161,48 @@ def test_all_tasks_together(found):
     assert (ends["removed"] / ends["items"]).unique().tolist() == [0.2]
     costs = summary.smaller(several["smaller_benchmarks"])
     assert costs["tasks"].unique().tolist() == [2]
-    one = found["smaller_benchmarks"].set_index(["split", "method", "examples"])["error"]
-    assert costs.set_index(["split", "method", "examples"])["error"].to_dict() == pytest.approx(one.to_dict())
+    first = tables["smaller_benchmarks"].set_index(["split", "method", "examples"])["error"]
+    assert costs.set_index(["split", "method", "examples"])["error"].to_dict() == pytest.approx(
+        first.to_dict()
+    )
     # a task that lacks a size would make the mean of others than at the other sizes
     fewer = several["smaller_benchmarks"]
     fewer = fewer[(fewer["task"] == "t") | (fewer["examples"] != 10)]
     assert summary.smaller(fewer)["tasks"].unique().tolist() == [1]
-    both = summary.adaptive(several["adaptive"]).set_index(["question", "way"])
-    alone = found["adaptive"].set_index(["question", "way"])
-    assert both["evaluations"].tolist() == (2 * alone["evaluations"]).tolist()
-    assert both["share"].tolist() == pytest.approx(alone["share"].tolist())
-    assert (both["wrong_limit"] < alone["wrong_limit"]).all()
+    merged = summary.adaptive(several["adaptive"]).set_index(["question", "way"])
+    alone = tables["adaptive"].set_index(["question", "way"])
+    assert merged["evaluations"].tolist() == (2 * alone["evaluations"]).tolist()
+    assert merged["share"].tolist() == pytest.approx(alone["share"].tolist())
+    assert (merged["wrong_limit"] < alone["wrong_limit"]).all()
 
 
-def test_figures_are_drawn_of_them_and_of_none(found):
-    listed = figures.item_numbers(found["item_list"])
-    steps = figures.pruning_numbers(found["item_pruning"])
+def test_figures_are_drawn_of_them_and_of_none(tables):
+    listed = figures.item_numbers(tables["item_list"])
+    steps = figures.pruning_numbers(tables["item_pruning"])
     assert steps.loc[steps["share"] == 0, ["mean"]].abs().max(axis=None) == 0
     assert steps.loc[steps["share"] == 0, "error"].tolist() == pytest.approx([1, 1, 1])
     for draw, table in (
         (figures.scatter, listed),
         (figures.halves, listed),
-        (lambda own: figures.pruning(own, "mean"), steps),
-        (lambda own: figures.pruning(own, "error"), steps),
-        (figures.costs, summary.smaller(found["smaller_benchmarks"])),
-        (figures.adaptive, summary.adaptive(found["adaptive"])),
+        (lambda rows: figures.pruning(rows, "mean"), steps),
+        (lambda rows: figures.pruning(rows, "error"), steps),
+        (figures.costs, summary.smaller(tables["smaller_benchmarks"])),
+        (figures.adaptive, summary.adaptive(tables["adaptive"])),
     ):
-        for own in (table, table.iloc[:0]):
-            draw(own).canvas.draw()
+        for rows in (table, table.iloc[:0]):
+            draw(rows).canvas.draw()
 
 
-def test_figures_say_why_there_is_nothing(found):
-    costs = summary.smaller(found["smaller_benchmarks"])
+def test_figures_say_why_there_is_nothing(tables):
+    costs = summary.smaller(tables["smaller_benchmarks"])
     few = costs.assign(flips_best=np.nan)
     assert len(figures.costs(few).axes) == len(figures.costs(costs).axes) - 3  # a row without any is left out
     # of eight rows, random or the best, the best fifth has no three
-    told = [axes.texts[0].get_text() for axes in figures.costs(costs).axes if axes.texts]
-    assert told == ["too few rows"] * 2
+    messages = [axes.texts[0].get_text() for axes in figures.costs(costs).axes if axes.texts]
+    assert messages == ["too few rows"] * 2
     none = figures.costs(costs[costs["method"] == ALL])
     assert none.axes[0].texts[0].get_text() == "no task has more examples than that"
-    steady = figures.pruning_numbers(found["item_pruning"]).assign(monotonicity=np.nan)
+    steady = figures.pruning_numbers(tables["item_pruning"]).assign(monotonicity=np.nan)
     assert len(figures.pruning(steady, "monotonicity").axes[0].texts) == 1
 
 
@@ -208,10 +210,10 @@ def test_models_with_partly_other_items_are_held_against_each_other_on_what_they
     matrix, chance, features = task(gaps=0)
     matrix.scores[:3, :6] = np.nan  # of few rows, so that these items are not left out by themselves
     matrix.scores[10:13, 6:12] = np.nan
-    found = analyse(matrix, chance, features, Study(MODELS, {}, (5,), 2, 0))
+    tables = analyse(matrix, chance, features, Study(MODELS, {}, (5,), 2, 0))
     for name, key in (("item_pruning", "removed"), ("smaller_benchmarks", "method")):
-        assert not found[name].duplicated(["split", key]).any()
-    figures.pruning_numbers(found["item_pruning"])
+        assert not tables[name].duplicated(["split", key]).any()
+    figures.pruning_numbers(tables["item_pruning"])
 
 
 @pytest.mark.parametrize("scores", [np.ones((1, 20)), np.where(np.eye(12) > 0, 1.0, np.nan)])
@@ -219,20 +221,20 @@ def test_one_row_or_rows_that_share_nothing_are_no_error(scores):
     rows = pd.DataFrame({"model": [f"m{row}" for row in range(len(scores))], "shots": 1, "prompt": 0})
     examples = [f"e{place}" for place in range(scores.shape[1])]
     groups = {model: model for model in rows["model"]}
-    found = analyse(
+    tables = analyse(
         Matrix("t", rows, examples, scores),
         dict.fromkeys(examples, 0.5),
         EXAMPLE_FEATURES.together([]),
         Study(groups, {}, (5,), 2, 0),
     )
     for schema in TABLES:
-        schema.to_arrow(found[schema.name])
-    assert found["item_fit"].empty
+        schema.to_arrow(tables[schema.name])
+    assert tables["item_fit"].empty
 
 
 def test_simulated_items_of_one_ability_have_no_share_of_answers():
     matrix, chance, features = task()
-    alike = Matrix("t", matrix.rows, matrix.examples, simulated(40, 40, seed=2)[3])
-    found = analyse(alike, chance, features, Study(MODELS, {}, (5,), 2, 0))
-    assert found["item_tasks"]["by_answer"][0] < 0.15
-    assert found["item_tasks"]["negative"][0] <= 3
+    similar = Matrix("t", matrix.rows, matrix.examples, simulated(40, 40, seed=2)[3])
+    tables = analyse(similar, chance, features, Study(MODELS, {}, (5,), 2, 0))
+    assert tables["item_tasks"]["by_answer"][0] < 0.15
+    assert tables["item_tasks"]["negative"][0] <= 3

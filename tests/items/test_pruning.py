@@ -23,16 +23,16 @@ def test_pruning_takes_the_items_that_tell_least_in_other_rows():
     matrix = responses(200, 40, seed=2)
     matrix[:, :4] = np.random.default_rng(0).random((200, 4)) < 0.5  # which tell nothing
     train, test = matrix[:150], matrix[150:]
-    found = pruning(train, test, most=0.1, steps=2, draws=50)
-    assert found["removed"].tolist() == [0, 2, 4]
-    assert found["items"].tolist() == [40, 38, 36]
-    first = found.iloc[0]
+    table = pruning(train, test, most_removed=0.1, steps=2, draws=50)
+    assert table["removed"].tolist() == [0, 2, 4]
+    assert table["items"].tolist() == [40, 38, 36]
+    first = table.iloc[0]
     assert first["mean"] == pytest.approx(test.mean())
     errors = test.std(axis=1, ddof=1) / np.sqrt(40)
     assert first["error"] == pytest.approx(errors.mean())
     assert first["deviation"] == pytest.approx(test.mean(axis=1).std(ddof=1))
     assert first[["random_mean", "random_mean_low", "random_mean_high"]].tolist() == [first["mean"]] * 3
-    last = found.iloc[-1]
+    last = table.iloc[-1]
     assert last["mean"] == pytest.approx(test[:, 4:].mean())
     # the rest tells rows apart better, and random removal changes the mean hardly
     assert last["deviation"] > first["deviation"]
@@ -41,13 +41,13 @@ def test_pruning_takes_the_items_that_tell_least_in_other_rows():
 
 def test_rows_that_lack_items_count_by_those_they_have():
     matrix = responses(60, 20, gaps=0.2)
-    found = pruning(matrix[:40], matrix[40:], draws=10)
-    assert found["mean"].iloc[0] == pytest.approx(np.nanmean(matrix[40:], axis=1).mean())
+    table = pruning(matrix[:40], matrix[40:], draws=10)
+    assert table["mean"].iloc[0] == pytest.approx(np.nanmean(matrix[40:], axis=1).mean())
 
 
 def test_one_item_that_is_left_has_a_mean_and_no_error():
     matrix = responses(60, 20)
-    last = pruning(matrix[:40], matrix[40:], most=0.95, draws=20).iloc[-1]
+    last = pruning(matrix[:40], matrix[40:], most_removed=0.95, draws=20).iloc[-1]
     assert last["items"] == 1
     assert last["mean"] in matrix[40:].mean(axis=0)
     assert np.isnan(last["error"])
@@ -56,8 +56,8 @@ def test_one_item_that_is_left_has_a_mean_and_no_error():
 def test_random_removal_in_several_parts_is_that_of_their_mean():
     """As if the test rows were one part: the mean over equal parts is the mean over their rows."""
     matrix = responses(120, 40, seed=3)
-    train, one, other = matrix[:40], matrix[40:80], matrix[80:]
-    parts = pruning_in_parts([(train, one, None), (train, other, None)], draws=100)
+    train, first, second = matrix[:40], matrix[40:80], matrix[80:]
+    parts = pruning_in_parts([(train, first, None), (train, second, None)], draws=100)
     whole = pruning(train, matrix[40:], draws=100)
     for name in ("mean", "random_mean", "random_mean_low", "random_mean_high", "error", "random_error_low"):
         assert parts[name].to_numpy() == pytest.approx(whole[name].to_numpy())
@@ -70,6 +70,6 @@ def test_what_cannot_be_pruned_is_told():
         with pytest.raises(InputError, match="1 or more of both"):
             pruning(np.eye(3), np.eye(3), **wrong)
     with pytest.raises(InputError, match="expected at least 0, and less than 1"):
-        pruning(np.eye(3), np.eye(3), most=1)
+        pruning(np.eye(3), np.eye(3), most_removed=1)
     with pytest.raises(InputError, match="expected at least 2"):
         at_random(1)

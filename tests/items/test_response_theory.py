@@ -35,18 +35,18 @@ def test_the_quadrature_is_a_standard_normal():
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 def test_what_responses_were_made_from_is_found_again(gaps):
     a, b, theta, matrix = simulated(2000, 30, gaps=gaps)
-    found = fit(matrix, prior=None)
-    assert found.converged
-    assert np.corrcoef(found.discrimination[:, 0], a[:, 0])[0, 1] > 0.92
-    assert found.difficulty == pytest.approx(b, abs=0.35)
+    fitted = fit(matrix, prior=None)
+    assert fitted.converged
+    assert np.corrcoef(fitted.discrimination[:, 0], a[:, 0])[0, 1] > 0.92
+    assert fitted.difficulty == pytest.approx(b, abs=0.35)
     # errors are as large as they say
     for name, true in (("difficulty", b), ("discrimination", a[:, 0])):
-        value = np.ravel(getattr(found, name))
-        away = (value - true) / np.ravel(getattr(found, f"{name}_error"))
+        value = np.ravel(getattr(fitted, name))
+        away = (value - true) / np.ravel(getattr(fitted, f"{name}_error"))
         assert 0.7 < away.std() < 1.35
-    own = abilities(found, matrix)
-    assert np.corrcoef(own["ability"], theta[:, 0])[0, 1] > 0.88
-    away = (own["ability"] - theta[:, 0]) / own["error"]
+    estimated = abilities(fitted, matrix)
+    assert np.corrcoef(estimated["ability"], theta[:, 0])[0, 1] > 0.88
+    away = (estimated["ability"] - theta[:, 0]) / estimated["error"]
     assert 0.9 < away.std() < 1.1
 
 
@@ -72,33 +72,33 @@ def test_rows_with_everything_wrong_are_as_far_out_as_they_are():
         logs = special.log_expit(sign * items.logits(grid)).sum(axis=1) - grid**2 / 2
         weights = np.exp(logs - logs.max())
         mean = (weights @ grid) / weights.sum()
-        found = abilities(items, np.full((1, 300), response)).iloc[0]
-        assert found["ability"] == pytest.approx(mean, abs=1e-3)
-        assert found["error"] == pytest.approx(
+        estimated = abilities(items, np.full((1, 300), response)).iloc[0]
+        assert estimated["ability"] == pytest.approx(mean, abs=1e-3)
+        assert estimated["error"] == pytest.approx(
             np.sqrt(weights @ (grid - mean) ** 2 / weights.sum()), rel=1e-2
         )
 
 
 def test_no_other_parameters_are_likelier():
     *_, matrix = simulated(300, 8, seed=3)
-    found = fit(matrix, prior=None)
+    fitted = fit(matrix, prior=None)
     generator = np.random.default_rng(0)
     for _ in range(20):
-        other = Items(
-            found.discrimination + generator.normal(0, 0.05, found.discrimination.shape),
-            found.difficulty + generator.normal(0, 0.05, 8),
+        second = Items(
+            fitted.discrimination + generator.normal(0, 0.05, fitted.discrimination.shape),
+            fitted.difficulty + generator.normal(0, 0.05, 8),
             *[np.zeros(8)] * 2,
             0.0,
             0,
             True,
         )
-        assert abilities(other, matrix)["log_likelihood"].sum() < found.log_likelihood
+        assert abilities(second, matrix)["log_likelihood"].sum() < fitted.log_likelihood
 
 
 def test_two_dimensions_are_better_than_one_where_there_are_two():
     a, _, _, matrix = simulated(1500, 24, seed=1, dimensions=2)
-    one, two = fit(matrix), fit(matrix, dimensions=2)
-    assert two.log_likelihood > one.log_likelihood + 100
+    first, two = fit(matrix), fit(matrix, dimensions=2)
+    assert two.log_likelihood > first.log_likelihood + 100
     # up to a rotation: items of one dimension stand at right angles to those of the other
     unit = two.discrimination / np.linalg.norm(two.discrimination, axis=1, keepdims=True)
     groups = a[:, 0] > 0
@@ -110,10 +110,10 @@ def test_two_dimensions_are_better_than_one_where_there_are_two():
 def test_steps_that_go_too_far_are_taken_back():
     # the better the row, the more items it has right: likelier and likelier without end, but for a weak prior
     matrix = (np.arange(8)[:, None] >= [5, 3, 4]).astype(float)
-    found = fit(matrix, prior=(10.0, 20.0))
-    assert found.converged
-    assert np.abs(found.discrimination).max() < 50
-    assert found.difficulty[0] > found.difficulty[2] > found.difficulty[1]
+    fitted = fit(matrix, prior=(10.0, 20.0))
+    assert fitted.converged
+    assert np.abs(fitted.discrimination).max() < 50
+    assert fitted.difficulty[0] > fitted.difficulty[2] > fitted.difficulty[1]
 
 
 def test_items_that_all_have_right_need_a_prior():
@@ -121,18 +121,18 @@ def test_items_that_all_have_right_need_a_prior():
     matrix[:, 2] = 1
     with pytest.raises(InputError, match="item 2 is constant"):
         fit(matrix, prior=None)
-    found = fit(matrix)
-    assert np.isfinite(found.difficulty).all()
-    assert found.difficulty[2] == found.difficulty.min()
+    fitted = fit(matrix)
+    assert np.isfinite(fitted.difficulty).all()
+    assert fitted.difficulty[2] == fitted.difficulty.min()
 
 
 def test_the_most_likely_ability_has_no_slope():
     a, b, theta, matrix = simulated(30, 60, seed=5)
     items = Items(a, b, *[np.zeros(60)] * 2, 0.0, 0, True)
-    found = most_likely(items, matrix)
-    slope = (matrix - items.probability(found)) @ a
+    estimated = most_likely(items, matrix)
+    slope = (matrix - items.probability(estimated)) @ a
     assert slope == pytest.approx(np.zeros_like(slope), abs=1e-6)
-    assert np.corrcoef(found[:, 0], theta[:, 0])[0, 1] > 0.9
+    assert np.corrcoef(estimated[:, 0], theta[:, 0])[0, 1] > 0.9
     all_right = most_likely(items, np.ones((1, 60)))
     assert all_right[0, 0] == 6
 
@@ -151,15 +151,15 @@ def test_abilities_that_are_known_far_better_than_the_grid_are_integrated_over_f
         rows = matrix @ np.log(p).T + (1 - matrix) @ np.log1p(-p).T + logs
         return float(special.logsumexp(rows, axis=1).sum())
 
-    found = fit(matrix, prior=(20, 20))
-    assert found.converged
-    assert found.log_likelihood == pytest.approx(exact(found), abs=0.01)
-    own = abilities(found, matrix)
-    assert own["error"].min() < 0.1
-    away = (own["ability"] - theta[:, 0]) / own["error"]
+    fitted = fit(matrix, prior=(20, 20))
+    assert fitted.converged
+    assert fitted.log_likelihood == pytest.approx(exact(fitted), abs=0.01)
+    estimated = abilities(fitted, matrix)
+    assert estimated["error"].min() < 0.1
+    away = (estimated["ability"] - theta[:, 0]) / estimated["error"]
     assert 0.85 < away.std() < 1.4  # where 0 and 1 are is known from 300 rows alone
     monkeypatch.setattr(response_theory, "REFINED", 0)
-    assert exact(fit(matrix, prior=(20, 20))) < exact(found) - 0.5
+    assert exact(fit(matrix, prior=(20, 20))) < exact(fitted) - 0.5
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
@@ -175,11 +175,11 @@ def test_no_other_ability_is_likelier(dimensions):
         def likelihood(theta, items=items, row=row):
             return special.log_expit((2 * row - 1) * items.logits(theta)).sum()
 
-        found = most_likely(items, row)
-        assert np.abs(found).max() <= 6
+        estimated = most_likely(items, row)
+        assert np.abs(estimated).max() <= 6
         for scale in (1e-4, 1e-2, 1.0):
-            near = np.clip(found + scale * generator.normal(size=(100, dimensions)), -6, 6)
-            assert max(likelihood(one) for one in near) <= likelihood(found) + 1e-7
+            near = np.clip(estimated + scale * generator.normal(size=(100, dimensions)), -6, 6)
+            assert max(likelihood(value) for value in near) <= likelihood(estimated) + 1e-7
 
 
 @pytest.mark.parametrize("sharpness", [1, 4.5, 6, 10])
@@ -214,8 +214,8 @@ def test_another_program_finds_the_same():
     generator = np.random.default_rng(7)
     a, b, theta = generator.lognormal(0, 0.3, 20), generator.normal(size=20), generator.normal(size=500)
     matrix = (generator.random((500, 20)) < expit(theta[:, None] * a - b)).astype(float)
-    found = fit(matrix, prior=None)
-    assert found.log_likelihood == pytest.approx(-6026.49924, abs=1e-3)
-    assert found.discrimination[:4, 0] == pytest.approx([0.67518, 1.15417, 0.53527, 0.78786], abs=1e-3)
-    assert found.difficulty[:4] == pytest.approx([-1.63905, -0.03666, -0.89206, 0.17109], abs=1e-3)
-    assert found.discrimination_error[:4, 0] == pytest.approx([0.1567, 0.1633, 0.1277, 0.133], rel=0.02)
+    fitted = fit(matrix, prior=None)
+    assert fitted.log_likelihood == pytest.approx(-6026.49924, abs=1e-3)
+    assert fitted.discrimination[:4, 0] == pytest.approx([0.67518, 1.15417, 0.53527, 0.78786], abs=1e-3)
+    assert fitted.difficulty[:4] == pytest.approx([-1.63905, -0.03666, -0.89206, 0.17109], abs=1e-3)
+    assert fitted.discrimination_error[:4, 0] == pytest.approx([0.1567, 0.1633, 0.1277, 0.133], rel=0.02)

@@ -25,12 +25,12 @@ from tests.items.test_response_theory import simulated
 @pytest.mark.parametrize("method", OF_RESPONSES)
 def test_anchors_stand_for_all_items(method):
     matrix = simulated(60, 30, seed=3)[3]
-    kept = OF_RESPONSES[method](matrix, 8, 1)
-    assert len(set(kept.places)) == len(kept.places) == 8
-    assert list(kept.places) == sorted(kept.places)
-    assert kept.weights.sum() == pytest.approx(1)
-    again = OF_RESPONSES[method](matrix, 8, 1)
-    assert (kept.places == again.places).all()
+    anchors = OF_RESPONSES[method](matrix, 8, 1)
+    assert len(set(anchors.places)) == len(anchors.places) == 8
+    assert list(anchors.places) == sorted(anchors.places)
+    assert anchors.weights.sum() == pytest.approx(1)
+    repeated = OF_RESPONSES[method](matrix, 8, 1)
+    assert (anchors.places == repeated.places).all()
     # all items are the benchmark itself
     whole = OF_RESPONSES[method](matrix, 30, 1)
     assert weighted(whole, matrix) == pytest.approx(matrix.mean(axis=1))
@@ -43,9 +43,9 @@ def test_items_with_the_same_responses_need_one_anchor():
     generator = np.random.default_rng(0)
     kinds = (generator.random((40, 3)) < 0.5).astype(float)
     matrix = kinds[:, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2]]
-    kept = by_responses(matrix, 3)
-    assert sorted(kept.weights) == pytest.approx([0.2, 0.3, 0.5])
-    assert weighted(kept, matrix) == pytest.approx(matrix.mean(axis=1))
+    anchors = by_responses(matrix, 3)
+    assert sorted(anchors.weights) == pytest.approx([0.2, 0.3, 0.5])
+    assert weighted(anchors, matrix) == pytest.approx(matrix.mean(axis=1))
     # where there are fewer kinds than anchors are asked for, there are as many as kinds
     assert len(by_responses(matrix, 7).places) == 3
 
@@ -57,34 +57,34 @@ def test_each_cluster_has_an_anchor_of_its_own():
         rows, size = int(generator.integers(1, 8)), int(generator.integers(2, 12))
         matrix = (generator.normal(size=(60, rows)) * generator.lognormal(0, 1.5, size=(60, 1))).T
         clusters = KMeans(size, n_init=1, random_state=seed).fit_predict(matrix.T)
-        found = by_responses(matrix, size, seed)
-        assert sorted(clusters[found.places]) == list(range(size))
-        assert found.weights == pytest.approx(np.bincount(clusters)[clusters[found.places]] / 60)
+        anchors = by_responses(matrix, size, seed)
+        assert sorted(clusters[anchors.places]) == list(range(size))
+        assert anchors.weights == pytest.approx(np.bincount(clusters)[clusters[anchors.places]] / 60)
 
 
 def test_points_that_differ_by_rounding_alone_are_one_anchor():
     generator = np.random.default_rng(2)
     a, b = np.round(generator.normal(size=(40, 1)), 1), np.round(generator.normal(size=40)) * 1e-9
-    kept = by_parameters(Items(a, b, a * 0, b * 0, 0.0, 0, True), 30)
-    assert len({*kept.places}) == len(kept.places)
-    assert (kept.weights > 0).all()
-    assert kept.weights.sum() == pytest.approx(1)
+    anchors = by_parameters(Items(a, b, a * 0, b * 0, 0.0, 0, True), 30)
+    assert len({*anchors.places}) == len(anchors.places)
+    assert (anchors.weights > 0).all()
+    assert anchors.weights.sum() == pytest.approx(1)
 
 
 def test_anchors_by_correlation_do_not_see_how_hard_items_are():
     generator = np.random.default_rng(1)
-    one, other = generator.normal(size=(2, 300, 1))
+    first, second = generator.normal(size=(2, 300, 1))
     shift = np.tile([-1.0, 0.0, 1.0], 2)
-    scores = np.hstack([one + 0.01, one, one - 0.01, other, other, other]) + shift * 5
-    kept = by_correlation(scores, 2)
-    assert sorted(place // 3 for place in kept.places) == [0, 1]
-    assert kept.weights == pytest.approx([0.5, 0.5])
+    scores = np.hstack([first + 0.01, first, first - 0.01, second, second, second]) + shift * 5
+    anchors = by_correlation(scores, 2)
+    assert sorted(place // 3 for place in anchors.places) == [0, 1]
+    assert anchors.weights == pytest.approx([0.5, 0.5])
 
 
 def test_stratified_subsets_have_items_of_all_difficulties():
     matrix = (np.arange(40)[:, None] < np.arange(20)).astype(float)
-    kept = stratified(matrix, 5, seed=2)
-    assert [place // 4 for place in kept.places] == [0, 1, 2, 3, 4]
+    anchors = stratified(matrix, 5, seed=2)
+    assert [place // 4 for place in anchors.places] == [0, 1, 2, 3, 4]
 
 
 def test_the_share_of_the_weighted_estimate_is_that_of_its_definition():
@@ -104,15 +104,15 @@ def test_the_share_of_the_weighted_estimate_is_that_of_its_definition():
 
 def test_the_estimate_by_the_model_is_the_mean_of_what_is_seen_and_expected():
     items = Items(np.ones((4, 1)), np.array([-1.0, 0, 0.5, 1]), *[np.zeros((4, 1))] * 2, 0.0, 0, True)
-    kept = Anchors(np.array([0, 2]), np.array([0.5, 0.5]))
+    anchors = Anchors(np.array([0, 2]), np.array([0.5, 0.5]))
     responses = np.array([[1.0, np.nan, 0, np.nan], [np.nan] * 4])
-    found = p_irt(items, kept, responses)
+    estimated = p_irt(items, anchors, responses)
     # the most likely ability of one right and one wrong, of equal discrimination, is where they add up to 1
     p = items.probability([[-0.25]])[0]
     assert p[0] + p[2] == pytest.approx(1)
-    assert found[0] == pytest.approx((1 + 0 + p[1] + p[3]) / 4, abs=1e-6)
-    assert np.isnan(found[1])
-    assert np.isnan(weighted(kept, responses)[1])
+    assert estimated[0] == pytest.approx((1 + 0 + p[1] + p[3]) / 4, abs=1e-6)
+    assert np.isnan(estimated[1])
+    assert np.isnan(weighted(anchors, responses)[1])
     everything = Anchors(np.arange(4), np.full(4, 0.25))
     assert p_irt(items, everything, [[1.0, 0, 1, 0]]) == pytest.approx([0.5])
 
@@ -121,30 +121,30 @@ def test_where_the_model_is_true_its_estimate_is_nearer():
     _a, _b, _, matrix = simulated(400, 120, seed=5)
     train, test = matrix[:300], matrix[300:]
     items = fit(train)
-    kept = by_parameters(items, 15, seed=0)
+    anchors = by_parameters(items, 15, seed=0)
     errors = {
-        "weighted": weighted(kept, test) - test.mean(axis=1),
-        "p-IRT": p_irt(items, kept, test) - test.mean(axis=1),
+        "weighted": weighted(anchors, test) - test.mean(axis=1),
+        "p-IRT": p_irt(items, anchors, test) - test.mean(axis=1),
     }
     assert np.abs(errors["p-IRT"]).mean() < 0.9 * np.abs(errors["weighted"]).mean()
     # of 60 items the model's mean is off by no more than the noise of the other 60
     assert model_error(matrix) == pytest.approx(0.05, abs=0.02)
     # and where it is not true, by more: better rows do worse on every second item
     turned = matrix.copy()
-    held = np.arange(400) % 5 == 0
-    turned[np.ix_(held, np.arange(120) % 2 == 1)] = 0
+    covered = np.arange(400) % 5 == 0
+    turned[np.ix_(covered, np.arange(120) % 2 == 1)] = 0
     assert model_error(turned) > 0.3
 
 
 def test_flips_of_pairs_as_in_the_paper():
     # 70 models have 2,415 pairs, of which 294 are turned round: 12.17 %
     order = np.arange(70.0)
-    turned, left = order.copy(), 294
-    while left:
+    turned, remaining = order.copy(), 294
+    while remaining:
         for place in range(69):
-            if left and turned[place] < turned[place + 1]:
+            if remaining and turned[place] < turned[place + 1]:
                 turned[[place, place + 1]] = turned[[place + 1, place]]
-                left -= 1
+                remaining -= 1
     assert len(order) * (len(order) - 1) / 2 == 2415
     assert flipped_pairs(order, turned) == pytest.approx(294 / 2415)
     assert round(100 * flipped_pairs(order, turned), 2) == 12.17
@@ -173,31 +173,31 @@ def test_scores_that_differ_by_rounding_are_tied():
     """Weights of strata are no whole numbers, and sums of them in another order differ in the last digit."""
     matrix = (np.random.default_rng(61).random((40, 23)) < np.linspace(0.2, 0.8, 40)[:, None]).astype(float)
     for seed in range(20):
-        found = costs(matrix[:25], matrix[25:], (7,), 1, seed).set_index("method")
-        kept = stratified(matrix[:25], 7, seed)
-        exact = (matrix[25:][:, kept.places] * np.round(kept.weights * 23)).sum(axis=1)
+        table = costs(matrix[:25], matrix[25:], (7,), 1, seed).set_index("method")
+        anchors = stratified(matrix[:25], 7, seed)
+        exact = (matrix[25:][:, anchors.places] * np.round(anchors.weights * 23)).sum(axis=1)
         expected = stats.kendalltau(matrix[25:].mean(axis=1), exact).statistic
-        assert found.loc["stratified", "tau"] == pytest.approx(expected)
+        assert table.loc["stratified", "tau"] == pytest.approx(expected)
 
 
 def test_flips_within_models_are_those_of_pairs_of_one():
     generator = np.random.default_rng(5)
     matrix = (generator.random((60, 30)) < generator.random((60, 1))).astype(float)
     models = ["a"] * 10 + ["b"] * 10
-    found = costs(matrix[:40], matrix[40:], (10,), 3, models=models).set_index("method")
-    each = [
+    table = costs(matrix[:40], matrix[40:], (10,), 3, models=models).set_index("method")
+    values = [
         costs(matrix[:40], matrix[place : place + 10], (10,), 3).set_index("method") for place in (40, 50)
     ]
-    kept = matrix[40:].mean(axis=1)
+    content = matrix[40:].mean(axis=1)
     pairs = [
-        sum(one != other for place, one in enumerate(own) for other in own[:place])
-        for own in (kept[:10], kept[10:])
+        sum(first != second for place, first in enumerate(rows) for second in rows[:place])
+        for rows in (content[:10], content[10:])
     ]
-    expected = (each[0].loc["random", "flips"] * pairs[0] + each[1].loc["random", "flips"] * pairs[1]) / sum(
-        pairs
-    )
-    assert found.loc["random", "flips_within"] == pytest.approx(expected)
-    assert np.isnan(each[0].loc["random", "flips_within"])  # of no model that is known
+    expected = (
+        values[0].loc["random", "flips"] * pairs[0] + values[1].loc["random", "flips"] * pairs[1]
+    ) / sum(pairs)
+    assert table.loc["random", "flips_within"] == pytest.approx(expected)
+    assert np.isnan(values[0].loc["random", "flips_within"])  # of no model that is known
 
 
 def test_models_are_told_of_every_row():
@@ -210,25 +210,25 @@ def test_the_model_is_not_charged_for_items_that_a_row_lacks():
     train, test = matrix[:60], matrix[60:].copy()
     hard = np.argsort(matrix.mean(axis=0))[:20]
     test[::2, hard] = np.nan
-    found = costs(train, test, (40,), 3).set_index("method")
-    assert abs(found.loc["p-IRT", "bias"]) < 0.015
-    assert found.loc["p-IRT", "error"] < 0.04
+    table = costs(train, test, (40,), 3).set_index("method")
+    assert abs(table.loc["p-IRT", "bias"]) < 0.015
+    assert table.loc["p-IRT", "error"] < 0.04
 
 
 def test_costs_of_random_subsets_are_those_of_drawing_without_replacement():
     generator = np.random.default_rng(4)
     matrix = (generator.random((60, 100)) < 0.5).astype(float)
-    found = costs(matrix[:30], matrix[30:], sizes=[20, 50], repeats=60).set_index(["method", "examples"])
-    whole = found.loc[("all examples", 100)]
+    table = costs(matrix[:30], matrix[30:], sizes=[20, 50], repeats=60).set_index(["method", "examples"])
+    whole = table.loc[("all examples", 100)]
     assert whole[["error", "bias", "flips", "standard_error"]].tolist() == [0, 0, 0, 0]
     assert whole["tau"] == 1
     for size in (20, 50):
-        own = found.loc[("random", size)]
+        rows = table.loc[("random", size)]
         expected = np.sqrt(0.25 / size * (100 - size) / 99)
-        assert own["standard_error"] == pytest.approx(expected, rel=0.06)
-        assert own["error"] == pytest.approx(expected * np.sqrt(2 / np.pi), rel=0.08)
-        assert abs(own["bias"]) < 0.02
-    assert {"IRT", "p-IRT", "gp-IRT", "correlation", "responses", "stratified"} <= {*found.index.levels[0]}
+        assert rows["standard_error"] == pytest.approx(expected, rel=0.06)
+        assert rows["error"] == pytest.approx(expected * np.sqrt(2 / np.pi), rel=0.08)
+        assert abs(rows["bias"]) < 0.02
+    assert {"IRT", "p-IRT", "gp-IRT", "correlation", "responses", "stratified"} <= {*table.index.levels[0]}
 
 
 def test_a_model_fitted_to_others_is_sure_of_what_it_gets_wrong():
@@ -238,20 +238,20 @@ def test_a_model_fitted_to_others_is_sure_of_what_it_gets_wrong():
     train = (skill + generator.logistic(size=(150, 100)) > 0).astype(float)
     train[:, 50:] = generator.random((150, 50)) < 0.1
     test = (generator.random((50, 100)) < np.repeat([0.3, 0.9], 50)).astype(float)
-    found = costs(train, test, sizes=[20], repeats=10).set_index("method")
-    assert found.loc["p-IRT", "standard_error"] < 0.8 * found.loc["random", "standard_error"]
-    assert found.loc["p-IRT", "error"] > 2.5 * found.loc["p-IRT", "standard_error"]
-    assert found.loc["p-IRT", "error"] > 1.5 * found.loc["random", "error"]
+    table = costs(train, test, sizes=[20], repeats=10).set_index("method")
+    assert table.loc["p-IRT", "standard_error"] < 0.8 * table.loc["random", "standard_error"]
+    assert table.loc["p-IRT", "error"] > 2.5 * table.loc["p-IRT", "standard_error"]
+    assert table.loc["p-IRT", "error"] > 1.5 * table.loc["random", "error"]
 
 
 def test_continuous_scores_have_no_item_response_model_and_gaps_are_left_out():
     generator = np.random.default_rng(7)
     matrix = generator.random((40, 30))
     matrix[generator.random(matrix.shape) < 0.1] = np.nan
-    found = costs(matrix[:20], matrix[20:], sizes=[1, 10, 30], repeats=5)
-    assert {*found["method"]} == {"all examples", *OF_RESPONSES}
-    assert sorted(found["examples"].unique()) == [1, 10, 30]
-    assert found[["error", "tau", "flips"]].notna().all(axis=None)
+    table = costs(matrix[:20], matrix[20:], sizes=[1, 10, 30], repeats=5)
+    assert {*table["method"]} == {"all examples", *OF_RESPONSES}
+    assert sorted(table["examples"].unique()) == [1, 10, 30]
+    assert table[["error", "tau", "flips"]].notna().all(axis=None)
     with pytest.raises(InputError, match="30 items in train and 29 in test"):
         costs(matrix[:20], matrix[20:, 1:])
 
@@ -261,17 +261,17 @@ def test_series_have_their_deviation_and_monotonicity():
     growing = np.tile(np.linspace(0.2, 0.8, 5), 3)
     matrix = (generator.random((15, 200)) < growing[:, None]).astype(float)
     rows = SeriesRows(["t"] * 15, np.repeat([0, 1, 2], 5).tolist(), np.tile(np.arange(5), 3).tolist())
-    found = costs(matrix, matrix, sizes=[20], repeats=5, rows=rows).set_index("method")
+    table = costs(matrix, matrix, sizes=[20], repeats=5, rows=rows).set_index("method")
     scores = matrix.mean(axis=1).reshape(3, 5)
-    whole = found.loc["all examples"]
+    whole = table.loc["all examples"]
     assert whole["seed_deviation"] == pytest.approx(scores.std(axis=0, ddof=1).mean())
     assert whole["monotonicity"] == pytest.approx(1)
-    assert found.loc["random", "seed_deviation"] > 2 * whole["seed_deviation"]
+    assert table.loc["random", "seed_deviation"] > 2 * whole["seed_deviation"]
     assert costs(matrix, matrix, sizes=[20], repeats=2)["monotonicity"].isna().all()
 
 
 def test_rows_of_no_series_do_not_count():
     rows = SeriesRows([None, "t", "t"], [0, 0, 0], [0, 1, 2])
     matrix = np.array([[1.0, 1, 1], [0, 0, 1], [1, 0, 1]])
-    found = costs(matrix, matrix, sizes=[1], repeats=2, rows=rows)
-    assert pd.Series(found["monotonicity"]).iloc[0] == 1
+    table = costs(matrix, matrix, sizes=[1], repeats=2, rows=rows)
+    assert pd.Series(table["monotonicity"]).iloc[0] == 1

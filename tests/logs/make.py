@@ -18,12 +18,12 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 SUMS = [
     {
         "text": f"{a} + {b} =",
-        "choices": [str(a + b + (place - right) % 3) for place in range(3)],
-        "answer": right,
+        "choices": [str(a + b + (place - correct) % 3) for place in range(3)],
+        "answer": correct,
     }
     for a in range(4)
     for b in range(3)
-    for right in [(a + b) % 3]
+    for correct in [(a + b) % 3]
 ]
 PRODUCTS = [
     {
@@ -82,7 +82,7 @@ def _harness(folder: Path, name: str, rows: list[dict[str, Any]], model: str) ->
     from lm_eval.loggers import EvaluationTracker
 
     tracker = EvaluationTracker(output_path=str(folder / "out"))
-    found = tool.simple_evaluate(
+    result = tool.simple_evaluate(
         model="hf",
         model_args={"pretrained": model} | ({"dtype": "float32"} if model == MODEL else {}),
         tasks=[task],
@@ -90,10 +90,10 @@ def _harness(folder: Path, name: str, rows: list[dict[str, Any]], model: str) ->
         log_samples=True,
         evaluation_tracker=tracker,
     )
-    samples = found.pop("samples")
-    tracker.save_results_aggregated(results=found, samples=samples)
+    samples = result.pop("samples")
+    tracker.save_results_aggregated(results=result, samples=samples)
     tracker.save_results_samples(task_name=name, samples=samples[name])
-    return found["results"][name]["acc,none"]
+    return result["results"][name]["acc,none"]
 
 
 def inspect_ai(folder: Path) -> float:
@@ -109,9 +109,9 @@ def inspect_ai(folder: Path) -> float:
     @solver
     def likeliest() -> Any:
         async def solve(state: Any, generate: Any) -> Any:
-            own = likelihoods[int(state.sample_id)]
-            best = own.index(max(own))
-            for place in range(len(own)):
+            rows = likelihoods[int(state.sample_id)]
+            best = rows.index(max(rows))
+            for place in range(len(rows)):
                 state.choices.mark_choice(place, place == best)
             state.output = ModelOutput.from_content("SmolLM2", f"ANSWER: {'ABC'[best]}")
             return state
@@ -141,14 +141,16 @@ def lighteval(folder: Path) -> float:
     tracker = EvaluationTracker(output_dir=str(folder), save_details=True)
     tracker.general_config_logger.model_config = DummyModelConfig(model_name="org/SmolLM2", seed=0)
     tracker.general_config_logger.model_name = "org/SmolLM2"
-    right = []
-    for place, (row, own) in enumerate(zip(SUMS, scores(), strict=True)):
+    correct = []
+    for place, (row, rows) in enumerate(zip(SUMS, scores(), strict=True)):
         doc = Doc(query=row["text"], choices=row["choices"], gold_index=row["answer"], id=str(place))
-        right.append(own.index(max(own)) == row["answer"])
-        response = ModelResponse(logprobs=own, output_tokens=[[1, -1]] * 3, argmax_logits_eq_gold=[False] * 3)
-        tracker.details_logger.log("community|sums|0", doc, response, {"acc": float(right[-1])})
+        correct.append(rows.index(max(rows)) == row["answer"])
+        response = ModelResponse(
+            logprobs=rows, output_tokens=[[1, -1]] * 3, argmax_logits_eq_gold=[False] * 3
+        )
+        tracker.details_logger.log("community|sums|0", doc, response, {"acc": float(correct[-1])})
     tracker.save()
-    return sum(right) / len(right)
+    return sum(correct) / len(correct)
 
 
 def crfm_helm(folder: Path) -> float:

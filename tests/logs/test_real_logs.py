@@ -37,11 +37,11 @@ def test_a_tools_own_log_gives_the_accuracy_that_it_reports(tool, prompts, chanc
 def test_two_models_are_compared_by_their_logs():
     if not (LOGS / "compared").is_dir():
         pytest.skip("there are no logs of two models on this machine; `make logs` makes them")
-    done = CliRunner().invoke(
+    completed = CliRunner().invoke(
         app, ["compare", str(LOGS / "compared/float32"), str(LOGS / "compared/nf4"), "--json"]
     )
-    (found,) = json.loads(done.stdout)
-    (pair,) = found["comparison"]
+    (report,) = json.loads(completed.stdout)
+    (pair,) = report["comparison"]
     assert pair["examples"] == 60
     assert pair["better"] + pair["worse"] > 0
     # the harness's own accuracies
@@ -51,4 +51,4 @@ def test_two_models_are_compared_by_their_logs():
         ]
         for name in ("float32", "nf4")
     ]
-    assert (pair["first"], pair["second"]) == pytest.approx([own["acc,none"] for own in reported])
+    assert (pair["first"], pair["second"]) == pytest.approx([rows["acc,none"] for rows in reported])

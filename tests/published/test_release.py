@@ -57,8 +57,8 @@ def taken_in(release: Path, folder: Path, *tasks: str) -> tuple[Files, pd.DataFr
 
 
 def test_what_a_config_names_must_be_there_or_in_the_papers_release(release):
-    found = Release(release)
-    found.check_named(
+    result = Release(release)
+    result.check_named(
         {"base": "tuned", "OLMo-7B": "OLMo-7B-Instruct"},
         {"model": "OLMo-7B", "task": "winowhy", "shots": 2},
         "c",
@@ -72,7 +72,7 @@ def test_what_a_config_names_must_be_there_or_in_the_papers_release(release):
         ({}, {"shots": 7}, "c: key 'illustrated.shots' is 7; expected one of [1, 2, 4]"),
     ]:
         with pytest.raises(InputError, match=re.escape(message)):
-            found.check_named(pairs, illustrated, "c")
+            result.check_named(pairs, illustrated, "c")
 
 
 def test_a_damaged_zip_file_of_a_release_is_told(tmp_path):
@@ -84,17 +84,17 @@ def test_a_damaged_zip_file_of_a_release_is_told(tmp_path):
     content = bytearray(path.read_bytes())
     content[200:260] = b"\xff" * 60
     path.write_bytes(content)
-    found = Release(path)
+    release = Release(path)
     with pytest.raises(InputError, match="release.zip: results/.*: cannot be read"):
-        [found.predictions(setting) for setting in found.settings]
+        [release.predictions(setting) for setting in release.settings]
     path.write_bytes(content[:500])
     with pytest.raises(InputError, match="release .*release.zip: "):
         Release(path)
 
 
-def evidence(found: pd.DataFrame, finding: str) -> str:
+def evidence(result: pd.DataFrame, finding: str) -> str:
     """All that the audit says under this heading."""
-    return "\n".join(found.loc[found["finding"] == finding, "evidence"])
+    return "\n".join(result.loc[result["finding"] == finding, "evidence"])
 
 
 def test_a_folder_and_a_zip_file_of_it_read_the_same(release, tmp_path):
@@ -156,11 +156,11 @@ def test_a_file_that_cannot_be_used_is_left_out_and_told_and_the_rest_goes_on(
     release, tmp_path, change, message
 ):
     rewrite(release, "base_known_unknowns_1-shot.csv", change)
-    files, found = taken_in(release, tmp_path)
-    told = evidence(found, "not used")
-    assert told.startswith("results/base_known_unknowns_1-shot.csv: ")
-    assert told.endswith("; left out")
-    assert pd.Series(told).str.contains(message).all(), told
+    files, taken_tables = taken_in(release, tmp_path)
+    messages = evidence(taken_tables, "not used")
+    assert messages.startswith("results/base_known_unknowns_1-shot.csv: ")
+    assert messages.endswith("; left out")
+    assert pd.Series(messages).str.contains(message).all(), messages
     assert len(read_tables(files.accuracy.values())[["model", "task", "shots"]].drop_duplicates()) == 7
 
 
@@ -186,29 +186,31 @@ def test_what_is_missing_and_strange_is_told(release, tmp_path):
     values["base_known_unknowns_2-shot"][0] += 0.01
     del values["tuned_known_unknowns_1-shot"]
     aggregated.write_text(json.dumps(values))
-    _, found = taken_in(release, tmp_path)
-    assert "results/tuned_novel_concepts_2-shot.csv: there is no such file" in evidence(found, "not used")
-    assert "results/tuned_no_such_task_2-shot.csv: its name has no BIG" in evidence(found, "not used")
-    assert evidence(found, "prompts without rows") == "1: 17"
-    told = evidence(found, "aggregated accuracies")
-    assert "'base_known_unknowns_1-shot', entry 3: 1.25 is not an accuracy" in told
-    assert "'base_known_unknowns_2-shot': differs from the predictions by up to 0.01" in told
-    assert "has no 'tuned_known_unknowns_1-shot'" in told
-    assert "'base_novel_concepts_1-shot': 30 accuracies for 29 prompts" in told
+    _, taken_tables = taken_in(release, tmp_path)
+    assert "results/tuned_novel_concepts_2-shot.csv: there is no such file" in evidence(
+        taken_tables, "not used"
+    )
+    assert "results/tuned_no_such_task_2-shot.csv: its name has no BIG" in evidence(taken_tables, "not used")
+    assert evidence(taken_tables, "prompts without rows") == "1: 17"
+    messages = evidence(taken_tables, "aggregated accuracies")
+    assert "'base_known_unknowns_1-shot', entry 3: 1.25 is not an accuracy" in messages
+    assert "'base_known_unknowns_2-shot': differs from the predictions by up to 0.01" in messages
+    assert "has no 'tuned_known_unknowns_1-shot'" in messages
+    assert "'base_novel_concepts_1-shot': 30 accuracies for 29 prompts" in messages
 
 
 def test_models_with_the_same_losses_are_told_and_others_are_not(release, tmp_path):
-    _, found = taken_in(release, tmp_path)
-    assert set(found.loc[found["finding"] == "same losses", "model"]) == {"base, tuned"}
-    assert "correlation 1.00000, 100% equal" in evidence(found, "same losses")
+    _, taken_tables = taken_in(release, tmp_path)
+    assert set(taken_tables.loc[taken_tables["finding"] == "same losses", "model"]) == {"base, tuned"}
+    assert "correlation 1.00000, 100% equal" in evidence(taken_tables, "same losses")
     for shots in (1, 2):
         for task in ("known_unknowns", "novel_concepts"):
             path = release / "results" / f"tuned_{task}_{shots}-shot.csv"
             table = pd.read_csv(path)
             table["Loss of correct answer"] *= 1.5  # they correlate, but do not agree
             table.to_csv(path, index=False)
-    _, found = taken_in(release, tmp_path)
-    assert "same losses" not in set(found["finding"])
+    _, taken_tables = taken_in(release, tmp_path)
+    assert "same losses" not in set(taken_tables["finding"])
 
 
 def test_accuracies_that_guessing_does_not_reach_from_below_are_told():
@@ -218,21 +220,21 @@ def test_accuracies_that_guessing_does_not_reach_from_below_are_told():
     table = table.assign(example=[*range(60)] * 2, demonstrations="[0, 1, 2, 3]", chance=0.5, tie=False)
     table["correct"] = np.r_[np.zeros(60, bool), np.arange(60) % 2 == 0]
     pools = Pools(*(np.arange(64), np.full(64, 2), np.ones(64, int), np.arange(64)), sampled=True)
-    found = audit.table(
+    findings = audit.table(
         [
             *audit.findings_in(
                 Setting("m", "known_unknowns", 4), table, accuracy_by_prompt(table), np.ones(120, bool), pools
             )
         ]
     )
-    assert "1 of 2 prompts are lower than guessing" in evidence(found, "below chance")
-    assert "prompt 0 has 0 of 60 right; 1 prompts have none" in evidence(found, "below chance")
-    assert evidence(found, "number of examples") == "taken as 42; prompts are evaluated on 60"
+    assert "1 of 2 prompts are lower than guessing" in evidence(findings, "below chance")
+    assert "prompt 0 has 0 of 60 right; 1 prompts have none" in evidence(findings, "below chance")
+    assert evidence(findings, "number of examples") == "taken as 42; prompts are evaluated on 60"
 
 
 def test_merged_examples_are_guessed_from_the_pool_of_their_choices():
     # ids 0 and 1 twice: 2 choices in the first subtask, 4 in the second, of which 3 are correct
-    pools = Pools.of(
+    pools = Pools.from_examples(
         pd.DataFrame({"id": [0, 1, 0, 1], "choices": [2, 2, 4, 4], "correct": [1, 1, 3, 1]}), sample=None
     )
     table = pd.DataFrame(
@@ -242,18 +244,18 @@ def test_merged_examples_are_guessed_from_the_pool_of_their_choices():
             "example": [0, 1, 0, 1, 1],
         }
     )
-    chance, known = pools.chance(table)
+    chance, is_known = pools.chance(table)
     assert chance.tolist() == pytest.approx([4 / 6, 1 / 4, 1 / 2, 2 / 6, 2 / 6])
-    assert known.all()
+    assert is_known.all()
     assert pools.merged == (4, 2)
 
 
 def test_examples_outside_of_the_sample_are_known_as_such():
     rows = pd.DataFrame({"id": [0, 1, 2], "choices": [2, 4, 5], "correct": [1, 1, 1]})
     table = pd.DataFrame({"prompt": 0, "demonstrations": "[0]", "example": [1, 2]})
-    chance, known = Pools.of(rows, sample=[1]).chance(table)
+    chance, is_known = Pools.from_examples(rows, sample=[1]).chance(table)
     assert chance.tolist() == [1 / 4, 1 / 5]
-    assert known.tolist() == [True, False]
+    assert is_known.tolist() == [True, False]
 
 
 def test_ids_are_counted_from_the_start_of_each_subtask():
@@ -261,11 +263,11 @@ def test_ids_are_counted_from_the_start_of_each_subtask():
         {"example": name, "text": "Q", "choices": ["a", "b", "c"], "correct": [True, True, False]}
         for name in ("x/0", "x/1", "y/0")
     )
-    found = released_examples({"t": task})
-    assert found["id"].tolist() == [0, 1, 0]
-    assert found["place"].tolist() == [0, 1, 2]
-    assert found[["choices", "correct"]].drop_duplicates().values.tolist() == [[3, 2]]
-    assert set(found.columns) == set(RELEASED_EXAMPLES.columns)
+    table = released_examples({"t": task})
+    assert table["id"].tolist() == [0, 1, 0]
+    assert table["place"].tolist() == [0, 1, 2]
+    assert table[["choices", "correct"]].drop_duplicates().values.tolist() == [[3, 2]]
+    assert set(table.columns) == set(RELEASED_EXAMPLES.columns)
 
 
 def test_of_repeated_prompts_the_first_stays():
@@ -281,15 +283,15 @@ def test_of_repeated_prompts_the_first_stays():
 
 def test_mended_tables_have_distinct_prompts_and_chance_from_the_tasks(tmp_path):
     release = write_release(tmp_path, models=["m"], tasks=["conceptual_combinations"], shots=[1], prompts=200)
-    files, found = taken_in(release, tmp_path, "conceptual_combinations")
+    files, taken_tables = taken_in(release, tmp_path, "conceptual_combinations")
     released, mended = read_table(files.released["m"]), read_table(files.predictions["m"])
     distinct = released["demonstrations"].astype(str).nunique()
     assert released["prompt"].nunique() == 200
     assert mended["prompt"].nunique() == distinct < 104
     assert set(mended["chance"]) == {0.25}
-    assert evidence(found, "merged examples") == "103 examples have 40 ids"
+    assert evidence(taken_tables, "merged examples") == "103 examples have 40 ids"
     assert f"200 prompts have {distinct} different demonstrations; t is taken as 103" in evidence(
-        found, "repeated prompts"
+        taken_tables, "repeated prompts"
     )
     accuracy = read_table(files.accuracy["m"])
     assert accuracy["counts"].map(sum).tolist() == accuracy["examples"].tolist()

@@ -43,13 +43,13 @@ def accuracy(task: str, shots: int, *values: float, model: str = "m") -> pd.Data
     ],
 )
 def test_the_papers_numbers_for_a_setting(task, shots, examples, prompts, chance):
-    found = Convention.of(task, shots)
-    assert (found.examples, found.prompts, found.chance) == (examples, prompts, chance)
-    assert found.maximum == pytest.approx(max_random_baseline(examples, chance, prompts), rel=1e-8)
+    result = Convention.for_setting(task, shots)
+    assert (result.examples, result.prompts, result.chance) == (examples, prompts, chance)
+    assert result.maximum == pytest.approx(max_random_baseline(examples, chance, prompts), rel=1e-8)
 
 
 def test_a_task_of_another_suite_has_no_convention():
-    assert Convention.of("sports_understanding", 1) is None
+    assert Convention.for_setting("sports_understanding", 1) is None
     assert published_verdicts(accuracy("sports_understanding", 1, 0.6)).empty
 
 
@@ -65,8 +65,8 @@ def test_the_papers_table_is_made_from_the_aggregated_accuracies_where_they_are_
     setting = Setting("m", "emoji_movie", 4)
     assert published_verdicts(table, {setting: [0.1, 0.4]})["best_accuracy"].tolist() == [0.4]
     assert published_verdicts(table, {setting: [0.1, 1.4]})["best_accuracy"].tolist() == [0.25]
-    other = Setting("m", "winowhy", 1)
-    assert published_verdicts(table, {other: [0.6]})["task"].tolist() == ["emoji_movie", "winowhy"]
+    second = Setting("m", "winowhy", 1)
+    assert published_verdicts(table, {second: [0.6]})["task"].tolist() == ["emoji_movie", "winowhy"]
 
 
 def test_the_grid_counts_disagreements_by_row_and_column():
@@ -75,10 +75,10 @@ def test_the_grid_counts_disagreements_by_row_and_column():
         accuracy("known_unknowns", 1, 0.6),
         accuracy("winowhy", 1, 0.6),
     ]
-    found = grid(published_verdicts(pd.concat(parts))).set_index("task")
-    assert found.index.tolist() == ["known_unknowns", "emoji_movie", "winowhy", "between", "above standard"]
-    assert found["between"].tolist() == ["1", "1", "0", "2", "3"]
-    assert found.loc["between", ["m 1-shot", "m 4-shot"]].tolist() == ["1", "1"]
+    table = grid(published_verdicts(pd.concat(parts))).set_index("task")
+    assert table.index.tolist() == ["known_unknowns", "emoji_movie", "winowhy", "between", "above standard"]
+    assert table["between"].tolist() == ["1", "1", "0", "2", "3"]
+    assert table.loc["between", ["m 1-shot", "m 4-shot"]].tolist() == ["1", "1"]
 
 
 def test_changes_are_the_settings_whose_verdicts_differ():
@@ -88,9 +88,9 @@ def test_changes_are_the_settings_whose_verdicts_differ():
     mended = published.assign(
         standard_baseline=[0.2, 0.5], position=["between", "between"], prompts=[200, 191]
     )
-    found = changes(published, mended)
-    assert found["task"].tolist() == ["winowhy"]
-    assert (found["position_published"][0], found["position_data"][0]) == ("above", "between")
+    result = changes(published, mended)
+    assert result["task"].tolist() == ["winowhy"]
+    assert (result["position_published"][0], result["position_data"][0]) == ("above", "between")
     counts = changes_count(published, mended).set_index("published, down; by the data, across")
     assert counts.loc["above", "between"] == 1
     assert counts.loc["all", "all"] == 2
@@ -110,12 +110,12 @@ def test_the_metrics_of_decisions_are_scikit_learns():
             {"above_on_test": generator.random(80) < 0.6, "above_maximum": generator.random(80) < share}
         )
         truth, guess = table["above_on_test"], table["above_maximum"]
-        found = decision_scores(table, "maximum")
-        assert found["accuracy"] == pytest.approx(metrics.accuracy_score(truth, guess))
-        assert found["precision"] == pytest.approx(metrics.precision_score(truth, guess))
-        assert found["recall"] == pytest.approx(metrics.recall_score(truth, guess))
-        assert found["auroc"] == pytest.approx(metrics.roc_auc_score(truth, guess))
-        assert found["aupr"] == pytest.approx(metrics.average_precision_score(truth, guess))
+        scores = decision_scores(table, "maximum")
+        assert scores["accuracy"] == pytest.approx(metrics.accuracy_score(truth, guess))
+        assert scores["precision"] == pytest.approx(metrics.precision_score(truth, guess))
+        assert scores["recall"] == pytest.approx(metrics.recall_score(truth, guess))
+        assert scores["auroc"] == pytest.approx(metrics.roc_auc_score(truth, guess))
+        assert scores["aupr"] == pytest.approx(metrics.average_precision_score(truth, guess))
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,11 @@ def test_the_metrics_of_decisions_are_scikit_learns():
 )
 def test_metrics_without_cases_are_missing_and_the_others_right(truth, guess):
     table = pd.DataFrame({"above_on_test": truth, "above_maximum": guess}).astype(bool)
-    found = decision_scores(table, "maximum")
-    assert np.isnan(found["auroc"]) == (len(set(truth)) == 1)
+    scores = decision_scores(table, "maximum")
+    assert np.isnan(scores["auroc"]) == (len(set(truth)) == 1)
     if any(truth):
-        assert found["aupr"] == pytest.approx(metrics.average_precision_score(truth, guess))
-    assert np.isnan(found["precision"]) == (not any(guess))
+        assert scores["aupr"] == pytest.approx(metrics.average_precision_score(truth, guess))
+    assert np.isnan(scores["precision"]) == (not any(guess))
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def released() -> Release:
 def predictions(released) -> list[pd.DataFrame]:
     return [
         released.predictions(setting).assign(
-            **setting._asdict(), tie=False, chance=Convention.of(setting.task, setting.shots).chance
+            **setting._asdict(), tie=False, chance=Convention.for_setting(setting.task, setting.shots).chance
         )
         for setting in released.settings
     ]
@@ -169,19 +169,21 @@ def test_the_released_accuracies_are_those_of_the_released_predictions(released,
 @needs_release
 def test_own_seeded_splits_agree_with_the_released_ones(released, predictions):
     theirs = released.outcomes()
-    assert sorted(theirs["asked"].unique()) == [1, 2, 5, 10, 100, 200]
-    assert (theirs.groupby(["model", "task", "shots", "asked"]).size() == 100).all()
-    own = all_outcomes(predictions, seed=0, splits=100, validation=0.75, tried=[200], whole_split=True)
-    own["model"] = own["model"].map(displayed)
-    found = heldout_difference(theirs[theirs["asked"] == 200], own)
-    assert set(found["model"]) == {*theirs["model"], "total"}
-    assert found["difference"].abs().max() < 0.02
+    assert sorted(theirs["requested_prompts"].unique()) == [1, 2, 5, 10, 100, 200]
+    assert (theirs.groupby(["model", "task", "shots", "requested_prompts"]).size() == 100).all()
+    rows = all_outcomes(
+        predictions, seed=0, splits=100, validation=0.75, prompt_counts=[200], whole_split=True
+    )
+    rows["model"] = rows["model"].map(displayed)
+    result = heldout_difference(theirs[theirs["requested_prompts"] == 200], rows)
+    assert set(result["model"]) == {*theirs["model"], "total"}
+    assert result["difference"].abs().max() < 0.02
 
 
 @needs_release
 def test_tables_3_and_4_from_the_released_outcomes(released):
     outcomes = released.outcomes()
-    outcomes = outcomes[outcomes["asked"] == 200]
+    outcomes = outcomes[outcomes["requested_prompts"] == 200]
     total = heldout_agreement(outcomes, ["model"]).set_index("model").loc["total"]
     truth = outcomes["above_on_test"]
     assert total["outcomes"] == len(outcomes) == 3 * 16 * 3 * 100

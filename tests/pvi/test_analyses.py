@@ -20,46 +20,46 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "in-context-pvi.zip"
 
 
 def test_tails_are_below_and_above_their_quantiles():
-    values, right = np.arange(10.0), [0, 0, 0, 1, 0, 1, 0, 1, 1, 1]
-    assert accuracy_of_tails(values, right, 0.2) == (0, 1)
-    assert accuracy_of_tails(values, right, 0.5) == (0.2, 0.8)
-    assert np.isnan(accuracy_of_tails(np.ones(10), right, 0.2)).all()
+    values, correct = np.arange(10.0), [0, 0, 0, 1, 0, 1, 0, 1, 1, 1]
+    assert accuracy_of_tails(values, correct, 0.2) == (0, 1)
+    assert accuracy_of_tails(values, correct, 0.5) == (0.2, 0.8)
+    assert np.isnan(accuracy_of_tails(np.ones(10), correct, 0.2)).all()
     assert np.isnan(accuracy_of_tails([], [], 0.2)).all()
 
 
 @pytest.mark.parametrize(
-    ("values", "right", "share", "told"),
+    ("values", "correct", "share", "message"),
     [
         ([1.0], [True, False], 0.2, "1 values for 2 predictions"),
         ([1.0, np.nan], [True, False], 0.2, "value 1 of 2 is not a number"),
         ([1.0], [True], 0.6, "the share is 0.6; expected more than 0 and at most 0.5"),
     ],
 )
-def test_what_has_no_tails_is_told(values, right, share, told):
-    with pytest.raises(InputError, match=told):
-        accuracy_of_tails(values, right, share)
+def test_what_has_no_tails_is_told(values, correct, share, message):
+    with pytest.raises(InputError, match=message):
+        accuracy_of_tails(values, correct, share)
 
 
 def test_within_labels_a_liking_for_an_answer_has_no_part():
     labels = np.array(["a"] * 50 + ["b"] * 50)
     values = np.random.default_rng(0).normal(size=100) + 5 * (labels == "a")
-    right = labels == "a"  # a model that always answers so
-    assert accuracy_of_tails(values, right, 0.2) == (0, 1)
-    assert tails_of_labels(values, right, labels, 0.2) == (0.5, 0.5)
-    assert tails_of_labels(values, right, np.zeros(100), 0.2) == (0, 1)
+    correct = labels == "a"  # a model that always answers so
+    assert accuracy_of_tails(values, correct, 0.2) == (0, 1)
+    assert tails_of_labels(values, correct, labels, 0.2) == (0.5, 0.5)
+    assert tails_of_labels(values, correct, np.zeros(100), 0.2) == (0, 1)
 
 
 def test_what_is_infinite_is_beyond_all_that_is_not():
-    values, right = [-np.inf, -1, 0, 1, np.inf], [False, False, True, True, True]
-    assert accuracy_of_tails(values, right, 0.2) == (0, 1)
-    assert threshold(values, right) == (-0.5, 1)
+    values, correct = [-np.inf, -1, 0, 1, np.inf], [False, False, True, True, True]
+    assert accuracy_of_tails(values, correct, 0.2) == (0, 1)
+    assert threshold(values, correct) == (-0.5, 1)
     assert threshold([-np.inf, np.inf], [False, True]).accuracy == 1
 
 
-@pytest.mark.parametrize("of", [([1, 2], [True]), ([1, np.nan, 3], [True, False, True])])
-def test_what_has_no_threshold_is_told(of):
+@pytest.mark.parametrize("total", [([1, 2], [True]), ([1, np.nan, 3], [True, False, True])])
+def test_what_has_no_threshold_is_told(total):
     with pytest.raises(InputError, match="expected one for each|is not a number"):
-        threshold(*of)
+        threshold(*total)
 
 
 def test_no_threshold_tells_more_than_luck_where_right_ones_lie_lower():
@@ -76,34 +76,34 @@ def test_a_threshold_divides_right_from_wrong():
 
 @given(st.lists(st.tuples(st.integers(-5, 5), st.booleans()), min_size=2, max_size=30))
 def test_no_other_threshold_is_better(pairs):
-    values, right = map(np.array, zip(*pairs, strict=True))
-    if right.all() or not right.any():
+    values, correct = map(np.array, zip(*pairs, strict=True))
+    if correct.all() or not correct.any():
         return
-    found = threshold(values, right)
+    best = threshold(values, correct)
     balanced = [
-        ((values > at)[right].mean() + (values <= at)[~right].mean()) / 2 for at in np.arange(-6, 6, 0.5)
+        ((values > at)[correct].mean() + (values <= at)[~correct].mean()) / 2 for at in np.arange(-6, 6, 0.5)
     ]
-    assert found.accuracy == pytest.approx(max(balanced))
-    if np.isnan(found.value):
-        assert found.accuracy == 0.5
+    assert best.accuracy == pytest.approx(max(balanced))
+    if np.isnan(best.value):
+        assert best.accuracy == 0.5
         return
-    at = ((values > found.value)[right].mean() + (values <= found.value)[~right].mean()) / 2
-    assert at == pytest.approx(found.accuracy)
+    at = ((values > best.value)[correct].mean() + (values <= best.value)[~correct].mean()) / 2
+    assert at == pytest.approx(best.accuracy)
 
 
 @pytest.mark.parametrize(("examples", "freedom"), [(6, np.inf), (10, np.inf), (10, 5), (80, np.inf)])
 def test_r_is_pearsons_and_its_interval_holds_it_as_often_as_it_says(examples, freedom):
-    generator, held = np.random.default_rng(0), 0
+    generator, held_out = np.random.default_rng(0), 0
     for _ in range(1000):
         x = generator.normal(size=examples)
         y = 0.6 * x + 0.8 * generator.normal(size=examples)
         if freedom < np.inf:  # heavy tails, the same scale for both
             x, y = (np.sqrt(freedom / generator.chisquare(freedom, examples)) * part for part in (x, y))
-        found = correlation(x, y)
-        assert found.r == pytest.approx(stats.pearsonr(x, y).statistic)
-        assert (found.p <= 0.05) == (found.low > 0 or found.high < 0)
-        held += found.low <= 0.6 <= found.high
-    assert held / 1000 >= 0.93
+        estimate = correlation(x, y)
+        assert estimate.r == pytest.approx(stats.pearsonr(x, y).statistic)
+        assert (estimate.p <= 0.05) == (estimate.low > 0 or estimate.high < 0)
+        held_out += estimate.low <= 0.6 <= estimate.high
+    assert held_out / 1000 >= 0.93
 
 
 def test_an_interval_of_r_does_not_end_where_nothing_is_known():
@@ -115,19 +115,19 @@ def test_of_thresholds_that_are_as_good_the_lowest_is_taken():
     generator = np.random.default_rng(0)
     for _ in range(300):
         values = generator.permutation(generator.integers(2, 14)).astype(float)
-        right = generator.random(len(values)) < 0.5
-        found = threshold(values, right)
-        if right.all() or not right.any():
+        correct = generator.random(len(values)) < 0.5
+        result = threshold(values, correct)
+        if correct.all() or not correct.any():
             continue
         by_border = {}
         for border in np.sort(values)[:-1] + 0.5:
-            told = Fraction(int((right & (values > border)).sum()), int(right.sum()))
-            told += Fraction(int((~right & (values < border)).sum()), int((~right).sum()))
-            by_border[border] = told / 2
+            messages = Fraction(int((correct & (values > border)).sum()), int(correct.sum()))
+            messages += Fraction(int((~correct & (values < border)).sum()), int((~correct).sum()))
+            by_border[border] = messages / 2
         best = max(by_border.values())
         if best > Fraction(1, 2):
-            lowest = min(border for border, told in by_border.items() if told == best)
-            assert found == (lowest, pytest.approx(float(best)))
+            lowest = min(border for border, messages in by_border.items() if messages == best)
+            assert result == (lowest, pytest.approx(float(best)))
 
 
 def test_a_threshold_between_neighbouring_numbers_divides_them():
@@ -158,10 +158,10 @@ def test_what_has_no_r():
 
 
 def test_a_summary_counts_strong_and_weak():
-    found = summary([0.9, 0.7, 0.6, 0.3, 0.1, np.nan])
-    assert (found.pairs, found.above, found.below) == (5, 2, 1)
-    assert (found.mean, found.median) == pytest.approx((0.52, 0.6))
-    assert (found.above_share, found.below_share) == pytest.approx((0.4, 0.2))
+    result = summary([0.9, 0.7, 0.6, 0.3, 0.1, np.nan])
+    assert (result.pairs, result.above, result.below) == (5, 2, 1)
+    assert (result.mean, result.median) == pytest.approx((0.52, 0.6))
+    assert (result.above_share, result.below_share) == pytest.approx((0.4, 0.2))
     assert summary([]).pairs == 0
 
 
@@ -173,8 +173,8 @@ def test_table_2_of_the_paper():
             name: pd.read_csv(BytesIO(archive.read(f"in-context-pvi/consistency_by_{name}.csv")))
             for name in ("exemplar", "number_of_shots")
         }
-    kept = {name: table[~table["model"].str.contains("neox", case=False)] for name, table in read.items()}
-    sets, shots = summary(kept["exemplar"]["average_r"]), summary(kept["number_of_shots"]["r"])
+    content = {name: table[~table["model"].str.contains("neox", case=False)] for name, table in read.items()}
+    sets, shots = summary(content["exemplar"]["average_r"]), summary(content["number_of_shots"]["r"])
     assert (sets.pairs, sets.above, sets.below) == (96, 57, 23)
     assert (round(sets.mean, 3), round(sets.median, 3)) == (0.546, 0.711)
     assert round(100 * sets.below_share, 1) == 24.0  # printed as 22.9
@@ -184,39 +184,39 @@ def test_table_2_of_the_paper():
 
 def test_one_way_of_three_sets_by_two_shots_has_2_and_3_degrees_of_freedom():
     means = [[1.2, 1.4], [0.9, 1.6], [1.1, 1.3]]
-    found = one_way(means)
+    anova = one_way(means)
     expected = stats.f_oneway(*means)
-    assert found == pytest.approx((expected.statistic, 2, 3, expected.pvalue))
+    assert anova == pytest.approx((expected.statistic, 2, 3, expected.pvalue))
     assert np.isnan(one_way([[1.0], [2.0]])).all()
     assert np.isnan(one_way([[1.0, np.nan], [np.nan], [2.0]])).all()
 
 
 @given(arrays(float, (2, 12), elements=st.floats(-10, 10), unique=True))
 def test_of_two_sets_repeated_measures_are_the_paired_t_test(values):
-    found, paired = repeated_measures(values), stats.ttest_rel(*values)
-    assert found.anova.f == pytest.approx(paired.statistic**2, rel=1e-6)
-    assert found.anova.p == pytest.approx(paired.pvalue, rel=1e-6, abs=1e-12)
-    assert found.epsilon == pytest.approx(1)
+    anova, paired = repeated_measures(values), stats.ttest_rel(*values)
+    assert anova.anova.f == pytest.approx(paired.statistic**2, rel=1e-6)
+    assert anova.anova.p == pytest.approx(paired.pvalue, rel=1e-6, abs=1e-12)
+    assert anova.epsilon == pytest.approx(1)
 
 
 def test_repeated_measures_of_a_textbook():
     """Three measures of six subjects; F = 12.53 with 2 and 10 degrees of freedom, epsilon 0.638."""
     values = [[45, 42, 36, 39, 51, 44], [50, 42, 41, 35, 55, 49], [55, 45, 43, 40, 59, 56]]
-    found = repeated_measures(values)
-    assert found.anova.f == pytest.approx(12.53, abs=0.01)
-    assert found.anova.between / found.epsilon == pytest.approx(2)
-    assert found.anova.within / found.epsilon == pytest.approx(10)
-    assert found.epsilon == pytest.approx(0.638, abs=0.001)
-    assert found.share == pytest.approx(0.715, abs=0.001)
+    anova = repeated_measures(values)
+    assert anova.anova.f == pytest.approx(12.53, abs=0.01)
+    assert anova.anova.between / anova.epsilon == pytest.approx(2)
+    assert anova.anova.within / anova.epsilon == pytest.approx(10)
+    assert anova.epsilon == pytest.approx(0.638, abs=0.001)
+    assert anova.share == pytest.approx(0.715, abs=0.001)
 
 
 def test_sets_that_do_not_differ_are_found_to_as_often_as_p_says():
     generator = np.random.default_rng(5)
-    found = []
+    results = []
     for _ in range(1000):
         values = generator.normal(size=30) + generator.normal(size=(3, 30)) * [[1], [1], [4]]
-        found.append(repeated_measures(values).anova.p)
-    assert 0.035 <= np.mean(np.array(found) < 0.05) <= 0.07
+        results.append(repeated_measures(values).anova.p)
+    assert 0.035 <= np.mean(np.array(results) < 0.05) <= 0.07
 
 
 def test_examples_that_are_not_under_every_set_are_left_out():

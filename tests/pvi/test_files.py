@@ -26,9 +26,9 @@ def runs() -> list[list[object]]:
     """Three exemplar sets, two numbers of shots, one model on two data sets."""
     generator = np.random.default_rng(0)
     return [
-        [number, data, 500, "gpt2", f"{which}a", shots, 0.8, *generator.random(7).round(4)]
-        for number, (data, which, shots) in enumerate(
-            (data, which, shots) for data in ("cola", "rte") for which in (1, 2, 3) for shots in (4, 8)
+        [number, data, 500, "gpt2", f"{chosen}a", shots, 0.8, *generator.random(7).round(4)]
+        for number, (data, chosen, shots) in enumerate(
+            (data, chosen, shots) for data in ("cola", "rte") for chosen in (1, 2, 3) for shots in (4, 8)
         )
     ]
 
@@ -43,21 +43,21 @@ def test_a_table_of_runs_gives_means_over_sets_and_the_analysis_of_variance(tmp_
     rows = runs()
     path = write(tmp_path / "results.csv", COLUMNS, rows)
     assert is_runs(path)
-    found = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
-    assert len(found) == 4
-    own = [row for row in rows if row[1] == "cola" and row[5] == 4]
-    (first,) = [row for row in found if row["task"] == "cola" and row["shots"] == 4]
+    report = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
+    assert len(report) == 4
+    own_part = [row for row in rows if row[1] == "cola" and row[5] == 4]
+    (first,) = [row for row in report if row["task"] == "cola" and row["shots"] == 4]
     assert first["sets"] == 3
-    assert first["accuracy"] == pytest.approx(np.mean([row[7] for row in own]))
+    assert first["accuracy"] == pytest.approx(np.mean([row[7] for row in own_part]))
     for name, place in (
         ("lowest_fifth", 10),
         ("highest_fifth", 11),
         ("lowest_half", 12),
         ("highest_half", 13),
     ):
-        assert first[name] == pytest.approx(np.mean([row[place] for row in own]))
+        assert first[name] == pytest.approx(np.mean([row[place] for row in own_part]))
     groups = [
-        [row[8] for row in rows if row[1] == "cola" and row[4] == which] for which in ("1a", "2a", "3a")
+        [row[8] for row in rows if row[1] == "cola" and row[4] == chosen] for chosen in ("1a", "2a", "3a")
     ]
     assert (first["f"], first["between"], first["within"], first["p"]) == pytest.approx(one_way(groups))
     assert (first["between"], first["within"]) == (2, 3)
@@ -69,63 +69,63 @@ def test_averages_of_runs_are_nats_unless_said_and_gaps_are_gaps(tmp_path):
     rows[0][11] = ""
     path = write(tmp_path / "results.csv", COLUMNS, rows)
     nats, bits = read_runs(path), read_runs(path, "bits")
-    assert nats["right"].tolist() == pytest.approx([row[8] / np.log(2) for row in rows])
-    assert bits["right"].tolist() == pytest.approx([row[8] for row in rows])
-    assert np.isnan(nats.loc[0, "wrong"])
+    assert nats["pvi_correct"].tolist() == pytest.approx([row[8] / np.log(2) for row in rows])
+    assert bits["pvi_correct"].tolist() == pytest.approx([row[8] for row in rows])
+    assert np.isnan(nats.loc[0, "pvi_wrong"])
     assert np.isnan(nats.loc[0, "highest_fifth"])
-    said = CliRunner().invoke(app, ["pvi", str(path)]).stdout
-    assert "12 runs." in said
-    assert "cola" in said
+    output = CliRunner().invoke(app, ["pvi", str(path)]).stdout
+    assert "12 runs." in output
+    assert "cola" in output
 
 
 def test_runs_that_differ_in_their_temperature_are_other_runs(tmp_path):
     rows = runs()
     warmer = [[100 + row[0], *row[1:6], 0.9, *row[7:]] for row in rows]
-    found = read_runs(write(tmp_path / "both.csv", COLUMNS, [*rows, *warmer]))
-    assert set(found["model"]) == {"gpt2, temperature 0.8", "gpt2, temperature 0.9"}
+    result = read_runs(write(tmp_path / "both.csv", COLUMNS, [*rows, *warmer]))
+    assert set(result["model"]) == {"gpt2, temperature 0.8", "gpt2, temperature 0.9"}
     with pytest.raises(InputError, match="both.csv, row 14: is a second run of cola, gpt2, 4, 1a"):
         second = [*rows[0]]
         second[0], second[COLUMNS.index("accuracy")] = 99, 0.123
         read_runs(write(tmp_path / "both.csv", COLUMNS, [*rows, second]))
 
 
-def test_runs_are_told_apart_by_what_was_chosen_and_not_by_what_came_out(tmp_path):
+def test_runs_are_balanced_accuracy_by_what_was_chosen_and_not_by_what_came_out(tmp_path):
     rows = runs()
     warmer = [[100 + row[0], *row[1:6], 0.9, *row[7:]] for row in rows]
     columns = ["", "prompt_file", *COLUMNS, "seconds", "top_k"]
-    both = [
+    merged = [
         [place, f"{row[4]}-{row[5]}.txt", *row, 1.5 * place, 20] for place, row in enumerate([*rows, *warmer])
     ]
-    found = read_runs(write(tmp_path / "both.csv", columns, both))
-    assert set(found["model"]) == {"gpt2, temperature 0.8", "gpt2, temperature 0.9"}
+    result = read_runs(write(tmp_path / "both.csv", columns, merged))
+    assert set(result["model"]) == {"gpt2, temperature 0.8", "gpt2, temperature 0.9"}
     # other values of a column that no other one explains
     columns, more = [*COLUMNS, "top_k"], [[*row, k] for k in (10, 20) for row in rows]
-    found = read_runs(write(tmp_path / "k.csv", columns, more))
-    assert set(found["model"]) == {"gpt2, top_k 10", "gpt2, top_k 20"}
+    result = read_runs(write(tmp_path / "k.csv", columns, more))
+    assert set(result["model"]) == {"gpt2, top_k 10", "gpt2, top_k 20"}
 
 
 def test_rows_that_stand_twice_blanks_and_an_infinite_mean_are_taken(tmp_path):
     rows = runs()
     rows[0][COLUMNS.index("average_pvi_for_F")] = "-inf"
     rows[1][COLUMNS.index("prompt_set")] += " "
-    found = read_runs(write(tmp_path / "results.csv", COLUMNS, [*rows, rows[3]]))
-    assert len(found) == len(rows)
-    assert np.isnan(found["wrong"].iloc[0])
-    assert found["prompt"].nunique() == 3
+    result = read_runs(write(tmp_path / "results.csv", COLUMNS, [*rows, rows[3]]))
+    assert len(result) == len(rows)
+    assert np.isnan(result["pvi_wrong"].iloc[0])
+    assert result["prompt"].nunique() == 3
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "message"),
     [
         (7, "high", "row 2: column 'accuracy' is 'high'; expected a number"),
         (7, "46.2", "row 2: column 'accuracy' is 46.2; expected between 0 and 1"),
         (5, "4.5", "row 2: column 'number_of_shots' is no whole number"),
     ],
 )
-def test_a_wrong_run_is_named(tmp_path, place, value, told):
+def test_a_wrong_run_is_named(tmp_path, place, value, message):
     rows = runs()
     rows[0][place] = value
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_runs(write(tmp_path / "results.csv", COLUMNS, rows))
 
 
@@ -144,17 +144,17 @@ def test_a_table_of_examples_is_in_bits_and_the_hardest_come_first(tmp_path):
     assert read_examples(path, "nats")["pvi"].tolist() == pytest.approx(
         [0.75 / np.log(2), -1.5 / np.log(2), 0.5 / np.log(2)]
     )
-    said = CliRunner().invoke(app, ["pvi", str(path)]).stdout
-    assert said.index("two") < said.index("three") < said.index("one")
-    found = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
-    assert found["information"] == pytest.approx(-0.25 / 3)
-    assert found["accuracy"] == pytest.approx(2 / 3)
+    output = CliRunner().invoke(app, ["pvi", str(path)]).stdout
+    assert output.index("two") < output.index("three") < output.index("one")
+    report = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
+    assert report["information"] == pytest.approx(-0.25 / 3)
+    assert report["accuracy"] == pytest.approx(2 / 3)
     alone = write(tmp_path / "alone.csv", ["PVI"], [[1.0], [2.0]])
     assert json.loads(CliRunner().invoke(app, ["pvi", str(alone), "--json"]).stdout)["information"] == 1.5
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         (
             ["four", 1, 1.0, 0.5, 1, True, 0.9],
@@ -168,8 +168,8 @@ def test_a_table_of_examples_is_in_bits_and_the_hardest_come_first(tmp_path):
         ),
     ],
 )
-def test_a_wrong_example_is_named(tmp_path, row, told):
-    with pytest.raises(InputError, match=told):
+def test_a_wrong_example_is_named(tmp_path, row, message):
+    with pytest.raises(InputError, match=message):
         read_examples(write(tmp_path / "examples.csv", EXAMPLES, [*ROWS, row]))
 
 
@@ -179,20 +179,22 @@ def test_what_is_neither_is_told(tmp_path):
 
 
 def test_two_logs_of_lm_evaluation_harness_with_inputs_and_without(tmp_path):
-    given = write_lm(tmp_path / "given", [lm_sample(0, [-1.0, -2.0], 0), lm_sample(1, [-1.5, -1.0], 0)])
+    argument = write_lm(tmp_path / "given", [lm_sample(0, [-1.0, -2.0], 0), lm_sample(1, [-1.5, -1.0], 0)])
     null = write_lm(tmp_path / "null", [lm_sample(0, [-2.0, -2.0], 0), lm_sample(1, [-0.5, -2.0], 0)])
-    found = json.loads(CliRunner().invoke(app, ["pvi", str(given), "--null", str(null), "--json"]).stdout)
-    assert found["examples"] == 2
-    assert found["information"] == pytest.approx((1.0 - 1.0) / 2 / np.log(2))
-    assert found["accuracy"] == 0.5
-    assert found["negative"] == 0.5
+    report = json.loads(CliRunner().invoke(app, ["pvi", str(argument), "--null", str(null), "--json"]).stdout)
+    assert report["examples"] == 2
+    assert report["information"] == pytest.approx((1.0 - 1.0) / 2 / np.log(2))
+    assert report["accuracy"] == 0.5
+    assert report["negative"] == 0.5
     short = write_lm(tmp_path / "short", [lm_sample(0, [-2.0, -2.0], 0)])
-    done = CliRunner().invoke(app, ["pvi", str(given), "--null", str(short)])
-    assert "example '1', choice 0 is in the run with inputs alone" in str(done.exception or done.output)
+    completed = CliRunner().invoke(app, ["pvi", str(argument), "--null", str(short)])
+    assert "example '1', choice 0 is in the run with inputs alone" in str(
+        completed.exception or completed.output
+    )
 
 
 @pytest.mark.parametrize(
-    ("other", "told"),
+    ("second", "message"),
     [
         (lm_sample(0, [-2.0, -2.0], 1), "choice 0: is correct in one run and wrong in the other"),
         (
@@ -208,30 +210,30 @@ def test_two_logs_of_lm_evaluation_harness_with_inputs_and_without(tmp_path):
         (lm_sample(0, ["-inf", "-inf"], 0) | {"acc": 0.0}, "impossible"),
     ],
 )
-def test_logs_of_other_labels_or_choices_are_told(tmp_path, other, told):
-    given = write_lm(tmp_path / "given", [lm_sample(0, [-1.0, -2.0], 0)])
-    null = write_lm(tmp_path / "null", [other])
-    done = CliRunner().invoke(app, ["pvi", str(given), "--null", str(null), "--over", "choices"])
-    assert done.exit_code != 0
-    assert told in str(done.exception or done.output)
+def test_logs_of_other_labels_or_choices_are_told(tmp_path, second, message):
+    argument = write_lm(tmp_path / "given", [lm_sample(0, [-1.0, -2.0], 0)])
+    null = write_lm(tmp_path / "null", [second])
+    completed = CliRunner().invoke(app, ["pvi", str(argument), "--null", str(null), "--over", "choices"])
+    assert completed.exit_code != 0
+    assert message in str(completed.exception or completed.output)
 
 
 def test_runs_of_two_models_are_noted(tmp_path):
-    given = write_lm(tmp_path / "given", [lm_sample(0, [-1.0, -2.0], 0), lm_sample(1, [-1.0, -2.0], 0)])
+    argument = write_lm(tmp_path / "given", [lm_sample(0, [-1.0, -2.0], 0), lm_sample(1, [-1.0, -2.0], 0)])
     null = write_lm(tmp_path / "null", [lm_sample(0, [-2.0, -2.0], 0), lm_sample(1, [-2.0, -2.0], 0)])
     results = next((tmp_path / "null").glob("results*.json"))
     results.write_text(results.read_text().replace("org/model", "org/other"))
-    done = CliRunner().invoke(app, ["pvi", str(given), "--null", str(null)])
-    assert done.exit_code == 0
-    assert "note: the runs are of 'org--model' and 'org--other'" in done.output
+    completed = CliRunner().invoke(app, ["pvi", str(argument), "--null", str(null)])
+    assert completed.exit_code == 0
+    assert "note: the runs are of 'org--model' and 'org--other'" in completed.output
 
 
 def test_an_infinite_example_has_no_part_in_the_mean_and_is_counted(tmp_path):
     path = write(tmp_path / "e.csv", EXAMPLES, [*ROWS, ["four", 0, 2.0, "inf", 1, False, "-inf"]])
-    found = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
-    assert found["infinite"] == 1
-    assert found["information"] == pytest.approx((0.75 - 1.5 + 0.5) / 3)
-    assert found["told_apart"] == 1
+    report = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
+    assert report["infinite"] == 1
+    assert report["information"] == pytest.approx((0.75 - 1.5 + 0.5) / 3)
+    assert report["balanced_accuracy"] == 1
 
 
 def test_numbers_of_few_digits_may_differ_by_their_last(tmp_path):
@@ -242,6 +244,6 @@ def test_numbers_of_few_digits_may_differ_by_their_last(tmp_path):
 
 
 def test_a_table_in_nats_is_shown_in_bits(tmp_path):
-    found = read_examples(write(tmp_path / "e.csv", EXAMPLES, ROWS), "nats")
-    assert found["H_yb"].iloc[0] == pytest.approx(1 / np.log(2))
-    assert found["pvi"].iloc[0] == pytest.approx(0.75 / np.log(2))
+    table = read_examples(write(tmp_path / "e.csv", EXAMPLES, ROWS), "nats")
+    assert table["H_yb"].iloc[0] == pytest.approx(1 / np.log(2))
+    assert table["pvi"].iloc[0] == pytest.approx(0.75 / np.log(2))

@@ -24,8 +24,8 @@ def test_the_hardest_fifth_of_each_label_by_the_mean_over_settings():
     assert hardest_of_labels([first], least=3) == {"a0", "a1", "a2", "b0", "b1", "b2"}
     assert hardest_of_labels([first], least=7) == {f"a{place}" for place in range(7)} | set(of_second)
     # each setting counts alike, though one has more prompts of an example
-    other = pvi({"a9": ("a", -100.0)})
-    assert hardest_of_labels([first, pd.concat([other] * 3)], least=1) == {"a9", "a0", "b0"}
+    second = pvi({"a9": ("a", -100.0)})
+    assert hardest_of_labels([first, pd.concat([second] * 3)], least=1) == {"a9", "a0", "b0"}
 
 
 def test_an_example_that_a_prompt_lacks_is_not_hard_for_that():
@@ -38,7 +38,7 @@ def test_an_example_that_a_prompt_lacks_is_not_hard_for_that():
 def predictions(correct: np.ndarray) -> pd.DataFrame:
     prompt, example = (axis.ravel() for axis in np.indices(correct.shape))
     return pd.DataFrame(
-        {"prompt": prompt, "example": [f"e{one}" for one in example], "correct": correct.ravel()}
+        {"prompt": prompt, "example": [f"e{number}" for number in example], "correct": correct.ravel()}
     )
 
 
@@ -48,22 +48,24 @@ def clusters(count: int, size: int = 1) -> pd.Series:
 
 def test_the_difference_is_of_the_same_examples_and_its_interval_is_students():
     generator = np.random.default_rng(0)
-    drawn, hardest = generator.random((3, 80)) < 0.6, generator.random((2, 80)) < 0.7
-    (row,) = compared(predictions(drawn), predictions(hardest), clusters(80)).to_dict("records")
+    sample, hardest = generator.random((3, 80)) < 0.6, generator.random((2, 80)) < 0.7
+    (row,) = compared(predictions(sample), predictions(hardest), clusters(80)).to_dict("records")
     assert (row["examples"], row["drawn_prompts"], row["hardest_prompts"]) == (80, 3, 2)
-    assert (row["drawn"], row["hardest"]) == pytest.approx((drawn.mean(), hardest.mean()))
-    assert row["drawn_spread"] == pytest.approx(drawn.mean(axis=1).std(ddof=1))
-    both = hardest.mean(axis=0) - drawn.mean(axis=0)
-    reach = 1.990 * both.std(ddof=1) / np.sqrt(80)  # of Student with 79 degrees of freedom
-    assert (row["low"], row["high"]) == pytest.approx((both.mean() - reach, both.mean() + reach), abs=1e-4)
-    wide = compared(predictions(drawn), predictions(hardest), clusters(80, size=40)).iloc[0]
+    assert (row["drawn"], row["hardest"]) == pytest.approx((sample.mean(), hardest.mean()))
+    assert row["drawn_spread"] == pytest.approx(sample.mean(axis=1).std(ddof=1))
+    merged = hardest.mean(axis=0) - sample.mean(axis=0)
+    reach = 1.990 * merged.std(ddof=1) / np.sqrt(80)  # of Student with 79 degrees of freedom
+    assert (row["low"], row["high"]) == pytest.approx(
+        (merged.mean() - reach, merged.mean() + reach), abs=1e-4
+    )
+    wide = compared(predictions(sample), predictions(hardest), clusters(80, size=40)).iloc[0]
     assert wide["high"] - wide["low"] > 3 * (row["high"] - row["low"])
 
 
 def test_examples_that_one_kind_lacks_do_not_count_and_one_prompt_has_no_spread():
-    drawn = predictions(np.array([[1, 0, 1, 1]], dtype=bool))
+    sample = predictions(np.array([[1, 0, 1, 1]], dtype=bool))
     hardest = predictions(np.array([[1, 1, 0]], dtype=bool))
-    (row,) = compared(drawn, hardest, clusters(4)).to_dict("records")
+    (row,) = compared(sample, hardest, clusters(4)).to_dict("records")
     assert row["examples"] == 3
     assert row["drawn"] == pytest.approx(2 / 3)
     assert np.isnan(row["drawn_spread"])

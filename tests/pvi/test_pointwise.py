@@ -23,9 +23,9 @@ def test_an_impossible_answer_is_infinitely_hard_and_one_that_always_was_is_none
         pvi([-1.0, -np.inf], [-1.0, -np.inf])
 
 
-@pytest.mark.parametrize(("wrong", "told"), [(0.5, "is 0.5; expected at most 0"), (np.nan, "is nan")])
-def test_what_is_no_log_likelihood_is_named(wrong, told):
-    with pytest.raises(InputError, match=f"log-likelihood 1 of 2 {told}"):
+@pytest.mark.parametrize(("wrong", "message"), [(0.5, "is 0.5; expected at most 0"), (np.nan, "is nan")])
+def test_what_is_no_log_likelihood_is_named(wrong, message):
+    with pytest.raises(InputError, match=f"log-likelihood 1 of 2 {message}"):
         bits([-1, wrong])
     with pytest.raises(InputError, match="2 null scores for 1 scores"):
         pvi([-1, -1], [-1])
@@ -53,18 +53,18 @@ def test_of_two_choices_the_right_one_is_chosen_exactly_below_one_bit(scores, an
     st.sampled_from([[0, 3, 5], [0], [0, 1, 11], [*range(0, 12, 2)]]),
 )
 def test_renormalized_probabilities_sum_to_one_for_each_example(scores, starts):
-    found = over_choices(scores, starts)
-    assert np.allclose(np.add.reduceat(np.exp(found), starts), 1)
-    parts = zip(np.split(scores, starts[1:]), np.split(found, starts[1:]), strict=True)
+    logprobs = over_choices(scores, starts)
+    assert np.allclose(np.add.reduceat(np.exp(logprobs), starts), 1)
+    parts = zip(np.split(scores, starts[1:]), np.split(logprobs, starts[1:]), strict=True)
     assert all(np.allclose(before - before[0], after - after[0]) for before, after in parts)
 
 
 def test_the_interval_is_students_where_examples_are_by_themselves():
     values = np.random.default_rng(1).normal(0.3, 2, 40)
-    found = v_information(values)
+    estimate = v_information(values)
     low, high = stats.t.interval(0.95, 39, values.mean(), stats.sem(values))
-    assert (found.value, found.low, found.high) == pytest.approx((values.mean(), low, high))
-    assert (found.examples, found.freedom) == (40, 39)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx((values.mean(), low, high))
+    assert (estimate.examples, estimate.freedom) == (40, 39)
 
 
 def test_an_example_that_stands_ten_times_says_no_more_than_once():
@@ -75,14 +75,14 @@ def test_an_example_that_stands_ten_times_says_no_more_than_once():
 
 
 def test_95_of_100_intervals_of_uneven_clusters_hold_the_mean():
-    generator, held = np.random.default_rng(3), 0
+    generator, held_out = np.random.default_rng(3), 0
     for _ in range(1000):
         sizes = generator.integers(1, 6, 40)
         clusters = np.repeat(np.arange(40), sizes)
         values = generator.normal(0, 1, 40)[clusters] + generator.normal(0, 1, sizes.sum())
-        found = v_information(values, clusters)
-        held += found.low <= 0 <= found.high
-    assert 0.93 <= held / 1000 <= 0.97
+        estimate = v_information(values, clusters)
+        held_out += estimate.low <= 0 <= estimate.high
+    assert 0.93 <= held_out / 1000 <= 0.97
 
 
 def test_one_cluster_has_no_interval_and_no_example_no_mean():
@@ -91,7 +91,7 @@ def test_one_cluster_has_no_interval_and_no_example_no_mean():
 
 
 def test_classes_are_as_if_each_were_alone():
-    found = by_group([1.0, 5.0, 3.0], ["no", "yes", "no"], clusters=[0, 1, 2])
-    assert [*found] == ["no", "yes"]
-    assert found["no"] == pytest.approx(v_information([1.0, 3.0]))
-    assert found["yes"].value == 5
+    table = by_group([1.0, 5.0, 3.0], ["no", "yes", "no"], clusters=[0, 1, 2])
+    assert [*table] == ["no", "yes"]
+    assert table["no"] == pytest.approx(v_information([1.0, 3.0]))
+    assert table["yes"].value == 5

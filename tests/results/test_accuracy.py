@@ -27,17 +27,17 @@ def scores(*rows: tuple[str, int, float, int, int, int]) -> pd.DataFrame:
 
 
 def test_the_highest_score_is_the_prediction():
-    found = predict(scores(("0", 0, -2.0, 1, 1, 1), ("0", 1, -1.0, 1, 1, 1)), task([False, True]))
-    assert found["correct"].tolist() == [True]
-    assert found["tie"].tolist() == [False]
-    assert found["predicted"].tolist() == [1]
+    predictions = predict(scores(("0", 0, -2.0, 1, 1, 1), ("0", 1, -1.0, 1, 1, 1)), task([False, True]))
+    assert predictions["correct"].tolist() == [True]
+    assert predictions["tie"].tolist() == [False]
+    assert predictions["predicted"].tolist() == [1]
 
 
 def test_a_tie_of_right_and_wrong_is_wrong_and_counted():
-    found = predict(scores(("0", 0, -1.0, 1, 1, 1), ("0", 1, -1.0, 1, 1, 1)), task([True, False]))
-    assert found["correct"].tolist() == [False]
-    assert found["tie"].tolist() == [True]
-    assert found["predicted"].tolist() == [-1]
+    predictions = predict(scores(("0", 0, -1.0, 1, 1, 1), ("0", 1, -1.0, 1, 1, 1)), task([True, False]))
+    assert predictions["correct"].tolist() == [False]
+    assert predictions["tie"].tolist() == [True]
+    assert predictions["predicted"].tolist() == [-1]
 
 
 def test_the_first_of_several_best_choices_is_predicted():
@@ -67,27 +67,27 @@ def test_a_tie_of_two_right_or_two_wrong_choices_is_none():
 
 
 @pytest.mark.parametrize(
-    ("normalization", "right"), [("none", False), ("token", True), ("character", False), ("byte", True)]
+    ("normalization", "correct"), [("none", False), ("token", True), ("character", False), ("byte", True)]
 )
-def test_scores_are_compared_by_the_length_that_was_asked_for(normalization, right):
+def test_scores_are_compared_by_the_length_that_was_asked_for(normalization, correct):
     # sums -3 and -2; per token -1 and -2; per character -1.5 and -1; per byte -0.5 and -1
     rows = scores(("0", 0, -3.0, 3, 2, 6), ("0", 1, -2.0, 1, 2, 2))
-    assert predict(rows, task([True, False]), normalization)["correct"].tolist() == [right]
+    assert predict(rows, task([True, False]), normalization)["correct"].tolist() == [correct]
 
 
 def test_chance_is_correct_choices_by_choices():
     rows = scores(*[(str(e), n, -1.0 - n, 1, 1, 1) for e, count in enumerate([2, 4]) for n in range(count)])
-    found = predict(rows, task([True, False], [True, True, False, False]))
-    assert found["chance"].tolist() == [0.5, 0.5]
+    predictions = predict(rows, task([True, False], [True, True, False, False]))
+    assert predictions["chance"].tolist() == [0.5, 0.5]
     assert predict(rows, task([True, False], [False, False, False, True]))["chance"].tolist() == [0.5, 0.25]
 
 
 def test_examples_of_equal_index_in_different_subtasks_stay_apart():
-    both = pd.concat([task([True, False]), task([False, True])], ignore_index=True)
-    both["example"] = ["a/0", "b/0"]
+    merged = pd.concat([task([True, False]), task([False, True])], ignore_index=True)
+    merged["example"] = ["a/0", "b/0"]
     rows = scores(*[(e, n, -1.0 - n, 1, 1, 1) for e in ("a/0", "b/0") for n in range(2)])
-    found = predict(rows, both)
-    assert found.set_index("example")["correct"].to_dict() == {"a/0": True, "b/0": False}
+    predictions = predict(rows, merged)
+    assert predictions.set_index("example")["correct"].to_dict() == {"a/0": True, "b/0": False}
 
 
 def test_a_prompts_accuracy_is_over_the_examples_it_was_evaluated_on():
@@ -110,8 +110,8 @@ def test_a_prompts_accuracy_is_over_the_examples_it_was_evaluated_on():
 
 def test_what_is_predicted_is_the_number_of_the_choice_in_its_example():
     scores = np.array([-3.0, -1.0, -2.0, -2.0, -1.5, -1.0, -1.0, -9.0])
-    right = np.array([False, True, False, True, False, True, False, False])
-    found = choose(scores, right, np.array([0, 2, 5]))
-    assert found.predicted.tolist() == [1, 2, UNKNOWN]
-    assert found.correct.tolist() == [True, False, False]
-    assert found.tie.tolist() == [False, False, True]
+    correct = np.array([False, True, False, True, False, True, False, False])
+    choices = choose(scores, correct, np.array([0, 2, 5]))
+    assert choices.predicted.tolist() == [1, 2, UNKNOWN]
+    assert choices.correct.tolist() == [True, False, False]
+    assert choices.tie.tolist() == [False, False, True]

@@ -31,9 +31,9 @@ def test_scores_become_likelihoods_with_what_is_right(tmp_path):
         {"prompt": 0, "example": "e", "choice": [0, 1], "logprob": [-2.0, -3.0], "tokens": [1, 2],
          "characters": [2, 2], "bytes": [2, 3]}
     )  # fmt: skip
-    found = written(of_scores(scores, task), tmp_path / "l.parquet")
-    assert found["right"].tolist() == [False, True]
-    assert found["mean_logprob"].tolist() == [-2.0, -1.5]
+    text = written(of_scores(scores, task), tmp_path / "l.parquet")
+    assert text["right"].tolist() == [False, True]
+    assert text["mean_logprob"].tolist() == [-2.0, -1.5]
 
 
 def test_a_log_with_log_likelihoods_keeps_them_through_a_file(tmp_path):
@@ -41,13 +41,13 @@ def test_a_log_with_log_likelihoods_keeps_them_through_a_file(tmp_path):
     options = Options(prompts=1)
     IMPORTED.write(combine(read_runs([path], options), options), tmp_path / "i.parquet", {})
     (rows,) = read_imported(tmp_path / "i.parquet")
-    found = written(of_imported(rows), tmp_path / "l.parquet")
-    assert found["example"].tolist() == ["0", "0", "1", "1", "1"]
-    assert found["choice"].tolist() == [0, 1, 0, 1, 2]
-    assert found["logprob"].tolist() == [-1.5, -2.5, -12.0, -9.0, -10.0]
-    assert found["right"].tolist() == [False, True, False, False, True]
-    assert found["characters"].tolist() == [2] * 5  # with the blank before it
-    assert found[["mean_logprob", "tokens"]].isna().all(axis=None)
+    text = written(of_imported(rows), tmp_path / "l.parquet")
+    assert text["example"].tolist() == ["0", "0", "1", "1", "1"]
+    assert text["choice"].tolist() == [0, 1, 0, 1, 2]
+    assert text["logprob"].tolist() == [-1.5, -2.5, -12.0, -9.0, -10.0]
+    assert text["right"].tolist() == [False, True, False, False, True]
+    assert text["characters"].tolist() == [2] * 5  # with the blank before it
+    assert text[["mean_logprob", "tokens"]].isna().all(axis=None)
 
 
 def test_a_log_without_texts_or_likelihoods_has_what_it_has(tmp_path):
@@ -56,9 +56,9 @@ def test_a_log_without_texts_or_likelihoods_has_what_it_has(tmp_path):
     assert run.rows["characters"].tolist() == [[None, None]]
     generated = {"doc_id": 1, "target": "4", "filtered_resps": ["4"], "exact_match": 1.0, "arguments": {}}
     options = Options(prompts=1, chance=0.1)
-    found = combine(read_runs([write_lm(tmp_path / "b", [generated])], options), options)
-    assert of_imported(found).empty
-    assert written(of_imported(found), tmp_path / "l.parquet").columns.tolist() == [*LIKELIHOODS.columns]
+    combined = combine(read_runs([write_lm(tmp_path / "b", [generated])], options), options)
+    assert of_imported(combined).empty
+    assert written(of_imported(combined), tmp_path / "l.parquet").columns.tolist() == [*LIKELIHOODS.columns]
 
 
 def test_a_releases_losses_are_those_of_the_correct_answers_under_distinct_prompts(tmp_path):
@@ -68,11 +68,11 @@ def test_a_releases_losses_are_those_of_the_correct_answers_under_distinct_promp
              "loss": [0.5, 1.5, 0.5, 1.5], "correct": True, "tie": False, "chance": 0.5}
         )
     )  # fmt: skip
-    found = written(released_likelihoods(released), tmp_path / "l.parquet")
-    assert found["prompt"].tolist() == [0, 0]
-    assert found["mean_logprob"].tolist() == [-0.5, -1.5]
-    assert found["choice"].tolist() == [-1, -1]
-    assert found["logprob"].isna().all()
+    text = written(released_likelihoods(released), tmp_path / "l.parquet")
+    assert text["prompt"].tolist() == [0, 0]
+    assert text["mean_logprob"].tolist() == [-0.5, -1.5]
+    assert text["choice"].tolist() == [-1, -1]
+    assert text["logprob"].isna().all()
 
 
 def predictions(*shots: int) -> pd.DataFrame:
@@ -87,9 +87,9 @@ def test_a_file_of_predictions_alone_is_read_as_well_whatever_its_parts(tmp_path
         for row in range(4):
             write(predictions(0, 5).iloc[[row]])
     for name in ("one", "many"):
-        found = list(read_imported(tmp_path / f"{name}.parquet"))
-        assert [rows["shots"].unique().tolist() for rows in found] == [[0], [5]]
-        assert [len(rows) for rows in found] == [2, 2]
+        items = list(read_imported(tmp_path / f"{name}.parquet"))
+        assert [rows["shots"].unique().tolist() for rows in items] == [[0], [5]]
+        assert [len(rows) for rows in items] == [2, 2]
         assert settings_in(tmp_path / f"{name}.parquet") == (["m"], ["t"], [0, 5])
 
 

@@ -27,25 +27,25 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def names(found: list) -> list[str]:
-    return [gpu.uuid for gpu in found]
+def names(result: list) -> list[str]:
+    return [gpu.uuid for gpu in result]
 
 
 def test_there_are_none_without_a_driver(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert visible_accelerators() == []
-    with reserved(GIB) as taken:
-        assert taken == []
+    with reserved(GIB) as accelerators:
+        assert accelerators == []
         assert "CUDA_VISIBLE_DEVICES" not in os.environ
 
 
 @pytest.mark.parametrize(
-    ("allowed", "seen"),
+    ("allowed", "visible"),
     [("", []), ("1", ["GPU-b"]), ("2,0", ["GPU-c", "GPU-a"]), ("GPU-c", ["GPU-c"])],
 )
-def test_a_schedulers_choice_is_kept(machine, monkeypatch, allowed, seen):
+def test_a_schedulers_choice_is_kept(machine, monkeypatch, allowed, visible):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", allowed)
-    assert names(visible_accelerators()) == seen
+    assert names(visible_accelerators()) == visible
 
 
 def test_a_job_sees_the_one_that_it_took_and_no_other(machine):
@@ -59,10 +59,10 @@ def test_a_job_sees_the_one_that_it_took_and_no_other(machine):
 
 
 def test_a_model_too_big_for_one_takes_several_and_at_most_all(machine):
-    with reserved(30 * GIB) as taken:
-        assert names(taken) == ["GPU-a", "GPU-b"]
-    with reserved(300 * GIB) as taken:
-        assert names(taken) == ["GPU-a", "GPU-b", "GPU-c"]
+    with reserved(30 * GIB) as accelerators:
+        assert names(accelerators) == ["GPU-a", "GPU-b"]
+    with reserved(300 * GIB) as accelerators:
+        assert names(accelerators) == ["GPU-a", "GPU-b", "GPU-c"]
 
 
 def test_a_taken_one_is_waited_for_and_freed_when_its_job_is_killed(machine):
@@ -78,10 +78,10 @@ def test_a_taken_one_is_waited_for_and_freed_when_its_job_is_killed(machine):
         os.set_blocking(first.stdout.fileno(), True)
         owner, waiter = None, None
         while owner is None:
-            for process, other in ((first, second), (second, first)):
+            for process, another in ((first, second), (second, first)):
                 os.set_blocking(process.stdout.fileno(), False)
                 if process.stdout.readline():
-                    owner, waiter = process, other
+                    owner, waiter = process, another
         assert not waiter.stdout.readline()
         owner.kill()
         os.set_blocking(waiter.stdout.fileno(), True)

@@ -25,9 +25,9 @@ strings = st.lists(
 )
 
 
-def additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    mask = torch.zeros(1, 1, *seen.shape, dtype=dtype)
-    return mask.masked_fill_(~seen, torch.finfo(dtype).min)
+def additive(visible: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    mask = torch.zeros(1, 1, *visible.shape, dtype=dtype)
+    return mask.masked_fill_(~visible, torch.finfo(dtype).min)
 
 
 class Grouped(torch.nn.Module):
@@ -41,24 +41,24 @@ def test_attention_in_parts_is_attention(sequences, limit, shared, window, scale
     assume(trie.inner.any())
     torch.manual_seed(0)
     for pack in cut_packs(trie, limit):
-        seen = own_ancestors(trie, pack, CPU)
+        visible = own_ancestors(trie, pack, CPU)
         if window is not None:
             depths = torch.from_numpy(trie.depths)
-            seen &= depths[pack.nodes][:, None] - depths[pack.columns][None] < window
-        mask = splittable(additive(seen, torch.float32), seen)
+            visible &= depths[pack.nodes][:, None] - depths[pack.columns][None] < window
+        mask = splittable(additive(visible, torch.float32), visible)
         query = torch.randn(1, 4, len(pack.nodes), 8)
         key, value = torch.randn(2, 1, 2, len(pack.columns), 8)
         scaling = 0.5 if scaled else None
-        found, _ = parts_attention(Grouped(), query, key, value, mask, scaling=scaling)
+        result, _ = parts_attention(Grouped(), query, key, value, mask, scaling=scaling)
         wide = [states.repeat_interleave(2, dim=1) for states in (key, value)]
         scores = query @ wide[0].transpose(2, 3) * (0.5 if scaled else 8**-0.5)
-        exact = scores.masked_fill(~seen, float("-inf")).softmax(-1) @ wide[1]
-        assert torch.allclose(found, exact.transpose(1, 2), atol=1e-5)
+        exact = scores.masked_fill(~visible, float("-inf")).softmax(-1) @ wide[1]
+        assert torch.allclose(result, exact.transpose(1, 2), atol=1e-5)
 
 
 def test_the_parts_of_a_pack_are_its_trunk_and_what_is_near():
     # two questions of three tokens behind a trunk of two, the second begun in the pack before
-    seen = torch.tensor(
+    visible = torch.tensor(
         [
             [1, 1, 1, 1, 0, 0, 0],
             [1, 1, 0, 0, 1, 0, 0],
@@ -66,16 +66,16 @@ def test_the_parts_of_a_pack_are_its_trunk_and_what_is_near():
             [1, 1, 0, 0, 1, 1, 1],
         ]
     ).bool()
-    assert Parts.of(seen) == Parts(trunk=2, blocks=((0, 4, 2, 7),))
+    assert Parts.from_mask(visible) == Parts(trunk=2, blocks=((0, 4, 2, 7),))
 
 
 def test_a_block_ends_where_rows_see_other_columns():
     rows = 3 * BLOCK_ROWS // 2
     half = rows // 2
-    seen = torch.zeros(rows, rows, dtype=torch.bool)
+    visible = torch.zeros(rows, rows, dtype=torch.bool)
     for begin in (0, half):
-        seen[begin : begin + half, begin : begin + half] = torch.ones(half, half).tril().bool()
-    assert Parts.of(seen) == Parts(0, ((0, half, 0, half), (half, rows, half, rows)))
+        visible[begin : begin + half, begin : begin + half] = torch.ones(half, half).tril().bool()
+    assert Parts.from_mask(visible) == Parts(0, ((0, half, 0, half), (half, rows, half, rows)))
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ TRIE = build_trie([[1] * 40 + [first, second, 3] for first in range(9) for secon
 def test_a_tree_is_scored_in_parts_and_the_model_comes_back_as_it_was(llama, monkeypatch):
     called = []
     attend = attention._attend
-    monkeypatch.setattr(attention, "_attend", lambda *of: called.append(of) or attend(*of))
+    monkeypatch.setattr(attention, "_attend", lambda *total: called.append(total) or attend(*total))
     in_parts_scores = score_tree(llama, TRIE, limit=16).logprobs
     assert called
     assert llama.config._attn_implementation == "sdpa"
@@ -105,8 +105,8 @@ def test_a_tree_is_scored_in_parts_and_the_model_comes_back_as_it_was(llama, mon
 @pytest.mark.parametrize("change", ["slice", "softcap", "rows", "type", "strides"])
 def test_what_parts_are_not_known_to_hold_for_is_left_to_torch(monkeypatch, change):
     monkeypatch.setattr(attention, "sdpa_attention_forward", lambda *_, **__: ("torch's own", None))
-    seen = torch.ones(4, 6, dtype=torch.bool).tril(2)
-    mask = splittable(additive(seen, torch.float32), seen)
+    visible = torch.ones(4, 6, dtype=torch.bool).tril(2)
+    mask = splittable(additive(visible, torch.float32), visible)
     query, (key, value) = torch.randn(1, 2, 4, 8), torch.randn(2, 1, 2, 6, 8)
     options = {}
     if change == "slice":
@@ -131,15 +131,15 @@ def test_the_implementation_is_taken_back_after_an_error(llama):
 
 def test_parts_of_a_model_keep_the_attention_that_they_were_given(llama):
     """A model of parts, one of which takes attention of its own, as with soft caps or sinks."""
-    own = LlamaForCausalLM(
+    model = LlamaForCausalLM(
         LlamaConfig(vocab_size=50, hidden_size=32, intermediate_size=32, num_hidden_layers=1)
     )
-    own.set_attn_implementation("eager")
-    llama.add_module("other", own)
+    model.set_attn_implementation("eager")
+    llama.add_module("other", model)
     with in_parts(llama):
         assert llama.config._attn_implementation == attention.NAME
-        assert own.config._attn_implementation == "eager"
-    assert (llama.config._attn_implementation, own.config._attn_implementation) == ("sdpa", "eager")
+        assert model.config._attn_implementation == "eager"
+    assert (llama.config._attn_implementation, model.config._attn_implementation) == ("sdpa", "eager")
 
 
 def test_in_64_bits_no_digit_is_lost(llama):
@@ -158,6 +158,6 @@ def test_large_scores_of_16_bits_are_hidden_too(llama):
     model = llama.half()
     sequences = [[1] * 40 + [first, second, 3] for first in range(9) for second in (1, 2)]
     exact = score_alone(model, sequences, [42] * 18).logprobs
-    found = score_tree(model, TRIE, limit=256).logprobs
-    assert np.isfinite(found).all()
-    assert np.abs(found - exact).mean() < 0.1
+    computed = score_tree(model, TRIE, limit=256).logprobs
+    assert np.isfinite(computed).all()
+    assert np.abs(computed - exact).mean() < 0.1

@@ -46,8 +46,8 @@ def task() -> pd.DataFrame:
 
 def cell(task: pd.DataFrame, prompts: int = 3, shots: int = 1) -> Cell:
     evaluation = evaluation_set(task, "t", 0, 200)
-    drawn = draw_prompts(task, evaluation, "t", 0, shots, prompts)
-    return Cell(Setting("m", "t", shots), task, evaluation, drawn)
+    sample = draw_prompts(task, evaluation, "t", 0, shots, prompts)
+    return Cell(Setting("m", "t", shots), task, evaluation, sample)
 
 
 def silent(_: str) -> None:
@@ -66,11 +66,11 @@ def test_scores_are_the_log_likelihoods_of_whole_strings(task, weights, tmp_path
         context = chosen.prompts["text"][row.prompt] + texts[row.example]
         choice = " " + choices[row.example][row.choice]
         encoded = tokenizer(context + choice, return_offsets_mapping=True, return_tensors="pt")
-        own = [i for i, (_, end) in enumerate(encoded["offset_mapping"][0].tolist()) if end > len(context)]
+        rows = [i for i, (_, end) in enumerate(encoded["offset_mapping"][0].tolist()) if end > len(context)]
         logits = model(encoded["input_ids"]).logits[0].double().log_softmax(-1)
-        expected = sum(float(logits[i - 1, encoded["input_ids"][0, i]]) for i in own)
+        expected = sum(float(logits[i - 1, encoded["input_ids"][0, i]]) for i in rows)
         assert row.logprob == pytest.approx(expected, abs=1e-4)
-        assert (row.tokens, row.characters, row.bytes) == (len(own), len(choice), len(choice.encode()))
+        assert (row.tokens, row.characters, row.bytes) == (len(rows), len(choice), len(choice.encode()))
 
 
 def test_a_prompt_is_not_scored_on_its_own_demonstrations(task, weights, tmp_path):
@@ -85,13 +85,13 @@ def test_asking_for_more_prompts_scores_only_the_new_ones(task, weights, tmp_pat
     path = tmp_path / "s.parquet"
     score_cells({path: cell(task, prompts=2)}, weights, "float32", silent)
     before = read_table(path)
-    told: list[str] = []
-    score_cells({path: cell(task, prompts=4)}, weights, "float32", told.append)
-    assert told[0] == "m, t, 1-shot: 2 of 4 prompts to score"
+    messages: list[str] = []
+    score_cells({path: cell(task, prompts=4)}, weights, "float32", messages.append)
+    assert messages[0] == "m, t, 1-shot: 2 of 4 prompts to score"
     after = read_table(path)
     pd.testing.assert_frame_equal(after[after["prompt"] < 2].reset_index(drop=True), before)
     monkeypatch.setattr(models, "load", lambda *_: pytest.fail("nothing is missing, so no model is needed"))
-    score_cells({path: cell(task, prompts=4)}, weights, "float32", told.append)
+    score_cells({path: cell(task, prompts=4)}, weights, "float32", messages.append)
     pd.testing.assert_frame_equal(read_table(path), after)
 
 
@@ -118,10 +118,10 @@ def test_scores_of_other_prompts_or_examples_are_an_error(task, weights, tmp_pat
 def test_a_changed_example_is_scored_again(task, weights, tmp_path):
     path = tmp_path / "s.parquet"
     score_cells({path: cell(task)}, weights, "float32", silent)
-    told: list[str] = []
-    other = task.assign(text=task["text"].str.replace("x", "y"))
-    score_cells({path: cell(other)}, weights, "float32", told.append)
-    assert told[0].endswith("3 of 3 prompts to score")
+    messages: list[str] = []
+    second = task.assign(text=task["text"].str.replace("x", "y"))
+    score_cells({path: cell(second)}, weights, "float32", messages.append)
+    assert messages[0].endswith("3 of 3 prompts to score")
 
 
 def test_an_error_in_the_middle_keeps_the_prompts_before_it(task, weights, tmp_path, monkeypatch):
@@ -138,9 +138,9 @@ def test_an_error_in_the_middle_keeps_the_prompts_before_it(task, weights, tmp_p
     with pytest.raises(KeyboardInterrupt):
         score_cells({path: cell(task, prompts=4)}, weights, "float32", silent)
     assert not path.exists()
-    told: list[str] = []
-    score_cells({path: cell(task, prompts=4)}, weights, "float32", told.append)
-    assert told[0].endswith("2 of 4 prompts to score")
+    messages: list[str] = []
+    score_cells({path: cell(task, prompts=4)}, weights, "float32", messages.append)
+    assert messages[0].endswith("2 of 4 prompts to score")
 
 
 def test_running_out_of_memory_halves_the_pack_and_goes_on(task, weights, tmp_path, monkeypatch):
@@ -222,15 +222,15 @@ def test_a_models_cells_are_scored_with_one_loading_and_written_together(
         with pytest.raises(KeyboardInterrupt):
             score_cells(cells, weights, "float32", silent)
     assert {path.name for path in tmp_path.iterdir()} == {"1.journal", "2.journal"}
-    told: list[str] = []
-    score_cells(cells, weights, "float32", told.append)
-    assert told[:2] == ["m, t, 1-shot: 0 of 2 prompts to score", "m, t, 2-shot: 1 of 2 prompts to score"]
+    messages: list[str] = []
+    score_cells(cells, weights, "float32", messages.append)
+    assert messages[:2] == ["m, t, 1-shot: 0 of 2 prompts to score", "m, t, 2-shot: 1 of 2 prompts to score"]
     assert len(loaded) == 2
     assert {path.name for path in tmp_path.glob("*[12].parquet")} == {"1.parquet", "2.parquet"}
     assert not [*tmp_path.glob("*.journal")]
-    for path, one in cells.items():
+    for path, first in cells.items():
         alone = tmp_path / "alone" / path.name
-        score_cells({alone: one}, weights, "float32", silent)
+        score_cells({alone: first}, weights, "float32", silent)
         pd.testing.assert_frame_equal(read_table(path), read_table(alone))
 
 
@@ -254,9 +254,9 @@ class Encoded:
 )
 def test_a_choices_tokens_are_those_that_end_after_its_start(spans, start, length):
     strings = PromptStrings(("e",), (0,), ("Q:A:",), (" no",))
-    found = tokenize(Encoded(list(range(len(spans))), spans), strings)
-    assert found.starts == [start]
-    assert found.sequences == [list(range(length))]
+    tokens = tokenize(Encoded(list(range(len(spans))), spans), strings)
+    assert tokens.starts == [start]
+    assert tokens.sequences == [list(range(length))]
 
 
 def test_tokens_of_a_beginning_of_sequence_are_not_counted_as_the_choices(task, weights, tmp_path):
@@ -282,33 +282,35 @@ def test_a_text_that_reads_like_a_special_token_is_text_unless_it_is_to_be_read(
     tokenizer.add_special_tokens({"eos_token": "</s>"})
     tokenizer.save_pretrained(folder)
     task = with_choices("yes </s>", "no")
-    own = Weights(str(folder), "tiny", "r")
-    found = {}
+    rows = Weights(str(folder), "tiny", "r")
+    by_name = {}
     for policy in ("text", "read"):
         path = tmp_path / f"{policy}.parquet"
-        score_cells({path: cell(task)}, own, "float32", silent, special_tokens=policy)
-        found[policy] = read_table(path)["tokens"].iloc[0]
-    assert found["text"] > found["read"]
+        score_cells({path: cell(task)}, rows, "float32", silent, special_tokens=policy)
+        by_name[policy] = read_table(path)["tokens"].iloc[0]
+    assert by_name["text"] > by_name["read"]
     # and scores of the one are not those of the other
-    told: list[str] = []
-    score_cells({tmp_path / "text.parquet": cell(task)}, own, "float32", told.append, special_tokens="read")
-    assert told[0].endswith("3 of 3 prompts to score")
+    messages: list[str] = []
+    score_cells(
+        {tmp_path / "text.parquet": cell(task)}, rows, "float32", messages.append, special_tokens="read"
+    )
+    assert messages[0].endswith("3 of 3 prompts to score")
 
 
 def test_another_tokenizer_makes_scores_void(task, weights, tmp_path):
     folder, path = tmp_path / "model", tmp_path / "s.parquet"
     shutil.copytree(weights.folder, folder)
-    own = Weights(str(folder), "tiny", "r")
-    score_cells({path: cell(task)}, own, "float32", silent)
+    rows = Weights(str(folder), "tiny", "r")
+    score_cells({path: cell(task)}, rows, "float32", silent)
     text = (folder / "tokenizer.json").read_text()
     (folder / "tokenizer.json").write_text(text + " ")
-    told: list[str] = []
-    score_cells({path: cell(task)}, own, "float32", told.append)
-    assert told[0].endswith("3 of 3 prompts to score")
+    messages: list[str] = []
+    score_cells({path: cell(task)}, rows, "float32", messages.append)
+    assert messages[0].endswith("3 of 3 prompts to score")
     (folder / "tokenizer.json").write_text(text)
-    told.clear()
-    score_cells({path: cell(task)}, own, "float32", told.append)
-    assert told[0].endswith("0 of 3 prompts to score")
+    messages.clear()
+    score_cells({path: cell(task)}, rows, "float32", messages.append)
+    assert messages[0].endswith("0 of 3 prompts to score")
 
 
 def normalized(folder: Path, normalizer: dict[str, Any]) -> None:
@@ -372,9 +374,9 @@ def test_a_score_that_is_no_number_ends_the_job_with_its_place(task, weights, tm
     whole = score
 
     def broken(*arguments):
-        found = whole(*arguments)
-        found.logprobs[4] = float("nan")
-        return found
+        result = whole(*arguments)
+        result.logprobs[4] = float("nan")
+        return result
 
     monkeypatch.setattr("abovechance.scoring.cells.score", broken)
     with pytest.raises(InputError, match=r"1-shot, prompt \d: example 'e\d', choice 1: the model gives nan"):
@@ -401,6 +403,6 @@ def test_a_model_that_cannot_be_loaded_is_told_in_one_line(task, weights, tmp_pa
         json.dumps(config | {"quantization_config": {"quant_method": method}})
     )
     with pytest.raises(InputError, match="model: transformers cannot load its weights") as error:
-        own = Weights(str(folder), "tiny", "revision")
-        score_cells({tmp_path / "s.parquet": cell(task)}, own, "float32", silent)
+        rows = Weights(str(folder), "tiny", "revision")
+        score_cells({tmp_path / "s.parquet": cell(task)}, rows, "float32", silent)
     assert "\n" not in str(error.value)

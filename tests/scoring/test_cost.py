@@ -30,7 +30,7 @@ def test_the_tokens_counted_are_those_that_a_job_computes(task, weights, tmp_pat
     ledger = Ledger(tmp_path / "ledger.jsonl", "this machine", processors=2, accelerators=0)
     score_cells(cells, weights, "float32", silent, spend=ledger.add)
     table = count_tokens(
-        [("drawn", one) for one in cells.values()], partial(tokenize, load_tokenizer(weights)), tree
+        [("drawn", value) for value in cells.values()], partial(tokenize, load_tokenizer(weights)), tree
     )
     TOKEN_COUNTS.write(table, tmp_path / "counts.parquet", {})
     entries = [entry for path in cells for entry in read_made_from(path)["prompts"]]
@@ -55,7 +55,7 @@ def tree(_longest: int) -> str:
 
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral", "bloom", "mamba"])
 def test_what_a_model_computes_is_counted_by_the_path_that_it_takes(kind, task, tmp_path):  # noqa: F811
-    own = {
+    rows = {
         "bloom": {"hidden_size": 32, "n_layer": 2, "n_head": 2},
         "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 2},
         "mistral": {"hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 64}
@@ -65,7 +65,7 @@ def test_what_a_model_computes_is_counted_by_the_path_that_it_takes(kind, task, 
     save_tiny_model(tmp_path / "model")
     if kind != "llama":
         vocabulary = AutoConfig.from_pretrained(tmp_path / "model").vocab_size
-        config = AutoConfig.for_model(kind, vocab_size=vocabulary, **own[kind])
+        config = AutoConfig.for_model(kind, vocab_size=vocabulary, **rows[kind])
         (tmp_path / "model/model.safetensors").unlink()
         AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path / "model")
     weights = fetch({"path": str(tmp_path / "model")}, None, tmp_path / "here")  # noqa: F811
@@ -84,8 +84,8 @@ def test_prompts_that_are_too_long_do_not_count_or_are_told(task, weights):  # n
     scored, read = cell(task, prompts=4, shots=2), partial(tokenize, load_tokenizer(weights))
     longest = count_tokens([("drawn", scored)], read, tree)["longest"]
     context = int(longest.max()) - 1
-    left = count_tokens([("drawn", scored)], read, tree, context, leave_out=True)
-    assert len(left) == (longest <= context).sum() < 4
+    remaining = count_tokens([("drawn", scored)], read, tree, context, leave_out=True)
+    assert len(remaining) == (longest <= context).sum() < 4
     with pytest.raises(InputError, match="prompts are longer than the model's context"):
         count_tokens([("drawn", scored)], read, tree, context)
 
@@ -99,9 +99,9 @@ def test_nothing_is_spent_on_prompts_that_are_scored_already(task, weights, tmp_
     assert not second.path.exists()
 
 
-def line(what: str, seconds: float, computed: int = 0, machine: str = "a", gpus: int = 0) -> str:
+def line(name: str, seconds: float, computed: int = 0, machine: str = "a", gpus: int = 0) -> str:
     return json.dumps(
-        {"what": what, "seconds": seconds, "tokens": 2 * computed, "computed": computed}
+        {"what": name, "seconds": seconds, "tokens": 2 * computed, "computed": computed}
         | {"machine": machine, "processors": 4, "accelerators": gpus}
     )
 
@@ -147,11 +147,11 @@ def test_an_estimate_adds_prompts_up_and_counts_shared_weights_once():
     assert table["computed"].tolist() == [120, 60, 120]
     assert table["saved"].tolist() == pytest.approx([0.9] * 3)
     assert table["operations"].tolist() == [2 * 10**9 * tokens for tokens in (120, 60, 120)]
-    said = in_words(table)
-    assert "Models: 2; tasks: 2; 5 prompts with 30 strings, the longest of 120 tokens" in said
-    assert "To compute: 300 tokens" in said
-    assert "saves 90.0%" in said
-    assert "2.0 GB of weights" in said
+    output = in_words(table)
+    assert "Models: 2; tasks: 2; 5 prompts with 30 strings, the longest of 120 tokens" in output
+    assert "To compute: 300 tokens" in output
+    assert "saves 90.0%" in output
+    assert "2.0 GB of weights" in output
 
 
 def test_hours_follow_from_speeds_that_are_given_measured_or_assumed():
@@ -176,10 +176,10 @@ def test_hours_follow_from_speeds_that_are_given_measured_or_assumed():
 def test_of_a_model_on_the_hub_no_weights_are_fetched(tmp_path, monkeypatch):
     folder = tmp_path / "snapshots" / "c0ffee"
     folder.mkdir(parents=True)
-    asked = {}
+    command = {}
 
     def snapshot(repository: str, revision: str | None, allow_patterns: list[str], cache_dir: None) -> str:
-        asked.update(repository=repository, revision=revision, patterns=allow_patterns)
+        command.update(repository=repository, revision=revision, patterns=allow_patterns)
         return str(folder)
 
     files = [
@@ -189,11 +189,11 @@ def test_of_a_model_on_the_hub_no_weights_are_fetched(tmp_path, monkeypatch):
     counted = SimpleNamespace(parameter_count={"BF16": 3, "F32": 4})
     monkeypatch.setattr(huggingface_hub, "get_safetensors_metadata", lambda *_, **__: counted)
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", lambda *_, **__: SimpleNamespace(siblings=files))
-    found = Reader.from_hub("some/model", "main", trust_remote_code=False)
-    assert (found.parameters, found.stored, found.weights.revision) == (7, 5, "c0ffee")
-    assert "*.safetensors" not in asked["patterns"]
-    found.write(tmp_path / "reader.json")
-    assert Reader.read(tmp_path / "reader.json") == found
+    result = Reader.from_hub("some/model", "main", trust_remote_code=False)
+    assert (result.parameters, result.stored, result.weights.revision) == (7, 5, "c0ffee")
+    assert "*.safetensors" not in command["patterns"]
+    result.write(tmp_path / "reader.json")
+    assert Reader.read(tmp_path / "reader.json") == result
 
 
 def test_a_hub_that_does_not_answer_is_one_line(monkeypatch):

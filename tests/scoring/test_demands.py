@@ -37,18 +37,18 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 
 def test_parameters_and_bytes_are_counted_without_loading_the_model(job):
-    found = Demands.of(**job)
+    demands = Demands.from_tables(**job)
     model = AutoModelForCausalLM.from_pretrained(job["weights"].parent / "tiny")
-    assert found.parameters == parameters(job["weights"].parent / "tiny")
-    assert found.parameters >= sum(p.numel() for p in model.parameters()) > found.parameters / 2
-    assert found.stored > 4 * found.parameters
+    assert demands.parameters == parameters(job["weights"].parent / "tiny")
+    assert demands.parameters >= sum(p.numel() for p in model.parameters()) > demands.parameters / 2
+    assert demands.stored > 4 * demands.parameters
 
 
 def test_texts_are_counted_once_a_prompt_examples_once_each(job):
     example = sum(len(f"Question {n}:") for n in range(20)) / 20 + len("yes") + len("no")
-    found = Demands.of(**job).tokens * 3
+    demands = Demands.from_tables(**job).tokens * 3
     # a prompt without shots, and three of two demonstrations
-    assert found == pytest.approx(4 * 8 * example + 3 * 2 * len("Question 10: yes\n"), rel=0.1)
+    assert demands == pytest.approx(4 * 8 * example + 3 * 2 * len("Question 10: yes\n"), rel=0.1)
 
 
 def test_more_is_asked_for_of_larger_models_of_later_attempts_and_on_processors():
@@ -77,7 +77,7 @@ def test_weights_are_converted_in_the_memory_that_they_need(tmp_path, job):
 @pytest.mark.parametrize("name", ["weights", "task", "evaluation_set"])
 def test_until_inputs_are_there_snakemake_is_told_to_wait(job, name):
     with pytest.raises(FileNotFoundError):
-        Demands.of(**job | {name: Path("not", "made")})
+        Demands.from_tables(**job | {name: Path("not", "made")})
 
 
 def test_asking_does_not_load_pytorch():

@@ -85,9 +85,9 @@ def test_a_choice_that_begins_another_is_scored_to_its_own_end(llama):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_model_that_ignores_the_mask_is_found_out(monkeypatch, dtype):
     model = some_model().to(dtype)
-    assert Paths.of(model).path == "tree"
+    assert Paths.for_model(model).path == "tree"
     monkeypatch.setattr(algorithms, "own_ancestors", all_before)
-    assert Paths.of(model).path == "batched"
+    assert Paths.for_model(model).path == "batched"
 
 
 @pytest.fixture
@@ -122,8 +122,8 @@ def test_a_kernel_that_never_dequantizes_rounds_otherwise_and_no_more(load_nf4):
     fused, once = load_nf4(), models.dequantized(load_nf4())
     tokens = torch.arange(40)[None]
     with torch.inference_mode():
-        found, expected = (model(tokens).logits.float() for model in (fused, once))
-    assert 0 < (found - expected).abs().mean() < 0.05 * expected.std()
+        result, expected = (model(tokens).logits.float() for model in (fused, once))
+    assert 0 < (result - expected).abs().mean() < 0.05 * expected.std()
 
 
 def test_weights_that_were_repacked_for_a_kernel_are_not_dequantized(load_nf4):
@@ -170,6 +170,6 @@ def test_prepared_weights_load_and_score(llama, tmp_path):
     loaded = load(quantized, "nf4")
     assert loaded.dtype == torch.bfloat16
     sequences = [[5, 6, 7], [5, 8, 9]]
-    found = score_tree(loaded, build_trie(sequences, [2, 2])).logprobs
-    assert np.isfinite(found).all()
-    assert found == pytest.approx(score_rows(loaded, sequences, [2, 2]).logprobs, abs=0.3)
+    computed = score_tree(loaded, build_trie(sequences, [2, 2])).logprobs
+    assert np.isfinite(computed).all()
+    assert computed == pytest.approx(score_rows(loaded, sequences, [2, 2]).logprobs, abs=0.3)

@@ -54,14 +54,14 @@ def some_strings() -> Tokens:
     """Demonstrations longer than the windows, questions of many lengths, choices in each other."""
     generator = np.random.default_rng(0)
 
-    def some(length: int) -> list[int]:
+    def texts_of(length: int) -> list[int]:
         return generator.integers(3, 300, length).tolist()
 
-    trunk, sequences, starts = some(15), [], []
+    trunk, sequences, starts = texts_of(15), [], []
     for length in (1, 5, 9, 12):
-        question = some(length)
-        choice = some(4)
-        for end in (choice[:1], choice[:2], choice, some(2)):
+        question = texts_of(length)
+        choice = texts_of(4)
+        for end in (choice[:1], choice[:2], choice, texts_of(2)):
             sequences.append(trunk + question + end)
             starts.append(len(trunk) + length)
     return Tokens(sequences, starts)
@@ -69,18 +69,18 @@ def some_strings() -> Tokens:
 
 def direct(model: PreTrainedModel, tokens: Tokens) -> list[float]:
     """The definition: one string at a time, all its logits, no cache and no mask."""
-    found = []
+    results = []
     for sequence, start in zip(tokens.sequences, tokens.starts, strict=True):
         with torch.inference_mode():
             logprobs = model(torch.tensor([sequence]), use_cache=False).logits[0].double().log_softmax(-1)
-        found.append(float(sum(logprobs[at - 1, sequence[at]] for at in range(start, len(sequence)))))
-    return found
+        results.append(float(sum(logprobs[at - 1, sequence[at]] for at in range(start, len(sequence)))))
+    return results
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_scores_are_those_of_whole_strings(family):
     model, tokens = some_model(family), some_strings()
-    paths = Paths.of(model)
+    paths = Paths.for_model(model)
     path, why = paths.path, paths.why
     assert path == FAMILIES[family][2], why
     expected = direct(model, tokens)
@@ -94,12 +94,12 @@ def test_scores_are_those_of_whole_strings(family):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_path_is_the_same_in_sixteen_bits(family):
     model = some_model(family).to(torch.bfloat16)
-    assert Paths.of(model).path in (FAMILIES[family][2], "plain")
+    assert Paths.for_model(model).path in (FAMILIES[family][2], "plain")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_plain_path_is_right_for_every_model(family):
     model, tokens = some_model(family), some_strings()
-    found = score(model, tokens, "plain", limit=60)
-    assert found.logprobs == pytest.approx(direct(model, tokens), abs=1e-4)
-    assert found.tokens == sum(map(len, tokens.sequences))
+    computed = score(model, tokens, "plain", limit=60)
+    assert computed.logprobs == pytest.approx(direct(model, tokens), abs=1e-4)
+    assert computed.tokens == sum(map(len, tokens.sequences))

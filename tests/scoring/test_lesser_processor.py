@@ -24,6 +24,8 @@ def test_scoring_is_right_where_bfloat16_products_are_emulated():
     lesser = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "LESSER_PROCESSOR": "1"}
     paths = [str(REPOSITORY / "tests" / "scoring" / name) for name in SCORING]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, env=os.environ | lesser)
-    assert done.returncode == 0, done.stdout
-    assert " passed" in done.stdout
+    completed = subprocess.run(
+        command, capture_output=True, text=True, cwd=REPOSITORY, env=os.environ | lesser
+    )
+    assert completed.returncode == 0, completed.stdout
+    assert " passed" in completed.stdout

@@ -38,12 +38,12 @@ def strings(*lengths: int, trunk: int = 20) -> Tokens:
 
 def fresh(model: PreTrainedModel, tokens: Tokens) -> list[float]:
     """The definition on a model that has read nothing before each string."""
-    found = []
+    results = []
     for at in range(len(tokens.sequences)):
         new = type(model)(model.config).eval()
         new.load_state_dict(model.state_dict())
-        found += direct(new, Tokens([tokens.sequences[at]], [tokens.starts[at]]))
-    return found
+        results += direct(new, Tokens([tokens.sequences[at]], [tokens.starts[at]]))
+    return results
 
 
 ROPE = {"rope_theta": 10000.0, "factor": 4.0}
@@ -85,10 +85,10 @@ def test_what_begins_after_the_short_strings_is_seen_on_the_jobs_own(name):
     kind, settings, expected = LATE[name]
     model, tokens = model_of(kind, **settings), strings(25, 70, 28, 90, 31)
     exact = fresh(model, tokens)
-    paths = Paths.of(model, max(map(len, tokens.sequences)))
-    found = paths.proved(tokens, 256, strings=2)
+    paths = Paths.for_model(model, max(map(len, tokens.sequences)))
+    computed = paths.proved(tokens, 256, strings=2)
     assert paths.path == expected, paths.why
-    assert found.logprobs == pytest.approx(exact, abs=2e-4)
+    assert computed.logprobs == pytest.approx(exact, abs=2e-4)
     # and again, whatever was read before
     assert score(model, tokens, paths.path).logprobs == pytest.approx(exact, abs=2e-4)
 
@@ -97,14 +97,14 @@ def test_positions_that_change_later_than_the_longest_string_do_not_matter():
     kind, settings, _ = LATE["dynamic positions from 32"]
     model = model_of(kind, **settings)
     assert changing_positions(model) == 32
-    assert Paths.of(model, 32).path == "tree"
+    assert Paths.for_model(model, 32).path == "tree"
     assert changing_positions(model_of("llama", **LLAMA_LIKE)) is None
 
 
 def test_a_window_that_the_model_ignores_is_not_believed():
     model, tokens = model_of("llama", **LLAMA_LIKE), strings(25, 60, 50)
     model.config.sliding_window = 24
-    paths = Paths.of(model)
+    paths = Paths.for_model(model)
     assert paths.path == "tree"  # short strings do not show it
     assert paths.proved(tokens, 256, strings=2).logprobs == pytest.approx(direct(model, tokens), abs=2e-4)
     assert paths.path == "batched"
@@ -120,7 +120,9 @@ class Wrapped:
     def __getattr__(self, name: str):
         return getattr(self.model, name)
 
-    def forward(self, input_ids=None, attention_mask=None, position_ids=None, past_key_values=None, **rest):
+    def forward(
+        self, input_ids=None, attention_mask=None, position_ids=None, past_key_values=None, **rest_score
+    ):
         raise NotImplementedError  # its parameters are what counts
 
     def __call__(self, **inputs):
@@ -148,14 +150,14 @@ def test_a_model_that_raises_anything_for_a_mask_takes_another_path(problem):
             raise problem("no such mask")
         return model(**inputs)
 
-    paths = Paths.of(with_forward(forward))
+    paths = Paths.for_model(with_forward(forward))
     assert paths.path == "batched"
     assert "nan nats" in paths.why
 
 
 def test_a_model_that_sees_what_comes_later_is_refused():
     with pytest.raises(InputError, match="of the type 'bert' sees the tokens behind those that it predicts"):
-        Paths.of(model_of("bert", hidden_size=64, num_hidden_layers=2, num_attention_heads=4))
+        Paths.for_model(model_of("bert", hidden_size=64, num_hidden_layers=2, num_attention_heads=4))
 
 
 def test_a_model_whose_scores_are_not_the_same_twice_is_refused():
@@ -163,7 +165,7 @@ def test_a_model_whose_scores_are_not_the_same_twice_is_refused():
         return SimpleNamespace(logits=model(**inputs).logits + torch.randn(1, 1, 300))
 
     with pytest.raises(InputError, match="scores a text in another way the second time"):
-        Paths.of(with_forward(forward))
+        Paths.for_model(with_forward(forward))
 
 
 def test_a_model_that_gives_no_numbers_or_raises_is_refused():
@@ -174,15 +176,15 @@ def test_a_model_that_gives_no_numbers_or_raises_is_refused():
         raise RuntimeError("shapes\ndo not fit")
 
     with pytest.raises(InputError, match="gives nan for a short text"):
-        Paths.of(with_forward(nothing))
+        Paths.for_model(with_forward(nothing))
     with pytest.raises(InputError, match=r"cannot read a text by itself \(RuntimeError: shapes do not fit\)"):
-        Paths.of(with_forward(fails))
+        Paths.for_model(with_forward(fails))
 
 
 def test_in_sixteen_bits_rounding_is_told_from_error():
     model = model_of("gpt_neox", **GPT_LIKE, intermediate_size=96).to(torch.bfloat16)
     tokens = strings(25, 60, 50)
-    paths = Paths.of(model)
+    paths = Paths.for_model(model)
     paths.proved(tokens, 256, strings=3)
     assert paths.path == "tree", paths.why
 
@@ -190,7 +192,7 @@ def test_in_sixteen_bits_rounding_is_told_from_error():
 def test_a_text_that_is_longer_than_the_model_can_read_is_told():
     model = model_of("gpt2", n_embd=64, n_layer=1, n_head=4, n_positions=40)
     with pytest.raises(InputError, match=r"cannot read a string of 60 tokens \(IndexError: .*; use fewer"):
-        Paths.of(model).proved(strings(25, 60), 256, strings=2)
+        Paths.for_model(model).proved(strings(25, 60), 256, strings=2)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -198,7 +200,7 @@ def test_rounding_of_large_logits_is_not_taken_for_seeing_ahead(dtype):
     model = model_of("llama", **LLAMA_LIKE)
     with torch.no_grad():
         model.lm_head.weight.mul_(20)
-    assert Paths.of(model.to(dtype)).path in ("tree", "batched", "plain", "alone")
+    assert Paths.for_model(model.to(dtype)).path in ("tree", "batched", "plain", "alone")
 
 
 def zero_shot(seed: int) -> Tokens:

@@ -39,20 +39,20 @@ def test_both_ways_are_measured_with_the_models_own_shapes(monkeypatch, dtype):
 
 @pytest.mark.parametrize("flag", [True, False])
 def test_a_decision_is_measured_once_whatever_the_flag_says(tmp_path, monkeypatch, flag):
-    told = []
+    messages = []
     monkeypatch.setattr(products, "supports", lambda dtype: flag)
     monkeypatch.setattr(
-        products, "measure", lambda *given: told.append(given) or {"native": 5.0, "float32": 1.0}
+        products, "measure", lambda *argument: messages.append(argument) or {"native": 5.0, "float32": 1.0}
     )
     for _ in range(3):
         assert decide(bfloat16_model(), torch.bfloat16, folder=tmp_path) == Decision("float32", "measurement")
-    assert told == [({(64, 96): 1, (96, 64): 1}, torch.bfloat16)]
+    assert messages == [({(64, 96): 1, (96, 64): 1}, torch.bfloat16)]
     # another machine would decide otherwise, and this one does not hear of it
-    monkeypatch.setattr(products, "measure", lambda *given: {"native": 1.0, "float32": 5.0})
+    monkeypatch.setattr(products, "measure", lambda *argument: {"native": 1.0, "float32": 5.0})
     assert decide(bfloat16_model(), torch.bfloat16, folder=tmp_path).way == "float32"
     (path,) = tmp_path.glob("*.json")
-    found = json.loads(path.read_text())
-    assert found["seconds"] == {"native": 5.0, "float32": 1.0}
+    report = json.loads(path.read_text())
+    assert report["seconds"] == {"native": 5.0, "float32": 1.0}
     monkeypatch.setattr(products, "machine", lambda: "another")
     assert decide(bfloat16_model(), torch.bfloat16, folder=tmp_path).way == "native"
 
@@ -60,8 +60,8 @@ def test_a_decision_is_measured_once_whatever_the_flag_says(tmp_path, monkeypatc
 def test_threads_and_shapes_have_decisions_of_their_own(tmp_path, monkeypatch):
     ways = iter(["native", "float32", "native"])
     monkeypatch.setattr(products, "supports", lambda dtype: True)
-    monkeypatch.setattr(products, "measure", lambda *given: {})
-    monkeypatch.setattr(products, "faster", lambda *given: next(ways))
+    monkeypatch.setattr(products, "measure", lambda *argument: {})
+    monkeypatch.setattr(products, "faster", lambda *argument: next(ways))
     assert decide(bfloat16_model(), torch.bfloat16, folder=tmp_path).way == "native"
     assert decide(torch.nn.Linear(8, 8).bfloat16(), torch.bfloat16, folder=tmp_path).way == "float32"
     monkeypatch.setattr(torch, "get_num_threads", lambda: 77)
@@ -71,14 +71,14 @@ def test_threads_and_shapes_have_decisions_of_their_own(tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"way": "fastest"}'])
 def test_the_flags_decide_where_no_decision_can_be_kept(tmp_path, monkeypatch, content):
     monkeypatch.setattr(products, "supports", lambda dtype: False)
-    monkeypatch.setattr(products, "measure", lambda *given: {"native": 1.0, "float32": 5.0})
+    monkeypatch.setattr(products, "measure", lambda *argument: {"native": 1.0, "float32": 5.0})
     assert decide(bfloat16_model(), torch.bfloat16, folder=tmp_path).way == "native"
     (path,) = tmp_path.glob("*.json")
     path.write_text(content)
     assert decide(bfloat16_model(), torch.bfloat16, folder=tmp_path) == Decision("float32", "flags")
     (tmp_path / "file").write_text("")
-    found = decide(bfloat16_model(), torch.bfloat16, folder=tmp_path / "file")
-    assert found == Decision("float32", "flags")
+    decision = decide(bfloat16_model(), torch.bfloat16, folder=tmp_path / "file")
+    assert decision == Decision("float32", "flags")
 
 
 def test_a_choice_by_hand_is_not_measured(tmp_path, monkeypatch):

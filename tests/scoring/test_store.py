@@ -54,10 +54,10 @@ def test_whole_lines_of_a_killed_job_are_kept_and_a_torn_one_is_not(path):
     store.add("one", rows(-1.0), {})
     with store.journal.open("ab") as journal:
         journal.write(b'{"key": "two", "rows": {"exam')
-    again = ScoreStore(path, IDENTITY)
-    assert "one" in again
-    assert "two" not in again
-    again.add("two", rows(-2.0), {})
+    repeated = ScoreStore(path, IDENTITY)
+    assert "one" in repeated
+    assert "two" not in repeated
+    repeated.add("two", rows(-2.0), {})
     assert "two" in ScoreStore(path, IDENTITY)
 
 
@@ -68,12 +68,12 @@ def test_a_journal_cut_anywhere_is_read(path, cut):
     store.add("two", rows(-2.0), {})
     content = store.journal.read_bytes()
     store.journal.write_bytes(content[:cut])
-    again = ScoreStore(path, IDENTITY)
+    repeated = ScoreStore(path, IDENTITY)
     complete = content[:cut].count(b"\n")
-    assert ("one" in again, "two" in again) == (complete >= 1, complete >= 2)
+    assert ("one" in repeated, "two" in repeated) == (complete >= 1, complete >= 2)
     for key in ("one", "two"):
-        again.add(key, rows(-1.0), {})
-    again.finish(["one", "two"], {})
+        repeated.add(key, rows(-1.0), {})
+    repeated.finish(["one", "two"], {})
     assert len(read_table(path)) == 4
 
 
@@ -81,13 +81,13 @@ def test_a_journal_cut_anywhere_is_read(path, cut):
 def test_scores_of_another_model_precision_or_code_are_not_used(path, key):
     store = ScoreStore(path, IDENTITY)
     store.add("one", rows(-1.0), {})
-    other = IDENTITY | {key: "other"}
-    assert "one" not in ScoreStore(path, other)
+    second = IDENTITY | {key: "other"}
+    assert "one" not in ScoreStore(path, second)
     store = ScoreStore(path, IDENTITY)
     store.add("one", rows(-1.0), {})
     store.finish(["one"], {})
     assert "one" in ScoreStore(path, IDENTITY)
-    assert "one" not in ScoreStore(path, other)
+    assert "one" not in ScoreStore(path, second)
 
 
 @pytest.mark.parametrize("finish", [True, False], ids=["file", "journal"])
@@ -96,12 +96,12 @@ def test_scores_of_an_earlier_identity_that_counts_as_the_same_are_used(path, fi
     store.add("one", rows(-1.0), {})
     if finish:
         store.finish(["one"], {})
-    now = IDENTITY | {"code": "moved"}
-    assert "one" in ScoreStore(path, now, [IDENTITY])
-    store = ScoreStore(path, now, [IDENTITY])
+    current = IDENTITY | {"code": "moved"}
+    assert "one" in ScoreStore(path, current, [IDENTITY])
+    store = ScoreStore(path, current, [IDENTITY])
     store.add("two", rows(-2.0), {})
     store.finish(["one", "two"], {})
-    assert read_made_from(path)["identity"] == now
+    assert read_made_from(path)["identity"] == current
     assert "one" not in ScoreStore(path, IDENTITY)
 
 
@@ -154,14 +154,14 @@ def test_what_is_not_asked_for_is_kept_and_comes_back(path):
 
 
 def test_another_revision_leaves_the_scores_of_the_first_in_place(path):
-    other = IDENTITY | {"revision": "other"}
+    second = IDENTITY | {"revision": "other"}
     assert finished(path, IDENTITY, "a", "b") == 2
     before = read_table(path)
-    store = ScoreStore(path, other)  # killed after its first prompt, then the first revision again
+    store = ScoreStore(path, second)  # killed after its first prompt, then the first revision again
     store.add("a", rows(-9.0), {})
     assert finished(path, IDENTITY, "a", "b") == 0
     pd.testing.assert_frame_equal(read_table(path), before)
-    assert finished(path, other, "a", "b") == 1
+    assert finished(path, second, "a", "b") == 1
     assert read_table(path)["logprob"].tolist() == [-9.0, -0.1, -2.0, -0.1]
     assert finished(path, IDENTITY, "a", "b") == 0
     pd.testing.assert_frame_equal(read_table(path), before)
@@ -174,11 +174,11 @@ def test_a_damaged_file_counts_as_missing_and_is_told(path, damage):
     if damage == "flipped":
         content[20] ^= 1
     path.write_bytes({"cut": content[:300], "garbage": b"x" * 500, "empty": b""}.get(damage, content))
-    told = []
-    store = ScoreStore(path, IDENTITY, report=told.append)
+    messages = []
+    store = ScoreStore(path, IDENTITY, report=messages.append)
     assert "a" not in store
-    assert len(told) == 1
-    assert told[0].startswith(f"{path}: cannot be read (")
+    assert len(messages) == 1
+    assert messages[0].startswith(f"{path}: cannot be read (")
     assert finished(path, IDENTITY, "a", "b") == 2
 
 
@@ -192,10 +192,10 @@ def test_a_damaged_line_of_a_journal_is_told_and_the_others_are_used(path, damag
         damage, b'{"not": "ours"}'
     )
     store.journal.write_bytes(b"\n".join(lines))
-    told = []
-    again = ScoreStore(path, IDENTITY, report=told.append)
-    assert ("a" in again, "b" in again, "c" in again) == (True, False, True)
-    assert told == [
+    messages = []
+    repeated = ScoreStore(path, IDENTITY, report=messages.append)
+    assert ("a" in repeated, "b" in repeated, "c" in repeated) == (True, False, True)
+    assert messages == [
         f"{store.journal}: 1 of 3 lines cannot be read, the first is line 2; these prompts are scored again"
     ]
 
@@ -205,9 +205,9 @@ def test_two_that_write_one_journal_do_not_mix(path):
     for place in range(5):
         first.add(f"a{place}", rows(-1.0), {})
         second.add(f"b{place}", rows(-2.0), {})
-    again = ScoreStore(path, IDENTITY)
-    assert [f"a{place}" in again for place in range(5)] == [True] * 5
-    assert [f"b{place}" in again for place in range(5)] == [False] * 5
+    repeated = ScoreStore(path, IDENTITY)
+    assert [f"a{place}" in repeated for place in range(5)] == [True] * 5
+    assert [f"b{place}" in repeated for place in range(5)] == [False] * 5
 
 
 def study(folder, **config):
@@ -219,12 +219,12 @@ def study(folder, **config):
 
 
 def test_what_is_stored_is_listed_and_what_is_not_wanted_dropped(tmp_path):
-    found = stored(study(tmp_path, models={"m": {}}, tasks={"t": ""}, shots=[1]))
-    assert found[["task", "shots", "asked", "prompts", "kept"]].to_numpy().tolist() == [
+    table = stored(study(tmp_path, models={"m": {}}, tasks={"t": ""}, shots=[1]))
+    assert table[["task", "shots", "in_config", "prompts", "kept"]].to_numpy().tolist() == [
         ["t", 1, True, 1, 2],
         ["u", 1, False, 1, 2],
     ]
-    assert drop_unasked(found) > 1000
+    assert drop_unasked(table) > 1000
     (path,) = (tmp_path / "scores" / "m").rglob("1-shot.parquet")
     assert path.samefile(store_of(path))
     assert stored(tmp_path)["kept"].tolist() == [0]
@@ -234,14 +234,14 @@ def test_scores_of_other_kinds_of_prompts_are_listed_and_dropped_where_they_are_
     place = study(tmp_path, models={"m": {}}, tasks={"t": "", "u": ""}, shots=[1], pvi={})
     for kind in ("null", "training"):
         finished(tmp_path / f"{kind}_scores" / "m" / "t" / "1-shot.parquet", IDENTITY, "a")
-    found = stored(place)
-    assert found[["task", "kind", "asked"]].to_numpy().tolist() == [
+    table = stored(place)
+    assert table[["task", "kind", "in_config"]].to_numpy().tolist() == [
         ["t", "drawn", True],
         ["u", "drawn", True],
         ["t", "null-target", True],
         ["t", "training", False],
     ]
-    drop_unasked(found)
+    drop_unasked(table)
     assert stored(place)["kind"].tolist() == ["drawn", "drawn", "null-target"]
 
 
@@ -259,8 +259,8 @@ def test_kill_minus_nine_loses_no_prompt_that_was_added(path):
         process.stdout.readline()
     time.sleep(0.05)
     os.kill(process.pid, signal.SIGKILL)
-    told = [line for line in process.stdout.read().split("\n") if line]
+    messages = [line for line in process.stdout.read().split("\n") if line]
     process.wait()
-    again = ScoreStore(path, {"revision": "r"})
-    assert all(str(i) in again for i in range(5))
-    assert all(line in again for line in told)
+    repeated = ScoreStore(path, {"revision": "r"})
+    assert all(str(i) in repeated for i in range(5))
+    assert all(line in repeated for line in messages)

@@ -51,7 +51,7 @@ def test_the_scored_tokens_of_a_string_are_those_of_its_choice(given_sequences):
 def test_nodes_are_in_depth_first_order_with_their_subtrees_in_one_piece(given_sequences):
     trie = built(given_sequences)
     for node in range(len(trie)):
-        inside = {other for other in range(len(trie)) if node in path_to(trie, other)}
+        inside = {second for second in range(len(trie)) if node in path_to(trie, second)}
         assert inside == set(range(node, int(trie.ends[node])))
         assert len(path_to(trie, node)) == trie.depths[node] + 1
 
@@ -59,12 +59,12 @@ def test_nodes_are_in_depth_first_order_with_their_subtrees_in_one_piece(given_s
 @given(sequences, st.integers(1, 12))
 def test_packs_hold_every_inner_node_once_after_all_that_it_sees(given_sequences, limit):
     trie = built(given_sequences)
-    there: set[int] = set()  # what the cache has after the pack before
+    present: set[int] = set()  # what the cache has after the pack before
     packs = list(cut_packs(trie, limit))
     for pack in packs:
-        assert set(pack.path.tolist()) <= there
-        there = set(pack.columns.tolist())
-        assert all(set(path_to(trie, node)) <= there for node in pack.nodes.tolist())
+        assert set(pack.path.tolist()) <= present
+        present = set(pack.columns.tolist())
+        assert all(set(path_to(trie, node)) <= present for node in pack.nodes.tolist())
         assert pack.path.tolist() == path_to(trie, int(pack.nodes[0]))[:-1]
     assert {len(pack.nodes) for pack in packs[:-1]} <= {limit}
     computed = np.concatenate([pack.nodes for pack in packs])

@@ -52,11 +52,13 @@ def renamed(tensors: dict) -> None:
     ],
     ids=["missing", "renamed", "unexpected", "mismatched"],
 )
-@pytest.mark.parametrize("way", [lambda found, _: load(found, "float32"), quantize], ids=["load", "quantize"])
+@pytest.mark.parametrize(
+    "way", [lambda values, _: load(values, "float32"), quantize], ids=["load", "quantize"]
+)
 def test_a_tensor_that_is_not_there_is_named(whole, tmp_path, change, message, way):
-    found = changed(whole, tmp_path / "model", change)
+    values = changed(whole, tmp_path / "model", change)
     with pytest.raises(InputError) as error:
-        way(found, tmp_path / "out")
+        way(values, tmp_path / "out")
     assert message in str(error.value)
     assert not (tmp_path / "out" / "nf4").exists()
 

@@ -60,14 +60,14 @@ def values() -> dict[str, np.ndarray]:
 
 def test_a_study_from_stored_scores_is_compared_by_these(tmp_path, values):
     first = study(tmp_path / "first", values, ["k0", "k1", "k2"])
-    other = study(tmp_path / "other", values, ["o0", "o1", "o2"])
-    for name, of in (("again", first), ("stranger", other)):
+    second = study(tmp_path / "other", values, ["o0", "o1", "o2"])
+    for name, total in (("again", first), ("stranger", second)):
         study(tmp_path / name, values, [], scores=False)
-        (tmp_path / name / "config.yaml").write_text(f"stored: {of}\n")
+        (tmp_path / name / "config.yaml").write_text(f"stored: {total}\n")
     assert differences(first, tmp_path / "again")["prompts"].tolist() == [3, 3]
-    found = differences(tmp_path / "again", tmp_path / "stranger")
-    assert found["prompts"].tolist() == [0, 0]
-    assert differ(found).all()
+    table = differences(tmp_path / "again", tmp_path / "stranger")
+    assert table["prompts"].tolist() == [0, 0]
+    assert differ(table).all()
 
 
 def test_scores_on_one_side_alone_are_told(tmp_path, values):
@@ -94,14 +94,14 @@ def test_a_pipe_in_the_place_of_a_table_is_not_read(tmp_path, values):
 
 def test_a_study_does_not_differ_from_itself(tmp_path, values):
     first, second = (study(tmp_path / name, values, ["k0", "k1", "k2"]) for name in ("first", "second"))
-    found = differences(first, second)
+    table = differences(first, second)
     assert (
-        found[["prompts", "other_prompts", "predictions", "of_predictions"]].to_numpy().tolist()
+        table[["prompts", "other_prompts", "predictions", "of_predictions"]].to_numpy().tolist()
         == [[3, 0, 0, 36]] * 2
     )
-    assert found["drift"].tolist() == [0, 0]
-    assert not differ(found).any()
-    assert in_words(found) == (
+    assert table["drift"].tolist() == [0, 0]
+    assert not differ(table).any()
+    assert in_words(table) == (
         "2 settings are in both studies, with 6 prompts alike. Of their predictions, 0 of 72 differ. "
         "Log-likelihoods differ by at most 0 nats. Verdicts differ in none of them."
     )
@@ -113,28 +113,28 @@ def test_prompts_are_the_same_by_what_is_read_and_not_by_their_number(tmp_path, 
     turned["a"][1, 4, 0] += 1e-3
     turned["a"][2] = -9  # of a prompt that only the second has
     second = study(tmp_path / "second", turned, ["k2", "k0", "new"])
-    found = differences(first, second).set_index("task")
-    assert found["prompts"].tolist() == [2, 2]
-    assert found["other_prompts"].tolist() == [2, 2]
-    assert found["drift"].tolist() == pytest.approx([1e-3, 0])
-    assert found.loc["b", "predictions"] == 0
+    result = differences(first, second).set_index("task")
+    assert result["prompts"].tolist() == [2, 2]
+    assert result["other_prompts"].tolist() == [2, 2]
+    assert result["drift"].tolist() == pytest.approx([1e-3, 0])
+    assert result.loc["b", "predictions"] == 0
 
 
 def test_predictions_and_verdicts_that_change_are_counted(tmp_path, values):
     first = study(tmp_path / "first", values, ["k0", "k1", "k2"])
-    right = {name: table.copy() for name, table in values.items()}
-    right["b"][1, :, 0] = -0.5  # one prompt is right in all
-    second = study(tmp_path / "second", right, ["k0", "k1", "k2"])
-    found = differences(first, second).set_index("task")
+    correct = {name: table.copy() for name, table in values.items()}
+    correct["b"][1, :, 0] = -0.5  # one prompt is right in all
+    second = study(tmp_path / "second", correct, ["k0", "k1", "k2"])
+    result = differences(first, second).set_index("task")
     changed = int((values["b"][1].argmax(axis=1) != 0).sum())
-    assert found["predictions"].tolist() == [0, changed]
-    assert found.loc["b", ["best_accuracy_second", "position_second"]].tolist() == [1.0, "above"]
+    assert result["predictions"].tolist() == [0, changed]
+    assert result.loc["b", ["best_accuracy_second", "position_second"]].tolist() == [1.0, "above"]
     names = ("position", "better_than_chance")
-    moved = any(found.loc["b", f"{name}_first"] != found.loc["b", f"{name}_second"] for name in names)
-    assert differ(found).tolist() == [False, moved]
-    done = CliRunner().invoke(app, ["diff", str(first), str(second), "--json"])
-    assert [row["task"] for row in json.loads(done.stdout)] == ["a", "b"]
-    assert done.exit_code == int(differ(found).any())
+    moved = any(result.loc["b", f"{name}_first"] != result.loc["b", f"{name}_second"] for name in names)
+    assert differ(result).tolist() == [False, moved]
+    completed = CliRunner().invoke(app, ["diff", str(first), str(second), "--json"])
+    assert [row["task"] for row in json.loads(completed.stdout)] == ["a", "b"]
+    assert completed.exit_code == int(differ(result).any())
 
 
 def test_without_scores_numbers_count_and_drift_is_not_known(tmp_path, values):
@@ -142,11 +142,11 @@ def test_without_scores_numbers_count_and_drift_is_not_known(tmp_path, values):
         study(tmp_path / name, values, ["k0", "k1", "k2"], tasks, scores=False)
         for name, tasks in (("first", ("a", "b")), ("second", ("b",)))
     )
-    found = differences(first, second).set_index("task")
-    assert found["prompts"].to_dict() == {"a": 0, "b": 3}
-    assert found["drift"].isna().all()
-    assert differ(found).to_dict() == {"a": True, "b": False}
-    assert "1 setting is in one study only" in in_words(found)
+    table = differences(first, second).set_index("task")
+    assert table["prompts"].to_dict() == {"a": 0, "b": 3}
+    assert table["drift"].isna().all()
+    assert differ(table).to_dict() == {"a": True, "b": False}
+    assert "1 setting is in one study only" in in_words(table)
     assert CliRunner().invoke(app, ["diff", str(first), str(second)]).exit_code == 1
 
 
@@ -163,10 +163,10 @@ def test_check_shows_the_verdicts_that_a_study_has(tmp_path, values):
     folder = study(tmp_path / "one", values, ["a", "b", "c"])
     written = read_table(folder / "tables" / "verdicts.parquet").assign(reason="as in the report")
     VERDICTS.write(written, folder / "tables" / "verdicts.parquet", {})
-    shown = CliRunner().invoke(app, ["check", str(folder), "--json"])
-    assert [row["reason"] for row in json.loads(shown.output)] == ["as in the report"] * 2
-    said = CliRunner().invoke(app, ["check", str(folder)]).output
-    assert " ".join(Verdicts(written).sentences) in said
+    output = CliRunner().invoke(app, ["check", str(folder), "--json"])
+    assert [row["reason"] for row in json.loads(output.output)] == ["as in the report"] * 2
+    printed = CliRunner().invoke(app, ["check", str(folder)]).output
+    assert " ".join(Verdicts(written).sentences) in printed
     for more in (["--prompts", "3"], [str(folder / "predictions")]):
         assert CliRunner().invoke(app, ["check", str(folder), *more]).exit_code == 1
 
@@ -176,19 +176,19 @@ def test_a_study_without_verdicts_is_told(tmp_path, values):
     path = folder / "tables" / "verdicts.parquet"
     table = read_table(path)
 
-    def said() -> str:
-        done = CliRunner().invoke(app, ["check", str(folder)])
-        assert done.exit_code == 1
-        return str(done.exception)
+    def error_line() -> str:
+        completed = CliRunner().invoke(app, ["check", str(folder)])
+        assert completed.exit_code == 1
+        return str(completed.exception)
 
     VERDICTS.write(table[:0], path, {})
-    assert "is no table of verdicts" in said()
+    assert "is no table of verdicts" in error_line()
     table.drop(columns="reason").to_parquet(path)
-    assert "is no table of verdicts" in said()
+    assert "is no table of verdicts" in error_line()
     path.unlink()
     (folder / "config.yaml").touch()
     (folder / "logs").mkdir()
-    assert "is a study without verdicts" in said()
+    assert "is a study without verdicts" in error_line()
 
 
 def test_numbers_stay_whole_beside_settings_without_a_verdict(tmp_path, values):
@@ -198,10 +198,10 @@ def test_numbers_stay_whole_beside_settings_without_a_verdict(tmp_path, values):
     judged = ["best_prompt", "best_accuracy", "better_than_chance", "reason", "position"]
     table.loc[1, judged] = None
     VERDICTS.write(table, path, {})
-    shown = CliRunner().invoke(app, ["check", str(folder), "--json"])
-    rows = json.loads(shown.stdout)
+    output = CliRunner().invoke(app, ["check", str(folder), "--json"])
+    rows = json.loads(output.stdout)
     assert isinstance(rows[0]["best_prompt"], int)
     assert rows[1]["best_prompt"] is None
     assert (
-        "3 prompts longer than the context were left out; 1 setting without any prompt left" in shown.stderr
+        "3 prompts longer than the context were left out; 1 setting without any prompt left" in output.stderr
     )

@@ -54,13 +54,13 @@ def test_figures_of_no_study_are_written_with_their_numbers(name, tmp_path):
 def test_contours_of_the_maximum_are_the_baselines():
     numbers = baselines.maximum_numbers(choices=[4], greatest=3)
     row = numbers[(numbers["examples"] == 100) & (numbers["prompts"] == 10)].iloc[0]
-    assert row["maximum_baseline"] == pytest.approx(RandomBaseline.of(0.25, 100).maximum(10))
+    assert row["maximum_baseline"] == pytest.approx(RandomBaseline.from_chance(0.25, 100).maximum(10))
 
 
 def test_a_critical_accuracy_is_the_least_that_is_improbable_enough():
-    numbers = baselines.critical_numbers(choices=[2], tried=[10], tails=[0.1])
+    numbers = baselines.critical_numbers(choices=[2], prompt_counts=[10], tails=[0.1])
     for row in numbers.sample(10, random_state=0).itertuples():
-        baseline, correct = RandomBaseline.of(0.5, row.examples), round(row.accuracy * row.examples)
+        baseline, correct = RandomBaseline.from_chance(0.5, row.examples), round(row.accuracy * row.examples)
         assert baseline.tail(correct, 10) <= 0.1 < baseline.tail(correct - 1, 10)
 
 
@@ -72,30 +72,30 @@ def test_rises_are_nothing_for_one_prompt_and_grow():
 
 
 def test_a_normalized_score_of_nothing_is_the_standard_baseline():
-    numbers = baselines.normalized_numbers(tried=[1])
+    numbers = baselines.normalized_numbers(prompt_counts=[1])
     row = numbers[(numbers["task"] == "hyperbaton") & (numbers["score"] == 0)].iloc[0]
-    assert row["tail"] == pytest.approx(RandomBaseline.of(0.5, 50_000).tail(25_000))
+    assert row["tail"] == pytest.approx(RandomBaseline.from_chance(0.5, 50_000).tail(25_000))
 
 
 def test_the_papers_figures_are_drawn_from_what_there_is(settings, accuracy):
-    outcomes = all_outcomes(settings, seed=0, splits=5, validation=0.75, tried=[1, 5])
-    asked = {"model": "none such", "task": "two", "tasks": ["two", "none such"]}
-    drawn = {}
-    for name, figure, numbers in figures.draw(accuracy, outcomes, asked, {"base": "tuned"}):
+    outcomes = all_outcomes(settings, seed=0, splits=5, validation=0.75, prompt_counts=[1, 5])
+    command = {"model": "none such", "task": "two", "tasks": ["two", "none such"]}
+    sample = {}
+    for name, figure, numbers in figures.draw(accuracy, outcomes, command, {"base": "tuned"}):
         figure.canvas.draw()
         plt.close(figure)
-        drawn[name] = numbers
-    assert list(drawn) == [
+        sample[name] = numbers
+    assert list(sample) == [
         "guessers",
         "chosen_tasks",
         "base_and_tuned",
         "published_agreement",
         "roc_by_prompts",
     ]
-    assert drawn["chosen_tasks"]["task"].unique().tolist() == ["two"]
-    assert drawn["base_and_tuned"]["pair"].unique().tolist() == ["base / tuned"]
-    assert drawn["base_and_tuned"]["tuned"].unique().tolist() == [False, True]
-    shares = drawn["guessers"].groupby("of")["share"].sum()
+    assert sample["chosen_tasks"]["task"].unique().tolist() == ["two"]
+    assert sample["base_and_tuned"]["pair"].unique().tolist() == ["base / tuned"]
+    assert sample["base_and_tuned"]["tuned"].unique().tolist() == [False, True]
+    shares = sample["guessers"].groupby("source")["share"].sum()
     assert shares.tolist() == pytest.approx([1, 1, 1])
 
 
@@ -107,15 +107,15 @@ def test_a_pair_of_which_one_is_missing_is_drawn_alone(accuracy):
 
 
 def test_guessers_are_as_many_as_prompts(accuracy):
-    one = accuracy[(accuracy["model"] == "base") & (accuracy["task"] == "one") & (accuracy["shots"] == 1)]
-    numbers = guessers.guessers_numbers(one)
-    best = numbers[numbers["of"] == "best"]
+    first = accuracy[(accuracy["model"] == "base") & (accuracy["task"] == "one") & (accuracy["shots"] == 1)]
+    numbers = guessers.guessers_numbers(first)
+    best = numbers[numbers["source"] == "best"]
     mean = (best["accuracy"] * best["share"]).sum()
-    assert mean == pytest.approx(verdicts(one).iloc[0]["maximum_baseline"])
+    assert mean == pytest.approx(verdicts(first).iloc[0]["maximum_baseline"])
 
 
 def test_one_function_draws_a_result_against_its_baselines():
-    figure = guessers.draw([0.5, 0.7, 0.62], RandomBaseline.of(0.5, 50), "mine")
+    figure = guessers.draw([0.5, 0.7, 0.62], RandomBaseline.from_chance(0.5, 50), "mine")
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles[0] == "3 prompts: best 70.0%"
     assert titles[2].startswith("the best of 3 guessers: mean 5")

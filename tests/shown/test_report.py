@@ -78,9 +78,9 @@ def test_the_table_of_verdicts_is_sorted_and_filtered_in_a_browser(page, tmp_pat
     path = tmp_path / "report.html"
     path.write_text(page.replace("</body>", acts))
     command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", path.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    title = re.search(r"<title>(.*)</title>", done.stdout)
-    assert title, done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    title = re.search(r"<title>(.*)</title>", completed.stdout)
+    assert title, completed.stderr
     assert title.group(1).split("|") == [
         "lucky good bad",
         "bad lucky good",
@@ -92,7 +92,7 @@ def test_the_table_of_verdicts_is_sorted_and_filtered_in_a_browser(page, tmp_pat
 
 
 def test_the_conclusion_on_two_models_leads_the_report_and_is_no_column():
-    rows = {"task": ["mean over 2 tasks", "t"], "shots": 1, "better": "a", "other": "b"}
+    rows = {"task": ["mean over 2 tasks", "t"], "shots": 1, "better": "a", "worse": "b"}
     table = pd.DataFrame(rows | {"conclusion": ["a is better by 4.0 points.", "No difference."]})
     assert two_models_lead(table) == ["a and b, 1-shot, mean over 2 tasks: a is better by 4.0 points."]
     assert two_models_lead(table.tail(1)) == ["a and b, 1-shot, t: No difference."]

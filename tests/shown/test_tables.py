@@ -14,23 +14,23 @@ from abovechance.study.config import precision_pairs
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "output"),
     [
         *((1.0, "1.00"), (0.88, "0.88"), (0.0121, "0.01"), (0.0099, "9.9e-03"), (0.0496, "0.05")),
         *((0.05, "0.05"), (0.0504, "0.0504"), (0.0512, "0.051"), (0.05000001, "0.0501")),
     ],
 )
-def test_a_probability_above_the_usual_level_is_not_written_as_that(value, shown):
-    assert probability(value) == shown
+def test_a_probability_above_the_usual_level_is_not_written_as_that(value, output):
+    assert probability(value) == output
 
 
 def test_small_numbers_are_not_written_as_nothing():
-    shown = readable(
+    readable_table = readable(
         pd.DataFrame({"power": [1e-6, -0.0, 0.0005, 0.2061], "standard_tail": [0.5, 0.05, 1, 0]}),
         {"standard_tail": Column.tail("")},
     )
-    assert shown["standard tail"].tolist() == ["0.50", "0.05", "1.00", "0.0e+00"]
-    assert shown["power"].tolist() == ["1.0e-06", "0.000", "0.001", "0.206"]
+    assert readable_table["standard tail"].tolist() == ["0.50", "0.05", "1.00", "0.0e+00"]
+    assert readable_table["power"].tolist() == ["1.0e-06", "0.000", "0.001", "0.206"]
 
 
 def test_texts_of_strangers_are_texts_in_spreadsheets_and_in_markdown(tmp_path):
@@ -48,9 +48,9 @@ def test_texts_of_strangers_are_texts_in_spreadsheets_and_in_markdown(tmp_path):
     schema = TableSchema("t", {"answer": Column.text("a"), "accuracy": Column.share("b")}, "One row.")
     for suffix in ("csv", "md"):
         write(schema, pd.DataFrame({"answer": texts, "accuracy": 0.5}), tmp_path / f"t.{suffix}")
-    found = pd.read_csv(tmp_path / "t.csv")["answer"].tolist()
-    assert found[:4] == ["'=HYPERLINK(1)", "'+1+1", "'@x", "-2"]
-    assert found[-1] == "'\t=1"
+    table = pd.read_csv(tmp_path / "t.csv")["answer"].tolist()
+    assert table[:4] == ["'=HYPERLINK(1)", "'+1+1", "'@x", "-2"]
+    assert table[-1] == "'\t=1"
     lines = (tmp_path / "t.md").read_text().splitlines()[2:]
     cells = [re.split(r"(?<!\\)\|", line)[1].strip() for line in lines]
     assert all(len(re.split(r"(?<!\\)\|", line)) == 4 for line in lines)

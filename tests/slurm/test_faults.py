@@ -49,8 +49,8 @@ def place(prepared: Path, tmp_path: Path) -> Path:
 @contextmanager
 def scoring(python: str, place: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:  # noqa: F811
     """A run on the cluster whose job has scored a few prompts."""
-    asked = command(python, str(SCORES), *arguments, directory=place, config="faulty.yaml")
-    with (place / "said.txt").open("w") as said, subprocess.Popen(asked, stdout=said, stderr=said) as process:
+    request = command(python, str(SCORES), *arguments, directory=place, config="faulty.yaml")
+    with (place / "said.txt").open("w") as log, subprocess.Popen(request, stdout=log, stderr=log) as process:
         try:
             wait_for(lambda: (place / JOURNAL).exists() and (place / JOURNAL).read_bytes().count(b"\n") > 3)
             yield process
@@ -59,18 +59,18 @@ def scoring(python: str, place: Path, *arguments: str) -> Iterator[subprocess.Po
             process.kill()
 
 
-def wait_for(what, seconds: float = 200) -> None:
+def wait_for(name, seconds: float = 200) -> None:
     end = time.monotonic() + seconds
-    while not what():
+    while not name():
         assert time.monotonic() < end
         time.sleep(0.1)
 
 
-def check(place: Path, prepared: Path, again: int = 1) -> None:
+def check(place: Path, prepared: Path, repeated: int = 1) -> None:
     """The scores are those of the other run, and at most the prompts in flight were scored twice."""
     assert file_sha256(place / SCORES) == file_sha256(prepared / "here" / SCORES)
     lines = (place / LEDGER).read_text().splitlines()
-    assert sum(json.loads(line)["what"] == "prompt" for line in lines) <= PROMPTS + again
+    assert sum(json.loads(line)["what"] == "prompt" for line in lines) <= PROMPTS + repeated
 
 
 def job() -> str:
@@ -82,7 +82,7 @@ def job() -> str:
 
 def working() -> list[psutil.Process]:
     """What runs on the node as jobs."""
-    steps = [one for one in psutil.process_iter() if one.name() == "slurmstepd"]
+    steps = [value for value in psutil.process_iter() if value.name() == "slurmstepd"]
     return [child for step in steps for child in step.children(recursive=True)]
 
 
@@ -102,24 +102,24 @@ def test_a_job_that_is_requeued(cluster, python, place, prepared):  # noqa: F811
 
 def test_a_job_over_its_memory(cluster, python, place, prepared):  # noqa: F811
     """The first attempt gets what is not enough: SLURM kills it, and Snakemake asks for more."""
-    asked = command(
+    request = command(
         python,
         str(SCORES),
         *("--set-resources", "score:mem_mb=100 if attempt == 1 else 4000"),
         directory=place,
         config="faulty.yaml",
     )
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=400)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "Trying to restart job" in done.stdout + done.stderr
+    completed = subprocess.run(request, capture_output=True, text=True, timeout=400)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "Trying to restart job" in completed.stdout + completed.stderr
     check(place, prepared)
 
 
 def test_a_job_over_its_time(cluster, python, place, prepared):  # noqa: F811
     """The first attempt hangs, and has a minute: SLURM kills it, and the next one goes on."""
     with scoring(python, place, "--set-resources", "score:runtime=1 if attempt == 1 else 30") as process:
-        for one in working():
-            one.suspend()
+        for value in working():
+            value.suspend()
     assert process.returncode == 0, (place / "said.txt").read_text()
     check(place, prepared)
     ended = subprocess.run(["scontrol", "show", "job", "--oneliner"], capture_output=True, text=True).stdout
@@ -128,11 +128,11 @@ def test_a_job_over_its_time(cluster, python, place, prepared):  # noqa: F811
 
 def test_a_node_that_fails(cluster, python, place, prepared):  # noqa: F811
     with scoring(python, place) as process:
-        (daemon,) = [one for one in psutil.process_iter() if one.name() == "slurmd"]
-        steps = [one for one in psutil.process_iter() if one.name() == "slurmstepd"]
-        for one in [*working(), *steps, daemon]:
+        (daemon,) = [value for value in psutil.process_iter() if value.name() == "slurmd"]
+        steps = [value for value in psutil.process_iter() if value.name() == "slurmstepd"]
+        for value in [*working(), *steps, daemon]:
             with suppress(psutil.NoSuchProcess):
-                one.kill()
+                value.kill()
         time.sleep(25)  # the controller takes it for down after 20
         subprocess.run(["/usr/sbin/slurmd", "-f", "/etc/slurm/slurm.conf"], check=True)
     assert process.returncode == 0, (place / "said.txt").read_text()

@@ -13,7 +13,7 @@ from tests.slurm.test_slurm import command, pytestmark, python, started  # noqa:
 from tests.tiny import write_tiny_study
 
 pytestmark = [*pytestmark, pytest.mark.faults]
-SCORES = [f"results/asked/scores/tiny{which}/sums/1-shot.parquet" for which in ("", "-nf4")]
+SCORES = [f"results/asked/scores/tiny{chosen}/sums/1-shot.parquet" for chosen in ("", "-nf4")]
 
 
 @pytest.fixture(scope="module")
@@ -31,18 +31,18 @@ def place(tmp_path: Path) -> Path:
 
 def scoring_jobs(python: str, place: Path, *arguments: str) -> list[str]:  # noqa: F811
     """What SLURM says of the scoring jobs of a run, a line each."""
-    asked = command(python, *SCORES, *arguments, directory=place, config="asked.yaml")
-    before = set(shown())
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=400)
-    assert done.returncode == 0, done.stdout + done.stderr
+    request = command(python, *SCORES, *arguments, directory=place, config="asked.yaml")
+    before = set(job_lines())
+    completed = subprocess.run(request, capture_output=True, text=True, timeout=400)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     assert all((place / path).is_file() for path in SCORES)
-    return [line for line in shown() if line not in before and "rule_score" in line]
+    return [line for line in job_lines() if line not in before and "rule_score" in line]
 
 
-def shown() -> list[str]:
+def job_lines() -> list[str]:
     """All jobs of the cluster."""
-    asked = subprocess.run(["scontrol", "show", "job", "--oneliner"], capture_output=True, text=True)
-    return [line for line in asked.stdout.splitlines() if line.startswith("JobId=")]
+    command = subprocess.run(["scontrol", "show", "job", "--oneliner"], capture_output=True, text=True)
+    return [line for line in command.stdout.splitlines() if line.startswith("JobId=")]
 
 
 def test_scoring_has_a_gpu_of_a_cluster_that_has_some(cluster, python, place):  # noqa: F811
@@ -67,7 +67,7 @@ def test_scoring_as_an_array(cluster, python, place):  # noqa: F811
     jobs = scoring_jobs(python, place, "--slurm-array-jobs", "score")
     arrays = [re.search(r"ArrayJobId=(\d+)", job) for job in jobs]
     assert len(jobs) == 2
-    assert len({found[1] for found in arrays if found}) == 1
+    assert len({result[1] for result in arrays if result}) == 1
 
 
 def test_a_file_of_partitions(cluster, python, place):  # noqa: F811

@@ -30,9 +30,9 @@ pytestmark = [
 def started(folder: Path, gpus: int = 0) -> Iterator[Path]:
     """A cluster of this machine, which is stopped afterwards."""
     environment = {**os.environ, "GPUS": str(gpus)}
-    done = subprocess.run([ONE_NODE, "start", folder], capture_output=True, text=True, env=environment)
-    if done.returncode:
-        pytest.skip(f"no SLURM could be started: {done.stderr.strip().splitlines()[-1]}")
+    completed = subprocess.run([ONE_NODE, "start", folder], capture_output=True, text=True, env=environment)
+    if completed.returncode:
+        pytest.skip(f"no SLURM could be started: {completed.stderr.strip().splitlines()[-1]}")
     yield folder
     subprocess.run([ONE_NODE, "stop", folder], check=True)
 
@@ -61,10 +61,10 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> str:
     venv.create(folder, with_pip=True, symlinks=True)
     (site,) = folder.glob("lib/python*/site-packages")
     (site / "pinned.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
-    own = str(folder / "bin" / "python")
+    interpreter = str(folder / "bin" / "python")
     pins = REPOSITORY / "envs" / "requirements-slurm.txt"
-    subprocess.run([own, "-m", "pip", "install", "--quiet", "--requirement", str(pins)], check=True)
-    return own
+    subprocess.run([interpreter, "-m", "pip", "install", "--quiet", "--requirement", str(pins)], check=True)
+    return interpreter
 
 
 def command(python: str, *arguments: str, directory: Path, config: str) -> list[str]:
@@ -72,35 +72,37 @@ def command(python: str, *arguments: str, directory: Path, config: str) -> list[
     start = [python, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
     profile = ["--workflow-profile", str(REPOSITORY / "workflow" / "profiles" / "slurm")]
     # this cluster has no accounting; its jobs take a second
-    here = ["--slurm-no-account", "--slurm-status-command", "squeue"]
-    here += ["--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "1"]
+    options = ["--slurm-no-account", "--slurm-status-command", "squeue"]
+    options += ["--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "1"]
     study = ["--directory", str(directory), "--configfile", str(directory / config)]
-    return [*start, *arguments, *profile, *here, *study]
+    return [*start, *arguments, *profile, *options, *study]
 
 
 def queued(python: str, *arguments: str, directory: Path) -> str:
     """Run the study on the cluster; what Snakemake said."""
-    asked = command(python, *arguments, directory=directory, config="queued.yaml")
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    request = command(python, *arguments, directory=directory, config="queued.yaml")
+    completed = subprocess.run(request, capture_output=True, text=True, timeout=600)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    return completed.stdout + completed.stderr
 
 
 def test_a_study_on_a_cluster_has_the_results_of_one_on_this_machine(cluster, place, python, tmp_path):
     # with all that is long, and no more
     targets = ["results/queued/verdicts.csv", "results/queued/tables/heldout_by_prompts.csv"]
-    said = queued(python, *targets, directory=place)
+    output = queued(python, *targets, directory=place)
     (tmp_path / "here").mkdir()
     for name in ("tiny", "sums.jsonl", "differences.jsonl", "queued.yaml"):
         (tmp_path / "here" / name).symlink_to(place / name)
     snakemake(*targets, "--configfile", str(place / "queued.yaml"), directory=tmp_path / "here")
     assert not differences(tmp_path / "here" / "results" / "queued", place / "results" / "queued")
-    shown = subprocess.run(["scontrol", "show", "job", "--oneliner"], capture_output=True, text=True).stdout
-    comments = re.findall(r" Comment=rule_(\S+)", shown)
+    text_shown = subprocess.run(
+        ["scontrol", "show", "job", "--oneliner"], capture_output=True, text=True
+    ).stdout
+    comments = re.findall(r" Comment=rule_(\S+)", text_shown)
     rules = Counter(name.partition("_wildcards")[0] for name in comments)
     # what is long queues, what is short does not
     assert rules == {
         **{"score": 2, "weights": 1, "quantize": 1, "accuracy": 2},
         **{"randomization": 2, "heldout": 2, "heldout_guessers": 2},
-    }, said
-    assert len(re.findall(r"JobState=COMPLETED", shown)) == len(comments)
+    }, output
+    assert len(re.findall(r"JobState=COMPLETED", text_shown)) == len(comments)

@@ -86,8 +86,8 @@ def test_a_declaration_that_cannot_be_met_is_an_error(tmp_path, declaration, mes
 
 
 def test_a_circle_and_a_file_without_a_text_are_errors(tmp_path):
-    for name, other in (("a", "b"), ("b", "a")):
-        (tmp_path / f"{name}.smk").write_text(f'"""Mine.\n\nneeds: predictions\nafter: {other}\n"""')
+    for name, second in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{name}.smk").write_text(f'"""Mine.\n\nneeds: predictions\nafter: {second}\n"""')
     with pytest.raises(ValueError, match="expected no circle"):
         analyses_of(tmp_path, FACTS)
     (tmp_path / "a.smk").write_text("rule a:\n    input: 'x'\n")

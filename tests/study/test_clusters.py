@@ -15,18 +15,18 @@ from abovechance.study.own_tasks import read_own
 
 @given(st.lists(st.sets(st.integers(0, 6), max_size=3), min_size=1, max_size=12))
 def test_clusters_are_the_connected_components(keys):
-    found = clusters(keys).tolist()
-    assert sorted(set(found)) == list(range(max(found) + 1))
-    assert all(found.index(one) < found.index(two) for one, two in pairwise(sorted(set(found))))
+    codes = clusters(keys).tolist()
+    assert sorted(set(codes)) == list(range(max(codes) + 1))
+    assert all(codes.index(first) < codes.index(two) for first, two in pairwise(sorted(set(codes))))
     together = [{i} for i in range(len(keys))]
     for _ in keys:  # merge until nothing changes
-        for i, own in enumerate(keys):
-            for j, other in enumerate(keys):
-                if own & other:
+        for i, row in enumerate(keys):
+            for j, second in enumerate(keys):
+                if row & second:
                     together[i] |= together[j]
                     together[j] |= together[i]
     for i in range(len(keys)):
-        assert {j for j in range(len(keys)) if found[j] == found[i]} == together[i]
+        assert {j for j in range(len(keys)) if codes[j] == codes[i]} == together[i]
 
 
 STORY = "Ben was ill and stayed in bed all day while the others were at school."

@@ -89,16 +89,16 @@ def test_what_the_default_study_has_in_comments_is_right():
 
 
 def test_defaults_are_filled_in_and_the_given_config_is_left_alone():
-    found = resolved(GOOD)
-    assert found["max_examples"] == 200
-    assert found["heldout"] == {"splits": 100, "validation": 0.75, "tried": [1, 2, 5, 10, 100, 200]}
-    assert found["models"]["m"]["trust_remote_code"] is False
+    config = resolved(GOOD)
+    assert config["max_examples"] == 200
+    assert config["heldout"] == {"splits": 100, "validation": 0.75, "tried": [1, 2, 5, 10, 100, 200]}
+    assert config["models"]["m"]["trust_remote_code"] is False
     assert "heldout" not in GOOD
 
 
 def test_a_task_is_its_source_or_more():
-    found = resolved(changed("tasks", "novel_concepts", to={"source": "bigbench", "shots": [2, 4]}))["tasks"]
-    assert found["emoji_movie"] == {
+    config = resolved(changed("tasks", "novel_concepts", to={"source": "bigbench", "shots": [2, 4]}))["tasks"]
+    assert config["emoji_movie"] == {
         **{"source": "bigbench", "format": "as_written", "shots": [1]},
         "max_examples": 200,
     }
@@ -108,7 +108,7 @@ def test_a_task_is_its_source_or_more():
     assert [task["max_examples"] for task in more.values()] == [
         20 if name == "novel_concepts" else 200 for name in more
     ]
-    assert found["novel_concepts"]["shots"] == [2, 4]
+    assert config["novel_concepts"]["shots"] == [2, 4]
     assert resolved(resolved(GOOD)) == resolved(GOOD)
 
 
@@ -125,16 +125,18 @@ def test_the_home_folder_is_expanded_in_every_path(tmp_path, monkeypatch):
     for name in ("r.zip", "p.parquet", "t.csv", "m.gguf"):
         (tmp_path / name).write_text("")
     (tmp_path / "checkout").mkdir()
-    found = resolve({"study": "s", "release": "~/r.zip", "bigbench": "~/checkout"}, SCHEMA, DOWNLOADS, "c")
-    assert found["release"] == str(tmp_path / "r.zip")
-    assert found["bigbench"] == str(tmp_path / "checkout")
-    found = resolve({"study": "s", "predictions": "~/p.parquet"}, SCHEMA, DOWNLOADS, "c")
-    assert found["predictions"] == str(tmp_path / "p.parquet")
+    resolved_config = resolve(
+        {"study": "s", "release": "~/r.zip", "bigbench": "~/checkout"}, SCHEMA, DOWNLOADS, "c"
+    )
+    assert resolved_config["release"] == str(tmp_path / "r.zip")
+    assert resolved_config["bigbench"] == str(tmp_path / "checkout")
+    resolved_config = resolve({"study": "s", "predictions": "~/p.parquet"}, SCHEMA, DOWNLOADS, "c")
+    assert resolved_config["predictions"] == str(tmp_path / "p.parquet")
     models = {"m": {"path": "~/m.gguf", "precision": "float32"}}
     scored = {"study": "s", "tasks": {"t": "~/t.csv"}, "models": models, "shots": [1], "prompts": 1}
-    found = resolve(scored, SCHEMA, DOWNLOADS, "c")
-    assert found["tasks"]["t"]["source"] == str(tmp_path / "t.csv")
-    assert found["models"]["m"]["path"] == str(tmp_path / "m.gguf")
+    resolved_config = resolve(scored, SCHEMA, DOWNLOADS, "c")
+    assert resolved_config["tasks"]["t"]["source"] == str(tmp_path / "t.csv")
+    assert resolved_config["models"]["m"]["path"] == str(tmp_path / "m.gguf")
 
 
 @pytest.mark.parametrize(
@@ -170,8 +172,8 @@ def test_pairs_mean_nothing_with_models():
 
 
 def test_defaults_are_those_of_the_kind_of_study(tmp_path):
-    found = resolve({"study": "s", "release": str(tmp_path)}, SCHEMA, DOWNLOADS, "c.yaml")
-    assert set(found) == {"study", "release", "seed", "heldout", "archive", "pairs", "illustrated"}
+    resolved_config = resolve({"study": "s", "release": str(tmp_path)}, SCHEMA, DOWNLOADS, "c.yaml")
+    assert set(resolved_config) == {"study", "release", "seed", "heldout", "archive", "pairs", "illustrated"}
 
 
 def test_a_study_starts_from_models_or_from_a_release_that_is_there(tmp_path):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from abovechance.core.errors import InputError
-from abovechance.study.formats import put
+from abovechance.study.formats import apply_format
 from abovechance.study.formulations import check_alike, drawn_as, formulations, written_out
 from abovechance.study.prompts import draw_prompts, evaluation_set
 from abovechance.study.tasks import as_table
@@ -13,15 +13,15 @@ ENTRY = {"source": "arc.jsonl", "formats": ["cloze", "letters"], "shots": [1]}
 
 
 def test_an_entry_of_two_formats_is_two_tasks():
-    found = written_out({"arc": ENTRY, "sums": {"source": "sums.csv"}}, "here")
-    assert found == {
+    entries = written_out({"arc": ENTRY, "sums": {"source": "sums.csv"}}, "here")
+    assert entries == {
         "arc-cloze": {"source": "arc.jsonl", "shots": [1], "format": "cloze", "formulation_of": "arc"},
         "arc-letters": {"source": "arc.jsonl", "shots": [1], "format": "letters", "formulation_of": "arc"},
         "sums": {"source": "sums.csv"},
     }
-    assert formulations(found) == {"arc": ["arc-cloze", "arc-letters"]}
-    assert drawn_as("arc-letters", found) == ("arc", "arc-cloze")
-    assert drawn_as("sums", found) == ("sums", "sums")
+    assert formulations(entries) == {"arc": ["arc-cloze", "arc-letters"]}
+    assert drawn_as("arc-letters", entries) == ("arc", "arc-cloze")
+    assert drawn_as("sums", entries) == ("sums", "sums")
 
 
 @pytest.mark.parametrize("formats", ["cloze", [], ["cloze", "cloze"], [1], {"cloze": 1}])
@@ -60,15 +60,15 @@ def test_formulations_have_the_same_demonstrations_even_where_texts_are_alike_in
         }
         for number in range(12)
     )
-    tables = {name: put(rows, name, "here") for name in ("cloze", "letters")}
+    tables = {name: apply_format(rows, name, "here") for name in ("cloze", "letters")}
     sets = [evaluation_set(table, "x", 0, 4) for table in tables.values()]
     pd.testing.assert_frame_equal(*sets)
-    drawn = {
+    sample = {
         name: draw_prompts(tables["cloze"], sets[0], "x", 0, 2, 20, texts=table)
         for name, table in tables.items()
     }
-    assert drawn["cloze"]["demonstrations"].tolist() == drawn["letters"]["demonstrations"].tolist()
-    assert drawn["cloze"]["text"].iloc[0].endswith(" yes\n")
-    assert drawn["letters"]["text"].iloc[0].rstrip()[-1] in "AB"
+    assert sample["cloze"]["demonstrations"].tolist() == sample["letters"]["demonstrations"].tolist()
+    assert sample["cloze"]["text"].iloc[0].endswith(" yes\n")
+    assert sample["letters"]["text"].iloc[0].rstrip()[-1] in "AB"
     alone = draw_prompts(tables["cloze"], sets[0], "x", 0, 2, 20)
-    pd.testing.assert_frame_equal(alone, drawn["cloze"])
+    pd.testing.assert_frame_equal(alone, sample["cloze"])

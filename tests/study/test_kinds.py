@@ -10,8 +10,8 @@ from abovechance.study.kinds import DRAWN, HARDEST, KINDS, NULL, TRAINING, TRAIN
 def test_a_study_scores_the_kinds_that_its_config_asks_for():
     assert kinds_of({}) == [DRAWN]
     assert kinds_of({"pvi": {}}) == kinds_of({"pvi": None}) == [DRAWN, NULL]
-    asked = kinds_of({"pvi": {"training_examples": 5}})
-    assert asked == [DRAWN, NULL, TRAINING, TRAINING_NULL, HARDEST] == [*KINDS]
+    command = kinds_of({"pvi": {"training_examples": 5}})
+    assert command == [DRAWN, NULL, TRAINING, TRAINING_NULL, HARDEST] == [*KINDS]
 
 
 def test_kinds_have_folders_of_their_own_and_names_that_come_back_from_a_csv():

@@ -10,8 +10,8 @@ from abovechance.study.model_folders import check_model_path
 
 @pytest.mark.parametrize("name", ["model.safetensors", "model.safetensors.index.json", "tokenizer.json"])
 def test_a_pipe_in_a_model_folder_is_not_read(tmp_path, name):
-    for other in ("config.json", "a.safetensors"):
-        (tmp_path / other).write_text("{}")
+    for second in ("config.json", "a.safetensors"):
+        (tmp_path / second).write_text("{}")
     (tmp_path / "broken").symlink_to("nowhere")
     (tmp_path / "sub").mkdir()
     check_model_path(tmp_path, "models.m.path")

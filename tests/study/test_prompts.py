@@ -25,9 +25,9 @@ def some_task(examples: int) -> pd.DataFrame:
     )
 
 
-def prompts_of(examples: int, shots: int, prompts: int, seed: int = 0, most: int = 200) -> pd.DataFrame:
+def prompts_of(examples: int, shots: int, prompts: int, seed: int = 0, largest: int = 200) -> pd.DataFrame:
     task = some_task(examples)
-    return draw_prompts(task, evaluation_set(task, "t", seed, most), "t", seed, shots, prompts)
+    return draw_prompts(task, evaluation_set(task, "t", seed, largest), "t", seed, shots, prompts)
 
 
 def test_a_small_task_is_evaluated_whole_and_a_prompt_not_on_its_own_demonstrations():
@@ -48,8 +48,8 @@ def test_a_large_task_has_separate_demonstrations():
 def test_training_examples_are_of_each_label_and_none_is_evaluated():
     task = some_task(100)
     evaluation = evaluation_set(task, "t", seed=0, max_examples=60)
-    found = training_set(task, evaluation, "t", 0, 12)
-    chosen = found["example"][found["evaluated"]]
+    rows = training_set(task, evaluation, "t", 0, 12)
+    chosen = rows["example"][rows["evaluated"]]
     assert not set(chosen) & set(evaluation["example"][evaluation["evaluated"]])
     assert Counter(int(name[1:]) % 2 for name in chosen) == {0: 6, 1: 6}
     more = training_set(task, evaluation, "t", 0, 14)
@@ -61,14 +61,14 @@ def test_training_examples_are_of_each_label_and_none_is_evaluated():
 
 def test_demonstrations_are_text_blank_answer_line_break():
     assert prompts_of(3, 2, 6).iloc[0]["text"].count("\n") == 2
-    one = prompts_of(3, 1, 3).set_index(prompts_of(3, 1, 3)["demonstrations"].str[0])
-    assert one.loc["e0", "text"] == "Q0: yes\n"
-    assert one.loc["e1", "text"] == "Q1: no\n"
+    first = prompts_of(3, 1, 3).set_index(prompts_of(3, 1, 3)["demonstrations"].str[0])
+    assert first.loc["e0", "text"] == "Q0: yes\n"
+    assert first.loc["e1", "text"] == "Q1: no\n"
 
 
-def balanced(examples: int, shots: int, prompts: int, seed: int = 0, most: int = 200) -> pd.DataFrame:
+def balanced(examples: int, shots: int, prompts: int, seed: int = 0, largest: int = 200) -> pd.DataFrame:
     task = some_task(examples)
-    return draw_prompts(task, evaluation_set(task, "t", seed, most), "t", seed, shots, prompts, "balanced")
+    return draw_prompts(task, evaluation_set(task, "t", seed, largest), "t", seed, shots, prompts, "balanced")
 
 
 @given(st.integers(8, 40), st.sampled_from([2, 4, 6]), st.integers(1, 12), st.integers(0, 5))
@@ -90,15 +90,15 @@ def test_balanced_prompts_run_out_where_all_first_rounds_were_drawn():
 
 
 @pytest.mark.parametrize(
-    ("examples", "shots", "told"),
+    ("examples", "shots", "message"),
     [
         (8, 3, "3 shots cannot be balanced over 2 labels; expected a multiple of 2"),
         (8, 10, "at least 11 distinct examples"),
         (11, 12, "at least 13 distinct examples"),
     ],
 )
-def test_what_cannot_be_balanced_is_told(examples, shots, told):
-    with pytest.raises(InputError, match=told):
+def test_what_cannot_be_balanced_is_told(examples, shots, message):
+    with pytest.raises(InputError, match=message):
         balanced(examples, shots, 1)
 
 
@@ -161,4 +161,4 @@ def test_more_shots_than_examples_are_told():
     with pytest.raises(InputError, match="task 't': 4 shots need at least 5 distinct examples.* there are 4"):
         prompts_of(4, 4, 10)
     with pytest.raises(InputError, match="3 shots need at least 3 distinct examples"):
-        prompts_of(12, 3, 10, most=10)
+        prompts_of(12, 3, 10, largest=10)

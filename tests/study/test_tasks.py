@@ -83,10 +83,10 @@ def test_texts_choices_and_answers_are_bigbenchs_own(task, checkout, bigbench_fo
                 append_choices_to_input=data.get("append_choices_to_input", True),
                 random_seed=42,
             )
-            found = next(row)
-            assert found.text == str(data.get("task_prefix", "")) + sample["input"]
-            assert list(found.choices) == sample["choice"]
-            assert found.choices[list(found.correct).index(True)] == sample["target"][0]
+            result = next(row)
+            assert result.text == str(data.get("task_prefix", "")) + sample["input"]
+            assert list(result.choices) == sample["choice"]
+            assert result.choices[list(result.correct).index(True)] == sample["target"][0]
     assert next(row, None) is None
 
 
@@ -143,7 +143,7 @@ def test_json_lines_csv_and_parquet_give_the_same_table(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("choices", "answer", "right"),
+    ("choices", "answer", "correct"),
     [
         (["2", "3", "1"], "1 ", 2),  # a choice's text, whatever blanks a spreadsheet left
         (["4", "5", "6"], "1", 1),  # an index
@@ -156,14 +156,14 @@ def test_json_lines_csv_and_parquet_give_the_same_table(tmp_path):
         (["a", "b", "c"], "+1", None),
     ],
 )
-def test_the_answer_in_a_csv_is_a_text_before_it_is_an_index(tmp_path, choices, answer, right):
+def test_the_answer_in_a_csv_is_a_text_before_it_is_an_index(tmp_path, choices, answer, correct):
     row = {"text": "q", "choices": json.dumps(choices), "answer": answer}
     pd.DataFrame([row]).to_csv(tmp_path / "t.csv", index=False)
-    if right is None:
+    if correct is None:
         with pytest.raises(InputError, match="t.csv, row 2: field 'answer' is"):
             read_own(tmp_path / "t.csv")
     else:
-        assert read_own(tmp_path / "t.csv")["correct"][0].index(True) == right
+        assert read_own(tmp_path / "t.csv")["correct"][0].index(True) == correct
 
 
 def test_blanks_at_the_beginning_of_a_text_stay(tmp_path):
@@ -207,7 +207,7 @@ def test_a_null_in_parquet_is_blamed_on_its_own_row(tmp_path):
         (GOOD | {"choices": ["2"]}, "row 2: field 'choices' must list at least two"),
         (GOOD | {"choices": ["2", "2", "3"]}, "lists the same choice twice"),
         (GOOD | {"text": 3}, "field 'text' must be a text"),
-        (GOOD | {"example": "0"}, "the id '0' in field 'example' stands in row 1 as well"),
+        (GOOD | {"example": "0"}, "the id '0' in field 'example' is in row 1 as well"),
         ([1, 2], "row 2: is [1, 2]; expected one object on each line"),
     ],
 )

@@ -52,26 +52,26 @@ def test_results_of_seeds_and_checkpoints(tmp_path):
     assert set(table["shots"]) == {2}
     accuracy = table[table["metric"] == "acc"]
     assert set(accuracy["examples"]) == {200}
-    assert not accuracy["loss"].any()
-    assert table.loc[table["metric"] == "word_perplexity", "loss"].all()
-    found = of_evaluations(table.assign(chance=0.25)).set_index("metric")
-    assert found.loc["acc", ["seeds", "checkpoints", "examples"]].tolist() == [3, 3, 200]
-    assert found.loc["acc", "mean"] == pytest.approx(0.52)
-    assert found.loc["acc", "final_deviation"] == pytest.approx(0.01)
-    assert found.loc["acc", "deviation"] == pytest.approx(0.01 / 3)
-    assert found.loc["acc", "snr"] == pytest.approx(52)
-    assert found.loc["acc", "leaves_chance"] == 2000
-    assert found["tau"].to_dict() == {"acc": 1, "word_perplexity": -1}
-    assert found["monotonicity"].to_dict() == {"acc": 1, "word_perplexity": 1}
-    assert np.isnan(found.loc["word_perplexity", "interval"])
+    assert not accuracy["lower_is_better"].any()
+    assert table.loc[table["metric"] == "word_perplexity", "lower_is_better"].all()
+    summary = of_evaluations(table.assign(chance=0.25)).set_index("metric")
+    assert summary.loc["acc", ["seeds", "checkpoints", "examples"]].tolist() == [3, 3, 200]
+    assert summary.loc["acc", "mean"] == pytest.approx(0.52)
+    assert summary.loc["acc", "final_deviation"] == pytest.approx(0.01)
+    assert summary.loc["acc", "deviation"] == pytest.approx(0.01 / 3)
+    assert summary.loc["acc", "snr"] == pytest.approx(52)
+    assert summary.loc["acc", "leaves_chance"] == 2000
+    assert summary["tau"].to_dict() == {"acc": 1, "word_perplexity": -1}
+    assert summary["monotonicity"].to_dict() == {"acc": 1, "word_perplexity": 1}
+    assert np.isnan(summary.loc["word_perplexity", "interval"])
 
 
 def test_what_a_file_says_of_its_metrics_counts(tmp_path):
-    told = result(
+    messages = result(
         5, 0.5, **{"higher_is_better": {"t": {"acc": False}}, "n-samples": {"t": {"effective": 77}}}
     )
-    table = read_evaluations([write(tmp_path, "x.json", told)]).set_index("metric")
-    assert table.loc["acc", "loss"]
+    table = read_evaluations([write(tmp_path, "x.json", messages)]).set_index("metric")
+    assert table.loc["acc", "lower_is_better"]
     assert table.loc["acc", "examples"] == 77
 
 
@@ -106,9 +106,9 @@ def test_a_last_model_without_a_step_is_not_taken_for_the_first(tmp_path):
 
 
 def test_a_number_of_examples_that_is_not_whole_is_not_known(tmp_path):
-    other = result(5, 0.5)
-    other["results"]["t"]["acc_stderr,none"] *= 1.001
-    table = read_evaluations([write(tmp_path, "x.json", other)]).set_index("metric")
+    second = result(5, 0.5)
+    second["results"]["t"]["acc_stderr,none"] *= 1.001
+    table = read_evaluations([write(tmp_path, "x.json", second)]).set_index("metric")
     assert table.loc["acc", "examples"] == -1
 
 
@@ -119,11 +119,11 @@ def test_what_is_wrong_in_results_is_told(tmp_path):
         match=r"x_step6.json: is of step 5 by what it was run with 'step5' and step 6 by its name 'x_step6",
     ):
         read_evaluations([write(tmp_path / "b", "x_step6.json", result(5, 0.5))])
-    again = write(tmp_path / "c", "again.json", result(5, 0.4))
+    repeated = write(tmp_path / "c", "again.json", result(5, 0.4))
     with pytest.raises(
         InputError, match=r"again.json: has acc of t for org/model, seed 0, step 5, and so has .*x_step5"
     ):
-        read_evaluations([first, again])
+        read_evaluations([first, repeated])
     with pytest.raises(InputError, match="has no results; expected a .json of lm-evaluation-harness"):
         read_evaluations([write(tmp_path / "d", "no.json", {"a": 1})])
     with pytest.raises(InputError, match="there is no such file or folder"):
@@ -133,19 +133,19 @@ def test_what_is_wrong_in_results_is_told(tmp_path):
 def of_three(tmp_path: Path) -> pd.DataFrame:
     """One evaluation of three tasks: 200 examples, 200 examples all right, and of 10 examples."""
     content = result(5, 0.5)
-    own = content["results"]["t"]
+    metrics = content["results"]["t"]
     small = {"acc,none": 0.2, "acc_stderr,none": float(np.sqrt(0.2 * 0.8 / 9))}
-    right = {"acc,none": 1.0, "acc_stderr,none": 0.0}
-    content["results"] = {"m_a": own, "m_b": small, "c": right}
+    correct = {"acc,none": 1.0, "acc_stderr,none": 0.0}
+    content["results"] = {"m_a": metrics, "m_b": small, "c": correct}
     content["n-shot"] = {}
     return read_evaluations([write(tmp_path, "x.json", content)])
 
 
 def test_the_chance_of_a_task_goes_before_that_of_a_pattern(tmp_path):
     table = with_chances(of_three(tmp_path), {"m_*": 0.5, "m_b": 0.25}, "here: key 'chances")
-    found = table.groupby("task")["chance"].first()
-    assert found[["m_a", "m_b"]].tolist() == [0.5, 0.25]
-    assert np.isnan(found["c"])
+    result = table.groupby("task")["chance"].first()
+    assert result[["m_a", "m_b"]].tolist() == [0.5, 0.25]
+    assert np.isnan(result["c"])
     with pytest.raises(
         InputError, match=r"here: key 'chances.mb' is 'mb', and no task fits; did you mean 'm_b'"
     ):
@@ -154,21 +154,21 @@ def test_the_chance_of_a_task_goes_before_that_of_a_pattern(tmp_path):
 
 def test_a_group_is_the_mean_over_examples(tmp_path):
     table = with_chances(of_three(tmp_path), {"m_a": 0.5, "m_b": 0.25}, "here: key 'chances")
-    found = with_groups(table, {"m": "m_*"}, "here: key 'groups").set_index(["task", "metric"])
+    result = with_groups(table, {"m": "m_*"}, "here: key 'groups").set_index(["task", "metric"])
     # 100 of 200 and 2 of 10
-    group = found.loc[("m", "acc")]
+    group = result.loc[("m", "acc")]
     assert group["value"] == pytest.approx(102 / 210)
     assert group["examples"] == 210
     errors = [0.5 * 0.5 / 199, 0.2 * 0.8 / 9]
     assert group["error"] == pytest.approx(np.sqrt(200**2 * errors[0] + 10**2 * errors[1]) / 210)
     assert group["chance"] == pytest.approx((200 * 0.5 + 10 * 0.25) / 210)
-    assert set(found.index.get_level_values("task")) == {"m", "c"}
+    assert set(result.index.get_level_values("task")) == {"m", "c"}
 
 
 def test_a_group_whose_sizes_are_not_known_is_the_mean_over_tasks(tmp_path):
-    found = with_groups(of_three(tmp_path), {"all": "[mc]*"}, "here: key 'groups").set_index("metric")
-    assert found.loc["acc", "value"] == pytest.approx((0.5 + 0.2 + 1) / 3)
-    assert found.loc["acc", "examples"] == -1
+    table = with_groups(of_three(tmp_path), {"all": "[mc]*"}, "here: key 'groups").set_index("metric")
+    assert table.loc["acc", "value"] == pytest.approx((0.5 + 0.2 + 1) / 3)
+    assert table.loc["acc", "examples"] == -1
 
 
 def test_an_accuracy_of_one_has_the_size_that_the_task_has_at_other_checkpoints(tmp_path):
@@ -178,17 +178,17 @@ def test_an_accuracy_of_one_has_the_size_that_the_task_has_at_other_checkpoints(
         content["n-shot"]["u"] = 2
         write(tmp_path / "e", f"{step}.json", content)
     table = read_evaluations([tmp_path / "e"])
-    found = with_groups(table, {"g": "?"}, "here: key 'groups").set_index(["checkpoint", "metric"])
-    assert found.loc[(1, "acc"), ["value", "examples"]].tolist() == [0.625, 400]
+    outcome = with_groups(table, {"g": "?"}, "here: key 'groups").set_index(["checkpoint", "metric"])
+    assert outcome.loc[(1, "acc"), ["value", "examples"]].tolist() == [0.625, 400]
 
 
 def test_a_group_has_the_metrics_that_all_of_its_tasks_have(tmp_path):
     table = of_three(tmp_path)
-    found = with_groups(table, {"m": "m_*"}, "here: key 'groups")
-    assert set(found.loc[found["task"] == "m", "metric"]) == {"acc"}
-    apart = table.assign(metric=table["task"] + table["metric"])
+    result = with_groups(table, {"m": "m_*"}, "here: key 'groups")
+    assert set(result.loc[result["task"] == "m", "metric"]) == {"acc"}
+    separate = table.assign(metric=table["task"] + table["metric"])
     with pytest.raises(InputError, match=r"key 'groups.m': its tasks have no metric in common"):
-        with_groups(apart, {"m": "m_*"}, "here: key 'groups")
+        with_groups(separate, {"m": "m_*"}, "here: key 'groups")
 
 
 def test_a_group_of_which_an_evaluation_lacks_a_task_is_an_error(tmp_path):
@@ -214,9 +214,10 @@ def test_a_number_too_long_for_a_step_is_none(tmp_path):
 
 
 def test_the_published_evaluations_of_pythia(tmp_path):
-    done = CliRunner().invoke(app, ["variance", str(PYTHIA), "--json"])
+    completed = CliRunner().invoke(app, ["variance", str(PYTHIA), "--json"])
     rows = {
-        (row["model"].split("v1.1-")[1], row["task"], row["metric"]): row for row in json.loads(done.stdout)
+        (row["model"].split("v1.1-")[1], row["task"], row["metric"]): row
+        for row in json.loads(completed.stdout)
     }
     assert {key[0] for key in rows} == {"160m", "160m-deduped", "1.4b"}
     tau = {key[1:]: row["tau"] for key, row in rows.items() if key[0] == "160m"}
@@ -247,8 +248,8 @@ def test_curves_are_drawn_with_their_numbers(tmp_path):
         for seed in (1, 2):
             write(tmp_path / "e", f"{seed}-{step}.json", result(step, 0.25 + step / 400 + seed / 100, seed))
     arguments = ["variance", str(tmp_path / "e"), "--figure", str(tmp_path / "curves.png"), "--metric", "acc"]
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 0, done.output
+    completed = CliRunner().invoke(app, arguments)
+    assert completed.exit_code == 0, completed.output
     assert (tmp_path / "curves.png").stat().st_size > 5000
     lines = (tmp_path / "curves.csv").read_text().splitlines()
     assert lines[0].startswith("task,metric,model,checkpoint,mean,seeds,lowest,low_quartile,median")
@@ -290,15 +291,19 @@ def test_a_seed_can_stand_in_the_files_name_or_in_the_revision(tmp_path):
 
 def test_whether_less_is_better_that_is_not_said_follows_from_the_name(tmp_path):
     content = result(1, 0.5, higher_is_better={"t": {"acc": None, "likelihood_difference": None}})
-    own = content["results"]["t"]
-    content["results"]["t"] = own | {
+    metrics = content["results"]["t"]
+    content["results"]["t"] = metrics | {
         "likelihood_difference": 2.0,
         "exact_answer": 0.3,
         "wer": 0.4,
         "mse": 1.0,
     }
-    found = read_evaluations([write(tmp_path, "a.json", content)]).set_index("metric")["loss"].to_dict()
-    assert found == {
+    table = (
+        read_evaluations([write(tmp_path, "a.json", content)])
+        .set_index("metric")["lower_is_better"]
+        .to_dict()
+    )
+    assert table == {
         "acc": False,
         "word_perplexity": True,
         "likelihood_difference": True,
@@ -310,14 +315,18 @@ def test_whether_less_is_better_that_is_not_said_follows_from_the_name(tmp_path)
 
 def test_means_that_a_file_has_itself_do_not_count_in_groups(tmp_path):
     content = result(1, 0.5)
-    own = content["results"]["t"]
-    content["results"] = {"mmlu": own | {"acc,none": 0.9}, "mmlu_a": own, "mmlu_b": own | {"acc,none": 0.3}}
+    metrics = content["results"]["t"]
+    content["results"] = {
+        "mmlu": metrics | {"acc,none": 0.9},
+        "mmlu_a": metrics,
+        "mmlu_b": metrics | {"acc,none": 0.3},
+    }
     content["n-shot"] = {}
     content["group_subtasks"] = {"mmlu": ["mmlu_a", "mmlu_b"], "mmlu_a": [], "mmlu_b": []}
     table = read_evaluations([write(tmp_path, "a.json", content)])
-    found = with_groups(table, {"all": "mmlu*"}, "here: key 'groups").set_index(["task", "metric"])
-    assert found.loc[("all", "acc"), "value"] == pytest.approx(0.4)
-    assert found.loc[("mmlu", "acc"), "value"] == 0.9
+    outcome = with_groups(table, {"all": "mmlu*"}, "here: key 'groups").set_index(["task", "metric"])
+    assert outcome.loc[("all", "acc"), "value"] == pytest.approx(0.4)
+    assert outcome.loc[("mmlu", "acc"), "value"] == 0.9
 
 
 def test_numbers_of_examples_that_contradict_each_other_are_not_known(tmp_path):
@@ -329,7 +338,7 @@ def test_numbers_of_examples_that_contradict_each_other_are_not_known(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "other",
+    "second",
     [
         {"results": {"acc": 0.5}},
         {"results": {"t": None}},
@@ -337,9 +346,9 @@ def test_numbers_of_examples_that_contradict_each_other_are_not_known(tmp_path):
         ["a list"],
     ],
 )
-def test_other_json_in_a_folder_is_passed_over(tmp_path, other):
+def test_other_json_in_a_folder_is_passed_over(tmp_path, second):
     write(tmp_path / "e", "0.json", result(0, 0.5))
-    (tmp_path / "e" / "other.json").write_text(json.dumps(other))
+    (tmp_path / "e" / "other.json").write_text(json.dumps(second))
     (tmp_path / "e" / "._0.json").unlink(missing_ok=True)
     assert len(read_evaluations([tmp_path / "e"])) == 2
 
@@ -377,9 +386,9 @@ def test_an_accuracy_in_per_cent_is_told(tmp_path):
     for step, value in ((10, 45.3), (20, 61.0)):
         results = {"results": {"t": {"acc,none": value, "ppl,none": 30.0}}}
         (tmp_path / f"results_step{step}.json").write_text(json.dumps(results))
-    done = CliRunner().invoke(app, ["variance", str(tmp_path)])
-    assert "note: acc of t is up to 61: expected a share from 0 to 1 (per cent?)" in done.output
-    assert "ppl of t" not in done.output
+    completed = CliRunner().invoke(app, ["variance", str(tmp_path)])
+    assert "note: acc of t is up to 61: expected a share from 0 to 1 (per cent?)" in completed.output
+    assert "ppl of t" not in completed.output
     with pytest.raises(InputError, match="here.t': acc of t is up to 61"):
         with_chances(read_evaluations([tmp_path]), {"t": 0.5}, "here.t")
 
@@ -387,8 +396,8 @@ def test_an_accuracy_in_per_cent_is_told(tmp_path):
 def seeds_of(values: dict[int, list[float]]) -> pd.DataFrame:
     return pd.DataFrame(
         {"model": "m", "seed": seed, "checkpoint": 10 * step, "value": value}
-        for seed, own in values.items()
-        for step, value in enumerate(own)
+        for seed, scores in values.items()
+        for step, value in enumerate(scores)
     ).assign(
         shots=0,
         task="t",
@@ -398,7 +407,7 @@ def seeds_of(values: dict[int, list[float]]) -> pd.DataFrame:
         examples=100,
         prompts=1,
         chance=0.25,
-        loss=False,
+        lower_is_better=False,
     )
 
 
@@ -407,33 +416,33 @@ def test_all_measures_are_of_the_checkpoints_that_all_seeds_have():
     table = table[(table["seed"] == 1) | (table["checkpoint"] != 0)].assign(
         error=[0.5, 0.1, 0.1, 0.5, 0.2, 0.2]
     )
-    found = of_evaluations(table).iloc[0]
-    assert (found["first"], found["mean"]) == pytest.approx((0.15, 0.45))
-    assert found["final_deviation"] == pytest.approx(np.std([0.4, 0.5], ddof=1))
-    assert found["interval"] == pytest.approx(1.96 * 0.15)
-    assert found["tau"] == 1
-    assert (found["checkpoints"], found["left_out"]) == (2, 2)
+    summary = of_evaluations(table).iloc[0]
+    assert (summary["first"], summary["mean"]) == pytest.approx((0.15, 0.45))
+    assert summary["final_deviation"] == pytest.approx(np.std([0.4, 0.5], ddof=1))
+    assert summary["interval"] == pytest.approx(1.96 * 0.15)
+    assert summary["tau"] == 1
+    assert (summary["checkpoints"], summary["left_out"]) == (2, 2)
 
 
 def test_a_score_that_is_no_number_takes_its_checkpoint_from_all_seeds():
-    found = of_evaluations(seeds_of({1: [0.2, 0.4, 0.6], 2: [0.2, np.nan, 0.8]})).iloc[0]
-    assert found["deviation"] == pytest.approx(np.mean([0, np.std([0.6, 0.8], ddof=1)]))
+    summary = of_evaluations(seeds_of({1: [0.2, 0.4, 0.6], 2: [0.2, np.nan, 0.8]})).iloc[0]
+    assert summary["deviation"] == pytest.approx(np.mean([0, np.std([0.6, 0.8], ddof=1)]))
     assert np.isnan(of_evaluations(seeds_of({1: [0.2, 0.4], 2: [0.2, np.nan]})).iloc[0]["mean"])
 
 
 def test_of_seeds_without_a_common_checkpoint_nothing_is_said():
     table = seeds_of({1: [0.2, 0.4], 2: [0.3, 0.5]})
     table = table[(table["seed"] == 1) == (table["checkpoint"] == 0)]
-    found = of_evaluations(table).iloc[0]
-    assert (found["seeds"], found["checkpoints"], found["left_out"]) == (2, 0, 2)
-    assert found.loc["first":].isna().all()
+    summary = of_evaluations(table).iloc[0]
+    assert (summary["seeds"], summary["checkpoints"], summary["left_out"]) == (2, 0, 2)
+    assert summary.loc["first":].isna().all()
 
 
 def test_a_score_that_is_no_number_is_not_passed_over():
-    found = of_evaluations(seeds_of({1: [0.2, 0.4, np.nan]})).iloc[0]
-    assert np.isnan(found["mean"])
-    assert found["checkpoints"] == 3
-    assert pd.isna(found["leaves_chance"])
+    summary = of_evaluations(seeds_of({1: [0.2, 0.4, np.nan]})).iloc[0]
+    assert np.isnan(summary["mean"])
+    assert summary["checkpoints"] == 3
+    assert pd.isna(summary["leaves_chance"])
     nothing = of_evaluations(seeds_of({1: [np.nan, np.nan]})).iloc[0]
     assert np.isnan(nothing["mean"])
     percent = of_evaluations(seeds_of({1: [30.0, 50.0]})).iloc[0]

@@ -27,21 +27,21 @@ def scores() -> pd.DataFrame:
             "value": value / (1 + (metric != "accuracy")),
         }
         for metric in ("accuracy", "correct", "best_accuracy")
-        for task, own in values.items()
-        for place, value in enumerate(own)
+        for task, own_part in values.items()
+        for place, value in enumerate(own_part)
     ]
     rows.append({"model": "m0", "task": "another", "shots": 2, "metric": "accuracy", "value": 0.1})
-    return pd.DataFrame(rows).assign(error=0.01, examples=100, prompts=4, chance=0.25, loss=False)
+    return pd.DataFrame(rows).assign(error=0.01, examples=100, prompts=4, chance=0.25, lower_is_better=False)
 
 
 def test_agreement_is_pearsons_r_over_models(scores):
-    found = agreement(scores, MEMBERS).set_index("metric")
-    one, other = ([0.2, 0.5, 0.6, 0.9, 0.8], [0.25, 0.2, 0.3, 0.9, 0.95])
-    assert found.loc["accuracy", "r"] == pytest.approx(stats.pearsonr(one, other).statistic)
-    assert found.loc["correct", "r"] == pytest.approx(found.loc["accuracy", "r"])
-    assert found.loc["accuracy", ["models", "first_higher", "second_higher"]].tolist() == [5, 2, 2]
-    assert found.loc["accuracy", "first_mean"] == pytest.approx(np.mean(one))
-    assert set(found.index) == {"accuracy", "correct"}  # the best of prompts is none that is paired
+    table = agreement(scores, MEMBERS).set_index("metric")
+    first, second = ([0.2, 0.5, 0.6, 0.9, 0.8], [0.25, 0.2, 0.3, 0.9, 0.95])
+    assert table.loc["accuracy", "r"] == pytest.approx(stats.pearsonr(first, second).statistic)
+    assert table.loc["correct", "r"] == pytest.approx(table.loc["accuracy", "r"])
+    assert table.loc["accuracy", ["models", "first_higher", "second_higher"]].tolist() == [5, 2, 2]
+    assert table.loc["accuracy", "first_mean"] == pytest.approx(np.mean(first))
+    assert set(table.index) == {"accuracy", "correct"}  # the best of prompts is none that is paired
 
 
 def test_models_with_one_formulation_do_not_count(scores):
@@ -59,8 +59,8 @@ def test_the_measures_of_each_formulation_stand_side_by_side():
     table = pd.DataFrame(
         {"model": "m", "seed": seed, "checkpoint": step, "task": task, "value": value}
         for task, seeds in values.items()
-        for seed, own in enumerate(seeds)
-        for step, value in enumerate(own)
+        for seed, row in enumerate(seeds)
+        for step, value in enumerate(row)
     ).assign(
         shots=2,
         metric="accuracy",
@@ -69,21 +69,21 @@ def test_the_measures_of_each_formulation_stand_side_by_side():
         examples=100,
         prompts=4,
         chance=0.25,
-        loss=False,
+        lower_is_better=False,
     )
-    found = change(table[[*EVALUATIONS.columns]], MEMBERS).set_index("formulation")
-    for task, own in values.items():
-        assert found.loc[task, "deviation"] == pytest.approx(seed_deviation(own))
-        assert found.loc[task, "monotonicity"] == pytest.approx(monotonicity(own))
-    assert set(found["task"]) == {"arc"}
+    result = change(table[[*EVALUATIONS.columns]], MEMBERS).set_index("formulation")
+    for task, row in values.items():
+        assert result.loc[task, "deviation"] == pytest.approx(seed_deviation(row))
+        assert result.loc[task, "monotonicity"] == pytest.approx(monotonicity(row))
+    assert set(result["task"]) == {"arc"}
 
 
 def test_what_the_figure_shows_is_each_models_pair_of_scores(scores):
     series = {f"m{place}": {"name": "m", "seed": 0, "checkpoint": 10 * place} for place in range(4)}
     numbers = formulation_numbers(scores, MEMBERS, series)
-    own = numbers[numbers["metric"] == "accuracy"].set_index("model")
-    assert own.loc["m3", ["first_score", "second_score", "checkpoint"]].tolist() == [0.9, 0.9, 30]
-    assert own.loc["m4", "checkpoint"] == -1
+    rows = numbers[numbers["metric"] == "accuracy"].set_index("model")
+    assert rows.loc["m3", ["first_score", "second_score", "checkpoint"]].tolist() == [0.9, 0.9, 30]
+    assert rows.loc["m4", "checkpoint"] == -1
     figure = formulations_of_tasks(numbers)
     assert figure.axes[0].get_title().startswith("arc, r = 0.83 of 5")
     plt.close(figure)

@@ -55,10 +55,10 @@ def test_the_pivotal_bootstrap_mirrors_the_percentiles():
     low, high = bootstrap_interval(values)
     reach = 1.96 * np.sqrt(values.var() / 400)
     assert (low, high) == pytest.approx((values.mean() - reach, values.mean() + reach), abs=0.005)
-    found = stats.bootstrap(
+    result = stats.bootstrap(
         (values,), np.mean, method="basic", rng=np.random.default_rng(0)
     ).confidence_interval
-    assert (low, high) == pytest.approx((found.low, found.high), abs=0.004)
+    assert (low, high) == pytest.approx((result.low, result.high), abs=0.004)
     often = bootstrap_interval(np.repeat(values, 5), np.repeat(np.arange(400), 5))
     assert often == pytest.approx((low, high))
     assert bootstrap_interval([1, 1, 1]) == (1, 1)
@@ -97,9 +97,9 @@ def test_turned_round_it_has_the_other_sign(series):
 def test_a_score_leaves_chance_where_the_best_of_as_many_guessers_seldom_does_as_well():
     scores = np.array([0.5, 0.61, 0.5, 0.58, 0.7, 0.8])
     assert leaves_chance(scores, 0.5, 100) == 4
-    assert leaves_chance(scores, 0.5, 100, tried=1) == 4  # .58 is not, by itself
-    assert leaves_chance([0.5, 0.6, 0.62], 0.5, 100, tried=1) == 1
-    assert leaves_chance([0.5, 0.6, 0.62], 0.5, 100, tried=1000) is None
+    assert leaves_chance(scores, 0.5, 100, prompts_tried=1) == 4  # .58 is not, by itself
+    assert leaves_chance([0.5, 0.6, 0.62], 0.5, 100, prompts_tried=1) == 1
+    assert leaves_chance([0.5, 0.6, 0.62], 0.5, 100, prompts_tried=1000) is None
     assert leaves_chance([0.9, 0.5], 0.5, 100) is None
     assert leaves_chance([[0.9, 0.9], [0.1, 0.1]], 0.5, 100) == 0
 
@@ -115,12 +115,12 @@ def test_continuous_scores_by_hand():
             "bytes": [4, 3, 5, 2, 10],
         }
     )
-    found = continuous(table.sample(frac=1, random_state=1)).set_index("example")
-    assert found["correct"].to_dict() == pytest.approx({"a": 0.25, "b": 0.75})
-    assert found["predicted"].to_dict() == pytest.approx({"a": 0.75, "b": 0.5})
-    assert found["nll"].to_dict() == pytest.approx({"a": -np.log(0.1), "b": -np.log(0.2)})
-    assert found["nll_token"].to_dict() == pytest.approx({"a": -np.log(0.1) / 2, "b": -np.log(0.1) / 4})
-    assert found["nll_byte"]["a"] == pytest.approx(-np.log(0.1) / 4)
+    scores = continuous(table.sample(frac=1, random_state=1)).set_index("example")
+    assert scores["correct"].to_dict() == pytest.approx({"a": 0.25, "b": 0.75})
+    assert scores["predicted"].to_dict() == pytest.approx({"a": 0.75, "b": 0.5})
+    assert scores["nll"].to_dict() == pytest.approx({"a": -np.log(0.1), "b": -np.log(0.2)})
+    assert scores["nll_token"].to_dict() == pytest.approx({"a": -np.log(0.1) / 2, "b": -np.log(0.1) / 4})
+    assert scores["nll_byte"]["a"] == pytest.approx(-np.log(0.1) / 4)
     with pytest.raises(InputError, match="example 'a' has no correct choice"):
         continuous(table.assign(right=[False, False, True, False, True]))
     with pytest.raises(InputError, match="lacks the column 'right'"):

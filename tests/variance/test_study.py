@@ -19,38 +19,40 @@ def setting(skill: float, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame, pd
     logits[:, :, 0] += skill
     logprobs = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True)) - 1
     prompt, example, choice = (axis.ravel() for axis in np.indices(logprobs.shape))
-    rows = pd.DataFrame({"prompt": prompt, "example": [f"e{one}" for one in example], "choice": choice})
+    rows = pd.DataFrame({"prompt": prompt, "example": [f"e{number}" for number in example], "choice": choice})
     likelihoods = rows.assign(right=choice == 0, logprob=logprobs.ravel(), tokens=2, bytes=4)
     correct = logprobs[:, :, 0] > logprobs[:, :, 1]
     predictions = rows[choice == 0].drop(columns="choice").assign(correct=correct.ravel(), chance=0.5)
-    return predictions, likelihoods, pd.Series(np.arange(50) // 2, [f"e{one}" for one in range(50)])
+    return predictions, likelihoods, pd.Series(np.arange(50) // 2, [f"e{number}" for number in range(50)])
 
 
 def test_discrete_and_continuous_scores_of_a_setting():
     predictions, likelihoods, clusters = setting(0.5)
-    found = score_setting(predictions, likelihoods, clusters).set_index("metric")
-    assert found.loc["accuracy", "value"] == pytest.approx(predictions["correct"].mean())
-    assert found.loc["best_accuracy", "value"] == predictions.groupby("prompt")["correct"].mean().max()
-    right = likelihoods[likelihoods["right"]]
-    assert found.loc["nll", "value"] == pytest.approx(-right["logprob"].mean())
-    assert found.loc["nll_token", "value"] == pytest.approx(-right["logprob"].mean() / 2)
-    assert found.loc["nll_byte", "value"] == pytest.approx(-right["logprob"].mean() / 4)
+    scores = score_setting(predictions, likelihoods, clusters).set_index("metric")
+    assert scores.loc["accuracy", "value"] == pytest.approx(predictions["correct"].mean())
+    assert scores.loc["best_accuracy", "value"] == predictions.groupby("prompt")["correct"].mean().max()
+    correct = likelihoods[likelihoods["right"]]
+    assert scores.loc["nll", "value"] == pytest.approx(-correct["logprob"].mean())
+    assert scores.loc["nll_token", "value"] == pytest.approx(-correct["logprob"].mean() / 2)
+    assert scores.loc["nll_byte", "value"] == pytest.approx(-correct["logprob"].mean() / 4)
     # one less in each log-likelihood changes nothing, given that the answer is one of the choices
-    assert found.loc["correct", "value"] == pytest.approx(np.exp(right["logprob"] + 1).mean())
-    assert (found["examples"] == 50).all()
-    assert (found["prompts"] == 2).all()
-    assert found["loss"].to_dict()["nll"]
-    assert np.isnan(found.loc["best_accuracy", "error"])
-    assert np.isnan(found.loc["best_accuracy", "bootstrap"])
+    assert scores.loc["correct", "value"] == pytest.approx(np.exp(correct["logprob"] + 1).mean())
+    assert (scores["examples"] == 50).all()
+    assert (scores["prompts"] == 2).all()
+    assert scores["lower_is_better"].to_dict()["nll"]
+    assert np.isnan(scores.loc["best_accuracy", "error"])
+    assert np.isnan(scores.loc["best_accuracy", "bootstrap"])
     # pairs of examples belong together: by clusters both intervals have about the same width
-    assert found.loc["accuracy", "bootstrap"] == pytest.approx(1.96 * found.loc["accuracy", "error"], rel=0.1)
-    assert found.loc["nll", "bootstrap"] == pytest.approx(1.96 * found.loc["nll", "error"], rel=0.1)
+    assert scores.loc["accuracy", "bootstrap"] == pytest.approx(
+        1.96 * scores.loc["accuracy", "error"], rel=0.1
+    )
+    assert scores.loc["nll", "bootstrap"] == pytest.approx(1.96 * scores.loc["nll", "error"], rel=0.1)
     summary = of_evaluations(
         evaluations(
-            Setting("m", "t", 1).label(found.reset_index()), {"m": {"name": "m", "seed": 0, "checkpoint": 0}}
+            Setting("m", "t", 1).label(scores.reset_index()), {"m": {"name": "m", "seed": 0, "checkpoint": 0}}
         )
     ).set_index("metric")
-    assert summary.loc["nll", "bootstrap"] == found.loc["nll", "bootstrap"]
+    assert summary.loc["nll", "bootstrap"] == scores.loc["nll", "bootstrap"]
 
 
 def test_a_series_leaves_chance_where_its_best_prompt_does():
@@ -60,18 +62,18 @@ def test_a_series_leaves_chance_where_its_best_prompt_does():
             table = score_setting(*setting(skill, seed=10 * step + seed))
             parts.append(Setting(f"m-seed{seed}-step{step}", "t", 1).label(table))
     parts.append(Setting("another", "t", 1).label(score_setting(*setting(1.0))))
-    told = {
+    reported = {
         f"m-seed{seed}-step{step}": {"name": "m", "seed": seed, "checkpoint": step}
         for seed in (1, 2)
         for step in (0, 10, 100)
     }
-    table = evaluations(pd.concat(parts, ignore_index=True), told)
+    table = evaluations(pd.concat(parts, ignore_index=True), reported)
     assert set(table["model"]) == {"m"}
-    found = of_evaluations(table).set_index("metric")
-    assert found.loc["best_accuracy", "leaves_chance"] == 100
-    assert found.loc["accuracy", "monotonicity"] > 0.5
-    assert found.loc["nll", "monotonicity"] > 0.5
-    assert found["leaves_chance"].isna()["correct"]
+    summary = of_evaluations(table).set_index("metric")
+    assert summary.loc["best_accuracy", "leaves_chance"] == 100
+    assert summary.loc["accuracy", "monotonicity"] > 0.5
+    assert summary.loc["nll", "monotonicity"] > 0.5
+    assert summary["leaves_chance"].isna()["correct"]
 
 
 def test_formulations_need_no_series(tmp_path):

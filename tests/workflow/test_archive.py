@@ -31,8 +31,8 @@ pytestmark = pytest.mark.workflow
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a finished study and its archive."""
     folder = tmp_path_factory.mktemp("archived")
-    asked = {"title": "Sums", "authors": ["Ada", "Grace"], "license": "CC-BY-4.0"}
-    config = write_tiny_study(folder, "sums", archive=asked)
+    command = {"title": "Sums", "authors": ["Ada", "Grace"], "license": "CC-BY-4.0"}
+    config = write_tiny_study(folder, "sums", archive=command)
     snakemake("--configfile", str(config), directory=folder)
     snakemake("archive", "--configfile", str(config), directory=folder)
     return folder
@@ -53,7 +53,7 @@ def test_an_archive_has_results_inputs_environment_and_code(place, archive):
         logs = pd.read_csv(file.open("logs.csv"))
         environment = file.read("environment.txt").decode()
     results = {path.relative_to(place / "results" / "sums").as_posix() for path in files_of(place, "sums")}
-    left = {
+    remaining = {
         name
         for name in results
         if re.match(
@@ -61,7 +61,7 @@ def test_an_archive_has_results_inputs_environment_and_code(place, archive):
             name,
         )
     }
-    assert {f"results/{name}" for name in results - left} <= names
+    assert {f"results/{name}" for name in results - remaining} <= names
     assert {
         "code/Snakefile",
         "code/workflow/Snakefile",
@@ -95,19 +95,19 @@ def test_an_archive_made_twice_has_the_same_bytes(place, archive):
 
 
 def test_an_archive_is_a_workflow_run_crate(archive, tmp_path):
-    own = tmp_path / "venv" / "bin" / "python"
+    interpreter = tmp_path / "venv" / "bin" / "python"
     pins = REPOSITORY / "envs" / "requirements-crate.txt"
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     installed = subprocess.run(
-        [own, "-m", "pip", "install", "--quiet", "--requirement", pins], capture_output=True
+        [interpreter, "-m", "pip", "install", "--quiet", "--requirement", pins], capture_output=True
     )
     if installed.returncode:
         pytest.skip("the validator of RO-Crates cannot be installed here")
     shutil.unpack_archive(archive, tmp_path / "crate")
     context = importlib.resources.files("rocrate").joinpath("data/ro-crate.jsonld")
-    command = [own, VALIDATOR, tmp_path / "crate", str(context)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    command = [interpreter, VALIDATOR, tmp_path / "crate", str(context)]
+    completed = subprocess.run(command, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     described = tmp_path / "crate" / "ro-crate-metadata.json"
     described.write_text(described.read_text().replace('"CreateAction"', '"Action"'))
     assert subprocess.run(command, capture_output=True).returncode == 1
@@ -127,10 +127,10 @@ def test_another_number_is_noticed_twice_and_a_lost_result_once(archive, tmp_pat
     (folder / lost).unlink()
     listed.write_text("\n".join(line for line in listed.read_text().splitlines() if lost not in line) + "\n")
     assert verify(folder) == []
-    again = Path(shutil.make_archive(str(tmp_path / "again"), "zip", folder))
-    done = rerun(again, tmp_path / "there")
-    assert sorted(done.different) == ["tables/verdicts.csv", "verdicts.csv"]
-    assert done.equal > 35
+    repeated = Path(shutil.make_archive(str(tmp_path / "again"), "zip", folder))
+    comparison_of_rerun = rerun(repeated, tmp_path / "there")
+    assert sorted(comparison_of_rerun.different) == ["tables/verdicts.csv", "verdicts.csv"]
+    assert comparison_of_rerun.equal > 35
     assert not (tmp_path / "there" / "archived" / "code").exists()
 
 
@@ -139,8 +139,8 @@ def remade(archive: Path, folder: Path, changes: dict[str, str | None]) -> Path:
     with zipfile.ZipFile(archive) as file:
         contents = {name: file.read(name) for name in file.namelist() if name not in MANIFESTS}
     contents |= {name: text.encode() for name, text in changes.items() if text is not None}
-    own = {name: content for name, content in contents.items() if changes.get(name, "") is not None}
-    write(own, folder / "remade.zip")
+    rows = {name: content for name, content in contents.items() if changes.get(name, "") is not None}
+    write(rows, folder / "remade.zip")
     assert verify(folder / "remade.zip") == []
     return folder / "remade.zip"
 
@@ -156,8 +156,8 @@ def test_an_archives_own_code_runs_only_if_it_is_asked_for(archive, tmp_path):
     code = archived_code(forged)
     assert code.version.startswith("0.1.0")
     assert code.different == ["code/Snakefile", "code/workflow/Snakefile"]
-    done = rerun(forged, tmp_path / "again")
-    assert done.different == ["verdicts.csv"]
+    comparison_of_rerun = rerun(forged, tmp_path / "again")
+    assert comparison_of_rerun.different == ["verdicts.csv"]
     assert not (tmp_path / "was-here").exists()
     rerun(forged, tmp_path / "trusted", archived_code=True)
     assert (tmp_path / "was-here").exists()
@@ -197,11 +197,11 @@ def test_with_scores_beside_it_runs_again_without_a_model_and_all_is_equal_and_w
         if scores == "beside":
             alone = tmp_path / "archive"  # where there is no model, and no task
             shutil.copytree(folder, alone)
-            done = rerun(alone / "sums.zip", tmp_path / "again")
-            assert done.different == []
-            assert done.equal > 35
-            made = tmp_path / "again" / "rerun" / "results" / "sums"
-            assert (made / "report.html").read_bytes() == (place / "results/sums/report.html").read_bytes()
+            comparison_of_rerun = rerun(alone / "sums.zip", tmp_path / "again")
+            assert comparison_of_rerun.different == []
+            assert comparison_of_rerun.equal > 35
+            created = tmp_path / "again" / "rerun" / "results" / "sums"
+            assert (created / "report.html").read_bytes() == (place / "results/sums/report.html").read_bytes()
             with pytest.raises(InputError, match="again: is there already; expected a new folder"):
                 rerun(alone / "sums.zip", tmp_path / "again")
             (folder / "sums-scores.zip").rename(tmp_path / "elsewhere.zip")
@@ -222,6 +222,6 @@ def test_a_study_of_imported_results_is_archived_with_them(tmp_path):
     snakemake("archive", "--configfile", str(place / "study.yaml"), directory=place)
     archive = place / "results" / "mine" / "archive" / "mine.zip"
     (place / named).unlink()
-    done = rerun(archive, tmp_path / "again")
-    assert done == Rerun(done.equal, [])
-    assert done.equal > 30
+    comparison_of_rerun = rerun(archive, tmp_path / "again")
+    assert comparison_of_rerun == Rerun(comparison_of_rerun.equal, [])
+    assert comparison_of_rerun.equal > 30

@@ -48,14 +48,14 @@ def place(tmp_path_factory) -> Path:
 def run(place: Path, study: dict, *arguments: str) -> str:
     path = place / "study.yaml"
     path.write_text(yaml.safe_dump(study))
-    done = snakemake(*arguments, "--configfile", str(path), directory=place, check=False)
-    return done.stdout + done.stderr
+    completed = snakemake(*arguments, "--configfile", str(path), directory=place, check=False)
+    return completed.stdout + completed.stderr
 
 
 @pytest.mark.slow
 def test_what_is_left_out_is_counted_and_does_not_pass_for_done(place):
-    said = run(place, STUDY | {"too_long": "leave_out"})
-    assert "Worth opening" in said
+    output = run(place, STUDY | {"too_long": "leave_out"})
+    assert "Worth opening" in output
     results = place / "results" / "careless"
     verdicts = pd.read_csv(results / "verdicts.csv").set_index("task")
     assert verdicts["left_out"].to_dict() == {"short": 0, "long": 3}
@@ -74,15 +74,15 @@ def test_what_is_left_out_is_counted_and_does_not_pass_for_done(place):
     by_prompts = pd.read_csv(results / "tables" / "heldout_by_prompts.csv")
     assert by_prompts["prompts"].tolist() == [1, 1, 3, 3]
     shutil.rmtree(results / "scores" / "tiny" / "short")
-    said = run(place, STUDY | {"too_long": "leave_out"}, "--dry-run")
-    assert re.search(r"^score +1$", said, re.M), "what was deleted is made again"
-    said = run(place, STUDY)
-    assert "tiny, long, 1-shot: 3 of 3 prompts are longer than the model's context of 120 tokens" in said
-    assert "Traceback" not in said
+    output = run(place, STUDY | {"too_long": "leave_out"}, "--dry-run")
+    assert re.search(r"^score +1$", output, re.M), "what was deleted is made again"
+    output = run(place, STUDY)
+    assert "tiny, long, 1-shot: 3 of 3 prompts are longer than the model's context of 120 tokens" in output
+    assert "Traceback" not in output
     only = STUDY | {"tasks": {"long": "long.jsonl"}, "study": "none", "too_long": "leave_out"}
-    said = run(place, only)
-    assert "all prompts of all settings are longer than their model's context" in said
-    assert "Traceback" not in said
+    output = run(place, only)
+    assert "all prompts of all settings are longer than their model's context" in output
+    assert "Traceback" not in output
 
 
 def test_a_model_in_a_folder_of_any_name_is_scored(tmp_path):
@@ -115,11 +115,11 @@ def test_an_older_file_in_the_place_of_another_is_noticed(place):
     path.write_text(before[0].replace('"answer": 1', '"answer": 0'))
     os.utime(path, (1.6e9, 1.6e9))
     try:
-        said = run(place, study, "results/older/tasks/short.parquet", "--dry-run")
+        output = run(place, study, "results/older/tasks/short.parquet", "--dry-run")
     finally:
         path.write_text(before[0])
         os.utime(path, (before[1], before[1]))
-    assert re.search(r"^task +1$", said, re.M)
+    assert re.search(r"^task +1$", output, re.M)
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_a_config_that_is_no_study_is_one_line(place, arguments, message):
     (place / "a.yaml").write_text("study: a\n")
     (place / "b.yaml").write_text("prompts: 1\n")
     arguments = [str(place / name) if name.endswith(".yaml") else name for name in arguments]
-    done = snakemake(*arguments, directory=place, check=False)
-    said = done.stderr.replace(f"{place}/", "").strip().splitlines()
-    assert done.returncode != 0
-    assert said[-1] == f"abovechance: error: {message}"
+    completed = snakemake(*arguments, directory=place, check=False)
+    output = completed.stderr.replace(f"{place}/", "").strip().splitlines()
+    assert completed.returncode != 0
+    assert output[-1] == f"abovechance: error: {message}"
 
 
 @pytest.mark.parametrize(
@@ -157,13 +157,13 @@ def test_make_names_a_config_that_it_cannot_read(place, name, message):
     venv = REPOSITORY / ".venv"
     if not (venv / ".installed").is_file():
         pytest.skip("the project was not set up by make")
-    given = str(place / name).replace("$", "$$")
+    argument = str(place / name).replace("$", "$$")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
-    done = subprocess.run(
-        ["make", "run", f"CONFIG={given}"], cwd=REPOSITORY, env=environment, capture_output=True, text=True
+    completed = subprocess.run(
+        ["make", "run", f"CONFIG={argument}"], cwd=REPOSITORY, env=environment, capture_output=True, text=True
     )
-    errors = [line for line in done.stderr.splitlines() if line.startswith("abovechance: error: ")]
-    assert done.returncode != 0
+    errors = [line for line in completed.stderr.splitlines() if line.startswith("abovechance: error: ")]
+    assert completed.returncode != 0
     assert len(errors) == 1
     assert errors[0].endswith(message)
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in completed.stderr

@@ -77,9 +77,9 @@ EXCEPTIONS = {
 }
 
 
-def shown() -> list[str]:
+def commands_shown() -> list[str]:
     """The commands of all pages, without their comments, each once."""
-    found = []
+    results = []
     for path in PAGES:
         if path.name == "CHANGELOG.md":  # commands of the past
             continue
@@ -88,8 +88,8 @@ def shown() -> list[str]:
         blocks = zip(parts[1::3], parts[2::3], strict=True)
         lines = [line for kind, block in blocks if kind in ("", "sh", "bash") for line in block.splitlines()]
         spans = [" ".join(span.split()) for text in parts[::3] for span in re.findall(r"`([^`]+)`", text)]
-        found += [re.sub(r"\s+#.*", "", line).strip() for line in [*lines, *spans]]
-    return list(dict.fromkeys(filter(is_command, found)))
+        results += [re.sub(r"\s+#.*", "", line).strip() for line in [*lines, *spans]]
+    return list(dict.fromkeys(filter(is_command, results)))
 
 
 def is_command(text: str) -> bool:
@@ -136,14 +136,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def write_logs(folder: Path) -> None:
     """The logs, tables and evaluations that the pages' commands name."""
-    for name, right in (("a", 14), ("b", 9), ("log", 12)):
-        samples = [inspect_sample(place, "C" if place < right else "I") for place in range(20)]
+    for name, correct in (("a", 14), ("b", 9), ("log", 12)):
+        samples = [inspect_sample(place, "C" if place < correct else "I") for place in range(20)]
         files = inspect_files(samples)
         files["header.json"]["eval"]["model"] = f"hf/{name}"
         write_zstandard_zip(folder / f"{name}.eval", files)
     samples = [lm_sample(place, [-1, -2], int(place > 12)) for place in range(20)]
-    own = write_lm(folder / "logs-one", samples)
-    shutil.copy2(own, folder / "samples_arc_easy_2026-01-01T00-00-00.jsonl")
+    rows = write_lm(folder / "logs-one", samples)
+    shutil.copy2(rows, folder / "samples_arc_easy_2026-01-01T00-00-00.jsonl")
     for name, less in (("samples_sums.jsonl", 0.0), ("samples_sums_without_inputs.jsonl", 1.5)):
         changed = [lm_sample(place, [-1 - less, -2], int(place > 12)) for place in range(20)]
         (folder / name).write_text("".join(json.dumps(sample) + "\n" for sample in changed))
@@ -179,18 +179,18 @@ def write_logs(folder: Path) -> None:
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as a user with the project's environment on the path does."""
     path = f"{folder / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
+    completed = subprocess.run(
         command, shell=True, capture_output=True, text=True, cwd=folder, env=os.environ | {"PATH": path}
     )
-    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
-    return done
+    assert completed.returncode == 0, f"{command}\n{completed.stdout[-3000:]}{completed.stderr[-3000:]}"
+    return completed
 
 
 def test_the_commands_that_do_not_run_here_are_shown_somewhere():
-    assert {*EXCEPTIONS} <= {*shown()}
+    assert {*EXCEPTIONS} <= {*commands_shown()}
 
 
-@pytest.mark.parametrize("command", [command for command in shown() if command not in EXCEPTIONS])
+@pytest.mark.parametrize("command", [command for command in commands_shown() if command not in EXCEPTIONS])
 def test_a_command_of_the_docs_runs_as_it_is_written(place, command):
     if len(command.split()) == 2 and "abovechance" in command:  # a command by its name alone
         command += " --help"

@@ -29,9 +29,9 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for seed in (1, 2):
         for step, accuracy in ((0, 0.25), (1000, 0.3), (2000, 0.5 + seed / 100)):
             content = result(step, accuracy, seed)
-            own = content["results"]["t"]
+            metrics = content["results"]["t"]
             half = result(step, 0.5, seed)["results"]["t"]
-            content["results"] |= {"other_a": own, "other_b": half}
+            content["results"] |= {"other_a": metrics, "other_b": half}
             write(folder / "evals", f"seed {seed}, step {step}.json", content)
     config = write_study(folder, evaluations="evals", chances=WIDE, groups={"other": "other_*"})
     snakemake("--configfile", str(config), directory=folder)
@@ -71,7 +71,7 @@ def test_an_archive_has_the_evaluations(evaluated):
 
 def test_what_is_wrong_is_one_line(tmp_path):
     write(tmp_path / "braces", "{0}.json", result(0, 0.3))
-    done = snakemake(
+    completed = snakemake(
         "--configfile",
         str(write_study(tmp_path, evaluations="braces")),
         "--dry-run",
@@ -79,18 +79,19 @@ def test_what_is_wrong_is_one_line(tmp_path):
         check=False,
     )
     assert (
-        "key 'evaluations' has a file that is 'braces/{0}.json', and braces mean something to" in done.stderr
+        "key 'evaluations' has a file that is 'braces/{0}.json', and braces mean something to"
+        in completed.stderr
     )
     write(tmp_path / "evals", "0.json", result(0, 0.3))
-    for keys, told in (
+    for keys, messages in (
         ({"groups": {"g": "mmlu_*"}}, "key 'groups.g' is 'mmlu_*', and no task fits; known are: t"),
         ({"chances": {"u": 0.5}}, "key 'chances.u' is 'u', and no task fits"),
         ({"groups": {"t": "t"}}, "key 'groups.t' has the name of a task"),
     ):
         config = write_study(tmp_path, evaluations="evals", **keys)
-        done = snakemake("--configfile", str(config), directory=tmp_path, check=False)
-        assert done.returncode != 0
-        assert told in done.stdout + done.stderr
+        completed = snakemake("--configfile", str(config), directory=tmp_path, check=False)
+        assert completed.returncode != 0
+        assert messages in completed.stdout + completed.stderr
 
 
 @pytest.mark.skipif(not PYTHIA.is_file(), reason="needs ../shared/pythia.zip, EleutherAI's evaluations")

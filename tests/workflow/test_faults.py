@@ -67,7 +67,7 @@ def place(prepared: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def done(undisturbed: Path, tmp_path: Path) -> Path:
+def finished_study(undisturbed: Path, tmp_path: Path) -> Path:
     """A copy of the finished study."""
     shutil.copytree(undisturbed, tmp_path / "place", symlinks=True)
     return tmp_path / "place"
@@ -76,19 +76,19 @@ def done(undisturbed: Path, tmp_path: Path) -> Path:
 def run(place: Path, *arguments: str, check: bool = True) -> str:
     """Run the study up to its accuracies, as `make run` does, or what else is asked for; what it said."""
     study = ["--configfile", str(place / "faulty.yaml"), "--logger", "abovechance"]
-    done = snakemake(*(arguments or UNTIL), *study, directory=place, check=check)
-    assert check or done.returncode != 0
-    return done.stdout + done.stderr
+    completed = snakemake(*(arguments or UNTIL), *study, directory=place, check=check)
+    assert check or completed.returncode != 0
+    return completed.stdout + completed.stderr
 
 
 def started(place: Path, *arguments: str) -> psutil.Popen:
     """A run of the study, in a process group of its own, which writes to said.txt."""
     study = ["--configfile", str(place / "faulty.yaml"), "--logger", "abovechance"]
-    with (place / "said.txt").open("w") as said:
+    with (place / "said.txt").open("w") as log:
         return psutil.Popen(
             snakemake_command(*arguments, *study, directory=place),
-            stdout=said,
-            stderr=said,
+            stdout=log,
+            stderr=log,
             start_new_session=True,
             # a shell has its background jobs ignore interrupts, and so all that they start
             preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
@@ -106,20 +106,20 @@ def scoring(place: Path, lines: int = 3) -> Iterator[psutil.Popen]:
     try:
         yield process
     finally:
-        for one in [*process.children(recursive=True), process] if process.is_running() else []:
-            one.kill()
+        for value in [*process.children(recursive=True), process] if process.is_running() else []:
+            value.kill()
         process.wait()
 
 
 def scorer(process: psutil.Process) -> psutil.Process:
     """The process that scores."""
-    (found,) = [
+    (result,) = [
         child for child in process.children(recursive=True) if child.cmdline()[-1].endswith(".score.py")
     ]
-    return found
+    return result
 
 
-def told(place: Path) -> str:
+def messages_of(place: Path) -> str:
     return (place / "said.txt").read_text()
 
 
@@ -129,7 +129,7 @@ def scored(place: Path) -> int:
     return sum(json.loads(line)["what"] == "prompt" for line in lines)
 
 
-def others(place: Path, undisturbed: Path, *parts: str) -> list[str]:
+def differing_files(place: Path, undisturbed: Path, *parts: str) -> list[str]:
     """The results that have not the bytes of those of the undisturbed run, of these folders or of all."""
     files = [path.relative_to(undisturbed) for path in (undisturbed / STUDY).rglob("*") if path.is_file()]
     return [
@@ -143,23 +143,23 @@ def others(place: Path, undisturbed: Path, *parts: str) -> list[str]:
 
 def as_undisturbed(place: Path, undisturbed: Path) -> bool:
     """Whether the results up to the accuracies have the same bytes, and nothing is left half-written."""
-    left = [path for path in (place / STUDY).rglob(".*") if path.is_file() and path.name != ".lock"]
-    assert others(place, undisturbed, "tasks", "prompts", "scores", "predictions", "accuracy") == []
-    assert [*left, *(place / STUDY).rglob("*.journal")] == []
+    remaining = [path for path in (place / STUDY).rglob(".*") if path.is_file() and path.name != ".lock"]
+    assert differing_files(place, undisturbed, "tasks", "prompts", "scores", "predictions", "accuracy") == []
+    assert [*remaining, *(place / STUDY).rglob("*.journal")] == []
     return True
 
 
 @long
 def test_the_same_study_has_the_same_bytes_again(prepared, undisturbed, place):
     run(place, *ALL)
-    assert others(place, undisturbed) == []
+    assert differing_files(place, undisturbed) == []
 
 
 def test_a_scoring_process_that_is_killed_outright(place, undisturbed):
     with scoring(place) as process:
         scorer(process).kill()
         assert process.wait() != 0
-    assert "What is done is kept, and running the same command again goes on" in told(place)
+    assert "What is done is kept, and running the same command again goes on" in messages_of(place)
     run(place)
     assert as_undisturbed(place, undisturbed)
     assert scored(place) <= PROMPTS + 1
@@ -184,10 +184,10 @@ def test_snakemake_killed_outright_and_a_job_that_goes_on_alone(place, undisturb
 @pytest.mark.slow
 def test_two_runs_at_once(place, undisturbed):
     with scoring(place) as process:
-        held = scorer(process)
-        held.suspend()  # however fast it is
+        held_out = scorer(process)
+        held_out.suspend()  # however fast it is
         refused = run(place, check=False)
-        held.resume()
+        held_out.resume()
         assert "another run works in" in refused
         assert process.wait() == 0
     assert as_undisturbed(place, undisturbed)
@@ -209,7 +209,7 @@ def test_a_run_that_is_asked_to_end(place, undisturbed, sent):
     with scoring(place) as process:
         os.killpg(process.pid, sent)
         assert process.wait() != 0
-    assert "Traceback" not in told(place)
+    assert "Traceback" not in messages_of(place)
     run(place)
     assert as_undisturbed(place, undisturbed)
     assert scored(place) <= PROMPTS + 1
@@ -263,21 +263,21 @@ def changed(undisturbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Call
         ),
     ],
 )
-def test_a_study_that_changes_and_is_stopped_at_any_moment(done, changed, name, sent, seed):
+def test_a_study_that_changes_and_is_stopped_at_any_moment(finished_study, changed, name, sent, seed):
     """Stopped three times, a little later each time: what the last run makes is of the last config alone."""
     generator = random.Random(f"{name}/{seed}")
     expected = changed(name)
-    change(done, name)
+    change(finished_study, name)
     for _ in range(3):
-        process = started(done, *ALL)
-        wait_for_scores_or(process, done, generator.uniform(1, 15))
+        process = started(finished_study, *ALL)
+        wait_for_scores_or(process, finished_study, generator.uniform(1, 15))
         if process.poll() is None:
             os.killpg(process.pid, sent)
         process.wait()
         if sent == signal.SIGKILL:
-            run(done, "--unlock")
-    run(done, *ALL)
-    assert others(done, expected) == []
+            run(finished_study, "--unlock")
+    run(finished_study, *ALL)
+    assert differing_files(finished_study, expected) == []
 
 
 def wait_for_scores_or(process: psutil.Popen, place: Path, seconds: float) -> None:
@@ -305,11 +305,11 @@ def test_a_damaged_journal(place, undisturbed, damage):
     with scoring(place, lines=5) as process:
         scorer(process).kill()
         process.wait()
-    kept = (place / JOURNAL).read_bytes()
-    (place / JOURNAL).write_bytes(damage(kept))
+    content = (place / JOURNAL).read_bytes()
+    (place / JOURNAL).write_bytes(damage(content))
     run(place)
     assert as_undisturbed(place, undisturbed)
-    assert scored(place) <= PROMPTS + 1 + kept.count(b"\n") // 2
+    assert scored(place) <= PROMPTS + 1 + content.count(b"\n") // 2
 
 
 @long
@@ -317,41 +317,41 @@ def test_a_damaged_journal(place, undisturbed, damage):
 @pytest.mark.parametrize(
     "file", [SCORES, PREDICTIONS, STUDY / "tasks" / "sums.parquet"], ids=lambda path: path.parts[2]
 )
-def test_a_damaged_table_is_named_and_never_read(done, undisturbed, damage, file):
-    before = (done / file).stat().st_mtime
-    (done / file).write_bytes(damage((done / file).read_bytes()))
-    os.utime(done / file, (before, before))
+def test_a_damaged_table_is_named_and_never_read(finished_study, undisturbed, damage, file):
+    before = (finished_study / file).stat().st_mtime
+    (finished_study / file).write_bytes(damage((finished_study / file).read_bytes()))
+    os.utime(finished_study / file, (before, before))
     read_by = Path("heldout", "outcomes") if file == PREDICTIONS else Path("accuracy")
-    (done / STUDY / read_by / "tiny.parquet").unlink()  # something reads it again
-    said = run(done, *ALL, check=False)
-    assert f"{file}: is damaged" in said
-    assert "delete it and run again" in said
-    (done / file).unlink()
-    run(done, *ALL)
-    assert others(done, undisturbed) == []
+    (finished_study / STUDY / read_by / "tiny.parquet").unlink()  # something reads it again
+    output = run(finished_study, *ALL, check=False)
+    assert f"{file}: is damaged" in output
+    assert "delete it and run again" in output
+    (finished_study / file).unlink()
+    run(finished_study, *ALL)
+    assert differing_files(finished_study, undisturbed) == []
 
 
 @contextmanager
 def small_disk(folder: Path, kilobytes: int) -> Iterator[None]:
     """A disk of this size in place of the folder, with what was in it."""
-    kept = folder.with_name(f"{folder.name} kept")
+    content = folder.with_name(f"{folder.name} kept")
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(folder, kept)
+    shutil.copytree(folder, content)
     mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True).returncode:
-        shutil.rmtree(kept)
+        shutil.rmtree(content)
         pytest.skip("a small disk can be mounted as root only")
     try:
-        shutil.copytree(kept, folder, dirs_exist_ok=True)
+        shutil.copytree(content, folder, dirs_exist_ok=True)
         (folder / "lies here").touch()  # an empty folder would be removed, which a disk cannot be
         yield
         (folder / "lies here").unlink()
-        shutil.rmtree(kept)
-        shutil.copytree(folder, kept)
+        shutil.rmtree(content)
+        shutil.copytree(folder, content)
     finally:
         subprocess.run(["umount", str(folder)], check=True)
-        shutil.copytree(kept, folder, dirs_exist_ok=True)
-        shutil.rmtree(kept)
+        shutil.copytree(content, folder, dirs_exist_ok=True)
+        shutil.rmtree(content)
 
 
 @long
@@ -362,12 +362,12 @@ def small_disk(folder: Path, kilobytes: int) -> Iterator[None]:
 )
 def test_a_full_disk(place, undisturbed, folder, kilobytes):
     with small_disk(place / folder, kilobytes):
-        said = run(place, *ALL, check=False)
-    assert "abovechance: error: " in said
-    assert "No space left on device" in said
-    assert "Traceback" not in said
+        output = run(place, *ALL, check=False)
+    assert "abovechance: error: " in output
+    assert "No space left on device" in output
+    assert "Traceback" not in output
     run(place, *ALL)
-    assert others(place, undisturbed) == []
+    assert differing_files(place, undisturbed) == []
     assert scored(place) <= PROMPTS + 1
 
 
@@ -376,37 +376,37 @@ def test_a_full_disk_while_weights_are_converted(place, undisturbed):
     config = (place / "faulty.yaml").read_text().replace("precision: float32", "precision: nf4")
     (place / "quantized.yaml").write_text(config)
     with small_disk(place / "results" / "weights", 500):
-        done = snakemake(
+        completed = snakemake(
             "--configfile", str(place / "quantized.yaml"), "--until", "quantize", directory=place, check=False
         )
-    said = done.stdout + done.stderr
-    assert "abovechance: error: " in said
-    assert "the disk has" in said
+    output = completed.stdout + completed.stderr
+    assert "abovechance: error: " in output
+    assert "the disk has" in output
     assert not list((place / "results" / "weights").rglob("*.safetensors"))
 
 
 @long
 def test_results_that_may_not_be_written(place, undisturbed):
     with small_disk(place / STUDY / "scores", 4000):
-        again = ["mount", "-o", "remount,ro", str(place / STUDY / "scores")]
-        subprocess.run(again, check=True)
-        said = run(place, check=False)
-        subprocess.run([*again[:2], "remount,rw", again[3]], check=True)
-    assert "Read-only file system" in said
-    assert "Traceback" not in said
+        repeated = ["mount", "-o", "remount,ro", str(place / STUDY / "scores")]
+        subprocess.run(repeated, check=True)
+        output = run(place, check=False)
+        subprocess.run([*repeated[:2], "remount,rw", repeated[3]], check=True)
+    assert "Read-only file system" in output
+    assert "Traceback" not in output
     run(place)
     assert as_undisturbed(place, undisturbed)
 
 
-def test_a_clock_that_is_set_back(done, undisturbed):
+def test_a_clock_that_is_set_back(finished_study, undisturbed):
     """What the study was made from seems to be made in the future, after the results."""
     tomorrow = time.time() + 86_400
     for folder in ("tasks", "prompts", "evaluation_sets"):
-        for path in (done / STUDY / folder).rglob("*.parquet"):
+        for path in (finished_study / STUDY / folder).rglob("*.parquet"):
             os.utime(path, (tomorrow, tomorrow))
-    run(done)
-    assert as_undisturbed(done, undisturbed)
-    assert scored(done) == PROMPTS
+    run(finished_study)
+    assert as_undisturbed(finished_study, undisturbed)
+    assert scored(finished_study) == PROMPTS
 
 
 def test_a_network_that_is_gone_in_a_download(tmp_path):
@@ -420,8 +420,8 @@ def test_a_network_that_is_gone_in_a_download(tmp_path):
         "PIP_CONFIG_FILE": os.devnull,
     }
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
-    done = subprocess.run(command, capture_output=True, text=True, env=clean | nowhere)
-    assert done.returncode != 0
-    assert "abovechance: error: downloading bigbench==1.0.0 gave no bigbench-1.0.0.tar.gz" in done.stderr
-    assert "Traceback" not in done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, env=clean | nowhere)
+    assert completed.returncode != 0
+    assert "abovechance: error: downloading bigbench==1.0.0 gave no bigbench-1.0.0.tar.gz" in completed.stderr
+    assert "Traceback" not in completed.stderr
     assert not (tmp_path / target).exists()

@@ -42,16 +42,18 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     assert verdicts["model"].tolist() == ["org--first", "second"]
     assert verdicts["prompts"].tolist() == [8, 8]
     assert verdicts["maximum_baseline"].tolist() == pytest.approx(
-        [RandomBaseline.of(0.25, 30).maximum(8)] * 2
+        [RandomBaseline.from_chance(0.25, 30).maximum(8)] * 2
     )
     assert "Is the best score better than chance?" in (results / "report.html").read_text()
     assert (results / "figures" / "expected_maximum_org--first.pdf").stat().st_size
     asks_of_examples(results)
-    done = snakemake("results/imported/likelihoods/second.parquet", *study, directory=workplace, check=False)
-    assert "imported.parquet: has no log-likelihoods" in done.stdout + done.stderr
+    completed = snakemake(
+        "results/imported/likelihoods/second.parquet", *study, directory=workplace, check=False
+    )
+    assert "imported.parquet: has no log-likelihoods" in completed.stdout + completed.stderr
     assert not list(results.glob("likelihoods/*"))
-    again = snakemake(*study, directory=workplace)
-    assert "Nothing to be done" in again.stdout + again.stderr
+    repeated = snakemake(*study, directory=workplace)
+    assert "Nothing to be done" in repeated.stdout + repeated.stderr
 
 
 def asks_of_examples(results: Path) -> None:
@@ -109,22 +111,22 @@ def test_names_that_look_like_numbers_or_like_nothing_are_names(workplace):
     results = workplace / "results" / "numbers"
     tables = ["verdicts.csv", "figures/spread.csv", "tables/heldout_by_model.csv", "tables/model_ranks.csv"]
     more = ("tables/verdicts.md", "tables/item_list.csv", "tables/items.csv")
-    made = [f"results/numbers/{name}" for name in (*tables, *more)]
-    snakemake(*made, "--configfile", str(workplace / "numbers.yaml"), directory=workplace)
+    created = [f"results/numbers/{name}" for name in (*tables, *more)]
+    snakemake(*created, "--configfile", str(workplace / "numbers.yaml"), directory=workplace)
     for name in tables:
         table = pd.read_csv(results / name, dtype=str, keep_default_na=False)
         assert {*table["model"]} - {"all"} == {*names}, name
     for name in more[1:]:
         table = pd.read_csv(results / name, dtype=str, keep_default_na=False)
         assert {*table["task"]} == {"nan", "1e3"}
-    shown = (results / "tables" / "verdicts.md").read_text()
-    assert all(f"| {name} " in shown for name in (*names, "nan", "1e3"))
+    output = (results / "tables" / "verdicts.md").read_text()
+    assert all(f"| {name} " in output for name in (*names, "nan", "1e3"))
 
 
 def test_a_file_that_is_no_such_table_is_told_at_once(study, workplace):
     (workplace / "wrong.yaml").write_text("study: wrong\npredictions: logs.csv\n")
-    done = snakemake("--configfile", str(workplace / "wrong.yaml"), directory=workplace, check=False)
-    said = done.stdout + done.stderr
-    assert done.returncode != 0
-    assert "a .parquet file that `abovechance import` wrote" in said
-    assert "Traceback" not in said
+    completed = snakemake("--configfile", str(workplace / "wrong.yaml"), directory=workplace, check=False)
+    output = completed.stdout + completed.stderr
+    assert completed.returncode != 0
+    assert "a .parquet file that `abovechance import` wrote" in output
+    assert "Traceback" not in output

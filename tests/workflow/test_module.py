@@ -73,7 +73,7 @@ def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
-def other(tmp_path: Path) -> Path:
+def other_workflow(tmp_path: Path) -> Path:
     """The folder of another workflow, with imported results and a config of its own."""
     for name in ("workflow", "config", "data"):
         (tmp_path / name).mkdir()
@@ -83,40 +83,42 @@ def other(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_another_workflow_runs_a_study_as_a_module(other):
+def test_another_workflow_runs_a_study_as_a_module(other_workflow):
     snakefile = REPOSITORY / "workflow" / "Snakefile"
-    (other / "workflow" / "Snakefile").write_text(ONE.format(snakefile=snakefile))
-    done = snakemake(other)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (other / "summary.txt").read_text().startswith("model,task,shots,")
-    assert (other / "results" / "mine" / "report.html").stat().st_size
-    again = snakemake(other)
-    assert "Nothing to be done" in again.stdout + again.stderr
+    (other_workflow / "workflow" / "Snakefile").write_text(ONE.format(snakefile=snakefile))
+    completed = snakemake(other_workflow)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert (other_workflow / "summary.txt").read_text().startswith("model,task,shots,")
+    assert (other_workflow / "results" / "mine" / "report.html").stat().st_size
+    repeated = snakemake(other_workflow)
+    assert "Nothing to be done" in repeated.stdout + repeated.stderr
 
 
-def test_two_studies_are_two_modules_with_prefixes(other):
-    first = {"study": "mine", "predictions": str(other / "data" / "imported.parquet")}
+def test_two_studies_are_two_modules_with_prefixes(other_workflow):
+    first = {"study": "mine", "predictions": str(other_workflow / "data" / "imported.parquet")}
     scored = yaml.safe_load((REPOSITORY / "config.yaml").read_text()) | {"study": "other"}
-    text = TWO.format(snakefile=REPOSITORY / "workflow" / "Snakefile", first=first, second=scored)
-    (other / "workflow" / "Snakefile").write_text(text)
-    done = snakemake(other, "--dry-run")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "one/results/mine/report.html" in done.stdout
-    assert "two/results/other/report.html" in done.stdout
+    text = TWO.format(snakefile=REPOSITORY / "workflow" / "Snakefile", first=first, other_workflow=scored)
+    (other_workflow / "workflow" / "Snakefile").write_text(text)
+    completed = snakemake(other_workflow, "--dry-run")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "one/results/mine/report.html" in completed.stdout
+    assert "two/results/other/report.html" in completed.stdout
 
 
-def test_a_mistake_in_a_modules_config_is_one_line(other):
-    (other / "config" / "config.yaml").write_text("abovechance: {study: mine, predictions: nowhere.parquet}")
+def test_a_mistake_in_a_modules_config_is_one_line(other_workflow):
+    (other_workflow / "config" / "config.yaml").write_text(
+        "abovechance: {study: mine, predictions: nowhere.parquet}"
+    )
     snakefile = REPOSITORY / "workflow" / "Snakefile"
-    (other / "workflow" / "Snakefile").write_text(ONE.format(snakefile=snakefile))
-    done = snakemake(other)
-    assert done.returncode != 0
-    assert "key 'predictions': there is no 'nowhere.parquet'" in done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
+    (other_workflow / "workflow" / "Snakefile").write_text(ONE.format(snakefile=snakefile))
+    completed = snakemake(other_workflow)
+    assert completed.returncode != 0
+    assert "key 'predictions': there is no 'nowhere.parquet'" in completed.stdout + completed.stderr
+    assert "Traceback" not in completed.stdout + completed.stderr
 
 
 def test_what_the_workflow_catalog_asks_for_is_there():
-    shown = yaml.safe_load((REPOSITORY / ".snakemake-workflow-catalog.yml").read_text())
-    assert shown["usage"]["software-stack-deployment"] == {"conda": True}
+    output = yaml.safe_load((REPOSITORY / ".snakemake-workflow-catalog.yml").read_text())
+    assert output["usage"]["software-stack-deployment"] == {"conda": True}
     for name in ("workflow/Snakefile", "config/README.md", "LICENSE", "README.md"):
         assert (REPOSITORY / name).is_file()

@@ -57,6 +57,6 @@ def test_a_study_that_was_fetched_runs_without_a_network(downloads, hub, tmp_pat
     assert fetched.returncode == 0, fetched.stdout + fetched.stderr
     (weights,) = (place / "results" / "weights").glob("tiny-*/weights.json")
     assert json.loads(weights.read_text())["revision"] == COMMIT
-    done = closed(place, hub, "results/away/verdicts.csv")
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = closed(place, hub, "results/away/verdicts.csv")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     assert (place / "results" / "away" / "verdicts.csv").stat().st_size

@@ -17,10 +17,13 @@ from snakemake_logger_plugin_abovechance.remaining import Job, Run, in_words
 def scoring_log(path: Path, *cells: tuple[int, int]) -> Path:
     """The log of a job that has scored so many prompts of so many, for each number of shots."""
     lines = [
-        f"model, a: task, {shots}-shot: {of} of 99 prompts to score" for shots, (_, of) in enumerate(cells)
+        f"model, a: task, {shots}-shot: {total} of 99 prompts to score"
+        for shots, (_, total) in enumerate(cells)
     ]
-    for shots, (done, of) in enumerate(cells):
-        lines += [f"model, a: task, {shots}-shot: {n} of {of} prompts scored" for n in range(1, done + 1)]
+    for shots, (completed, total) in enumerate(cells):
+        lines += [
+            f"model, a: task, {shots}-shot: {n} of {total} prompts scored" for n in range(1, completed + 1)
+        ]
     path.write_text("".join(f"2026-01-01 00:00:{n:02d},000 {line}\n" for n, line in enumerate(lines)))
     return path
 
@@ -38,7 +41,7 @@ def test_two_jobs_side_by_side_last_as_long_as_the_rest_of_both(tmp_path):
     run.start(1, Job("score", 0, scoring_log(tmp_path / "1", (4, 12))))
     run.start(2, Job("score", 0, scoring_log(tmp_path / "2", (6, 12))))
     # 300 s and 200 s in all, so 250 s for each of the others
-    assert run.left(100) == pytest.approx((200 + 100 + 2 * 250) / 2)
+    assert run.seconds_left(100) == pytest.approx((200 + 100 + 2 * 250) / 2)
     assert run.line(100) == "0 of 4 jobs done, about 7 min left, 1:40 so far, scoring, 10 of 24 prompts"
 
 
@@ -50,14 +53,14 @@ def test_the_longest_job_cannot_be_shared(tmp_path):
     for number in (1, 2):
         run.end(number, 10)
     run.start(3, Job("score", 10, scoring_log(tmp_path / "3", (1, 10))))
-    assert run.left(20) == pytest.approx(90)
+    assert run.seconds_left(20) == pytest.approx(90)
 
 
 def test_nothing_is_said_of_what_nothing_tells(tmp_path):
     run = Run()
     run.plan({"score": 2, "report": 1})
     run.start(1, Job("score", 0, scoring_log(tmp_path / "1", (0, 10))))
-    assert run.left(50) is None
+    assert run.seconds_left(50) is None
     assert "left" not in run.line(50)
 
 
@@ -65,8 +68,8 @@ def test_a_job_that_failed_is_not_done():
     run = Run()
     run.plan({"task": 2})
     run.start(1, Job("task", 0))
-    run.end(1, 5, done=False)
-    assert (run.done, run.left(6)) == (0, None)
+    run.end(1, 5, succeeded=False)
+    assert (run.jobs_done, run.seconds_left(6)) == (0, None)
 
 
 @pytest.mark.parametrize(
@@ -103,30 +106,30 @@ def run_snakemake(folder: Path, command: str, terminal: bool) -> tuple[int, str]
     (folder / "Snakefile").write_text(SNAKEFILE % command)
     call = [sys.executable, "-m", "snakemake", "--cores", "1", "--logger", "abovechance"]
     if not terminal:
-        done = subprocess.run(call, cwd=folder, capture_output=True, text=True)
-        return done.returncode, done.stderr
+        completed = subprocess.run(call, cwd=folder, capture_output=True, text=True)
+        return completed.returncode, completed.stderr
     ours, theirs = pty.openpty()
     with subprocess.Popen(call, cwd=folder, stdout=theirs, stderr=theirs, stdin=theirs) as process:
         os.close(theirs)
-        shown = b""
+        output = b""
         try:
             while piece := os.read(ours, 4096):
-                shown += piece
+                output += piece
         except OSError:  # the other end is closed
             pass
     os.close(ours)
-    return process.returncode, shown.decode()
+    return process.returncode, output.decode()
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("terminal", [False, True])
 def test_a_run_shows_one_line(tmp_path, terminal):
-    status, shown = run_snakemake(tmp_path, "sleep 2; touch {output}", terminal)
+    status, output = run_snakemake(tmp_path, "sleep 2; touch {output}", terminal)
     assert status == 0
-    assert "3 of 3 jobs done" in shown
-    assert "Finished jobid" not in shown
-    assert "localrule" not in shown
-    assert ("so far, second" in shown) == terminal
+    assert "3 of 3 jobs done" in output
+    assert "Finished jobid" not in output
+    assert "localrule" not in output
+    assert ("so far, second" in output) == terminal
     assert (
         "Nothing to be done: all of the study is there"
         in run_snakemake(tmp_path, "sleep 2; touch {output}", False)[1]
@@ -150,18 +153,18 @@ def test_what_is_interrupted_ends_in_one_line(tmp_path):
             time.sleep(0.1)
         time.sleep(1)
         os.killpg(process.pid, signal.SIGINT)
-        shown = process.communicate()[1]
+        output = process.communicate()[1]
     assert process.returncode != 0
-    assert "Interrupted; the same command goes on from here." in shown
-    assert "Traceback" not in shown
-    assert "Error" not in shown
+    assert "Interrupted; the same command goes on from here." in output
+    assert "Traceback" not in output
+    assert "Error" not in output
 
 
 def test_errors_are_shown(tmp_path):
-    status, shown = run_snakemake(tmp_path, "false", terminal=False)
+    status, output = run_snakemake(tmp_path, "false", terminal=False)
     assert status != 0
-    assert "Error in rule second" in shown
-    assert "1 of 3 jobs done" in shown
+    assert "Error in rule second" in output
+    assert "1 of 3 jobs done" in output
 
 
 @pytest.mark.thorough

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from abovechance.archive.rerun import given, rerun
+from abovechance.archive.rerun import rerun, rerun_config
 from abovechance.core.errors import InputError
 from abovechance.core.tables import read_table, read_tables
 from tests.conftest import DOWNLOADS, REPOSITORY, snakemake
@@ -42,13 +42,13 @@ def study(workplace: Path) -> str:
 @pytest.fixture(scope="module")
 def finished(workplace: Path, release: Path, study: str) -> tuple[Path, str]:
     """The results, and what the run said."""
-    done = snakemake("--configfile", study, "--config", f"release={release}", directory=workplace)
-    return workplace / "results" / "published", done.stdout + done.stderr
+    completed = snakemake("--configfile", study, "--config", f"release={release}", directory=workplace)
+    return workplace / "results" / "published", completed.stdout + completed.stderr
 
 
 def test_the_study_runs_from_a_release_to_a_report_and_says_what_is_left_out(finished):
-    results, said = finished
-    assert "2 files of the release are missing or not used" in said
+    results, output = finished
+    assert "2 files of the release are missing or not used" in output
     report = (results / "report.html").read_text()
     assert all(title in report for title in ("As published, and by the data", "What does not hold"))
     audit = pd.read_csv(results / "tables" / "audit.csv", keep_default_na=False)
@@ -97,9 +97,9 @@ def test_losses_become_likelihoods_where_they_are_asked_for(finished, study, wor
     results, _ = finished
     target = "results/published/likelihoods/OLMo-7B.parquet"
     snakemake(target, "--configfile", study, "--config", f"release={release}", directory=workplace)
-    found, kept = read_table(workplace / target), read_table(results / "predictions" / "OLMo-7B.parquet")
-    assert found[["prompt", "example"]].astype(str).equals(kept[["prompt", "example"]].astype(str))
-    assert (found["mean_logprob"] < 0).all()
+    table, content = read_table(workplace / target), read_table(results / "predictions" / "OLMo-7B.parquet")
+    assert table[["prompt", "example"]].astype(str).equals(content[["prompt", "example"]].astype(str))
+    assert (table["mean_logprob"] < 0).all()
 
 
 @pytest.mark.slow
@@ -109,23 +109,25 @@ def test_its_archive_is_run_again_with_the_release(finished, study, workplace, r
     archive = workplace / "results" / "published" / "archive" / "published.zip"
     with pytest.raises(InputError, match="which is not in its archive; use --release"):
         rerun(archive, tmp_path / "without")
-    done = rerun(archive, tmp_path / "again", release, downloads=DOWNLOADS)
-    assert done.different == []
-    assert done.equal > 60
+    comparison_of_rerun = rerun(archive, tmp_path / "again", release, downloads=DOWNLOADS)
+    assert comparison_of_rerun.different == []
+    assert comparison_of_rerun.equal > 60
 
 
 def test_a_checkout_of_the_tasks_is_asked_for(tmp_path):
     config = {"study": "published", "release": "there", "bigbench": str(tmp_path)}
-    assert given(config, tmp_path, tmp_path, bigbench=tmp_path / "mine")["bigbench"] == str(tmp_path / "mine")
+    assert rerun_config(config, tmp_path, tmp_path, bigbench=tmp_path / "mine")["bigbench"] == str(
+        tmp_path / "mine"
+    )
     # the path in the archive is not opened, whatever it names
     with pytest.raises(InputError, match="key 'bigbench'., which is not in its archive; expected --bigbench"):
-        given(config, tmp_path, tmp_path)
+        rerun_config(config, tmp_path, tmp_path)
 
 
 def test_a_second_run_does_nothing_and_no_release_is_told_at_once(finished, study, workplace, release):
     arguments = ["--configfile", study, "--config"]
-    again = snakemake(*arguments, f"release={release}", directory=workplace)
-    assert "Nothing to be done" in again.stdout + again.stderr
+    repeated = snakemake(*arguments, f"release={release}", directory=workplace)
+    assert "Nothing to be done" in repeated.stdout + repeated.stderr
     wrong = snakemake(*arguments, "release=nowhere", directory=workplace, check=False)
     assert wrong.returncode != 0
     assert "key 'release': there is no 'nowhere'" in wrong.stdout + wrong.stderr

@@ -51,19 +51,19 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     snakemake("scores", "--configfile", str(config), directory=folder)
     scores = {path: file_sha256(path) for path in (folder / "results/hard").glob("scores/*/*/*.parquet")}
     config.write_text(config.read_text() + "pvi: {training_examples: 9}\nitems: {repeats: 2}\n")
-    said = snakemake("--configfile", str(config), directory=folder)
+    output = snakemake("--configfile", str(config), directory=folder)
     # with the key, null-target prompts are scored and nothing else
     assert scores == {path: file_sha256(path) for path in scores}
-    assert not re.search(r"\(Rule: score(_2)?\)", said.stdout + said.stderr)
+    assert not re.search(r"\(Rule: score(_2)?\)", output.stdout + output.stderr)
     return folder
 
 
 def test_a_task_has_its_own_shots_and_each_prompt_its_null_target(place):
-    found = sorted(
+    names = sorted(
         str(path.relative_to(place / "results/hard/null_scores"))
         for path in (place / "results/hard").glob("null_scores/*/*/*-shot.parquet")
     )
-    assert found == [f"tiny/{name}-shot.parquet" for name in ("alive/2", "alive/4", "sizes/3", "sizes/6")]
+    assert names == [f"tiny/{name}-shot.parquet" for name in ("alive/2", "alive/4", "sizes/3", "sizes/6")]
 
 
 def test_examples_have_the_same_names_in_what_is_said_of_items_and_of_labels(place):
@@ -90,8 +90,8 @@ def test_null_target_scores_are_those_of_a_plain_pass(place):
         prompts = read_table(results / f"prompts/{task}/{shots}-shot.parquet")
         scores = read_table(results / f"null_scores/tiny/{task}/{shots}-shot.parquet")
         for row in scores.sample(12, random_state=1).itertuples():
-            shown = prompts.set_index("prompt").loc[row.prompt, "demonstrations"]
-            answers = [examples.loc[example, "correct"].index(True) for example in shown]
+            output = prompts.set_index("prompt").loc[row.prompt, "demonstrations"]
+            answers = [examples.loc[example, "correct"].index(True) for example in output]
             null = "".join(f"ANSWER: {answer}\n\n" for answer in answers) + "ANSWER:"
             before, whole = (tokenizer(text)["input_ids"] for text in (null, f"{null} {row.choice}"))
             assert whole[: len(before)] == before
@@ -121,14 +121,14 @@ def test_pvi_is_the_difference_of_stored_scores(place):
             assert row.pvi == pytest.approx((scores[at] - null[at]) / np.log(2))
             assert row.bits == pytest.approx(-scores[at] / np.log(2))
             assert row.label == examples.loc[row.example, "labels"][gold]
-            others = {
+            remaining = {
                 choice: (scores[row.prompt, row.example, choice] - null[row.prompt, row.example, choice])
                 for choice in range(len(examples.loc[row.example, "choices"]))
                 if choice != gold
             }
-            most = max(others, key=others.get)
-            assert row.rival == examples.loc[row.example, "labels"][most]
-            assert row.rival_pvi == pytest.approx(others[most] / np.log(2))
+            largest = max(remaining, key=remaining.get)
+            assert row.rival == examples.loc[row.example, "labels"][largest]
+            assert row.rival_pvi == pytest.approx(remaining[largest] / np.log(2))
 
 
 def test_the_report_says_which_examples_are_hard(place):
@@ -152,15 +152,15 @@ def test_the_report_says_which_examples_are_hard(place):
     agreed = pd.read_csv(results / "tables/pvi_annotations.csv")
     assert agreed["task"].tolist() == ["sizes"] * 2
     assert "PVI and agreement of annotators" in text
-    shown = pd.read_csv(results / "figures/pvi_annotations.csv")
-    assert set(shown["shots"]) == {6}
-    assert set(shown["variation"].round(3)) <= {0, 0.333}
-    assert len(shown) == 12
+    output = pd.read_csv(results / "figures/pvi_annotations.csv")
+    assert set(output["shots"]) == {6}
+    assert set(output["variation"].round(3)) <= {0, 0.333}
+    assert len(output) == 12
 
 
 def test_demonstrations_are_those_that_are_hard_and_are_not_evaluated(place):
     results = place / "results/hard"
-    for task, labels, most in (("alive", 2, 4), ("sizes", 3, 6)):
+    for task, labels, largest in (("alive", 2, 4), ("sizes", 3, 6)):
         examples = read_table(results / f"tasks/{task}.parquet").set_index("example")
         evaluation = read_table(results / f"evaluation_sets/{task}.parquet")
         evaluated = set(evaluation["example"][evaluation["evaluated"]])
@@ -170,7 +170,7 @@ def test_demonstrations_are_those_that_are_hard_and_are_not_evaluated(place):
         assert not training & evaluated
         # PVI of each training example, mean over shots of means over prompts, from the scores themselves
         means = []
-        for shots in (labels, most):
+        for shots in (labels, largest):
             scores, null = (
                 read_table(results / f"{folder}/tiny/{task}/{shots}-shot.parquet").set_index(
                     ["prompt", "example", "choice"]
@@ -179,21 +179,21 @@ def test_demonstrations_are_those_that_are_hard_and_are_not_evaluated(place):
             )
             assert set(scores.index.get_level_values("example")) <= training
             gold = {example: list(correct).index(True) for example, correct in examples["correct"].items()}
-            right = [gold[example] == choice for _, example, choice in scores.index]
-            wide = (scores - null)[right].reset_index("choice", drop=True).unstack("example")
+            correct_places = [gold[example] == choice for _, example, choice in scores.index]
+            wide = (scores - null)[correct_places].reset_index("choice", drop=True).unstack("example")
             means.append(pd.Series(adjusted_means(wide.to_numpy()), wide.columns))
         pvi = pd.concat(means, axis=1).mean(axis=1)
         label = {example: examples.loc[example, "labels"][gold[example]] for example in pvi.index}
         hard = {
             example
-            for _, own in pvi.groupby(label)
-            for example in own.sort_values().index[: max(2, -(-len(own) // 5))]
+            for _, group in pvi.groupby(label)
+            for example in group.sort_values().index[: max(2, -(-len(group) // 5))]
         }
-        for shots in (labels, most):
+        for shots in (labels, largest):
             prompts = read_table(results / f"hardest_prompts/tiny/{task}/{shots}-shot.parquet")
-            for shown in prompts["demonstrations"]:
-                assert set(shown) <= hard
-                assert len({label[example] for example in shown}) == labels
+            for output in prompts["demonstrations"]:
+                assert set(output) <= hard
+                assert len({label[example] for example in output}) == labels
 
 
 def test_the_table_of_hard_demonstrations_is_of_the_scores(place):
@@ -201,12 +201,12 @@ def test_the_table_of_hard_demonstrations_is_of_the_scores(place):
     table = pd.read_csv(results / "tables/pvi_demonstrations.csv").set_index(["task", "shots"])
     assert len(table) == 4
     predictions = read_table(results / "predictions/tiny.parquet").astype({"task": str})
-    drawn = predictions.groupby(["task", "shots"])["correct"].mean()
+    sample = predictions.groupby(["task", "shots"])["correct"].mean()
     for (task, shots), row in table.iterrows():
         examples = read_table(results / f"tasks/{task}.parquet")
         scores = read_table(results / f"hardest_scores/tiny/{task}/{shots}-shot.parquet")
         hardest = predict(scores, examples)
-        assert row["drawn"] == pytest.approx(drawn[task, shots])
+        assert row["drawn"] == pytest.approx(sample[task, shots])
         assert row["hardest"] == pytest.approx(hardest["correct"].mean())
         assert row["hardest_spread"] == pytest.approx(
             np.std(hardest.groupby("prompt")["correct"].mean(), ddof=1)
@@ -223,8 +223,8 @@ def test_what_null_target_prompts_cost_stands_beside_the_rest(place):
     assert (by_kind["null-target"] < by_kind["drawn"] / 5).all()
     snakemake("cost", "--configfile", str(place / "hard.yaml"), directory=place)
     needed = pd.read_csv(place / "results/hard/cost/estimate.csv").set_index(["task", "kind"])
-    known = needed.drop(index="hardest", level="kind")["tokens"].to_dict()
-    assert known == spent.drop(index="hardest", level="kind")["tokens"].to_dict()
+    is_known = needed.drop(index="hardest", level="kind")["tokens"].to_dict()
+    assert is_known == spent.drop(index="hardest", level="kind")["tokens"].to_dict()
     # which demonstrations are hard is not known before: the drawn ones stand for them
     assert (needed.xs("hardest", level="kind")["tokens"] == needed.xs("drawn", level="kind")["tokens"]).all()
 
@@ -247,17 +247,17 @@ def test_over_the_choices_probabilities_sum_to_one(place, tmp_path):
     snakemake(
         "results/hard/pvi/tiny.parquet", "--configfile", str(tmp_path / "again.yaml"), directory=tmp_path
     )
-    found = read_table(tmp_path / "results/hard/pvi/tiny.parquet")
-    two = found[found["task"] == "alive"]
+    table = read_table(tmp_path / "results/hard/pvi/tiny.parquet")
+    two = table[table["task"] == "alive"]
     assert ((two["bits"] < 1) == two["correct"]).all()
 
 
 def test_a_null_target_prompt_without_a_token_before_the_answer_is_told(tmp_path):
     config = write_tiny_study(tmp_path, "bare", shots=[0], pvi={}, tasks={"sums": "sums.jsonl"})
-    done = snakemake("--configfile", str(config), directory=tmp_path, check=False)
-    said = done.stdout + done.stderr
-    assert done.returncode != 0
-    assert "0-shot, null target, prompt 0: example '0': the model reads nothing before its choices" in said
-    assert "the field `null` of the task's file, or its format, says what they are" in said
-    assert "Traceback" not in said
+    completed = snakemake("--configfile", str(config), directory=tmp_path, check=False)
+    output = completed.stdout + completed.stderr
+    assert completed.returncode != 0
+    assert "0-shot, null target, prompt 0: example '0': the model reads nothing before its choices" in output
+    assert "the field `null` of the task's file, or its format, says what they are" in output
+    assert "Traceback" not in output
     shutil.rmtree(tmp_path / "results")

@@ -48,18 +48,18 @@ def test_the_measures_are_of_what_each_seed_got_right_and_of_its_log_likelihoods
     assert set(table["seeds"]) == {2}
     accuracy, mass = [], []
     for seed in (1, 2):
-        own = read_table(results / f"predictions/tiny-seed{seed}.parquet").astype({"example": str})
-        accuracy.append(own.groupby("example")["correct"].mean().mean())
+        own_part = read_table(results / f"predictions/tiny-seed{seed}.parquet").astype({"example": str})
+        accuracy.append(own_part.groupby("example")["correct"].mean().mean())
         rows = read_table(results / f"likelihoods/tiny-seed{seed}.parquet").astype({"example": str})
         rows["probability"] = np.exp(rows["logprob"])
-        both = rows.groupby(["prompt", "example"])["probability"].sum()
-        right = rows[rows["right"]].set_index(["prompt", "example"])["probability"]
-        mass.append((right / both).groupby("example").mean().mean())
+        merged = rows.groupby(["prompt", "example"])["probability"].sum()
+        correct = rows[rows["right"]].set_index(["prompt", "example"])["probability"]
+        mass.append((correct / merged).groupby("example").mean().mean())
     assert table.loc["accuracy", "mean"] == pytest.approx(np.mean(accuracy))
     assert table.loc["accuracy", "final_deviation"] == pytest.approx(np.std(accuracy, ddof=1))
     assert table.loc["correct", "mean"] == pytest.approx(np.mean(mass))
     assert table.loc["correct", "final_deviation"] == pytest.approx(np.std(mass, ddof=1))
-    assert table.loc["nll", "loss"]
+    assert table.loc["nll", "lower_is_better"]
     assert (results / "figures/series_curves.png").stat().st_size > 5000
 
 
@@ -80,9 +80,9 @@ def test_a_study_trains_scores_and_compares_formulations(learned):
     assert set(zip(scores["seed"], scores["checkpoint"], strict=True)) == {(1, 3), (2, 3)}
     assert set(scores["task"]) == {"kinds-cloze", "kinds-letters"}
     assert scores["chance"].tolist() == pytest.approx([1 / 6] * len(scores))
-    both = pd.read_csv(learned / "tables/formulations.csv")
-    assert set(both["models"]) == {2}
-    assert set(both["first"]) == {"kinds-cloze"}
+    merged = pd.read_csv(learned / "tables/formulations.csv")
+    assert set(merged["models"]) == {2}
+    assert set(merged["first"]) == {"kinds-cloze"}
     measures = pd.read_csv(learned / "tables/formulation_series.csv").set_index(["formulation", "metric"])
     series = pd.read_csv(learned / "tables/series.csv").set_index(["task", "metric"])
     assert measures["deviation"].to_dict() == pytest.approx(
@@ -98,8 +98,8 @@ def test_both_formulations_have_the_same_examples_and_demonstrations(learned):
     prompts = {
         form: read_table(learned / f"prompts/kinds-{form}/1-shot.parquet") for form in ("cloze", "letters")
     }
-    drawn = {form: table.drop(columns="task", errors="ignore") for form, table in prompts.items()}
-    assert [*drawn["cloze"]["demonstrations"].map(list)] == [*drawn["letters"]["demonstrations"].map(list)]
+    sample = {form: table.drop(columns="task", errors="ignore") for form, table in prompts.items()}
+    assert [*sample["cloze"]["demonstrations"].map(list)] == [*sample["letters"]["demonstrations"].map(list)]
     predictions = read_table(learned / "predictions/small-seed1.parquet").astype(
         {"task": str, "example": str}
     )
@@ -111,17 +111,17 @@ def test_weights_that_are_not_kept_are_gone_and_not_made_again(learned):
     assert not [*(learned / "weights").rglob("*.safetensors")]
     assert not [*(learned.parent / "weights").rglob("*.safetensors")]
     config = learned.parents[1] / "learn.yaml"
-    again = snakemake("--configfile", str(config), "--dry-run", directory=learned.parents[1])
-    assert "Nothing to be done" in again.stdout + again.stderr
+    repeated = snakemake("--configfile", str(config), "--dry-run", directory=learned.parents[1])
+    assert "Nothing to be done" in repeated.stdout + repeated.stderr
 
 
 def test_the_seeds_of_one_series_are_compared_and_share_out_the_variance(learned):
     ranks = pd.read_csv(learned / "tables/model_ranks.csv")
     assert set(ranks["model"]) == {"small-seed1-step3", "small-seed2-step3"}
-    found = pd.read_csv(learned / "tables/seeds.csv")
-    assert set(found["model"]) == {"small"}
-    assert "seeds x examples" in set(found["of"])
-    done = CliRunner().invoke(app, ["compare", str(learned), "--json"])
-    assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    assert told[0]["models"] == ["small-seed1-step3", "small-seed2-step3"]
+    table = pd.read_csv(learned / "tables/seeds.csv")
+    assert set(table["model"]) == {"small"}
+    assert "seeds x examples" in set(table["source"])
+    completed = CliRunner().invoke(app, ["compare", str(learned), "--json"])
+    assert completed.exit_code == 0, completed.output
+    report = json.loads(completed.stdout)
+    assert report[0]["models"] == ["small-seed1-step3", "small-seed2-step3"]

@@ -70,9 +70,9 @@ def run(place: Path) -> Callable[..., str]:
 
     def run_study(study: dict, *arguments: str, check: bool = True) -> str:
         config = ["--snakefile", str(place / "Snakefile"), "--configfile", str(write_study(place, study))]
-        done = snakemake(*arguments, *config, directory=place, check=check)
-        assert check or done.returncode != 0
-        return done.stdout + done.stderr
+        completed = snakemake(*arguments, *config, directory=place, check=check)
+        assert check or completed.returncode != 0
+        return completed.stdout + completed.stderr
 
     return run_study
 
@@ -80,15 +80,15 @@ def run(place: Path) -> Callable[..., str]:
 @pytest.fixture(scope="module")
 def finished(run: Callable[..., str], place: Path) -> Path:
     """The results of the small study."""
-    said = run(STUDY)
-    assert "Worth opening" in said
-    assert re.search(r"\d of \d prompts (to score|scored)", said)  # shown every few seconds
+    output = run(STUDY)
+    assert "Worth opening" in output
+    assert re.search(r"\d of \d prompts (to score|scored)", output)  # shown every few seconds
     return place / "results" / "small"
 
 
-def planned(said: str) -> dict[str, int]:
+def planned(output: str) -> dict[str, int]:
     """The jobs of a dry run: {rule: number}, without the target."""
-    stats = said[said.index("Job stats") :].split("\n\n")[0]
+    stats = output[output.index("Job stats") :].split("\n\n")[0]
     return {
         m[1]: int(m[2])
         for m in re.finditer(r"^(\w+) +(\d+)$", stats, re.M)
@@ -119,13 +119,13 @@ def test_the_verdicts_follow_from_the_scores(finished):
         examples = read_table(finished / "tasks" / f"{task}.parquet").set_index("example")
         best = scores.assign(mean=scores["logprob"] / scores["tokens"])
         best = best.loc[best.groupby(["prompt", "example"])["mean"].idxmax()]
-        right = [
+        correct = [
             examples["correct"][example][choice]
             for example, choice in zip(best["example"], best["choice"], strict=True)
         ]
-        accuracy = pd.Series(right).groupby(best["prompt"].to_numpy()).mean()
+        accuracy = pd.Series(correct).groupby(best["prompt"].to_numpy()).mean()
         assert row["best_accuracy"] == pytest.approx(accuracy.max())
-        baseline = RandomBaseline.of(0.5, int(row["examples"]))
+        baseline = RandomBaseline.from_chance(0.5, int(row["examples"]))
         assert row["maximum_baseline"] == pytest.approx(baseline.maximum(int(row["prompts"])))
 
 
@@ -135,11 +135,11 @@ def test_the_verdicts_carry_the_randomization_test(finished):
     known_unknowns = verdicts.xs("known_unknowns", level="task")
     assert known_unknowns["randomization_power"].between(0, 1).all()
     for (model, task), row in verdicts.iterrows():
-        own = table[(table["model"] == model) & (table["task"] == task) & (table["statistic"] == "accuracy")]
-        assert own["value"].max() == pytest.approx(row["best_accuracy"])
-        tail = own["adjusted_tail"].min()
-        no_power = not own["power"].max() >= 0.5 and not tail <= 0.05
-        if (own["fixed"] == 1).all() or no_power:  # the sums: no other gold answers have the same totals
+        rows = table[(table["model"] == model) & (table["task"] == task) & (table["statistic"] == "accuracy")]
+        assert rows["value"].max() == pytest.approx(row["best_accuracy"])
+        tail = rows["adjusted_tail"].min()
+        no_power = not rows["power"].max() >= 0.5 and not tail <= 0.05
+        if (rows["fixed"] == 1).all() or no_power:  # the sums: no other gold answers have the same totals
             assert np.isnan(row["randomization_tail"])
         else:
             assert row["randomization_tail"] == tail
@@ -174,11 +174,11 @@ def test_the_report_is_one_file_that_needs_no_other(finished):
 def test_likelihoods_are_made_where_they_are_asked_for(finished, run):
     assert not (finished / "likelihoods").exists()
     run(STUDY, "likelihoods")
-    found = read_tables((finished / "likelihoods").glob("*.parquet"))
+    table = read_tables((finished / "likelihoods").glob("*.parquet"))
     scores = read_table(finished / "scores" / "SmolLM2" / "sums" / "1-shot.parquet")
-    own = found[(found["model"] == "SmolLM2") & (found["task"] == "sums")]
-    assert own["logprob"].tolist() == scores["logprob"].tolist()
-    assert own.groupby(["prompt", "example"], observed=True)["right"].sum().eq(1).all()
+    group = table[(table["model"] == "SmolLM2") & (table["task"] == "sums")]
+    assert group["logprob"].tolist() == scores["logprob"].tolist()
+    assert group.groupby(["prompt", "example"], observed=True)["right"].sum().eq(1).all()
 
 
 def test_what_a_study_costs_is_counted_as_it_was_computed(finished, run):
@@ -197,14 +197,14 @@ def test_what_a_study_costs_is_counted_as_it_was_computed(finished, run):
 def test_an_estimate_of_an_earlier_config_is_marked(finished, run, place):
     run(STUDY, "cost")
 
-    def said(**changes: Any) -> str:
+    def printed(**changes: Any) -> str:
         write_study(place, STUDY | changes)
         command = [sys.executable, "-m", "abovechance.cli", "cost", "small.yaml"]
         return subprocess.run(command, capture_output=True, text=True, cwd=place, check=True).stdout
 
     changed = "This estimate is of an earlier config: tasks, prompts, max_examples changed since."
-    assert changed in " ".join(said(prompts=5, max_examples=7).split())
-    assert "earlier config" not in said(normalization="none", heldout={"splits": 3})
+    assert changed in " ".join(printed(prompts=5, max_examples=7).split())
+    assert "earlier config" not in printed(normalization="none", heldout={"splits": 3})
 
 
 def test_a_task_can_have_its_own_number_of_examples(finished):
@@ -216,15 +216,15 @@ def test_a_task_can_have_its_own_number_of_examples(finished):
 def test_snakemakes_own_report_shows_every_table_and_figure(finished, run, place):
     run(STUDY, "--report", "report.zip")
     with zipfile.ZipFile(place / "report.zip") as file:
-        shown = {Path(name).name for name in file.namelist() if "/data/raw/" in name}
+        output = {Path(name).name for name in file.namelist() if "/data/raw/" in name}
         (page,) = [
             file.read(name).decode() for name in file.namelist() if name.endswith("report/report.html")
         ]
     tables, figures = (
         (finished / name).glob(f"*.{end}") for name, end in (("tables", "csv"), ("figures", "png"))
     )
-    assert shown == {path.name for path in [*tables, *figures]} | {"verdicts.csv", "report.html"}
-    assert page.count('"labels": {') == len(shown) + 1  # of verdicts.csv there are two
+    assert output == {path.name for path in [*tables, *figures]} | {"verdicts.csv", "report.html"}
+    assert page.count('"labels": {') == len(output) + 1  # of verdicts.csv there are two
     assert '"caption": null' not in page
     for title in ("The spread of prompts", "Which baseline predicts held-out results better"):
         assert title in page
@@ -233,8 +233,10 @@ def test_snakemakes_own_report_shows_every_table_and_figure(finished, run, place
 def test_models_are_compared_on_what_each_gets_right(finished):
     ranks = pd.read_csv(finished / "tables/model_ranks.csv").set_index(["task", "model"])
     for model in STUDY["models"]:
-        own = read_table(finished / "predictions" / f"{model}.parquet").astype({"task": str, "example": str})
-        for task, rows in own.groupby("task"):
+        table = read_table(finished / "predictions" / f"{model}.parquet").astype(
+            {"task": str, "example": str}
+        )
+        for task, rows in table.groupby("task"):
             by_example = rows.groupby("example")["correct"].mean()
             assert ranks.loc[(task, model), "score"] == pytest.approx(by_example.mean())
     overall = pd.read_csv(finished / "tables/models.csv").set_index("model")
@@ -401,20 +403,20 @@ def test_a_run_that_is_killed_goes_on_where_it_was(finished, place):
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    kept = journal.read_bytes().count(b"\n")
-    assert 4 <= kept < 12
+    content = journal.read_bytes().count(b"\n")
+    assert 4 <= content < 12
     snakemake("--unlock", *config, directory=place)
     snakemake(target, *config, directory=place)
     log = (place / "results/killed/logs/score/SmolLM2/sums.log").read_text()
-    assert f"{12 - kept} of 12 prompts to score" in log
+    assert f"{12 - content} of 12 prompts to score" in log
     assert read_table(place / target)["prompt"].nunique() == 12
     assert not journal.exists()
 
 
 def test_the_papers_grid_passes_a_dry_run(place):
     config = ["--configfile", str(REPOSITORY / "workflow" / "studies" / "paper.yaml")]
-    said = snakemake(*config, "--dry-run", directory=place).stdout
-    assert planned(said)["score"] == 6 * 16
+    output = snakemake(*config, "--dry-run", directory=place).stdout
+    assert planned(output)["score"] == 6 * 16
 
 
 @pytest.mark.parametrize(
@@ -427,9 +429,9 @@ def test_the_papers_grid_passes_a_dry_run(place):
     ],
 )
 def test_a_wrong_config_ends_at_once_with_one_message(finished, run, change, message):
-    said = run({**STUDY, **change, "study": "wrong"}, check=False)
-    assert message in said
-    assert "Traceback" not in said
+    output = run({**STUDY, **change, "study": "wrong"}, check=False)
+    assert message in output
+    assert "Traceback" not in output
 
 
 @pytest.mark.parametrize(
@@ -444,9 +446,9 @@ def test_a_mistake_in_the_data_is_one_message_and_leaves_nothing(finished, run, 
         '{"text": "a", "choices": ["b", "c"], "answer": 0}\n{"text": "a", "choices": ["b", "c"]}\n'
     )
     study = {**STUDY, "tasks": {"sums": "sums.jsonl"}, "max_examples": 20, **change, "study": "mistaken"}
-    said = run(study, check=False)
-    assert f"abovechance: error: {message}" in said.replace(f"{place}/", "")
-    assert "Traceback" not in said
+    output = run(study, check=False)
+    assert f"abovechance: error: {message}" in output.replace(f"{place}/", "")
+    assert "Traceback" not in output
     assert not list((place / "results" / "mistaken").rglob("*-shot.parquet"))
     shutil.rmtree(place / "results" / "mistaken")
 
@@ -457,15 +459,15 @@ def test_a_corrupted_download_is_told_before_it_is_used(finished, run, place):
     path.rename(whole)
     try:
         path.write_bytes(b"not an archive")
-        said = run({**STUDY, "study": "corrupted"}, check=False)
+        output = run({**STUDY, "study": "corrupted"}, check=False)
     finally:
         whole.replace(path)
-    assert "is corrupted: its SHA-256 is" in said
-    assert "Traceback" not in said
+    assert "is corrupted: its SHA-256 is" in output
+    assert "Traceback" not in output
 
 
 # The last one: what it leaves is other than the study that the others share.
 def test_more_prompts_score_only_the_new_ones(finished, run, place):
-    said = run(STUDY | {"prompts": 4}, "results/small/scores/SmolLM2/sums/1-shot.parquet")
+    output = run(STUDY | {"prompts": 4}, "results/small/scores/SmolLM2/sums/1-shot.parquet")
     log = (finished / "logs" / "score" / "SmolLM2" / "sums.log").read_text()
-    assert "1 of 4 prompts to score" in log, said
+    assert "1 of 4 prompts to score" in log, output

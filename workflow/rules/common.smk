@@ -51,7 +51,7 @@ from abovechance.shown.exhibits import (
 from abovechance.study.analyses import analyses_of, facts_of
 from abovechance.study.config import (
     NO_SOURCE,
-    apart,
+    distinct_models,
     precision_pairs,
     resolve,
     start_of,
@@ -78,8 +78,8 @@ DOWNLOADS = yaml.safe_load((WORKFLOW / "downloads.yaml").read_text())
 SCHEMA = yaml.safe_load((WORKFLOW / "schemas" / "config.schema.yaml").read_text())
 
 
-def told(function, *arguments):
-    """What a function gives; a mistake in what the user wrote ends the run in one line."""
+def or_exit(function, *arguments):
+    """Return what a function returns; a mistake in the user's input ends the run with a one-line error."""
     try:
         return function(*arguments)
     except InputError as error:
@@ -91,10 +91,10 @@ if len(workflow.overwrite_configfiles) > 1 and not workflow.modifier.skip_config
     two = " and ".join(Path(file).name for file in workflow.overwrite_configfiles)
     sys.exit(f"abovechance: error: --configfile {two}: a study is one whole file")
 for config_file in workflow.configfiles:
-    told(read_yaml, Path(config_file))  # Snakemake takes the last of two like keys
+    or_exit(read_yaml, Path(config_file))  # Snakemake takes the last of two like keys
 
 CONFIG_FILES = ", ".join(map(str, workflow.configfiles)) or "--config"
-STUDY = told(resolve, config, SCHEMA, DOWNLOADS, CONFIG_FILES)
+STUDY = or_exit(resolve, config, SCHEMA, DOWNLOADS, CONFIG_FILES)
 RESULTS = f"results/{STUDY['study']}"
 KINDS = kinds_of(STUDY)  # of prompts, where some are scored
 
@@ -125,7 +125,7 @@ in_report = report  # which at the beginning of a line is another thing to Snake
 
 def reported_tables(tables, category, caption=None):
     """The files of tables, of which Snakemake's own report shows those that open anywhere."""
-    shown = [
+    in_reports = [
         in_report(
             f"{RESULTS}/tables/{table.name}.csv",
             caption=caption,
@@ -134,12 +134,12 @@ def reported_tables(tables, category, caption=None):
         )
         for table in tables
     ]
-    return [*shown, *table_files(tables, ["parquet", "md", "tex"])]
+    return [*in_reports, *table_files(tables, ["parquet", "md", "tex"])]
 
 
 def reported_figures(figures, caption=None):
     """The files of figures, of which Snakemake's own report shows the pictures."""
-    shown = [
+    in_reports = [
         in_report(
             f"{RESULTS}/figures/{figure.name}.png",
             caption=caption,
@@ -148,7 +148,7 @@ def reported_figures(figures, caption=None):
         )
         for figure in figures
     ]
-    return [*shown, *figure_files(figures, ["pdf", "csv"])]
+    return [*in_reports, *figure_files(figures, ["pdf", "csv"])]
 
 
 def code_of(script):

@@ -17,17 +17,19 @@ with logged(snakemake):
     models = dict.fromkeys(setting.model for setting in settings)
     predictions, accuracy = (dict.fromkeys(models, Path(path)) for path in snakemake.output)
     facts = {"normalization": params.normalization}
-    told = {**facts, "models": []}
+    record = {**facts, "models": []}
     for model in models:
-        both = zip(settings, files.scores, strict=True)
-        own = [read_made_from(Path(path)) for setting, path in both if setting.model == model]
-        told["models"].append({"name": model, **made_from(own)})
+        setting_scores = zip(settings, files.scores, strict=True)
+        scored_with = [
+            read_made_from(Path(path)) for setting, path in setting_scores if setting.model == model
+        ]
+        record["models"].append({"name": model, **made_from(scored_with)})
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
     evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
-    with writing_results(predictions, accuracy, told) as write:
+    with writing_results(predictions, accuracy, record) as write:
         for setting, path, prompts in zip(settings, files.scores, files.prompts, strict=True):
             task = tasks[setting.task]
             scores = read_asked(Path(path), task, evaluated[setting.task], Path(prompts))
-            found = predict(scores, task, **facts)
-            if not found.empty:  # else all its prompts were left out
-                write(setting.label(found))
+            predicted = predict(scores, task, **facts)
+            if not predicted.empty:  # else all its prompts were left out
+                write(setting.label(predicted))

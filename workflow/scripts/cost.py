@@ -23,5 +23,5 @@ with logged(snakemake):
     config = {key: params.config[key] for key in COUNTED_KEYS if key in params.config}
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     write_text(text, Path(snakemake.output.config))
-    machines = on_machines(needed, params.given, spent, params.threads)
+    machines = on_machines(needed, params.limits, spent, params.threads)
     write_all([(ESTIMATE, needed), (MACHINES, machines)], snakemake.output.tables)

@@ -9,6 +9,6 @@ from abovechance.variance.evaluations import EVALUATIONS, read_evaluations, with
 with logged(snakemake):
     params = snakemake.params
     table = read_evaluations([Path(params.source)])
-    table = with_chances(table, params.chances, f"{params.where}: key 'chances")
-    table = with_groups(table, params.groups, f"{params.where}: key 'groups")
+    table = with_chances(table, params.chances, f"{params.place}: key 'chances")
+    table = with_groups(table, params.groups, f"{params.place}: key 'groups")
     EVALUATIONS.write(table, Path(snakemake.output[0]), {"source": Path(params.source).name})

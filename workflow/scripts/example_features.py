@@ -9,5 +9,5 @@ from abovechance.items.features import EXAMPLE_FEATURES, features
 
 with logged(snakemake):
     files, names = map(Path, snakemake.input.tasks), snakemake.params.tasks
-    found = features(dict(zip(names, map(read_table, files), strict=True)))
-    EXAMPLE_FEATURES.write(found, Path(snakemake.output[0]), {})
+    table = features(dict(zip(names, map(read_table, files), strict=True)))
+    EXAMPLE_FEATURES.write(table, Path(snakemake.output[0]), {})

@@ -22,6 +22,6 @@ with logged(snakemake):
     outcomes = most_prompts(read_columns(snakemake.input.outcomes, NEEDED))
     guessers = most_prompts(read_columns(snakemake.input.guessers, OF_GUESSERS))
     parts = {"prompts": curves(outcomes), "guessers": curves(with_ranks(guessers))}
-    numbers = pd.concat([part.assign(of=name) for name, part in parts.items()], ignore_index=True)
+    numbers = pd.concat([part.assign(source=name) for name, part in parts.items()], ignore_index=True)
     figure = agreement_curves(numbers, agreement(outcomes, []))
     style.save(figure, numbers, Path(snakemake.output.png).with_suffix(""))

@@ -3,7 +3,7 @@
 from script_log import logged
 
 from abovechance.shown import style
-from abovechance.shown.baselines import drawn
+from abovechance.shown.baselines import all_figures
 
 with logged(snakemake):
-    style.save_all(drawn(), snakemake.output)
+    style.save_all(all_figures(), snakemake.output)

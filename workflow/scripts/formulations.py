@@ -11,14 +11,14 @@ from abovechance.shown.variance import formulation_numbers, formulations_of_task
 from abovechance.variance.formulations import FORMULATION_SERIES, FORMULATIONS, agreement, change
 
 with logged(snakemake):
-    params, made = snakemake.params, list(snakemake.output)
+    params, outputs = snakemake.params, list(snakemake.output)
     scores = read_tables(snakemake.input.scores)
     evaluations = read_table(Path(snakemake.input.evaluations))
     tables = [
         (FORMULATIONS, agreement(scores, params.formulations)),
         (FORMULATION_SERIES, change(evaluations, params.formulations)),
     ]
-    write_all(tables, [path for path in made if "/tables/" in path])
+    write_all(tables, [path for path in outputs if "/tables/" in path])
     numbers = formulation_numbers(scores, params.formulations, params.series)
-    pictures = [path for path in made if "/figures/" in path]
+    pictures = [path for path in outputs if "/figures/" in path]
     style.save_all([("formulations", formulations_of_tasks(numbers), numbers)], pictures)

@@ -14,16 +14,18 @@ with logged(snakemake):
     files, params = snakemake.input, snakemake.params
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
     evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
-    asked = zip(map(Path, files.scores), map(Path, files.prompts), strict=True)
-    scored = dict(zip(map(Setting._make, params.settings), asked, strict=True))
-    found = []
-    for drawn in read_parts(Path(files.predictions)):
-        setting = setting_of(drawn)
+    paths = zip(map(Path, files.scores), map(Path, files.prompts), strict=True)
+    scored = dict(zip(map(Setting._make, params.settings), paths, strict=True))
+    tables = []
+    for predictions_part in read_parts(Path(files.predictions)):
+        setting = setting_of(predictions_part)
         task = tasks[setting.task]
         path, prompts = scored[setting]
         scores = read_asked(path, task, evaluated[setting.task], prompts)
         hardest = predict(scores, task, params.normalization)
         if not hardest.empty:  # else all its prompts were left out
-            found.append(setting.label(compared(drawn, hardest, task.set_index("example")["cluster"])))
-    table = PVI_DEMONSTRATIONS.together(found)
+            tables.append(
+                setting.label(compared(predictions_part, hardest, task.set_index("example")["cluster"]))
+            )
+    table = PVI_DEMONSTRATIONS.together(tables)
     PVI_DEMONSTRATIONS.write(table, Path(snakemake.output[0]), {"normalization": params.normalization})

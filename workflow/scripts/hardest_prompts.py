@@ -16,7 +16,7 @@ with logged(snakemake):
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
     task = read_table(Path(files.task))
     training = read_table(Path(files.training_set))
-    paths = (map(Path, given) for given in (files.scores, files.null_scores, files.prompts))
+    paths = (map(Path, group) for group in (files.scores, files.null_scores, files.prompts))
     tables = [both_scored(*scored, task, training) for scored in zip(*paths, strict=True)]
     pvi = [
         of_scores(scores, null, task, predict(scores, task), params.over)

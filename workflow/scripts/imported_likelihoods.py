@@ -10,13 +10,13 @@ from abovechance.results.imported import read_imported
 from abovechance.results.likelihoods import LIKELIHOODS, of_imported
 
 with logged(snakemake):
-    source, found = Path(snakemake.input.predictions), 0
+    source, total = Path(snakemake.input.predictions), 0
     with LIKELIHOODS.writing_parts(Path(snakemake.output[0]), {"predictions": source.name}) as write:
         for rows in read_imported(source):
             if setting_of(rows).model not in snakemake.params.models:
                 continue
             likelihoods = of_imported(rows)
             write(likelihoods)
-            found += len(likelihoods)
-        if not found:
+            total += len(likelihoods)
+        if not total:
             raise InputError(f"{source}: has no log-likelihoods; expected an import of logs that have them")

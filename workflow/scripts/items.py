@@ -21,21 +21,21 @@ with logged(snakemake):
         if str(rows["task"].iloc[0]) == task
     ]
     predictions = pd.concat(parts, ignore_index=True).astype({"example": str})
-    known = [read_table(Path(path)) for path in files.features]
-    features = known[0][known[0]["task"] == task] if known else EXAMPLE_FEATURES.together([])
+    tables = [read_table(Path(path)) for path in files.features]
+    features = tables[0][tables[0]["task"] == task] if tables else EXAMPLE_FEATURES.together([])
     (matrix,) = matrices(predictions.rename(columns={"correct": "score"}))
-    found = analyse(
+    analysis = analyse(
         matrix,
         predictions.groupby("example")["chance"].mean().to_dict(),
         features,
         Study(
             groups=params.groups,
             series=params.series,
-            examples=tuple(params.asked["examples"]),
-            repeats=params.asked["repeats"],
-            replays=params.asked["replays"],
+            examples=tuple(params.options["examples"]),
+            repeats=params.options["repeats"],
+            replays=params.options["replays"],
             seed=params.seed,
         ),
     )
     for schema in TABLES:
-        schema.write(found[schema.name], Path(snakemake.output[schema.name]), {})
+        schema.write(analysis[schema.name], Path(snakemake.output[schema.name]), {})

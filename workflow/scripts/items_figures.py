@@ -15,7 +15,10 @@ with logged(snakemake):
     figures = [
         ("items", items.scatter(listed), listed),
         ("item_halves", items.halves(listed), listed),
-        *((f"item_pruning_{what}", items.pruning(steps, what), steps) for what in snakemake.params.pruned),
+        *(
+            (f"item_pruning_{measure}", items.pruning(steps, measure), steps)
+            for measure in snakemake.params.pruned
+        ),
         ("smaller_benchmarks", items.costs(costs), costs),
         ("adaptive", items.adaptive(adaptive), adaptive),
     ]

@@ -11,7 +11,7 @@ from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     files, release = snakemake.input, Release(Path(snakemake.input.release))
-    found = tables(
+    tables_made = tables(
         released=read_tables(files.accuracy),
         aggregated=release.usable_accuracies,
         released_outcomes=release.outcomes(),
@@ -19,4 +19,4 @@ with logged(snakemake):
         mended=read_table(Path(files.verdicts)),
         findings=read_table(Path(files.audit)),
     )
-    write_all(found, snakemake.output)
+    write_all(tables_made, snakemake.output)

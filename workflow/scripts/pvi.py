@@ -11,11 +11,11 @@ from abovechance.pvi.table import PVI, labels_of, of_scores
 from abovechance.scoring.store import both_scored
 
 with logged(snakemake):
-    files, params, made = snakemake.input, snakemake.params, snakemake.output
+    files, params, outputs = snakemake.input, snakemake.params, snakemake.output
     facts = {"over": params.over}
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
     evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
-    paths = (map(Path, given) for given in (files.scores, files.null_scores, files.prompts))
+    paths = (map(Path, group) for group in (files.scores, files.null_scores, files.prompts))
     scored = dict(zip(map(Setting._make, params.settings), zip(*paths, strict=True), strict=True))
     schemas = {
         "settings": overview.PVI_SETTINGS,
@@ -24,28 +24,30 @@ with logged(snakemake):
         "densities": densities.PVI_DENSITIES,
         "pairs": pairs.PVI_PAIRS,
     }
-    found = {what: [] for what in schemas}
+    tables = {table_name: [] for table_name in schemas}
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
     labels = {name: labels_of(task) for name, task in tasks.items()}
     series, last = {}, {}
-    with PVI.writing_parts(Path(made.pvi), facts) as write:
+    with PVI.writing_parts(Path(outputs.pvi), facts) as write:
         for predictions in read_parts(Path(files.predictions)):
             setting = setting_of(predictions)
             task = tasks[setting.task]
-            own, null = both_scored(*scored[setting], task, evaluated[setting.task])
-            if own.empty:
+            logprobs, null = both_scored(*scored[setting], task, evaluated[setting.task])
+            if logprobs.empty:
                 continue
-            pvi = of_scores(own, null, task, predictions, params.over)
+            pvi = of_scores(logprobs, null, task, predictions, params.over)
             write(setting.label(pvi))
             summary = overview.summarize_setting(pvi, clusters[setting.task], params.over)
-            found["settings"].append(setting.label(summary))
-            found["prompts"].append(setting.label(runs.summarize_prompts(pvi)))
-            found["examples"].append(setting.label(examples.summarize_examples(pvi)))
-            found["densities"].append(setting.label(densities.estimate_densities(pvi)))
+            tables["settings"].append(setting.label(summary))
+            tables["prompts"].append(setting.label(runs.summarize_prompts(pvi)))
+            tables["examples"].append(setting.label(examples.summarize_examples(pvi)))
+            tables["densities"].append(setting.label(densities.estimate_densities(pvi)))
             named = {(setting.shots, prompt): values for prompt, values in pairs.series(pvi).items()}
             series.setdefault(setting.task, {}).update(named)
             last[setting.task] = setting
-    for task, own in series.items():
-        found["pairs"].append(pairs.of_model(own, last[task], clusters[task], labels[task], params.nested))
-    for what, schema in schemas.items():
-        schema.write(schema.together(found[what]), Path(made[what]), facts)
+    for task, logprobs in series.items():
+        tables["pairs"].append(
+            pairs.of_model(logprobs, last[task], clusters[task], labels[task], params.nested)
+        )
+    for table_name, schema in schemas.items():
+        schema.write(schema.together(tables[table_name]), Path(outputs[table_name]), facts)

@@ -18,20 +18,23 @@ with logged(snakemake):
     inputs = examples.inputs_of(tasks)
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
     labels = {name: labels_of(task) for name, task in tasks.items()}
-    found, prompts = read_tables(files.examples), read_tables(files.prompts)
-    compared = [read_tables(files.pairs), pairs.of_models(examples.of_models(found), clusters, labels)]
-    both = pd.concat([table for table in compared if len(table)] or compared[:1], ignore_index=True)
+    example_tables, prompts = read_tables(files.examples), read_tables(files.prompts)
+    compared = [
+        read_tables(files.pairs),
+        pairs.of_models(examples.of_models(example_tables), clusters, labels),
+    ]
+    comparisons = pd.concat([table for table in compared if len(table)] or compared[:1], ignore_index=True)
     of_settings = read_tables(files.settings)
     of_sets = {name: name.removeprefix("sets_") for name in of_settings if name.startswith("sets_")}
     tables = [
         (overview.SHOWN, of_settings[[*overview.SHOWN.columns]]),
         (runs.TAILS, runs.tails(prompts)),
-        (pairs.CONSISTENCY, pairs.consistency(both)),
-        (pairs.PVI_PAIRS, both),
+        (pairs.CONSISTENCY, pairs.consistency(comparisons)),
+        (pairs.PVI_PAIRS, comparisons),
         (overview.EXEMPLAR_SETS, of_settings[[*SETTING, "prompts", *of_sets]].rename(columns=of_sets)),
         (runs.ANOVA, runs.anova(prompts, snakemake.params.nested)),
-        (examples.HARDEST, examples.hardest(found, inputs)),
-        (examples.MISLABELLED, examples.mislabelled(found, inputs)),
-        (examples.ANNOTATIONS, examples.by_agreement(found, inputs)),
+        (examples.HARDEST, examples.hardest(example_tables, inputs)),
+        (examples.MISLABELLED, examples.mislabelled(example_tables, inputs)),
+        (examples.ANNOTATIONS, examples.by_agreement(example_tables, inputs)),
     ]
     write_all(tables, snakemake.output)

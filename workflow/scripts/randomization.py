@@ -10,9 +10,9 @@ from abovechance.core.tables import read_parts, read_table
 with logged(snakemake):
     params = snakemake.params
     tasks = dict(zip(params.tasks, map(read_table, map(Path, snakemake.input.tasks)), strict=True))
-    found = [
+    tables = [
         randomize(predictions, tasks[predictions["task"].iloc[0]], params.seed, params.draws)
         for predictions in read_parts(Path(snakemake.input.predictions))
     ]
     facts = {"seed": params.seed, "draws": params.draws}
-    RANDOMIZATION.write(RANDOMIZATION.together(found), Path(snakemake.output[0]), facts)
+    RANDOMIZATION.write(RANDOMIZATION.together(tables), Path(snakemake.output[0]), facts)

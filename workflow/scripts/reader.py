@@ -14,5 +14,5 @@ with logged(snakemake, network=True):
             source["hub"], source.get("revision"), source.get("trust_remote_code", False)
         )
     else:
-        reader = Reader.of(Weights.read(Path(snakemake.input[0])))
+        reader = Reader.from_weights(Weights.read(Path(snakemake.input[0])))
     reader.write(Path(snakemake.output[0]))

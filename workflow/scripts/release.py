@@ -18,6 +18,6 @@ with logged(snakemake) as log:
     examples = read_table(Path(snakemake.input.examples))
     problems = take_in(Release(Path(snakemake.input.release)), examples, files, progress(log))
     if problems:
-        first = f"{problems[0].file}: {problems[0].what}"
-        told = f"{len(problems)} files of the release are missing or not used: {first}"
-        print(f"\n  {told} ...\n  the rest is in {files.audit}\n", file=sys.stderr, flush=True)
+        first = f"{problems[0].file}: {problems[0].problem}"
+        problem = f"{len(problems)} files of the release are missing or not used: {first}"
+        print(f"\n  {problem} ...\n  the rest is in {files.audit}\n", file=sys.stderr, flush=True)

@@ -12,5 +12,5 @@ with logged(snakemake):
     source = Path(snakemake.input.source)
     if snakemake.params.pinned:
         check_sha256(source, snakemake.params.pinned)
-    found = features(read_bigbench_tasks(source, snakemake.params.tasks), numbers_alone=True)
-    EXAMPLE_FEATURES.write(found, Path(snakemake.output[0]), {"source": source.name})
+    table = features(read_bigbench_tasks(source, snakemake.params.tasks), numbers_alone=True)
+    EXAMPLE_FEATURES.write(table, Path(snakemake.output[0]), {"source": source.name})

@@ -54,10 +54,10 @@ def logged(snakemake: Any, network: bool = False) -> Iterator[logging.Logger]:
         if error.errno not in DISK:
             logger.exception("rule %s failed", snakemake.rule)
             raise
-        where, what = error.filename or snakemake.output[0], os.strerror(error.errno)
-        told = f"{where}: {what}; what was done before is kept"
-        logger.error(told)
-        print(f"\nabovechance: error: {told}\n", file=sys.stderr, flush=True)
+        place, reason = error.filename or snakemake.output[0], os.strerror(error.errno)
+        message = f"{place}: {reason}; what was done before is kept"
+        logger.error(message)
+        print(f"\nabovechance: error: {message}\n", file=sys.stderr, flush=True)
         sys.exit(1)
     except Exception:
         logger.exception("rule %s failed", snakemake.rule)
@@ -69,13 +69,13 @@ def progress(logger: logging.Logger, seconds: float = 5.0) -> Callable[[str], No
 
     Nothing is shown where Snakemake's logger reads the log and shows one line for all jobs.
     """
-    shown = math.inf if "ABOVECHANCE_PROGRESS" in os.environ else 0.0
+    reported_at = math.inf if "ABOVECHANCE_PROGRESS" in os.environ else 0.0
 
     def report(message: str) -> None:
-        nonlocal shown
+        nonlocal reported_at
         logger.info(message)
-        if time.monotonic() - shown >= seconds:
-            shown = time.monotonic()
+        if time.monotonic() - reported_at >= seconds:
+            reported_at = time.monotonic()
             print(f"  {message}", file=sys.stderr, flush=True)
 
     return report

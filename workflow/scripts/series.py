@@ -11,11 +11,11 @@ from abovechance.shown.variance import curve_numbers, curves, noise, noise_numbe
 from abovechance.variance.summary import SERIES, of_evaluations
 
 with logged(snakemake):
-    table, made = read_table(Path(snakemake.input[0])), list(snakemake.output)
-    summary, shown = of_evaluations(table), panels_of(table)
-    write_all([(SERIES, summary)], [path for path in made if "/tables/" in path])
-    developed, varied = curve_numbers(shown), noise_numbers(summary, shown)
+    table, outputs = read_table(Path(snakemake.input[0])), list(snakemake.output)
+    summary, panels = of_evaluations(table), panels_of(table)
+    write_all([(SERIES, summary)], [path for path in outputs if "/tables/" in path])
+    developed, varied = curve_numbers(panels), noise_numbers(summary, panels)
     style.save_all(
         [("series_curves", curves(developed), developed), ("series_noise", noise(varied), varied)],
-        [path for path in made if "/figures/" in path],
+        [path for path in outputs if "/figures/" in path],
     )

@@ -13,9 +13,9 @@ with logged(snakemake):
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
     likelihoods = {setting_of(rows): rows for rows in read_parts(Path(files.likelihoods))}
-    found = []
+    tables = []
     for predictions in read_parts(Path(files.predictions)):
         setting = setting_of(predictions)
         table = score_setting(predictions, likelihoods[setting], clusters[setting.task])
-        found.append(setting.label(table))
-    SERIES_SCORES.write(SERIES_SCORES.together(found), Path(snakemake.output[0]), {})
+        tables.append(setting.label(table))
+    SERIES_SCORES.write(SERIES_SCORES.together(tables), Path(snakemake.output[0]), {})

@@ -13,13 +13,13 @@ with logged(snakemake, network=True) as log:
     progress(log)(f"preparing the weights {snakemake.wildcards.weights}")
     output, source = Path(snakemake.output.weights[0]), snakemake.params.source
     # where weights are not kept, all that is fetched goes into a folder that will be deleted
-    own = snakemake.output.get("files")
-    folder = Path(own[0]) if own else output.parent
+    weight_files = snakemake.output.get("files")
+    folder = Path(weight_files[0]) if weight_files else output.parent
     downloaded = Path(snakemake.input[0]) if "download" in source else None
     if downloaded:
         check_sha256(downloaded, snakemake.params.pinned)
     with alone(output.parent, progress(log)):
-        weights = fetch(source, downloaded, folder, passing=bool(own))
+        weights = fetch(source, downloaded, folder, passing=bool(weight_files))
         folder.mkdir(exist_ok=True)
         check_weights(weights)
         weights.write(output)

@@ -90,7 +90,7 @@ def _baseline(n: int, arg: Chances) -> RandomBaseline:
     if isinstance(arg, Mapping):
         baseline = RandomBaseline.from_choices(arg)
     elif np.ndim(arg) == 0:
-        return RandomBaseline.of(float(np.asarray(arg)), n)
+        return RandomBaseline.from_chance(float(np.asarray(arg)), n)
     else:
         baseline = RandomBaseline(arg)
     if baseline.examples != n:

@@ -61,7 +61,7 @@ class LogHandler(LogHandlerBase):
         """Take note of what happened; show what went wrong."""
         if not self.whole:
             self._note(record, time.monotonic())
-        if self.usual.filter(record) and (text := self._told(record, self.format(record))):
+        if self.usual.filter(record) and (text := self._message(record, self.format(record))):
             self._show(text)
 
     def close(self) -> None:
@@ -76,23 +76,23 @@ class LogHandler(LogHandlerBase):
         if self.live is not None:
             self._draw()
             self.live.stop()  # which draws once more
-        elif self.run.done:
+        elif self.run.jobs_done:
             self._show(self._line())
 
-    def _note(self, record: logging.LogRecord, now: float) -> None:
+    def _note(self, record: logging.LogRecord, clock: float) -> None:
         match getattr(record, "event", None), record.__dict__:
             case LogEvent.RUN_INFO, {"stats": stats}:
                 self.run.plan(stats)
             case LogEvent.JOB_INFO, {"jobid": number, "rule_name": rule, "log": logs}:
-                self.run.start(number, Job(rule, now, Path(logs[0]) if logs else None))
+                self.run.start(number, Job(rule, clock, Path(logs[0]) if logs else None))
             case LogEvent.JOB_FINISHED, {"job_id": number}:
-                self.run.end(number, now)
-                if self.run.done == self.run.planned.total():
+                self.run.end(number, clock)
+                if self.run.jobs_done == self.run.planned.total():
                     self._end()
             case LogEvent.JOB_ERROR, {"jobid": number}:
-                self.run.end(number, now, done=False)
+                self.run.end(number, clock, succeeded=False)
 
-    def _told(self, record: logging.LogRecord, text: str) -> str:
+    def _message(self, record: logging.LogRecord, text: str) -> str:
         """What is shown of a message; nothing of most."""
         if self.whole:
             return text

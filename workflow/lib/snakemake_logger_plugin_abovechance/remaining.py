@@ -29,11 +29,11 @@ class Job:
             text = self.log.read_text(errors="replace") if self.log else ""
         except OSError:
             text = ""
-        done, wanted = (
+        scored, total = (
             sum({name: int(number) for name, number in pattern.findall(text)}.values())
             for pattern in (SCORED, TO_SCORE)
         )
-        return done, wanted
+        return scored, total
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Run:
         How many jobs of each rule there are.
     took
         How many seconds each job that is done took, by rule.
-    most
+    most_at_once
         The most jobs that ran at once.
     """
 
@@ -54,7 +54,7 @@ class Run:
     began: float | None = None
     running: dict[int, Job] = field(default_factory=dict)
     took: dict[str, list[float]] = field(default_factory=dict)
-    most: int = 1
+    most_at_once: int = 1
 
     def plan(self, stats: Mapping[str, int]) -> None:
         """The jobs of the run, as Snakemake counts them."""
@@ -64,19 +64,19 @@ class Run:
         """A job starts."""
         self.began = job.began if self.began is None else self.began
         self.running[number] = job
-        self.most = max(self.most, len(self.running))
+        self.most_at_once = max(self.most_at_once, len(self.running))
 
-    def end(self, number: int, now: float, done: bool = True) -> None:
+    def end(self, number: int, clock: float, succeeded: bool = True) -> None:
         """A job ends; one that is not done is not counted."""
-        if (job := self.running.pop(number, None)) is not None and done:
-            self.took.setdefault(job.rule, []).append(now - job.began)
+        if (job := self.running.pop(number, None)) is not None and succeeded:
+            self.took.setdefault(job.rule, []).append(clock - job.began)
 
     @property
-    def done(self) -> int:
+    def jobs_done(self) -> int:
         """How many jobs are done."""
         return sum(map(len, self.took.values()))
 
-    def left(self, now: float) -> float | None:
+    def seconds_left(self, clock: float) -> float | None:
         """About how many seconds the rest takes; None as long as nothing tells.
 
         A scoring job takes as long as its prompts so far did, for all its prompts. Another job, and one that
@@ -86,34 +86,34 @@ class Run:
         lasts: dict[str, list[float]] = {rule: list(took) for rule, took in self.took.items()}
         rests = {}
         for number, job in self.running.items():
-            done, wanted = job.prompts
-            if done:
-                whole = (now - job.began) * wanted / done
+            scored, total = job.prompts
+            if scored:
+                whole = (clock - job.began) * total / scored
                 lasts.setdefault(job.rule, []).append(whole)
-                rests[number] = whole - (now - job.began)
-            elif wanted and job.rule not in lasts:
+                rests[number] = whole - (clock - job.began)
+            elif total and job.rule not in lasts:
                 return None
         if not lasts:
             return None
         usual = median(second for seconds in lasts.values() for second in seconds)
         mean = {rule: fmean(lasts[rule]) if rule in lasts else usual for rule in self.planned}
         for number, job in self.running.items():
-            rests.setdefault(number, max(mean.get(job.rule, usual) - (now - job.began), 0))
+            rests.setdefault(number, max(mean.get(job.rule, usual) - (clock - job.began), 0))
         waiting = self.planned - Counter({rule: len(took) for rule, took in self.took.items()})
         waiting -= Counter(job.rule for job in self.running.values())
         later = sum(mean[rule] * jobs for rule, jobs in waiting.items())
-        return max([(sum(rests.values()) + later) / self.most, *rests.values()])
+        return max([(sum(rests.values()) + later) / self.most_at_once, *rests.values()])
 
-    def line(self, now: float) -> str:
+    def line(self, clock: float) -> str:
         """One line: jobs done, time left and time so far, and at the end, which may be cut off, what runs."""
-        total = max(self.planned.total(), self.done + len(self.running))
-        minutes, seconds = divmod(round(now - (now if self.began is None else self.began)), 60)
-        parts = [f"{self.done} of {total} jobs done", f"{minutes}:{seconds:02d} so far"]
-        if (left := self.left(now)) is not None and self.done < total:
-            parts.insert(1, f"about {in_words(left)} left")
+        total = max(self.planned.total(), self.jobs_done + len(self.running))
+        minutes, seconds = divmod(round(clock - (clock if self.began is None else self.began)), 60)
+        parts = [f"{self.jobs_done} of {total} jobs done", f"{minutes}:{seconds:02d} so far"]
+        if (seconds_left := self.seconds_left(clock)) is not None and self.jobs_done < total:
+            parts.insert(1, f"about {in_words(seconds_left)} left")
         counts = [job.prompts for job in self.running.values()]
-        if wanted := sum(all_of for _, all_of in counts):
-            parts.append(f"scoring, {sum(done for done, _ in counts)} of {wanted} prompts")
+        if total_prompts := sum(all_of for _, all_of in counts):
+            parts.append(f"scoring, {sum(scored for scored, _ in counts)} of {total_prompts} prompts")
         elif self.running:
             parts.append(", ".join(dict.fromkeys(job.rule for job in self.running.values())))
         return ", ".join(parts)

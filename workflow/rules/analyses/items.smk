@@ -136,12 +136,12 @@ ITEM_FIGURES = [
 ]
 ITEM_FIGURES += [
     ShownFigure(
-        f"item_pruning_{what}",
-        f"Without the examples that discriminate least: {PRUNED_IN_WORDS[what].split(',')[0]}",
-        f"What becomes of {PRUNED_IN_WORDS[what]} of held-out rows where ever more examples are taken away, "
+        f"item_pruning_{measure}",
+        f"Without the examples that discriminate least: {PRUNED_IN_WORDS[measure].split(',')[0]}",
+        f"What becomes of {PRUNED_IN_WORDS[measure]} of held-out rows where ever more examples are taken away, "
         "those first that discriminate least in the other rows. Bands: 95 % of as many at random.",
     )
-    for what in PRUNED
+    for measure in PRUNED
 ]
 TABLES += ITEM_TABLES
 FIGURES += ITEM_FIGURES
@@ -178,9 +178,9 @@ rule items:
         task=lambda wildcards: TASK_OF_FILE[wildcards.task_file],
         # a lambda, since names may have braces
         groups=lambda wildcards: {model: model for model in MODELS}
-        | apart(STUDY.get("models", {})),
+        | distinct_models(STUDY.get("models", {})),
         series=lambda wildcards: ITEM_SERIES,
-        asked=STUDY["items"],
+        options=STUDY["items"],
         seed=STUDY["seed"],
         code=code_of("items.py"),
     script:

@@ -8,8 +8,8 @@ out: pvi/ of each model, tables and figures of it
 
 PVI = f"{RESULTS}/pvi/{{model_file}}.parquet"
 PVI_OF = {
-    what: f"{RESULTS}/pvi/{what}/{{model_file}}.parquet"
-    for what in ("settings", "prompts", "examples", "densities", "pairs")
+    table: f"{RESULTS}/pvi/{table}/{{model_file}}.parquet"
+    for table in ("settings", "prompts", "examples", "densities", "pairs")
 }
 PVI_TABLES = [
     ShownTable(

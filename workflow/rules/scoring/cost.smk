@@ -85,7 +85,7 @@ rule cost:
         config=STUDY,
         settings=[(model, task) for model in MODELS for task in TASKS],
         models=MODELS,
-        given=STUDY["machines"],
+        limits=STUDY["machines"],
         threads=STUDY["scoring"]["threads"],
         spent=EARLIER,
         state=state_of(EARLIER),

@@ -18,18 +18,20 @@ def gpus():
     if shutil.which("sinfo") and (
         workflow.non_local_exec or "SLURM_JOB_ID" in os.environ
     ):
-        asked = ["sinfo", "--noheader", "--format=%G"]
+        command = ["sinfo", "--noheader", "--format=%G"]
     elif shutil.which("nvidia-smi"):
-        asked = ["nvidia-smi", "--list-gpus"]
+        command = ["nvidia-smi", "--list-gpus"]
     else:
         return 0
-    told = subprocess.run(asked, capture_output=True, text=True).stdout
-    return int("gpu" in told.lower())
+    output = subprocess.run(command, capture_output=True, text=True).stdout
+    return int("gpu" in output.lower())
 
 
 @cache
 def of_files(null, weights, task, evaluation_set, *prompts):
-    return told(demands.Demands.of, weights, task, evaluation_set, prompts, null)
+    return or_exit(
+        demands.Demands.from_tables, weights, task, evaluation_set, prompts, null
+    )
 
 
 def of_scoring(input, null=False):

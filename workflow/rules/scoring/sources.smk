@@ -6,8 +6,8 @@ MADE = ("bigbench", "invented")  # sources that are no file of the user's
 def task_source(wildcards):
     """The file (or folder) that a task is read from; nothing where it is made."""
     source = STUDY["tasks"][wildcards.task]["source"]
-    made = {"bigbench": bigbench_source(), "invented": []}
-    return made.get(source, source)
+    source_files = {"bigbench": bigbench_source(), "invented": []}
+    return source_files.get(source, source)
 
 
 def own_task(wildcards):
@@ -84,12 +84,12 @@ def trained(model):
 
 def trainings():
     """The models of each training, one for each of its checkpoints."""
-    found = {}
+    models_of = {}
     for model in MODELS:
-        if of := trained(model):
-            own = found.setdefault((of["width"], of["layers"], of["seed"]), {})
-            own.setdefault(of["step"], model)
-    return [[*steps.values()] for steps in found.values()]
+        if training := trained(model):
+            key = training["width"], training["layers"], training["seed"]
+            models_of.setdefault(key, {}).setdefault(training["step"], model)
+    return [[*steps.values()] for steps in models_of.values()]
 
 
 # Weights that a study does not keep are its own, so that it deletes no others.
@@ -144,8 +144,7 @@ def weights_folder(model):
 
 def passing_files(wildcards):
     """What lies beside a weights file as long as it is needed, where weights are not kept."""
-    kept = STUDY["keep_weights"]
-    return [] if kept else f"{weights_folder(wildcards.model)}/files"
+    return [] if STUDY["keep_weights"] else f"{weights_folder(wildcards.model)}/files"
 
 
 def ledger(model, task, kind):

@@ -29,7 +29,7 @@ rule evaluations:
         source=STUDY["evaluations"],
         chances=STUDY["chances"],
         groups=STUDY["groups"],
-        where=CONFIG_FILES,
+        place=CONFIG_FILES,
         state=state_of(EVALUATED),
         code=code_of("evaluations.py"),
     script:

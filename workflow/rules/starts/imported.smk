@@ -7,7 +7,7 @@ out: predictions/ and accuracy/, and where it is asked for likelihoods/, of each
 from abovechance.results.imported import settings_in
 
 IMPORTED = STUDY["predictions"]
-MODELS, TASKS, shots = told(settings_in, Path(IMPORTED))
+MODELS, TASKS, shots = or_exit(settings_in, Path(IMPORTED))
 SHOTS = dict.fromkeys(TASKS, shots)
 TASK_TABLES, FEATURES = [], []  # what examples are is not known
 INPUTS = [IMPORTED]

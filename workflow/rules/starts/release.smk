@@ -7,8 +7,8 @@ out: predictions/ and accuracy/, mended; release/, as it is, and what does not h
 
 from abovechance.published.release import Release
 
-RELEASE = told(Release, Path(STUDY["release"]))
-told(RELEASE.check_named, STUDY["pairs"], STUDY["illustrated"], CONFIG_FILES)
+RELEASE = or_exit(Release, Path(STUDY["release"]))
+or_exit(RELEASE.check_named, STUDY["pairs"], STUDY["illustrated"], CONFIG_FILES)
 MODELS, TASKS, shots = map(sorted, map(set, zip(*RELEASE.settings)))
 SHOTS = dict.fromkeys(TASKS, shots)
 RELEASED = f"{RESULTS}/release/released/{{model_file}}.parquet"

@@ -19,4 +19,4 @@ for kind in KINDS:
     INPUTS += SCORES[kind] * (
         kind not in (TRAINING, TRAINING_NULL)
     )  # prompts are there
-told(check_there, INPUTS, CONFIG_FILES)
+or_exit(check_there, INPUTS, CONFIG_FILES)

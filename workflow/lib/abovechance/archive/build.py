@@ -44,28 +44,28 @@ def make(study: Study, config: Mapping[str, Any], version: str, path: Path, besi
         raise InputError(
             f"{study.code}: has no Snakefile, so that the code cannot be archived; expected a checkout"
         )
-    asked, version = config["archive"], contents.code_version(study.code, version)
-    found = contents.results(study, scores=asked["scores"] == "inside") | contents.code(study.code)
+    settings, version = config["archive"], contents.code_version(study.code, version)
+    files = contents.results(study, scores=settings["scores"] == "inside") | contents.code(study.code)
     if start_of(config) == "imported":  # without it, nothing could be run again
-        found |= {contents.name_of_input(path): path for path in study.inputs}
+        files |= {contents.name_of_input(path): path for path in study.inputs}
     scores = path.with_name(f"{path.stem}-scores.zip")
     if beside is None:
         scores.unlink(missing_ok=True)  # of an archive that was made in another way
     else:
         write(_only_scores(study), scores, MANIFEST_OF_SCORES)
-        found[BESIDE] = manifest({scores.name: sha256(scores)}).encode()
+        files[BESIDE] = manifest({scores.name: sha256(scores)}).encode()
     texts = {
         "inputs.csv": contents.inputs(study),
         "logs.csv": contents.logs(study.folder / "logs"),
         "environment.txt": contents.environment(),
-        "CITATION.cff": contents.citation(study.name, asked, version),
+        "CITATION.cff": contents.citation(study.name, settings, version),
         "README.md": contents.readme(study, config, version, beside),
     }
-    found |= {name: text.encode() for name, text in texts.items()}
+    files |= {name: text.encode() for name, text in texts.items()}
     times = [file.stat().st_mtime for file in study.files]
-    sizes = {name: _size(content) for name, content in found.items()}
-    found[METADATA] = metadata(study.name, asked, version, sizes, (min(times), max(times)))
-    write(found, path)
+    sizes = {name: _size(content) for name, content in files.items()}
+    files[METADATA] = metadata(study.name, settings, version, sizes, (min(times), max(times)))
+    write(files, path)
 
 
 def _only_scores(study: Study) -> dict[str, Content]:

@@ -68,11 +68,11 @@ def write(contents: Mapping[str, Content], path: Path, listed_in: str = MANIFEST
     InputError
         If a name cannot stand in a manifest.
     """
-    for what, names in strange_names(contents).items():
-        raise InputError(f"'{printable(names[0])}': {what}; expected a name that every system can store")
+    for problem, names in strange_names(contents).items():
+        raise InputError(f"'{printable(names[0])}': {problem}; expected a name that every system can store")
     with replacing(path) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
-        found = {name: _add(archive, name, contents[name]) for name in sorted(contents)}
-        _add(archive, listed_in, manifest(found).encode())
+        hashes = {name: _add(archive, name, contents[name]) for name in sorted(contents)}
+        _add(archive, listed_in, manifest(hashes).encode())
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: Content) -> str:
@@ -106,7 +106,7 @@ class Problem:
     """
 
     file: str
-    what: str
+    problem: str
 
 
 def verify(path: Path) -> list[Problem]:
@@ -129,11 +129,11 @@ def verify(path: Path) -> list[Problem]:
                 problems.append(Problem(companion.name, "changed"))
             problems += _problems(companion)
             with opened(path) as archive, opened(companion) as scores:
-                others = [name for name in {*scores.names()} - {*MANIFESTS} if not name.startswith(SCORES)]
-                both = {*archive.names()} & {*scores.names()} - {*MANIFESTS}
-                others += [name for name in both if archive.sha256(name) != scores.sha256(name)]
-            what = f"in {companion.name}, and no scores, or others than here"
-            problems += [Problem(name, what) for name in sorted({*others})]
+                missing = [name for name in {*scores.names()} - {*MANIFESTS} if not name.startswith(SCORES)]
+                common = {*archive.names()} & {*scores.names()} - {*MANIFESTS}
+                missing += [name for name in common if archive.sha256(name) != scores.sha256(name)]
+            fate = f"in {companion.name}, and no scores, or others than here"
+            problems += [Problem(name, fate) for name in sorted({*missing})]
     return problems
 
 
@@ -142,16 +142,18 @@ def _problems(path: Path) -> list[Problem]:
     with opened(path) as archive:
         listed = _listed(archive)
         names = archive.names()
-        found = set(names) - {*MANIFESTS}
-        problems = [Problem(name, "missing") for name in sorted({*listed} - found)]
-        problems += [Problem(name, "not listed") for name in sorted(found - {*listed})]
+        present = set(names) - {*MANIFESTS}
+        problems = [Problem(name, "missing") for name in sorted({*listed} - present)]
+        problems += [Problem(name, "not listed") for name in sorted(present - {*listed})]
         problems += [Problem(name, "twice") for name, times in sorted(Counter(names).items()) if times > 1]
-        problems += [Problem(name, what) for what, own in strange_names(names).items() for name in own]
+        problems += [
+            Problem(name, problem) for problem, paths in strange_names(names).items() for name in paths
+        ]
         unread = archive.unread()
-        problems += [Problem(name, what) for name, what in sorted(unread.items())]
+        problems += [Problem(name, problem) for name, problem in sorted(unread.items())]
         problems += [
             Problem(name, "changed")
-            for name in sorted(found & {*listed} - {*unread})
+            for name in sorted(present & {*listed} - {*unread})
             if archive.sha256(name) != listed[name]
         ]
     return problems
@@ -163,12 +165,12 @@ SCORES = tuple(f"results/{kind.scores}/" for kind in KINDS)
 
 def _listed(archive: Archive) -> dict[str, str]:
     """{file: its SHA-256} of all that an archive's manifests list."""
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     for name in sorted({*MANIFESTS} & {*archive.names()}):
-        found |= _hashes(archive, name)
-    if not found:
+        hashes |= _hashes(archive, name)
+    if not hashes:
         raise InputError(f"{MANIFEST}: lists no file; expected that of `make archive`")
-    return found
+    return hashes
 
 
 def companions(path: Path) -> dict[Path, str]:
@@ -197,13 +199,13 @@ class Archive:
         if isinstance(self.root, zipfile.ZipFile):
             entries = self.root.infolist()
             return [entry.filename for entry in entries if not _is_plain_folder(entry)]
-        found = []
+        members = []
         for file in self.root.rglob("*"):
             if file.is_symlink() or not file.is_dir():
-                found.append(file.relative_to(self.root).as_posix())
-            if len(found) > MOST_MEMBERS:
+                members.append(file.relative_to(self.root).as_posix())
+            if len(members) > MOST_MEMBERS:
                 raise InputError(f"{self.root}: has more than {MOST_MEMBERS:,} files")
-        return found
+        return members
 
     def unread(self) -> dict[str, str]:
         """{name: why its content is not read}: links, pipes and devices, and files that are mostly holes."""
@@ -211,29 +213,29 @@ class Archive:
             modes = {entry.filename: entry.external_attr >> 16 for entry in self.root.infolist()}
             links = {name: "a link" for name, mode in modes.items() if stat.S_ISLNK(mode)}
             kinds = (0, stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
-            others = [name for name, mode in modes.items() if stat.S_IFMT(mode) not in kinds]
-            return links | dict.fromkeys(others, "no regular file")
-        found = {}
+            unpackable = [name for name, mode in modes.items() if stat.S_IFMT(mode) not in kinds]
+            return links | dict.fromkeys(unpackable, "no regular file")
+        problems = {}
         for name in self.names():
             facts = (self.root / name).lstat()
             if stat.S_ISLNK(facts.st_mode):
-                found[name] = "a link"
+                problems[name] = "a link"
             elif not stat.S_ISREG(facts.st_mode):
-                found[name] = "no regular file"
+                problems[name] = "no regular file"
             elif facts.st_size > min(max(ROOMY_ZIP, RATIO * 512 * facts.st_blocks), MOST_MEMBER):
-                found[name] = "too large"
-        return found
+                problems[name] = "too large"
+        return problems
 
-    def read(self, name: str, most: int = MOST_LISTED) -> bytes:
-        """A file's content; InputError if it is longer than ``most`` bytes, or no regular file."""
+    def read(self, name: str, most_bytes: int = MOST_LISTED) -> bytes:
+        """A file's content; InputError if it is longer than ``most_bytes`` bytes, or no regular file."""
         if isinstance(self.root, zipfile.ZipFile):
-            if (size := self.root.getinfo(name).file_size) > most:
-                raise InputError(f"{name}: has {size:,} bytes; expected at most {most:,}")
+            if (size := self.root.getinfo(name).file_size) > most_bytes:
+                raise InputError(f"{name}: has {size:,} bytes; expected at most {most_bytes:,}")
             return self.root.read(name)
         path = self.root / name
         if path.is_symlink():
             raise InputError(f"{path}: is a link; expected a regular file")
-        check_regular(path, most)
+        check_regular(path, most_bytes)
         return path.read_bytes()
 
     def sha256(self, name: str) -> str:
@@ -256,22 +258,22 @@ def opened(path: Path) -> Iterator[Archive]:
     InputError
         If it is neither a zip file nor a folder with a manifest.
     """
-    right = "expected a zip file of `make archive`, or the folder that one was unpacked to"
+    expected = "expected a zip file of `make archive`, or the folder that one was unpacked to"
     if path.is_dir():
         if not any((path / name).is_file() for name in MANIFESTS):
-            raise InputError(f"{path}: has no {MANIFEST}; {right}")
+            raise InputError(f"{path}: has no {MANIFEST}; {expected}")
         yield Archive(path)
         return
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file or folder; {right}")
+        raise InputError(f"{path}: there is no such file or folder; {expected}")
     try:
         _check_ends(path)
         with opened_zip(path) as file:
             if not {*MANIFESTS} & {*file.namelist()}:
-                raise InputError(f"{path}: has no {MANIFEST}; {right}")
+                raise InputError(f"{path}: has no {MANIFEST}; {expected}")
             yield Archive(file)
     except DAMAGED as error:
-        raise InputError(f"{path}: cannot be read as a zip file ({error}); {right}") from None
+        raise InputError(f"{path}: cannot be read as a zip file ({error}); {expected}") from None
 
 
 def strange_names(names: Iterable[str]) -> dict[str, list[str]]:
@@ -332,15 +334,15 @@ def _hashes(archive: Archive, name: str) -> dict[str, str]:
         text = archive.read(name).decode().removesuffix("\n")
     except DAMAGED as error:
         raise InputError(f"{name}: cannot be read ({error})") from None
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     for number, line in enumerate(text.split("\n") if text else [], start=1):
         value, separator, file = line.partition("  ")
         inside = not PurePosixPath(file).is_absolute() and ".." not in PurePosixPath(file).parts
         if not separator or len(value) != 64 or not file or not inside:
             raise InputError(f"{name}, row {number}: is '{line[:80]}'; expected a SHA-256 and a file")
-        if file in found:
+        if file in hashes:
             raise InputError(f"{name}, row {number}: lists '{file[:80]}' a second time")
-        if len(found) >= MOST_MEMBERS:
+        if len(hashes) >= MOST_MEMBERS:
             raise InputError(f"{name}: lists more than {MOST_MEMBERS:,} files")
-        found[file] = value
-    return found
+        hashes[file] = value
+    return hashes

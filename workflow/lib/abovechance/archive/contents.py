@@ -75,21 +75,21 @@ def is_score(study: Study, path: Path) -> bool:
 
 def code(folder: Path) -> dict[str, Content]:
     """{name in the archive: file} of the workflow: of a git checkout, of what git knows."""
-    known = _git(folder, "ls-files", "-z") if _is_checkout(folder) else ""
-    tracked = {*filter(None, known.split("\0"))}
-    found: dict[str, Content] = {}
+    listed = _git(folder, "ls-files", "-z") if _is_checkout(folder) else ""
+    tracked = {*filter(None, listed.split("\0"))}
+    code_files: dict[str, Content] = {}
     for name in CODE_FILES:
         path = folder / name
         files = path.rglob("*") if path.is_dir() else [path]
         for file in files:
             inside = file.relative_to(folder)
-            left = any(Path(part).match(no) for part in inside.parts for no in LEFT)
-            if file.is_file() and not file.is_symlink() and not left:
-                found[f"{CODE}/{inside.as_posix()}"] = file
-    found[f"{CODE}/results/README.md"] = folder / "results" / "README.md"
+            excluded = any(Path(part).match(no) for part in inside.parts for no in LEFT)
+            if file.is_file() and not file.is_symlink() and not excluded:
+                code_files[f"{CODE}/{inside.as_posix()}"] = file
+    code_files[f"{CODE}/results/README.md"] = folder / "results" / "README.md"
     if not tracked:
-        return found
-    return {name: file for name, file in found.items() if name.removeprefix(f"{CODE}/") in tracked}
+        return code_files
+    return {name: file for name, file in code_files.items() if name.removeprefix(f"{CODE}/") in tracked}
 
 
 def code_state(folder: Path) -> str:
@@ -120,10 +120,10 @@ def _is_checkout(folder: Path) -> bool:
 def _git(folder: Path, *arguments: str) -> str:
     """What git says; nothing where it cannot be asked."""
     try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True)
+        completed = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True)
     except OSError:
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return completed.stdout.strip() if completed.returncode == 0 else ""
 
 
 def inputs(study: Study) -> str:
@@ -135,12 +135,12 @@ def inputs(study: Study) -> str:
         if file.is_file()
     ]
     # where several have the same name, by where they lie
-    apart = len({file.name for file in files}) == len(files)
-    common = Path(os.path.commonpath(files)) if files and not apart else Path()
+    distinct = len({file.name for file in files}) == len(files)
+    common = Path(os.path.commonpath(files)) if files and not distinct else Path()
     rows = [
         {
             "kind": "file",
-            "name": file.name if apart else file.relative_to(common).as_posix(),
+            "name": file.name if distinct else file.relative_to(common).as_posix(),
             "sha256": sha256(file),
         }
         for file in files
@@ -153,19 +153,19 @@ def inputs(study: Study) -> str:
 
 def models(study: Study) -> list[dict[str, str]]:
     """The models whose predictions the study has: where each comes from, and its revision."""
-    told = [read_made_from(path) for path in _parquet(study, "predictions")]
+    facts = [read_made_from(path) for path in _parquet(study, "predictions")]
     return [
         {
             "kind": "model",
-            "name": made["name"],
-            "source": made["model"],
-            "revision": made["revision"],
-            "tokenizer": made.get("tokenizer", ""),
-            "precision": made["precision"],
+            "name": model["name"],
+            "source": model["model"],
+            "revision": model["revision"],
+            "tokenizer": model.get("tokenizer", ""),
+            "precision": model["precision"],
         }
-        for file in told
-        for made in file.get("models", [])
-        if "model" in made
+        for file in facts
+        for model in file.get("models", [])
+        if "model" in model
     ]
 
 
@@ -186,16 +186,20 @@ def logs(folder: Path) -> str:
 def environment() -> str:
     """The packages that are installed, a line each, with Python and the system first."""
     system = f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}\n"
-    found = {f"{found.metadata['Name']}=={found.version}" for found in distributions() if found.metadata}
-    return system + "".join(f"{line}\n" for line in sorted(found, key=str.lower))
+    packages = {
+        f"{packages.metadata['Name']}=={packages.version}"
+        for packages in distributions()
+        if packages.metadata
+    }
+    return system + "".join(f"{line}\n" for line in sorted(packages, key=str.lower))
 
 
-def citation(name: str, asked: Mapping[str, Any], version: str) -> str:
+def citation(name: str, settings: Mapping[str, Any], version: str) -> str:
     """A CITATION.cff of the results; of nobody where the config names no authors.
 
     Parameters
     ----------
-    asked
+    settings
         The config's key ``archive``.
     version
         That of the code.
@@ -204,9 +208,9 @@ def citation(name: str, asked: Mapping[str, Any], version: str) -> str:
         "cff-version": "1.2.0",
         "message": "If you use these results, please cite them, the software, and the paper of its method.",
         "type": "dataset",
-        "title": asked.get("title", f"Results of the study '{name}'"),
+        "title": settings.get("title", f"Results of the study '{name}'"),
         "authors": [
-            {"name": author} for author in asked.get("authors", [f"The authors of the study '{name}'"])
+            {"name": author} for author in settings.get("authors", [f"The authors of the study '{name}'"])
         ],
         "references": [
             {
@@ -226,8 +230,8 @@ def citation(name: str, asked: Mapping[str, Any], version: str) -> str:
             },
         ],
     }
-    if "license" in asked:
-        cited["license-url" if "/" in asked["license"] else "license"] = asked["license"]
+    if "license" in settings:
+        cited["license-url" if "/" in settings["license"] else "license"] = settings["license"]
     return yaml.safe_dump(cited, sort_keys=False, allow_unicode=True)
 
 
@@ -259,9 +263,9 @@ def readme(study: Study, config: Mapping[str, Any], version: str, beside: Path |
     start, scores = start_of(config), config["archive"]["scores"]
     if not any(is_score(study, path) for path in study.files):
         scores = start
-    told = SCORES[scores].format(beside=beside.name if beside else "")
+    scores_note = SCORES[scores].format(beside=beside.name if beside else "")
     rerun = "" if scores == "left_out" else RERUN.get(start, "")
-    return README.format(name=study.name, version=version, scores=told, rerun=rerun)
+    return README.format(name=study.name, version=version, scores=scores_note, rerun=rerun)
 
 
 SCORES = {

@@ -61,7 +61,7 @@ FORMATS = {
 
 def metadata(
     name: str,
-    asked: Mapping[str, Any],
+    settings: Mapping[str, Any],
     version: str,
     files: Mapping[str, int],
     run: Sequence[float],
@@ -72,7 +72,7 @@ def metadata(
     ----------
     name
         Of the study.
-    asked
+    settings
         The config's key ``archive``.
     version
         That of the code.
@@ -83,27 +83,27 @@ def metadata(
     """
     crate = ROCrate(version="1.1")
     begun, ended = (datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in run)
-    crate.name = asked.get("title", f"Results of the study '{name}'")
+    crate.name = settings.get("title", f"Results of the study '{name}'")
     crate.description = (
         "Whether best scores of in-context learning are better than chance: results of an abovechance study, "
         "its config, and the code that made them."
     )
     crate.root_dataset["datePublished"] = ended
-    crate.root_dataset["license"] = _license(crate, asked.get("license"))
+    crate.root_dataset["license"] = _license(crate, settings.get("license"))
     _add_profiles(crate)
     workflow = _add_workflow(crate, version)
     objects = [_add(crate, file, INPUTS[file], files) for file in INPUTS if file in files]
-    made = [_add(crate, file, text, files) for file, text in RESULTS.items() if _there(file, files)]
+    entities = [_add(crate, file, text, files) for file, text in RESULTS.items() if _is_present(file, files)]
     for file in OTHERS:
         _add(crate, file, OTHERS[file], files)
     crate.get("README.md")["about"] = crate.root_dataset
     _add(crate, "code/", "The workflow and its library", files)
-    _add_parameters(crate, workflow, objects, made)
+    _add_parameters(crate, workflow, objects, entities)
     action = crate.add_action(
         workflow,
         identifier="#run",
         object=objects,
-        result=made,
+        result=entities,
         properties={
             "name": f"Run of the study '{name}'",
             "startTime": begun,
@@ -112,7 +112,7 @@ def metadata(
             "actionStatus": "http://schema.org/CompletedActionStatus",
         },
     )
-    people = _people(crate, asked.get("authors", ()))
+    people = _people(crate, settings.get("authors", ()))
     action["agent"] = crate.root_dataset["author"] = people if len(people) > 1 else people[0]
     crate.root_dataset["mentions"] = action
     return _json(crate)
@@ -131,12 +131,16 @@ def _add_profiles(crate: ROCrate) -> None:
         crate.root_dataset.append_to("conformsTo", profile)
 
 
-def _license(crate: ROCrate, asked: str | None) -> ContextEntity:
-    if asked is None:
+def _license(crate: ROCrate, license: str | None) -> ContextEntity:
+    if license is None:
         about = {"@type": "CreativeWork", "name": "No license", "description": NO_LICENSE}
         return crate.add(ContextEntity(crate, "#license", properties=about))
-    address = asked if "/" in asked else SPDX + asked
-    about = {"@type": "CreativeWork", "name": asked, "description": f"The license of these results: {asked}"}
+    address = license if "/" in license else SPDX + license
+    about = {
+        "@type": "CreativeWork",
+        "name": license,
+        "description": f"The license of these results: {license}",
+    }
     return crate.add(ContextEntity(crate, address, properties=about))
 
 
@@ -170,7 +174,7 @@ def _add_workflow(crate: ROCrate, version: str) -> Any:
     return workflow
 
 
-def _there(name: str, files: Mapping[str, int]) -> bool:
+def _is_present(name: str, files: Mapping[str, int]) -> bool:
     return name in files or (name.endswith("/") and any(file.startswith(name) for file in files))
 
 
@@ -186,9 +190,9 @@ def _add(crate: ROCrate, name: str, text: str, files: Mapping[str, int]) -> Any:
     return crate.add_file(dest_path=name, properties=properties)
 
 
-def _add_parameters(crate: ROCrate, workflow: Any, objects: Sequence[Any], made: Sequence[Any]) -> None:
+def _add_parameters(crate: ROCrate, workflow: Any, objects: Sequence[Any], added: Sequence[Any]) -> None:
     """Of each file that was given or made, which slot of the workflow it belongs to."""
-    for direction, entities in (("input", objects), ("output", made)):
+    for direction, entities in (("input", objects), ("output", added)):
         for entity in entities:
             slot = Path(entity.id.rstrip("/")).stem
             kind = "Dataset" if entity.id.endswith("/") else "File"

@@ -93,7 +93,7 @@ def rerun(
         raise InputError(f"{folder}: is there already; expected a new folder")
     folder = folder.resolve()
     archived = folder / "archived"
-    config = given(_config(archive), archived, release, _has_scores(archive), bigbench)
+    config = rerun_config(_config(archive), archived, release, _has_scores(archive), bigbench)
     try:
         unpack(archive, archived, archived_code)
         check_config(config, archive)
@@ -125,10 +125,10 @@ def rerun(
 def check_installed() -> None:
     """Raise InputError unless Snakemake is installed, by which studies run."""
     try:
-        found = importlib.util.find_spec("snakemake")
+        snakemake = importlib.util.find_spec("snakemake")
     except ImportError:
-        found = None
-    if found is None:
+        snakemake = None
+    if snakemake is None:
         raise InputError("Snakemake is not installed; install the extra: pip install 'abovechance[workflow]'")
 
 
@@ -171,12 +171,14 @@ class ArchivedCode(NamedTuple):
 
 def archived_code(archive: Path) -> ArchivedCode:
     """Return which version made an archive, and how its code differs from the installed one."""
-    own = {name: sha256(content) for name, content in code_files(workflow_folder().parent).items()}
+    installed_code = {name: sha256(content) for name, content in code_files(workflow_folder().parent).items()}
     with opened(archive) as file:
         theirs = {name: file.sha256(name) for name in file.names() if name.startswith(f"{CODE}/")}
         readme = file.read("README.md").decode(errors="replace") if "README.md" in file.names() else ""
     made_by = re.search(r"^Made by abovechance (.*?)\. What is here:", readme, re.MULTILINE)
-    different = sorted(name for name in own.keys() | theirs.keys() if own.get(name) != theirs.get(name))
+    different = sorted(
+        name for name in installed_code.keys() | theirs.keys() if installed_code.get(name) != theirs.get(name)
+    )
     return ArchivedCode(made_by[1] if made_by else "an unknown version", different)
 
 
@@ -187,14 +189,14 @@ def _check_whole(archive: Path) -> None:
     if problems := verify(archive):
         first = problems[0]
         raise InputError(
-            f"{archive}: {len(problems)} of its files are not as they were: {first.what}: "
+            f"{archive}: {len(problems)} of its files are not as they were: {first.problem}: "
             f"'{printable(first.file)}'"
         )
     if missing := lacking(archive):
         raise InputError(f"{archive}: its scores are in {missing[0]}, which does not lie beside it")
     for path in companions(archive):
         if problems := verify(path):
-            raise InputError(f"{path}: {problems[0].what}: '{printable(problems[0].file)}'")
+            raise InputError(f"{path}: {problems[0].problem}: '{printable(problems[0].file)}'")
 
 
 def _config(archive: Path) -> dict[str, Any]:
@@ -223,7 +225,7 @@ def _has_scores(archive: Path) -> bool:
     return any(name.startswith(f"{RESULTS}/scores/") for name in names)
 
 
-def given(
+def rerun_config(
     config: Mapping[str, Any],
     folder: Path,
     release: Path | None,
@@ -266,19 +268,19 @@ def _bigbench(config: Mapping[str, Any], checkout: Path | None) -> dict[str, str
     return {"bigbench": str(checkout.resolve())}
 
 
-def compared(archived: Path, made: Path) -> Rerun:
+def compared(archived: Path, remade: Path) -> Rerun:
     """How many results were made again with the same bytes; which were not, or are in one of both alone."""
-    names = sorted(_results(archived, GIVEN) | _results(made, (*GIVEN, *OF_JOBS)))
+    names = sorted(_results(archived, GIVEN) | _results(remade, (*GIVEN, *OF_JOBS)))
     different = [
         name.as_posix()
         for name in names
-        if not ((made / name).is_file() and (archived / name).is_file())
-        or (made / name).read_bytes() != (archived / name).read_bytes()
+        if not ((remade / name).is_file() and (archived / name).is_file())
+        or (remade / name).read_bytes() != (archived / name).read_bytes()
     ]
     return Rerun(len(names) - len(different), different)
 
 
 def _results(folder: Path, but: Sequence[str]) -> set[Path]:
     """The files below a folder by their names in it, but for those in some folders."""
-    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return {name for name in found if name.parts[0] not in but}
+    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {name for name in files if name.parts[0] not in but}

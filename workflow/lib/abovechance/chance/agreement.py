@@ -16,7 +16,7 @@ from abovechance.core.tables import Tables, TableSchema
 PREDICTORS = tuple(baseline.name for baseline in BASELINES)
 # What of the table ``outcomes`` is needed here; of the table ``guessers``, the set besides.
 NEEDED = (
-    *("model", "task", "asked", "prompts", "above_on_test"),
+    *("model", "task", "requested_prompts", "prompts", "above_on_test"),
     *(baseline.above_column for baseline in BASELINES),
     *(baseline.log_below_column for baseline in BASELINES),
 )
@@ -24,7 +24,7 @@ OF_GUESSERS = ("set", *NEEDED)
 AGREEMENT = {
     "predictor": Column.text(f"the baseline: {' or '.join(map(repr, PREDICTORS))}"),
     "outcomes": Column.whole("number of splits and settings"),
-    "held_up": Column.share("share of them above chance on test"),
+    "above_on_test_share": Column.share("share of them above chance on test"),
     "accuracy": Column.share("share of correct decisions to be above the baseline"),
     "precision": Column.share("share of decisions 'above' that hold on test"),
     "recall": Column.share("share of outcomes above chance on test that are decided as 'above'"),
@@ -48,7 +48,9 @@ def _heldout_by(by: str, columns: Mapping[str, Column]) -> TableSchema:
 HELDOUT_BY_PROMPTS = _heldout_by(
     "prompts",
     {
-        "asked": Column.whole("requested number of prompts; rows that repeat the one before are left out"),
+        "requested_prompts": Column.whole(
+            "requested number of prompts; rows that repeat the one before are left out"
+        ),
         "prompts": Column.whole("the largest number of these that a setting had"),
     },
 )
@@ -71,7 +73,7 @@ HELDOUT_DIFFERENCE = TableSchema(
 
 def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
     """The outcomes where the best was chosen from the most prompts."""
-    return table[table["asked"] == table["asked"].max()]
+    return table[table["requested_prompts"] == table["requested_prompts"].max()]
 
 
 def agreement_by_prompts(table: pd.DataFrame) -> pd.DataFrame:
@@ -85,10 +87,12 @@ def agreement_by_prompts(table: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The columns of ``HELDOUT_BY_PROMPTS``, without those of guessers.
     """
-    most = table.groupby("asked")["prompts"].max()
-    found = agreement(table[table["asked"].isin(most.index[most.diff() != 0])], ["asked"])
-    found.insert(1, "prompts", found["asked"].map(most))
-    return found
+    largest = table.groupby("requested_prompts")["prompts"].max()
+    by_largest = agreement(
+        table[table["requested_prompts"].isin(largest.index[largest.diff() != 0])], ["requested_prompts"]
+    )
+    by_largest.insert(1, "prompts", by_largest["requested_prompts"].map(largest))
+    return by_largest
 
 
 def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -124,9 +128,9 @@ def of_guessers(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     table
         Rows of the table ``guessers``.
     """
-    found = agreement(table, ["set", *by])
+    rows = agreement(table, ["set", *by])
     return (
-        found.groupby([*by, "predictor"], sort=False, observed=True).mean().drop(columns="set").reset_index()
+        rows.groupby([*by, "predictor"], sort=False, observed=True).mean().drop(columns="set").reset_index()
     )
 
 
@@ -153,13 +157,13 @@ def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
     from sklearn import metrics  # slow to import, and needed here and below only
 
     truth = group["above_on_test"].to_numpy(dtype=bool)
-    both = bool(truth.any()) and not bool(truth.all())
+    decidable = bool(truth.any()) and not bool(truth.all())
     score = _score(group, predictor)
     return {
         "outcomes": len(group),
-        "held_up": float(truth.mean()) if len(truth) else np.nan,
+        "above_on_test_share": float(truth.mean()) if len(truth) else np.nan,
         **decision_scores(group, predictor),
-        "tail_auroc": float(metrics.roc_auc_score(truth, score)) if both else np.nan,
+        "tail_auroc": float(metrics.roc_auc_score(truth, score)) if decidable else np.nan,
         "tail_aupr": float(metrics.average_precision_score(truth, score)) if truth.any() else np.nan,
     }
 
@@ -177,17 +181,19 @@ def decision_scores(group: pd.DataFrame, predictor: str) -> dict[str, float]:
     truth = group["above_on_test"].to_numpy(dtype=bool)
     guess = group[f"above_{predictor}"].to_numpy(dtype=bool)
     hits, alarms = int((truth & guess).sum()), int((~truth & guess).sum())
-    right, wrong = int(truth.sum()), int((~truth).sum())
+    positives, wrong = int(truth.sum()), int((~truth).sum())
     nan = float("nan")
-    recall = hits / right if right else nan
+    recall = hits / positives if positives else nan
     precision = hits / (hits + alarms) if hits + alarms else nan
     return {
         "accuracy": (hits + wrong - alarms) / len(truth) if len(truth) else nan,
         "precision": precision,
         "recall": recall,
-        "auroc": (recall + 1 - alarms / wrong) / 2 if right and wrong else nan,
+        "auroc": (recall + 1 - alarms / wrong) / 2 if positives and wrong else nan,
         # the decision's threshold first, then that of guessing all to be above
-        "aupr": (recall * precision if hits else 0.0) + (1 - recall) * right / len(truth) if right else nan,
+        "aupr": (recall * precision if hits else 0.0) + (1 - recall) * positives / len(truth)
+        if positives
+        else nan,
     }
 
 
@@ -211,13 +217,13 @@ def curves(table: pd.DataFrame) -> pd.DataFrame:
             false, true, _ = metrics.roc_curve(truth, score)
             precision, recall, _ = metrics.precision_recall_curve(truth, score)
             guess = table[f"above_{predictor}"].to_numpy(dtype=bool)
-            found = metrics.precision_score(truth, guess, zero_division=np.nan)
+            with_precision = metrics.precision_score(truth, guess, zero_division=np.nan)
             hits, alarms = [guess[truth].mean()], [guess[~truth].mean()]
             for curve, kind, x, y in (
                 ("roc", "tail", false, true),
                 ("pr", "tail", recall, precision),
                 ("roc", "decision", alarms, hits),
-                ("pr", "decision", hits, [found]),
+                ("pr", "decision", hits, [with_precision]),
             ):
                 part = {"curve": curve, "predictor": predictor, "score": kind, "x": x, "y": y}
                 parts.append(pd.DataFrame(part))
@@ -249,8 +255,8 @@ def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> p
     if table.empty:
         return pd.DataFrame({"measure": MEASURES}).reindex(columns=[*HELDOUT_DIFFERENCE.columns])
     tasks, names = pd.factorize(table["task"])
-    drawn = times_drawn(len(names), resamples, np.random.default_rng(seed))
-    weights = np.vstack([np.ones(len(names)), drawn])
+    draws_of_names = times_drawn(len(names), resamples, np.random.default_rng(seed))
+    weights = np.vstack([np.ones(len(names)), draws_of_names])
     truth = table["above_on_test"].to_numpy(dtype=bool)
     rows = []
     for measure in MEASURES:
@@ -266,7 +272,7 @@ def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> p
         resampled = gain[1:][~np.isnan(gain[1:])]
         enough = len(names) >= LEAST_TASKS and len(resampled) > 0
         low, high = np.quantile(resampled, [0.025, 0.975]) if enough else (np.nan, np.nan)
-        whole = {name: found[0] for name, found in values.items()}
+        whole = {name: samples[0] for name, samples in values.items()}
         rows.append({"measure": measure, **whole, "difference": gain[0], "low": low, "high": high})
     return pd.DataFrame(rows)
 
@@ -284,14 +290,14 @@ def _area_by_task(score: Floats, truth: np.ndarray, tasks: Ints, weights: Floats
     Pairs are counted for every two tasks once, and weighted.
     """
     size = weights.shape[1]
-    right = np.zeros((size, size))
+    positives = np.zeros((size, size))
     for task in range(size):
         false = np.sort(score[~truth & (tasks == task)])
         above = np.searchsorted(false, score[truth], "left") + np.searchsorted(false, score[truth], "right")
-        right[:, task] = np.bincount(tasks[truth], above / 2, size)
+        positives[:, task] = np.bincount(tasks[truth], above / 2, size)
     positive, negative = (np.bincount(tasks[part], minlength=size) for part in (truth, ~truth))
     pairs = (weights @ positive) * (weights @ negative).astype(float)
-    ordered = np.einsum("ra,ab,rb->r", weights, right, weights)
+    ordered = np.einsum("ra,ab,rb->r", weights, positives, weights)
     return np.divide(ordered, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
 
 
@@ -305,19 +311,19 @@ def heldout_tables(outcomes: pd.DataFrame, guessers: pd.DataFrame) -> Tables:
     guessers
         The table ``guessers``.
     """
-    most, guessed = most_prompts(outcomes), most_prompts(guessers)
-    by_prompts = _beside_guessers(agreement_by_prompts(outcomes), guessers, "asked")
+    largest, guessed = most_prompts(outcomes), most_prompts(guessers)
+    by_prompts = _beside_guessers(agreement_by_prompts(outcomes), guessers, "requested_prompts")
     return [
         (HELDOUT_BY_PROMPTS, by_prompts),
-        (HELDOUT_BY_MODEL, _beside_guessers(agreement(most, ["model"]), guessed, "model")),
-        (HELDOUT_BY_TASK, _beside_guessers(agreement(most, ["task"]), guessed, "task")),
-        (HELDOUT_DIFFERENCE, difference(most)),
+        (HELDOUT_BY_MODEL, _beside_guessers(agreement(largest, ["model"]), guessed, "model")),
+        (HELDOUT_BY_TASK, _beside_guessers(agreement(largest, ["task"]), guessed, "task")),
+        (HELDOUT_DIFFERENCE, difference(largest)),
     ]
 
 
-def _beside_guessers(found: pd.DataFrame, guessers: pd.DataFrame, by: str) -> pd.DataFrame:
+def _beside_guessers(decisions: pd.DataFrame, guessers: pd.DataFrame, by: str) -> pd.DataFrame:
     """Agreement with what guessers have of it."""
     keys = [by, "predictor"]
     beside = of_guessers(guessers, [by])[[*keys, *BESIDE]]
     beside = beside.rename(columns={name: f"guessers_{name}" for name in BESIDE})
-    return found.merge(beside, on=keys, how="left")
+    return decisions.merge(beside, on=keys, how="left")

@@ -18,7 +18,7 @@ from abovechance.core.columns import Column
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedPrompts:
     """The prompts that were tried in one setting and the best of them, as random guessers see them.
 
     Arrays may have leading axes, such as splits; then each row is a choice among prompts of its own.
@@ -49,22 +49,22 @@ class Tried:
         return np.minimum((np.asarray(score) * unit + centre) / examples, 1.0)
 
     @classmethod
-    def alike(cls, guesser: RandomBaseline, prompts: int) -> Tried:
+    def with_equal_chance(cls, guesser: RandomBaseline, prompts: int) -> TriedPrompts:
         """Prompts that are all evaluated on the same examples."""
         return cls([guesser], np.array([1]), np.array([prompts]))
 
     @classmethod
-    def in_order(cls, guessers: Sequence[RandomBaseline], standardized: bool = False) -> Tried:
+    def in_order(cls, guessers: Sequence[RandomBaseline], standardized: bool = False) -> TriedPrompts:
         """Prompts with a baseline each, the best prompt first."""
         different = list(dict.fromkeys(guessers))
-        which = np.array([different.index(guesser) for guesser in guessers])
-        counts = np.bincount(which, minlength=len(different))
+        member = np.array([different.index(guesser) for guesser in guessers])
+        counts = np.bincount(member, minlength=len(different))
         return cls(different, (np.arange(len(different)) == 0).astype(np.int64), counts, standardized)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A best score beside one baseline; arrays have the leading axes of ``Tried``.
+    """A best score beside one baseline; arrays have the leading axes of ``TriedPrompts``.
 
     Attributes
     ----------
@@ -84,11 +84,11 @@ class Comparison:
     log_below: Floats | float
 
     @classmethod
-    def of(cls, score: Floats | float, best: BestOf, tried: Tried) -> Comparison:
+    def from_best(cls, score: Floats | float, best: BestOf, candidates: TriedPrompts) -> Comparison:
         """Compare (...,) best scores with the best of a baseline's guessers."""
         above = is_above(score, best.maximum)
         return cls(
-            number(tried.accuracy(best.maximum)),
+            number(candidates.accuracy(best.maximum)),
             above if above.ndim else bool(above),
             best.tail(score),
             best.log_below(score),
@@ -113,7 +113,7 @@ class Baseline:
     name: str
     expected: str
     tail: str
-    guessers: Callable[[Tried], BestOf]
+    guessers: Callable[[TriedPrompts], BestOf]
 
     @property
     def column(self) -> str:
@@ -140,21 +140,24 @@ STANDARD = Baseline(
     "standard",
     "expected accuracy of one random guesser",
     "probability that one guesser does at least as well",
-    lambda tried: BestOf(tried.guessers, tried.best, tried.standardized),
+    lambda tried_prompts: BestOf(tried_prompts.guessers, tried_prompts.best, tried_prompts.standardized),
 )
 MAXIMUM = Baseline(
     "maximum",
     "expected accuracy of the best of as many random guessers as prompts",
     "probability that the best of as many guessers as prompts does at least as well",
-    lambda tried: BestOf(tried.guessers, tried.prompts, tried.standardized),
+    lambda tried_prompts: BestOf(tried_prompts.guessers, tried_prompts.prompts, tried_prompts.standardized),
 )
 PAPER = (STANDARD, MAXIMUM)  # those of Yauney and Mimno (2024), which published results have
 BASELINES = PAPER
 
 
-def compared(score: Floats | float, tried: Tried) -> dict[Baseline, Comparison]:
+def compared(score: Floats | float, candidates: TriedPrompts) -> dict[Baseline, Comparison]:
     """Compare (...,) best scores with each baseline."""
-    return {each: Comparison.of(score, each.guessers(tried), tried) for each in BASELINES}
+    return {
+        baseline: Comparison.from_best(score, baseline.guessers(candidates), candidates)
+        for baseline in BASELINES
+    }
 
 
 def expected_columns(baselines: Sequence[Baseline] | None = None) -> dict[str, Column]:
@@ -170,5 +173,8 @@ def tail_columns() -> dict[str, Column]:
 
 def expected_accuracies(guesser: RandomBaseline, prompts: int) -> dict[str, float]:
     """{column: expected accuracy}, of each baseline, where all prompts are evaluated on the same examples."""
-    tried = Tried.alike(guesser, prompts)
-    return {each.column: float(tried.accuracy(each.guessers(tried).maximum)) for each in BASELINES}
+    candidates = TriedPrompts.with_equal_chance(guesser, prompts)
+    return {
+        baseline.column: float(candidates.accuracy(baseline.guessers(candidates).maximum))
+        for baseline in BASELINES
+    }

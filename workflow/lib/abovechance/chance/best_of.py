@@ -74,11 +74,11 @@ class BestOf:
     @cached_property
     def scores(self) -> Floats:
         """(points,) every score that some prompt can have, ascending."""
-        own = [
+        values = [
             score_of(np.arange(baseline.examples + 1), baseline, self.standardized)
             for baseline in dict.fromkeys(self._baselines)
         ]
-        return np.unique(np.concatenate(own))
+        return np.unique(np.concatenate(values))
 
     def tail(self, score: ArrayLike) -> Floats | float:
         """Probability that the best guesser has at least this score; arrays broadcast with (...,)."""
@@ -101,7 +101,7 @@ class BestOf:
         """(...,) probability that the best guesser's score ``is_above`` its own mean, ``maximum``."""
         points = np.concatenate([self.scores, [np.inf]])
         mean = np.asarray(self.maximum)
-        first = np.array([np.argmax(is_above(points, each)) for each in mean.ravel()])
+        first = np.array([np.argmax(is_above(points, mean_value)) for mean_value in mean.ravel()])
         return number(np.asarray(self.tail(points[first].reshape(mean.shape))))
 
     def pmf(self, score: ArrayLike) -> Floats | float:
@@ -115,7 +115,7 @@ class BestOf:
         if not 0 <= probability <= 1:
             raise ValueError(f"probability is {probability!r}: it must be between 0 and 1")
         if probability == 1:
-            possible = np.array([_most(baseline, self.standardized) for baseline in self._baselines])
+            possible = np.array([_largest_count(baseline, self.standardized) for baseline in self._baselines])
             return number(np.where(self._counts > 0, possible, -np.inf).max(axis=-1))
         reached = np.exp(self._log_grid(self.scores, below=False)) >= probability
         reached[..., -1] = True
@@ -129,12 +129,12 @@ class BestOf:
             return number(alone)
         if len(self._baselines) == 1 and not self.standardized:
             return self._baselines[0].maximum(self._counts[..., 0])
-        found = np.full(self._prompts.shape, self.scores[0])
+        expected = np.full(self._prompts.shape, self.scores[0])
         for begin in range(1, len(self.scores), POINTS):
             points = self.scores[begin - 1 : begin + POINTS]
             tails = -np.expm1(self._log_grid(points[1:], below=True))
-            found = found + tails @ np.diff(points)
-        return number(np.where(self._prompts == 1, alone, found))
+            expected = expected + tails @ np.diff(points)
+        return number(np.where(self._prompts == 1, alone, expected))
 
     def _log_cdf(self, score: ArrayLike, below: bool) -> Floats:
         """log of the probability that all guessers are at most at, or ``below``, a score."""
@@ -142,14 +142,14 @@ class BestOf:
         for index, baseline in enumerate(self._baselines):
             times = self._counts[..., index]
             # none of -inf is none, not nan
-            own = _finite(baseline.log_cdf(self._correct(score, baseline, below)))
-            log_cdf = log_cdf + np.where(times > 0, times * own, 0.0)
+            log_values = _finite(baseline.log_cdf(self._correct(score, baseline, below)))
+            log_cdf = log_cdf + np.where(times > 0, times * log_values, 0.0)
         return log_cdf
 
     def _log_grid(self, points: Floats, below: bool) -> Floats:
         """(..., points) log of the probability that all are at, or below, every one of the points."""
-        own = np.stack([b.log_cdf(self._correct(points, b, below)) for b in self._baselines])
-        return self._counts @ _finite(own)
+        log_cdfs = np.stack([b.log_cdf(self._correct(points, b, below)) for b in self._baselines])
+        return self._counts @ _finite(log_cdfs)
 
     def _correct(self, score: ArrayLike, baseline: RandomBaseline, below: bool) -> NDArray[np.int64]:
         """The most examples that a guesser has correct whose score is at most, or below, this one."""
@@ -169,8 +169,8 @@ def is_above(score: ArrayLike, bound: ArrayLike) -> NDArray[np.bool_]:
     the scores of two numbers of correct examples differ by more than 1e-8. The accuracy 1 is above any
     expected one that differs from it at all: that of many guessers comes as near to it as one likes.
     """
-    given = np.asarray(score)
-    return given - np.asarray(bound) > np.where(given == 1, LEAST_GAP, TOLERANCE)
+    values = np.asarray(score)
+    return values - np.asarray(bound) > np.where(values == 1, LEAST_GAP, TOLERANCE)
 
 
 def score_of(correct: ArrayLike, baseline: RandomBaseline, standardized: bool) -> Floats:
@@ -187,10 +187,10 @@ def scale(baseline: RandomBaseline, standardized: bool) -> tuple[float, float]:
     return baseline.standard * baseline.examples, baseline.deviation or 1.0
 
 
-def _most(baseline: RandomBaseline, standardized: bool) -> float:
+def _largest_count(baseline: RandomBaseline, standardized: bool) -> float:
     """The best score that a guesser can have."""
-    most = sum(count for chance, count in baseline.counts.items() if chance > 0)
-    return float(score_of(most, baseline, standardized))
+    largest_count = sum(count for chance, count in baseline.counts.items() if chance > 0)
+    return float(score_of(largest_count, baseline, standardized))
 
 
 def _finite(logs: Floats) -> Floats:

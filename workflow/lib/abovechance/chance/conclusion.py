@@ -73,7 +73,7 @@ def with_conclusions(table: pd.DataFrame, possible_tails: Sequence[Floats] = ())
     """
     several = "bh_tail" in table and len(table) > 1
     main = table["bh_tail" if several else "maximum_tail"].to_numpy(dtype=np.float64)
-    others = [adjusted(tails, "bh") if several else tails for tails in possible_tails]
+    adjusted_tails = [adjusted(tails, "bh") if several else tails for tails in possible_tails]
     names = ["randomization_bh_tail"] * several + ["randomization_tail"]
     tests = [name for name in names if name in table][:1]
     rows = []
@@ -82,7 +82,7 @@ def with_conclusions(table: pd.DataFrame, possible_tails: Sequence[Floats] = ())
         shared: dict[str, Any] = {"randomization_tail": randomized, "name": "adjusted p" if several else "p"}
         position, _, highest = str(row["position"]).partition(" to ")
         word, reason = conclude(main[place], highest or position, row["prompts"], **shared)
-        tails = [float(each[place]) for each in others]
+        tails = [float(end_tails[place]) for end_tails in adjusted_tails]
         if {conclude(tail, position, row["prompts"], **shared)[0] for tail in tails} - {word}:
             ends = f"{probability(max(tails))} to {probability(min(tails))}"
             word, reason = "unclear", f"the accuracy is rounded: {shared['name']} = {ends}"
@@ -90,7 +90,7 @@ def with_conclusions(table: pd.DataFrame, possible_tails: Sequence[Floats] = ())
     return table.assign(**pd.DataFrame(rows, index=table.index, columns=["better_than_chance", "reason"]))
 
 
-def in_words(table: pd.DataFrame, what: str = "setting") -> list[str]:
+def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
     """Return what a table with conclusions comes to, in a few sentences.
 
     Parameters
@@ -98,13 +98,13 @@ def in_words(table: pd.DataFrame, what: str = "setting") -> list[str]:
     table
         From ``with_conclusions``. Rows without a conclusion do not count. If an accuracy is rounded so that
         several positions are possible, the lowest counts.
-    what
+    noun
         What a row is.
     """
     judged = table[table["better_than_chance"].notna()]
     number = len(judged)
     if not number:
-        return [f"There is no verdict, because no {what} has a prompt that was evaluated."]
+        return [f"There is no verdict, because no {noun} has a prompt that was evaluated."]
     yes, unclear = (int((judged["better_than_chance"] == word).sum()) for word in ("yes", "unclear"))
     position = judged["position"].str.partition(" to ")[0]
     above, below = int((position == "above").sum()), int((position == "below").sum())
@@ -112,10 +112,10 @@ def in_words(table: pd.DataFrame, what: str = "setting") -> list[str]:
     if number == 1:
         word = {"yes": "is better than chance", "no": "is not shown to be better than chance"}
         row = judged.iloc[0]
-        told = word.get(row["better_than_chance"], "is not clearly better than chance")
-        return [f"The best score {told} ({row['reason']})."]
-    told = f"{_number(yes).capitalize()} of the {number} {what}s {_is(yes)} better than chance"
-    sentences = [f"{told}; {unclear} {_is(unclear)} unclear." if unclear else f"{told}."]
+        conclusion = word.get(row["better_than_chance"], "is not clearly better than chance")
+        return [f"The best score {conclusion} ({row['reason']})."]
+    conclusion = f"{_number(yes).capitalize()} of the {number} {noun}s {_is(yes)} better than chance"
+    sentences = [f"{conclusion}; {unclear} {_is(unclear)} unclear." if unclear else f"{conclusion}."]
     sentences.append(
         f"The best prompt beats the standard random baseline in {_number(number - below)} of them and the "
         f"maximum random baseline in {_number(above)}; guessing alone would beat the latter in about "
@@ -157,6 +157,6 @@ def probability(value: float) -> str:
     """
     if value < 0.01:
         return f"{value:.1e}"
-    shown = (f"{value:.{digits}f}" for digits in (2, 3, 4))
-    told = next((text for text in shown if (float(text) > ALPHA) == (value > ALPHA)), None)
-    return told or f"{math.ceil(value * 1e4) / 1e4:.4f}"
+    decimals = (f"{value:.{digits}f}" for digits in (2, 3, 4))
+    shortest = next((text for text in decimals if (float(text) > ALPHA) == (value > ALPHA)), None)
+    return shortest or f"{math.ceil(value * 1e4) / 1e4:.4f}"

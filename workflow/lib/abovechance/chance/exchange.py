@@ -42,13 +42,13 @@ class Exchange:
         (n,) the numbers of the units.
     labels
         (n, places) the label of each place, from 0; ``NONE`` for places that no assignment holds.
-    held
+    available
         (n, places) whether a unit holds a place at first.
     """
 
     units: Ints
     labels: Ints
-    held: Bools
+    available: Bools
 
     @property
     def width(self) -> int:
@@ -58,7 +58,7 @@ class Exchange:
     @cached_property
     def start(self) -> Ints:
         """(tokens,) the held places, numbered unit * width + place, in the order of their labels."""
-        places = np.flatnonzero(self.held)
+        places = np.flatnonzero(self.available)
         return places[np.argsort(self.labels.ravel()[places], kind="stable")]
 
     def draw(self, generator: np.random.Generator, start: Ints, draws: int) -> Ints:
@@ -68,7 +68,7 @@ class Exchange:
         """
         if self.label_count == 1:
             return self._redrawn(generator, draws)
-        if self.alike:
+        if self.is_permutation:
             return self._permuted(generator, draws)
         return _Cycles(self, start, draws).run(generator, self.cycles)
 
@@ -78,11 +78,11 @@ class Exchange:
         return int(self.labels.max()) + 1
 
     @cached_property
-    def alike(self) -> bool:
+    def is_permutation(self) -> bool:
         """Whether each unit holds one place, and all have the same labels, once each."""
         ordered = np.sort(self.labels, axis=1)
         once = len(np.unique(ordered[0])) == self.width
-        return once and bool((ordered == ordered[:1]).all() and (self.held.sum(axis=1) == 1).all())
+        return once and bool((ordered == ordered[:1]).all() and (self.available.sum(axis=1) == 1).all())
 
     @cached_property
     def cycles(self) -> int:
@@ -93,11 +93,11 @@ class Exchange:
         """Each unit draws among its places."""
         keys = np.where(self.labels == NONE, 2.0, generator.random((draws, *self.labels.shape)))
         ranks = keys.argsort(axis=2).argsort(axis=2)
-        held = ranks < self.held.sum(axis=1)[:, None]
-        return np.nonzero(held.reshape(draws, -1))[1].reshape(draws, -1)
+        available = ranks < self.available.sum(axis=1)[:, None]
+        return np.nonzero(available.reshape(draws, -1))[1].reshape(draws, -1)
 
     def _permuted(self, generator: np.random.Generator, draws: int) -> Ints:
-        holds = generator.permuted(np.tile(self.labels[self.held], (draws, 1)), axis=1)
+        holds = generator.permuted(np.tile(self.labels[self.available], (draws, 1)), axis=1)
         place_of = self.labels.argsort(axis=1)  # labels are 0, 1, ...
         units = np.arange(len(self.units))
         return units * self.width + place_of[units, holds - self.labels.min()]
@@ -113,14 +113,16 @@ class _Cycles:
     def __init__(self, exchange: Exchange, start: Ints, draws: int) -> None:
         self.width = exchange.width
         self.label_of = exchange.labels.ravel()
-        there = exchange.labels != NONE
-        self.count = there.sum(axis=1)
-        self.options = np.argsort(~there, axis=1, kind="stable") + np.arange(len(there))[:, None] * self.width
+        labelled = exchange.labels != NONE
+        self.count = labelled.sum(axis=1)
+        self.options = (
+            np.argsort(~labelled, axis=1, kind="stable") + np.arange(len(labelled))[:, None] * self.width
+        )
         self.size = np.bincount(self.label_of[start], minlength=exchange.label_count)
         self.first = np.cumsum(self.size) - self.size
         self.slots = np.tile(start[np.argsort(self.label_of[start], kind="stable")], (draws, 1))
         # a unit that holds one place and lets it go is free to take any
-        several = (exchange.held.sum(axis=1) > 1).any()
+        several = (exchange.available.sum(axis=1) > 1).any()
         self.holds = np.zeros((draws, self.label_of.size), dtype=bool) if several else None
         if self.holds is not None:
             self.holds[:, start] = True
@@ -129,15 +131,15 @@ class _Cycles:
         """Return (draws, tokens) the held places after so many cycles of each draw."""
         draws, tokens = self.slots.shape
         at: Ints = np.arange(draws)  # the draws that have cycles left
-        left = np.full(draws, cycles)
+        steps_left = np.full(draws, cycles)
         missing = np.asarray(generator.integers(tokens, size=draws))  # the slot that no unit holds
         label, unit = self._let_go(at, missing)  # the missing label, and the unit that draws a place
         while len(at):
             noise = generator.random((2, len(at)))
             place = self.options[unit, (noise[0] * self.count[unit]).astype(np.int64)]
-            drawn = self.label_of[place]
-            closes = drawn == label
-            slot = self.first[drawn] + (noise[1] * self.size[drawn]).astype(np.int64)
+            label_there = self.label_of[place]
+            closes = label_there == label
+            slot = self.first[label_there] + (noise[1] * self.size[label_there]).astype(np.int64)
             slot[closes] = missing[closes]
             before = self.slots[at, slot]
             if self.holds is None:
@@ -153,12 +155,12 @@ class _Cycles:
                 unit = np.where(moves, before // self.width, unit)
             ended = np.flatnonzero(closes)
             if len(ended):
-                left[ended] -= 1
+                steps_left[ended] -= 1
                 missing[ended] = generator.integers(tokens, size=len(ended))
-                label[ended], unit[ended] = self._let_go(at[ended], missing[ended], left[ended] > 0)
-                if not left[ended].all():
-                    going = left > 0
-                    at, left, missing = at[going], left[going], missing[going]
+                label[ended], unit[ended] = self._let_go(at[ended], missing[ended], steps_left[ended] > 0)
+                if not steps_left[ended].all():
+                    going = steps_left > 0
+                    at, steps_left, missing = at[going], steps_left[going], missing[going]
                     label, unit = label[going], unit[going]
         return self.slots
 
@@ -170,7 +172,7 @@ class _Cycles:
         return self.label_of[place], place // self.width
 
 
-def exchanges(labels: Ints, held: Bools) -> list[Exchange]:
+def exchanges(labels: Ints, available: Bools) -> list[Exchange]:
     """Return the parts in which units exchange labels; other units hold the same places in all assignments.
 
     Labels are vertices, and a unit that holds one label and has a place with another is an arc between them.
@@ -181,33 +183,33 @@ def exchanges(labels: Ints, held: Bools) -> list[Exchange]:
     ----------
     labels
         (units, places) the label of each place, from 0; ``NONE`` where there is no place.
-    held
+    available
         (units, places) whether a unit holds a place.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    if not held.any():
+    if not available.any():
         return []
     size = int(labels.max()) + 1
-    unit, source = np.nonzero(held)
+    unit, source = np.nonzero(available)
     holds = labels[unit, source]
-    row, place = np.nonzero((labels[unit] != NONE) & ~held[unit])
+    row, place = np.nonzero((labels[unit] != NONE) & ~available[unit])
     arcs = (holds[row], labels[unit[row], place])
     graph = coo_array((np.ones(len(row), dtype=bool), arcs), shape=(size, size))
     _, part = connected_components(graph, directed=True, connection="strong")
     parts = np.where(labels == NONE, NONE, part[labels])
     return [
-        _exchange(labels, held, inside, units)
+        _exchange(labels, available, inside, units)
         for number in np.unique(part[holds])
         for inside in [parts == number]
-        if len(units := np.flatnonzero((inside & held).any(axis=1) & (inside & ~held).any(axis=1)))
+        if len(units := np.flatnonzero((inside & available).any(axis=1) & (inside & ~available).any(axis=1)))
     ]
 
 
-def _exchange(labels: Ints, held: Bools, inside: Bools, units: Ints) -> Exchange:
+def _exchange(labels: Ints, available: Bools, inside: Bools, units: Ints) -> Exchange:
     """Return one part: its units, and its labels numbered from 0."""
-    holds = inside[units] & held[units]
+    holds = inside[units] & available[units]
     # a label that only units without alternatives hold stays with them
     places = inside[units] & np.isin(labels[units], labels[units][holds])
     numbers = np.full(places.shape, NONE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.baselines import BASELINES, Tried, compared
+from abovechance.chance.baselines import BASELINES, TriedPrompts, compared
 from abovechance.chance.verdicts import random_baselines
 
 CURVE = (
@@ -28,19 +28,21 @@ def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
         prompts are drawn with repetition. The baselines are those of the first t prompts,
         and that of one guesser has the first prompt's examples.
     """
-    which, different = pd.factorize(np.array(random_baselines(accuracy), dtype=object))
-    members = (which[:, None] == np.arange(len(different))).astype(np.int64)
-    tried = Tried(list(different), np.broadcast_to(members[0], members.shape), np.cumsum(members, axis=0))
+    member, different = pd.factorize(np.array(random_baselines(accuracy), dtype=object))
+    members = (member[:, None] == np.arange(len(different))).astype(np.int64)
+    candidates = TriedPrompts(
+        list(different), np.broadcast_to(members[0], members.shape), np.cumsum(members, axis=0)
+    )
     values = accuracy["accuracy"].to_numpy()
     expected, deviation = greatest(values)
     repeated, repeated_deviation = greatest(values, repetition=True)
-    against = compared(expected, tried)
+    against = compared(expected, candidates)
     return pd.DataFrame(
         {
             "prompts": np.arange(1, len(values) + 1),
             "expected_accuracy": expected,
-            **{baseline.column: found.expected for baseline, found in against.items()},
-            **{baseline.tail_column: found.tail for baseline, found in against.items()},
+            **{baseline.column: comparison.expected for baseline, comparison in against.items()},
+            **{baseline.tail_column: comparison.tail for baseline, comparison in against.items()},
             "deviation": deviation,
             "expected_with_repetition": repeated,
             "deviation_with_repetition": repeated_deviation,
@@ -67,11 +69,13 @@ def greatest(values: np.ndarray, repetition: bool = False) -> tuple[np.ndarray, 
     # The weight of the i-th at t + 1 is its weight at t times (i - t) (t + 1) / (t (n - t)).
     weights = np.full(n, 1 / n)
     mean, deviation = np.empty((2, n))
-    for tried in range(1, n + 1):
+    for prompts in range(1, n + 1):
         if repetition:
-            weights = (place / n) ** tried - ((place - 1) / n) ** tried
-        elif tried > 1:
-            weights = weights * np.maximum(place - tried + 1, 0) * tried / ((tried - 1) * (n - tried + 1))
-        mean[tried - 1] = weights @ ascending
-        deviation[tried - 1] = np.sqrt(weights @ (ascending - mean[tried - 1]) ** 2)
+            weights = (place / n) ** prompts - ((place - 1) / n) ** prompts
+        elif prompts > 1:
+            weights = (
+                weights * np.maximum(place - prompts + 1, 0) * prompts / ((prompts - 1) * (n - prompts + 1))
+            )
+        mean[prompts - 1] = weights @ ascending
+        deviation[prompts - 1] = np.sqrt(weights @ (ascending - mean[prompts - 1]) ** 2)
     return mean, deviation

@@ -46,8 +46,8 @@ class Part(Protocol):
     def exchanges(self) -> list[Exchange]:
         """Which of them exchange labels or patterns."""
 
-    def fill(self, drawn: Bools, places: Sequence[Ints], generator: np.random.Generator) -> None:
-        """Set (draws, examples, choices) ``drawn`` from the (draws, tokens) places of each exchange."""
+    def fill(self, correct: Bools, places: Sequence[Ints], generator: np.random.Generator) -> None:
+        """Set (draws, examples, choices) ``correct`` from the (draws, tokens) places of each exchange."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Gold:
     shared: Bools
 
     @classmethod
-    def of(cls, labels: Ints, available: Bools, cluster: Ints, correct: Bools) -> Gold:
+    def from_labels(cls, labels: Ints, available: Bools, cluster: Ints, correct: Bools) -> Gold:
         """Return the gold answers of examples.
 
         Parameters
@@ -83,23 +83,27 @@ class Gold:
         correct
             (examples, choices) whether a choice is correct.
         """
-        choices = [_choices(row, there) for row, there in zip(labels, available, strict=True)]
+        choices = [_choices(row, available_row) for row, available_row in zip(labels, available, strict=True)]
         _, first, number = np.unique(cluster, return_index=True, return_inverse=True)
         clusters = [np.flatnonzero(number == place) for place in range(len(first))]
         times = Counter(
             label for members in clusters for label in {name for at in members for name in choices[at]}
         )
         common = {label for label, number in times.items() if number > 1}
-        shared = np.array([any(label in common for label in own) for own in choices], dtype=bool)
+        shared = np.array(
+            [any(label in common for label in labels_of_example) for labels_of_example in choices], dtype=bool
+        )
         by_size: dict[int, list[Ints]] = defaultdict(list)
         for members in clusters:
             by_size[len(members)].append(members)
         parts: list[Part] = []
         for size, examples in sorted(by_size.items()):
-            if size == 1 and not _alike([choices[at] for (at,) in examples], common):
-                parts.append(Singles.of(np.concatenate(examples), labels, available, correct, common))
+            if size == 1 and not _interchangeable([choices[at] for (at,) in examples], common):
+                parts.append(
+                    Singles.from_examples(np.concatenate(examples), labels, available, correct, common)
+                )
             else:
-                parts.append(Clusters.of(np.array(examples), choices, correct, common))
+                parts.append(Clusters.from_choices(np.array(examples), choices, correct, common))
         return cls(correct, parts, shared)
 
     def draws(self, generator: np.random.Generator, number: int) -> Iterator[Bools]:
@@ -111,13 +115,15 @@ class Gold:
         chunk = max(1, min(DRAWS_AT_A_TIME, CELLS_AT_A_TIME // max(1, self.correct.size)))
         for begin in range(0, number, chunk):
             count = min(chunk, number - begin)
-            drawn = np.tile(self.correct, (count, 1, 1))
+            samples = np.tile(self.correct, (count, 1, 1))
             for part, starts in zip(self.parts, centres, strict=True):
-                both = zip(part.exchanges, starts, strict=True)
+                parts_with_starts = zip(part.exchanges, starts, strict=True)
                 part.fill(
-                    drawn, [exchange.draw(generator, start, count) for exchange, start in both], generator
+                    samples,
+                    [exchange.draw(generator, start, count) for exchange, start in parts_with_starts],
+                    generator,
                 )
-            yield drawn
+            yield samples
 
 
 @dataclass(frozen=True)
@@ -136,20 +142,24 @@ class Singles:
     exchanges: list[Exchange]
 
     @classmethod
-    def of(cls, examples: Ints, labels: Ints, available: Bools, correct: Bools, common: set[int]) -> Singles:
+    def from_examples(
+        cls, examples: Ints, labels: Ints, available: Bools, correct: Bools, common: set[int]
+    ) -> Singles:
         """Return the part that some examples make."""
         numbers = {label: number for number, label in enumerate(sorted(common), start=1)}
-        known = np.array([[numbers.get(label, OWN) for label in row] for row in labels[examples].tolist()])
-        own = np.where(available[examples], known, NONE)
-        return cls(examples, exchanges(own, correct[examples] & available[examples]))
+        label_numbers = np.array(
+            [[numbers.get(label, OWN) for label in row] for row in labels[examples].tolist()]
+        )
+        exchangeable = np.where(available[examples], label_numbers, NONE)
+        return cls(examples, exchanges(exchangeable, correct[examples] & available[examples]))
 
-    def fill(self, drawn: Bools, places: Sequence[Ints], _: np.random.Generator) -> None:
-        draws = np.arange(len(drawn))[:, None]
-        for exchange, held in zip(self.exchanges, places, strict=True):
+    def fill(self, correct: Bools, places: Sequence[Ints], _: np.random.Generator) -> None:
+        draws = np.arange(len(correct))[:, None]
+        for exchange, available in zip(self.exchanges, places, strict=True):
             unit, choice = np.nonzero(exchange.labels != NONE)
-            drawn[:, self.examples[exchange.units[unit]], choice] = False
-            unit, choice = np.divmod(held, exchange.width)
-            drawn[draws, self.examples[exchange.units[unit]], choice] = True
+            correct[:, self.examples[exchange.units[unit]], choice] = False
+            unit, choice = np.divmod(available, exchange.width)
+            correct[draws, self.examples[exchange.units[unit]], choice] = True
 
 
 @dataclass(frozen=True)
@@ -175,44 +185,48 @@ class Clusters:
     renamed: list[tuple[Ints, int, Ints]]
 
     @classmethod
-    def of(
+    def from_choices(
         cls, examples: Ints, choices: list[dict[int, list[int]]], correct: Bools, common: set[int]
     ) -> Clusters:
         """Return the part that some clusters make. A label that an example has twice is no shared one."""
-        twice = {label for own in choices for label, places in own.items() if len(places) > 1}
-        members = [[_Member.of(choices[at], correct[at], common - twice) for at in row] for row in examples]
-        held = [tuple(member.pattern for member in row) for row in members]
-        numbers = {pattern: number for number, pattern in enumerate(dict.fromkeys(held))}
+        twice = {label for by_label in choices for label, places in by_label.items() if len(places) > 1}
+        members = [
+            [_Member.from_choices(choices[at], correct[at], common - twice) for at in row] for row in examples
+        ]
+        holdings = [tuple(member.pattern for member in row) for row in members]
+        numbers = {pattern: number for number, pattern in enumerate(dict.fromkeys(holdings))}
         possible = _possible(members, list(numbers))
         width = max(map(len, possible))
         labels = np.full((len(examples), width), NONE)
         patterns = np.zeros((len(examples), width, examples.shape[1], correct.shape[1]), dtype=bool)
-        for unit, (row, own) in enumerate(zip(members, possible, strict=True)):
-            for place, pattern in enumerate(own):
+        for unit, (row, by_label) in enumerate(zip(members, possible, strict=True)):
+            for place, pattern in enumerate(by_label):
                 labels[unit, place] = numbers[pattern]
                 for number, (member, part) in enumerate(zip(row, pattern, strict=True)):
                     patterns[unit, place, number, member.places(part)] = True
-        holds = labels == np.array([numbers[pattern] for pattern in held])[:, None]
-        found = exchanges(labels, holds)
-        return cls(examples, found, patterns, _renamed(members))
+        holds = labels == np.array([numbers[pattern] for pattern in holdings])[:, None]
+        exchange = exchanges(labels, holds)
+        return cls(examples, exchange, patterns, _renamed(members))
 
-    def fill(self, drawn: Bools, places: Sequence[Ints], generator: np.random.Generator) -> None:
-        draws = np.arange(len(drawn))[:, None]
-        for exchange, held in zip(self.exchanges, places, strict=True):
-            unit, place = np.divmod(held, exchange.width)
+    def fill(self, correct: Bools, places: Sequence[Ints], generator: np.random.Generator) -> None:
+        draws = np.arange(len(correct))[:, None]
+        for exchange, cells in zip(self.exchanges, places, strict=True):
+            unit, place = np.divmod(cells, exchange.width)
             clusters = exchange.units[unit]
             width = self.patterns.shape[3]
             for member in range(self.examples.shape[1]):
-                found = self.patterns[clusters, place, member]
-                drawn[draws, self.examples[clusters, member], :width] = found
+                pattern = self.patterns[clusters, place, member]
+                correct[draws, self.examples[clusters, member], :width] = pattern
         if not self.renamed:
             return
-        most = max(places.shape[1] for _, _, places in self.renamed)
-        noise = generator.random((len(drawn), len(self.examples), most))
-        for clusters, member, own in self.renamed:
-            names = noise[:, clusters, : own.shape[1]].argsort(axis=2)  # the same for all members
+        widest = max(places.shape[1] for _, _, places in self.renamed)
+        noise = generator.random((len(correct), len(self.examples), widest))
+        for clusters, member, places_of_label in self.renamed:
+            names = noise[:, clusters, : places_of_label.shape[1]].argsort(axis=2)  # the same for all members
             at = self.examples[clusters, member][:, None]
-            drawn[:, at, own] = np.take_along_axis(drawn[:, at, own], names, axis=2)
+            correct[:, at, places_of_label] = np.take_along_axis(
+                correct[:, at, places_of_label], names, axis=2
+            )
 
 
 # the correct shared labels of an example; and which of its own choices are correct, of how many
@@ -224,26 +238,33 @@ class _Member:
     """An example of a cluster: {label: place} of its shared choices, and the places of its own ones."""
 
     shared: dict[int, int]
-    own: tuple[int, ...]
+    unshared: tuple[int, ...]
     pattern: _Pattern
 
     @classmethod
-    def of(cls, choices: dict[int, list[int]], correct: Bools, common: set[int]) -> _Member:
+    def from_choices(cls, choices: dict[int, list[int]], correct: Bools, common: set[int]) -> _Member:
         shared = {label: places[0] for label, places in choices.items() if label in common}
-        own = tuple(place for label, places in choices.items() if label not in common for place in places)
+        unshared = tuple(
+            place for label, places in choices.items() if label not in common for place in places
+        )
         labels = tuple(label for label, place in shared.items() if correct[place])
-        right = tuple(number for number, place in enumerate(own) if correct[place])
-        return cls(shared, own, (labels, right, len(own) if right else 0))
+        correct_numbers = tuple(number for number, place in enumerate(unshared) if correct[place])
+        return cls(shared, unshared, (labels, correct_numbers, len(unshared) if correct_numbers else 0))
 
     def can_have(self, pattern: _Pattern) -> bool:
         """Whether this example has the choices that are correct under a pattern."""
-        labels, right, own = pattern
-        return all(label in self.shared for label in labels) and (not right or own == len(self.own))
+        labels, correct_numbers, unshared = pattern
+        return all(label in self.shared for label in labels) and (
+            not correct_numbers or unshared == len(self.unshared)
+        )
 
     def places(self, pattern: _Pattern) -> list[int]:
         """The choices that are correct under a pattern."""
-        labels, right, _ = pattern
-        return [*(self.shared[label] for label in labels), *(self.own[number] for number in right)]
+        labels, correct_numbers, _ = pattern
+        return [
+            *(self.shared[label] for label in labels),
+            *(self.unshared[number] for number in correct_numbers),
+        ]
 
 
 def _possible(
@@ -267,14 +288,18 @@ def _possible(
 
 def _renamed(members: list[list[_Member]]) -> list[tuple[Ints, int, Ints]]:
     """Return ``Clusters.renamed``: one entry for each member and each number of its own choices above 1."""
-    found: dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]] = defaultdict(list)
+    entries_of: dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]] = defaultdict(list)
     for cluster, row in enumerate(members):
         for number, member in enumerate(row):
-            if len(member.own) > 1:
-                found[number, len(member.own)].append((cluster, member.own))
+            if len(member.unshared) > 1:
+                entries_of[number, len(member.unshared)].append((cluster, member.unshared))
     return [
-        (np.array([cluster for cluster, _ in entries]), number, np.array([own for _, own in entries]))
-        for (number, _), entries in found.items()
+        (
+            np.array([cluster for cluster, _ in entries]),
+            number,
+            np.array([label_places for _, label_places in entries]),
+        )
+        for (number, _), entries in entries_of.items()
     ]
 
 
@@ -286,13 +311,13 @@ def _choices(labels: Ints, available: Bools) -> dict[int, list[int]]:
     return dict(sorted(places.items()))
 
 
-def _alike(examples: list[dict[int, list[int]]], common: set[int]) -> bool:
+def _interchangeable(examples: list[dict[int, list[int]]], common: set[int]) -> bool:
     """Whether examples have the same shared labels, once each, and as many other choices."""
     forms = {
         (
-            tuple(sorted(own.keys() & common)),
-            sum(len(places) for label, places in own.items() if label not in common),
+            tuple(sorted(by_label.keys() & common)),
+            sum(len(places) for label, places in by_label.items() if label not in common),
         )
-        for own in examples
+        for by_label in examples
     }
-    return len(forms) == 1 and all(len(places) == 1 for own in examples for places in own.values())
+    return len(forms) == 1 and all(len(places) == 1 for by_label in examples for places in by_label.values())

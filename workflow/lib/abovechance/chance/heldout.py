@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.baselines import BASELINES, Tried, compared, expected_columns, tail_columns
+from abovechance.chance.baselines import BASELINES, TriedPrompts, compared, expected_columns, tail_columns
 from abovechance.chance.best_of import is_above
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
@@ -30,7 +30,7 @@ OUTCOMES = TableSchema(
     {
         **setting_columns(),
         "split": Column.whole("number of the split, from 0"),
-        "asked": Column.whole("requested number of prompts to choose from"),
+        "requested_prompts": Column.whole("requested number of prompts to choose from"),
         "prompts": Column.whole("number of prompts chosen from, if fewer exist"),
         "prompt": Column.whole("prompt with the best validation accuracy; the first of several"),
         "validation_examples": Column.whole("examples of the validation split"),
@@ -38,14 +38,14 @@ OUTCOMES = TableSchema(
         **expected_columns(),
         **tail_columns(),
         **{
-            each.log_below_column: Column.number(
-                f"log of 1 minus {each.tail_column}; it separates large tails"
+            baseline.log_below_column: Column.number(
+                f"log of 1 minus {baseline.tail_column}; it separates large tails"
             )
-            for each in BASELINES
+            for baseline in BASELINES
         },
         **{
-            each.above_column: Column.flag(f"whether the validation accuracy is above {each.column}")
-            for each in BASELINES
+            baseline.above_column: Column.flag(f"whether the validation accuracy is above {baseline.column}")
+            for baseline in BASELINES
         },
         "test_examples": Column.whole("examples of the held-out test split"),
         "test_accuracy": Column.share("accuracy of the chosen prompt on the test split"),
@@ -76,7 +76,7 @@ class Part:
 
     Attributes
     ----------
-    right
+    correct
         (prompts, splits) examples that a prompt gets right.
     counts
         (prompts, splits, chances) examples that it is evaluated on, by their chance.
@@ -86,7 +86,7 @@ class Part:
         The baseline that all prompts are taken to have, if not their own.
     """
 
-    right: Ints
+    correct: Ints
     counts: Ints
     chances: Floats
     taken_for: RandomBaseline | None = None
@@ -99,7 +99,7 @@ class Part:
     @cached_property
     def accuracy(self) -> Floats:
         """(prompts, splits) accuracy; 0 where a prompt has no example."""
-        return np.divide(self.right, self.size, out=np.zeros(self.right.shape), where=self.size > 0)
+        return np.divide(self.correct, self.size, out=np.zeros(self.correct.shape), where=self.size > 0)
 
     @cached_property
     def standard(self) -> Floats:
@@ -119,20 +119,20 @@ class Part:
     def baselines(self) -> tuple[list[RandomBaseline], Ints]:
         """The different random baselines, and (prompts, splits) which of them is a prompt's."""
         if self.taken_for is not None:
-            return [self.taken_for], np.zeros(self.right.shape, dtype=np.int64)
+            return [self.taken_for], np.zeros(self.correct.shape, dtype=np.int64)
         rows = self.counts.reshape(-1, len(self.chances))
-        first, which = _different(rows)
-        found = [
+        first, baseline_of = _different(rows)
+        of_groups = [
             RandomBaseline.from_counts(dict(zip(self.chances.tolist(), counts.tolist(), strict=True)))
             if counts.any()
-            else RandomBaseline.of(0.0, 1)  # no example: never chosen from
+            else RandomBaseline.from_chance(0.0, 1)  # no example: never chosen from
             for counts in rows[first]
         ]
-        return found, which.reshape(self.right.shape)
+        return of_groups, baseline_of.reshape(self.correct.shape)
 
-    def of_splits(self, some: slice) -> Part:
+    def of_splits(self, splits: slice) -> Part:
         """The part of some of the splits."""
-        return Part(self.right[:, some], self.counts[:, some], self.chances, self.taken_for)
+        return Part(self.correct[:, splits], self.counts[:, splits], self.chances, self.taken_for)
 
 
 def _different(rows: Ints) -> tuple[Ints, Ints]:
@@ -141,10 +141,10 @@ def _different(rows: Ints) -> tuple[Ints, Ints]:
     # one number for each row is far faster to sort, where 63 binary digits hold it
     if np.log2(sizes.astype(np.float64)).sum() < 62:
         keys = rows @ np.cumprod([1, *sizes[:-1]]).astype(np.int64)
-        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        _, first, group_of = np.unique(keys, return_index=True, return_inverse=True)
     else:
-        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return first, which
+        _, first, group_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, group_of
 
 
 def of_share(examples: int, share: float) -> int:
@@ -161,17 +161,17 @@ def parts(matrix: ResponseMatrix, chosen: Bools) -> tuple[Part, Part]:
         (splits, examples) whether an example is chosen.
     """
     columns = chosen.T.astype(np.float32)  # counts below 2^24 are exact
-    right = (matrix.correct.astype(np.float32) @ columns).astype(np.int64)
+    correct_counts = (matrix.correct.astype(np.float32) @ columns).astype(np.int64)
     chances, kinds = np.unique(matrix.chance, return_inverse=True)
     of_kind = kinds[:, None] == np.arange(len(chances))
-    counts = np.broadcast_to(chosen.astype(np.int64) @ of_kind, (*right.shape, len(chances)))
+    counts = np.broadcast_to(chosen.astype(np.int64) @ of_kind, (*correct_counts.shape, len(chances)))
     _, total = matrix.counts
     # most prompts are evaluated on most examples, or on all
     if len(missing := np.flatnonzero(~matrix.evaluated.all(axis=0))):
         lacks = ~matrix.evaluated[:, missing, None] & of_kind[missing]
         counts = counts - np.einsum("pek,es->psk", lacks, columns[missing], optimize=True).astype(np.int64)
-    others = matrix.correct.sum(axis=1)[:, None] - right
-    return Part(right, counts, chances), Part(others, total[:, None] - counts, chances)
+    remaining = matrix.correct.sum(axis=1)[:, None] - correct_counts
+    return Part(correct_counts, counts, chances), Part(remaining, total[:, None] - counts, chances)
 
 
 def outcomes(
@@ -180,7 +180,7 @@ def outcomes(
     seed: int,
     splits: int,
     validation: float,
-    tried: Sequence[int],
+    prompt_counts: Sequence[int],
     whole_split: bool = False,
 ) -> pd.DataFrame:
     """One row for every split and number of prompts tried: the columns of ``outcomes``.
@@ -191,7 +191,7 @@ def outcomes(
         With the seed it decides the splits. More splits leave the earlier ones as they are.
     validation
         Share of the examples in the validation split, rounded down to whole examples.
-    tried
+    prompt_counts
         Numbers of prompts to choose from. Above the number that exist, all are tried. Below
         it, the prompts are drawn anew for each split.
     whole_split
@@ -200,7 +200,7 @@ def outcomes(
         way), and not those of each prompt's own examples.
 
     Where prompts are evaluated on other examples (``uneven``), the best is the one with the highest
-    standardized score, as in ``Verdict.of_prompts``; not in the paper's way.
+    standardized score, as in ``Verdict.from_prompts``; not in the paper's way.
     """
     prompts, examples = matrix.correct.shape
     chosen = np.zeros((splits, examples), dtype=bool)
@@ -209,10 +209,10 @@ def outcomes(
     order = _shuffled(setting.seed(seed, "prompts"), splits, prompts)
     on_validation, on_test = parts(matrix, chosen)
     if whole_split:
-        taken_for = RandomBaseline.of(float(matrix.chance.mean()), of_share(examples, validation))
+        taken_for = RandomBaseline.from_chance(float(matrix.chance.mean()), of_share(examples, validation))
         on_validation = replace(on_validation, taken_for=taken_for)
     standardized = not whole_split and matrix.uneven(setting.shots)
-    table = _outcomes(on_validation, on_test, order, np.array(tried), standardized)
+    table = _outcomes(on_validation, on_test, order, np.array(prompt_counts), standardized)
     return table.assign(prompt=matrix.prompts[table["prompt"]])
 
 
@@ -223,48 +223,52 @@ def _shuffled(seed: int, rows: int, length: int) -> Ints:
 
 
 def _outcomes(
-    on_validation: Part, on_test: Part, order: Ints, tried: Ints, standardized: bool
+    on_validation: Part, on_test: Part, order: Ints, prompt_counts: Ints, standardized: bool
 ) -> pd.DataFrame:
     """The outcomes of all splits where (splits, prompts) ``order`` is that of trying prompts."""
-    baselines, which = on_validation.baselines
+    baselines, baseline_of = on_validation.baselines
     splits = len(order)
     if len(baselines) > FEW_BASELINES and splits > 1:
         tables = []
         for half in (slice(0, splits // 2), slice(splits // 2, splits)):
-            both = on_validation.of_splits(half), on_test.of_splits(half)
-            part = _outcomes(*both, order[half], tried, standardized)
+            halves = on_validation.of_splits(half), on_test.of_splits(half)
+            part = _outcomes(*halves, order[half], prompt_counts, standardized)
             tables.append(part.assign(split=part["split"] + half.start))
         return pd.concat(tables, ignore_index=True)
     # In a tiny task, a prompt's own demonstrations can use up a part: such prompts come last.
     usable = ((on_validation.size > 0) & (on_test.size > 0)).T
     order = np.take_along_axis(order, np.argsort(~np.take_along_axis(usable, order, 1), 1, "stable"), 1)
     exist = usable.sum(axis=1)
-    split, asked = (index.ravel() for index in np.indices((splits, len(tried))))
-    many = np.minimum(tried[asked], exist[split])
-    split, asked, many = split[many > 0], asked[many > 0], many[many > 0]  # none where a part is empty
+    split, count_place = (index.ravel() for index in np.indices((splits, len(prompt_counts))))
+    many = np.minimum(prompt_counts[count_place], exist[split])
+    split, count_place, many = (
+        split[many > 0],
+        count_place[many > 0],
+        many[many > 0],
+    )  # none where a part is empty
     centre, unit = on_validation.scale(standardized)
-    scores = (on_validation.right - centre) / unit
+    scores = (on_validation.correct - centre) / unit
     best = _first_best(scores.T, order)[split, many - 1]
-    among = np.take_along_axis(which.T, order, 1)[:, :, None] == np.arange(len(baselines))
-    own = which.T[split, best][:, None] == np.arange(len(baselines))
+    among = np.take_along_axis(baseline_of.T, order, 1)[:, :, None] == np.arange(len(baselines))
+    is_baseline = baseline_of.T[split, best][:, None] == np.arange(len(baselines))
     counts = np.cumsum(among, axis=1)[split, many - 1]
-    choice = Tried(baselines, own.astype(np.int64), counts, standardized)
+    choice = TriedPrompts(baselines, is_baseline.astype(np.int64), counts, standardized)
     score = scores[best, split]
     against = compared(score, choice)
     test_accuracy = on_test.accuracy[best, split]
     return pd.DataFrame(
         {
             "split": split,
-            "asked": tried[asked],
+            "requested_prompts": prompt_counts[count_place],
             "prompts": many,
             "prompt": best,
             "validation_examples": on_validation.size[best, split],
             "validation_accuracy": on_validation.accuracy[best, split],
-            **{each.column: found.expected for each, found in against.items()},
-            **{each.tail_column: found.tail for each, found in against.items()},
+            **{baseline.column: comparison.expected for baseline, comparison in against.items()},
+            **{baseline.tail_column: comparison.tail for baseline, comparison in against.items()},
             # tails near 1 are all 1 in floating point: these tell them apart
-            **{each.log_below_column: found.log_below for each, found in against.items()},
-            **{each.above_column: found.above for each, found in against.items()},
+            **{baseline.log_below_column: comparison.log_below for baseline, comparison in against.items()},
+            **{baseline.above_column: comparison.above for baseline, comparison in against.items()},
             "test_examples": on_test.size[best, split],
             "test_accuracy": test_accuracy,
             "test_baseline": on_test.standard[best, split],
@@ -287,7 +291,7 @@ def all_outcomes(
     seed: int,
     splits: int,
     validation: float,
-    tried: Iterable[int],
+    prompt_counts: Iterable[int],
     whole_split: bool = False,
 ) -> pd.DataFrame:
     """The table ``outcomes`` of all settings.
@@ -296,17 +300,17 @@ def all_outcomes(
     ----------
     settings
         The predictions of one setting after another.
-    seed, splits, validation, tried, whole_split
+    seed, splits, validation, prompt_counts, whole_split
         See ``outcomes``.
     """
-    tried = sorted(set(tried))
-    found = []
+    prompt_counts = sorted(set(prompt_counts))
+    tables = []
     for predictions in settings:
         setting = setting_of(predictions)
-        matrix = ResponseMatrix.of(predictions)
-        table = outcomes(matrix, setting, seed, splits, validation, tried, whole_split)
-        found.append(setting.label(table))
-    return OUTCOMES.together(found)
+        matrix = ResponseMatrix.from_predictions(predictions)
+        table = outcomes(matrix, setting, seed, splits, validation, prompt_counts, whole_split)
+        tables.append(setting.label(table))
+    return OUTCOMES.together(tables)
 
 
 def guessed_outcomes(

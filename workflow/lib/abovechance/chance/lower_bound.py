@@ -60,8 +60,8 @@ def lower_bounds(
         raise ValueError("evaluated has a prompt without examples, whose accuracy is not defined")
     names = np.arange(correct.shape[1]) if cluster is None else np.unique(cluster, return_inverse=True)[1]
     of_cluster = (names[:, None] == np.arange(names.max() + 1)).astype(np.float64)
-    right, size = (correct & evaluated) @ of_cluster, evaluated @ of_cluster
-    accuracy = right.sum(axis=1) / size.sum(axis=1)
+    correct_counts, size = (correct & evaluated) @ of_cluster, evaluated @ of_cluster
+    accuracy = correct_counts.sum(axis=1) / size.sum(axis=1)
     # if the examples of a cluster are answered alike, which is the worst case for unequal sizes
     sizes = evaluated.any(axis=0) @ of_cluster
     _, degrees = clustered_variance(np.zeros(len(sizes)), sizes, correlation=1.0)
@@ -69,8 +69,8 @@ def lower_bounds(
         return np.full(len(accuracy), np.nan)
     # as many independent examples as have this error, between the numbers of clusters and of examples
     examples, clusters = size.sum(axis=1), (size > 0).sum(axis=1)
-    worth = np.clip(examples / _design_effect(right, size), np.minimum(clusters, examples), examples)
-    tail = _smallest_tails(right, size, worth, resamples, np.random.default_rng(seed))
+    worth = np.clip(examples / _design_effect(correct_counts, size), np.minimum(clusters, examples), examples)
+    tail = _smallest_tails(correct_counts, size, worth, resamples, np.random.default_rng(seed))
     level = min(float(np.quantile(tail, 1 - confidence, method="lower")), 1 - confidence)
     # resamples of few wrong answers do not show how prompts depend on each other (Bonferroni)
     few = worth * (1 - accuracy) < FEW
@@ -79,12 +79,12 @@ def lower_bounds(
     return _binomial_bound(accuracy, worth, _student_tail(levels, own_degrees))
 
 
-def _design_effect(right: Floats, size: Floats) -> Floats:
+def _design_effect(correct_counts: Floats, size: Floats) -> Floats:
     """(prompts,) how many times larger a prompt's variance is than that of as many independent examples."""
     examples, clusters = size.sum(axis=1), (size > 0).sum(axis=1)
     added = np.sqrt((size**2).sum(axis=1) / clusters)  # the size of a cluster all right and of one all wrong
-    shrunk = (right.sum(axis=1) + added) / (examples + 2 * added)
-    squares = ((right - shrunk[:, None] * size) ** 2).sum(axis=1)
+    shrunk = (correct_counts.sum(axis=1) + added) / (examples + 2 * added)
+    squares = ((correct_counts - shrunk[:, None] * size) ** 2).sum(axis=1)
     squares += added**2 * ((1 - shrunk) ** 2 + shrunk**2)
     independent = shrunk * (1 - shrunk) * (examples + 2 * added)
     effect = squares / independent * (clusters + 2) / (clusters + 1)
@@ -93,27 +93,27 @@ def _design_effect(right: Floats, size: Floats) -> Floats:
 
 
 def _smallest_tails(
-    right: Floats, size: Floats, worth: Floats, resamples: int, generator: np.random.Generator
+    correct_counts: Floats, size: Floats, worth: Floats, resamples: int, generator: np.random.Generator
 ) -> Floats:
     """(resamples,) the smallest binomial tail probability of any prompt's accuracy in a resample."""
     from scipy.special import betainc  # slow to import
 
-    accuracy = right.sum(axis=1) / size.sum(axis=1)
+    accuracy = correct_counts.sum(axis=1) / size.sum(axis=1)
     share = np.linspace(0, 1, GRID)
     correct = share * worth[:, None]
     # of so many correct examples or more: nothing is less likely than none
     tails = betainc(np.maximum(correct, 1e-9), worth[:, None] - correct + 1, accuracy[:, None])
     logs = np.log(np.maximum(tails, 1e-300))
-    found = []
-    for times in times_drawn_in_parts(right.shape[1], resamples, generator):
+    tails_of_prompts = []
+    for times in times_drawn_in_parts(correct_counts.shape[1], resamples, generator):
         sizes = times @ size.T
         # a prompt without an example in a resample says nothing there
-        resampled = np.divide(times @ right.T, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        resampled = np.divide(times @ correct_counts.T, sizes, out=np.zeros_like(sizes), where=sizes > 0)
         smallest = np.zeros(len(times))
         for prompt in np.flatnonzero((accuracy > 0) & (accuracy < 1)):
             np.minimum(smallest, np.interp(resampled[:, prompt], share, logs[prompt]), out=smallest)
-        found.append(smallest)
-    return np.exp(np.concatenate(found))
+        tails_of_prompts.append(smallest)
+    return np.exp(np.concatenate(tails_of_prompts))
 
 
 GRID = 513  # accuracies for which tails are computed
@@ -131,5 +131,5 @@ def _binomial_bound(accuracy: Floats, examples: Floats, levels: Floats) -> Float
     from scipy.special import betaincinv
 
     correct = accuracy * examples
-    found: Floats = betaincinv(np.maximum(correct, 1e-9), examples - correct + 1, levels)
-    return np.where(correct > 0, found, 0.0)
+    bounds: Floats = betaincinv(np.maximum(correct, 1e-9), examples - correct + 1, levels)
+    return np.where(correct > 0, bounds, 0.0)

@@ -28,11 +28,13 @@ def adjusted(tails: ArrayLike, method: str) -> Floats:
     if method not in METHODS:
         raise ValueError(f"method is '{method}'; expected one of {', '.join(METHODS)}")
     values = np.asarray(tails, dtype=np.float64)
-    found = np.full(values.shape, np.nan)
-    there = ~np.isnan(values)
-    if there.any():
-        found[there] = _holm(values[there]) if method == "holm" else _discoveries(values[there], method)
-    return found
+    result = np.full(values.shape, np.nan)
+    known_values = ~np.isnan(values)
+    if known_values.any():
+        result[known_values] = (
+            _holm(values[known_values]) if method == "holm" else _discoveries(values[known_values], method)
+        )
+    return result
 
 
 def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
@@ -44,16 +46,16 @@ def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
         With the columns of ``verdicts.ADJUSTED`` behind ``maximum_tail``, and ``randomization_bh_tail``
         behind ``randomization_tail``, where there is one.
     """
-    found = table.copy()
-    places = list(found.columns)
+    result = table.copy()
+    places = list(result.columns)
     for step, method in enumerate(METHODS, start=1):
         name = f"{method}_tail"
         places.insert(places.index("maximum_tail") + step, name)
-        found[name] = adjusted(found["maximum_tail"], method)
-    if "randomization_tail" in found:
+        result[name] = adjusted(result["maximum_tail"], method)
+    if "randomization_tail" in result:
         places.insert(places.index("randomization_tail") + 1, "randomization_bh_tail")
-        found["randomization_bh_tail"] = adjusted(found["randomization_tail"], "bh")
-    return found[places]
+        result["randomization_bh_tail"] = adjusted(result["randomization_tail"], "bh")
+    return result[places]
 
 
 def _discoveries(tails: Floats, method: str) -> Floats:
@@ -67,6 +69,6 @@ def _holm(tails: Floats) -> Floats:
         raise ValueError("tails has a number that is no probability")
     order = np.argsort(tails)
     stepped = np.maximum.accumulate(tails[order] * np.arange(len(tails), 0, -1))
-    found = np.empty(len(tails))
-    found[order] = np.minimum(stepped, 1.0)
-    return found
+    result = np.empty(len(tails))
+    result[order] = np.minimum(stepped, 1.0)
+    return result

@@ -51,7 +51,9 @@ def examples_needed(chance: float, prompts: int, margin: float) -> int:
     _check(chance=chance, margin=margin)
     check_prompts(prompts)
     return _least(
-        lambda examples: RandomBaseline.of(chance, examples).maximum(prompts) <= chance + margin + 1e-12,
+        lambda examples: (
+            RandomBaseline.from_chance(chance, examples).maximum(prompts) <= chance + margin + 1e-12
+        ),
         MOST_EXAMPLES,
         f"more than {MOST_EXAMPLES:,} examples were needed for a margin of {margin}",
     )
@@ -127,7 +129,7 @@ def power(
     if alpha is not None:
         _check(alpha=alpha)
     least = _threshold(baseline, prompts, alpha)
-    skilled = RandomBaseline.of(accuracy, baseline.examples)
+    skilled = RandomBaseline.from_chance(accuracy, baseline.examples)
     return float(BestOf([skilled, baseline], [better, prompts - better]).tail(least / baseline.examples))
 
 
@@ -137,9 +139,9 @@ def examples_for_power(
     prompts: int = 1,
     better: int = 1,
     alpha: float | None = ALPHA,
-    wanted: float = 0.8,
+    target_power: float = 0.8,
 ) -> int:
-    """The least number of examples from which on the power is at least ``wanted``.
+    """The least number of examples from which on the power is at least ``target_power``.
 
     Power rises with the number of examples while as many correct ones are asked for, and falls where
     one more is. So it is enough to look where one more is asked for: there, it has to be enough
@@ -151,29 +153,32 @@ def examples_for_power(
     ValueError
         If the accuracy is not above the chance, or more than ten million examples were needed.
     """
-    _check(chance=chance, wanted=wanted)
+    _check(chance=chance, target_power=target_power)
     if not accuracy > chance:
         raise ValueError(f"accuracy is {accuracy}: it must be above the chance, {chance}")
 
-    def asked(examples: int) -> int:
-        return _threshold(RandomBaseline.of(chance, examples), prompts, alpha)
+    def threshold(examples: int) -> int:
+        return _threshold(RandomBaseline.from_chance(chance, examples), prompts, alpha)
 
     def enough(examples: int) -> bool:
-        return power(RandomBaseline.of(chance, examples), accuracy, prompts, better, alpha) >= wanted
+        return (
+            power(RandomBaseline.from_chance(chance, examples), accuracy, prompts, better, alpha)
+            >= target_power
+        )
 
     def one_more_is_asked_for(after: int) -> Callable[[int], bool]:
-        correct = asked(after)
-        return lambda examples: asked(examples) > correct
+        correct = threshold(after)
+        return lambda examples: threshold(examples) > correct
 
-    found = _least(enough, MOST_EXAMPLES, f"more than {MOST_EXAMPLES:,} examples were needed")
-    at, held, step = found, 0, min(round(1 / max(chance, 1 / MOST_EXAMPLES)), MOST_EXAMPLES)
-    while held < STEPS and at < MOST_EXAMPLES:
+    enough_examples = _least(enough, MOST_EXAMPLES, f"more than {MOST_EXAMPLES:,} examples were needed")
+    at, run_length, step = enough_examples, 0, min(round(1 / max(chance, 1 / MOST_EXAMPLES)), MOST_EXAMPLES)
+    while run_length < STEPS and at < MOST_EXAMPLES:
         at = _least(one_more_is_asked_for(at), MOST_EXAMPLES, None, at, step)
-        held += 1
+        run_length += 1
         if at <= MOST_EXAMPLES and not enough(at):
-            at = found = _least(enough, MOST_EXAMPLES, None, at, step)
-            held = 0
-    return found
+            at = enough_examples = _least(enough, MOST_EXAMPLES, None, at, step)
+            run_length = 0
+    return enough_examples
 
 
 def power_curve(
@@ -191,9 +196,9 @@ def power_curve(
         ``examples``, ``prompts``, ``accuracy``, ``power``.
     """
     rows = [
-        (size, tried, accuracy, power(RandomBaseline.of(chance, size), accuracy, tried, alpha=alpha))
+        (size, count, accuracy, power(RandomBaseline.from_chance(chance, size), accuracy, count, alpha=alpha))
         for size in examples
-        for tried in prompts
+        for count in prompts
         for accuracy in accuracies
     ]
     return pd.DataFrame(rows, columns=["examples", "prompts", "accuracy", "power"])
@@ -211,21 +216,21 @@ def _threshold(baseline: RandomBaseline, prompts: int, alpha: float | None) -> i
 
 
 def _least(
-    reached: Callable[[int], bool], most: int, message: str | None, after: int = 0, step: int = 1
+    reached: Callable[[int], bool], limit: int, message: str | None, after: int = 0, step: int = 1
 ) -> int:
     """The least whole number above ``after`` for which a condition holds that holds for all greater ones.
 
-    Looked for with growing steps, the first of which is ``step``. Where not even ``most`` reaches
-    it: ValueError with the message, and without one, ``most`` + 1.
+    Looked for with growing steps, the first of which is ``step``. Where not even ``limit`` reaches
+    it: ValueError with the message, and without one, ``limit`` + 1.
     """
-    low, high = after, min(after + step, most)
+    low, high = after, min(after + step, limit)
     while not reached(high):
-        if high >= most:
+        if high >= limit:
             if message is not None:
                 raise ValueError(message)
-            return most + 1
+            return limit + 1
         low, step = high, 2 * step
-        high = min(high + step, most)
+        high = min(high + step, limit)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)

@@ -67,9 +67,9 @@ def _computed(counts: Counts) -> Distribution:
     parts = [(*_binomial(chance, count), count) for chance, count in counts]
     heapify(queue := [(len(values), place, first, values) for place, (first, values, _) in enumerate(parts)])
     for place in range(len(parts), 2 * len(parts) - 1):  # short ones first
-        (_, _, first, values), (_, _, other_first, others) = heappop(queue), heappop(queue)
-        start, both = _trimmed(np.convolve(values, others))
-        heappush(queue, (len(both), place, first + other_first + start, both))
+        (_, _, first, values), (_, _, other_first, next_values) = heappop(queue), heappop(queue)
+        start, product = _trimmed(np.convolve(values, next_values))
+        heappush(queue, (len(product), place, first + other_first + start, product))
     _, _, first, pmf = queue[0]
     above = np.append(np.cumsum(pmf[::-1])[::-1][1:], 0.0)  # P(X > k)
     with np.errstate(divide="ignore"):
@@ -106,24 +106,24 @@ def _binomial(chance: float, count: int) -> tuple[int, Floats]:
     steps = mode - first - np.arange(len(relative), dtype=np.float64)
     relative *= np.exp(steps * (((1.0 - miss) - chance) / miss))
     relative /= relative.sum()
-    start, kept = _trimmed(relative)
-    return first + start, kept
+    start, probabilities = _trimmed(relative)
+    return first + start, probabilities
 
 
-def _products(ratio: Callable[[Floats], Floats], most: int) -> Floats:
-    """The products of the first ratios, up to ``most``, as long as floating point has all their digits."""
-    found: list[Floats] = []
-    done, last, length = 0, 1.0, 1024
-    while done < most and last > TINY:
-        steps = np.arange(done, min(done + length, most), dtype=np.float64)
+def _products(ratio: Callable[[Floats], Floats], limit: int) -> Floats:
+    """The products of the first ratios, up to ``limit``, as long as floating point has all their digits."""
+    parts: list[Floats] = []
+    computed, last, length = 0, 1.0, 1024
+    while computed < limit and last > TINY:
+        steps = np.arange(computed, min(computed + length, limit), dtype=np.float64)
         part = np.cumprod(np.concatenate([[last], ratio(steps)]))[1:]
-        found.append(part)
-        done, last, length = done + len(steps), float(part[-1]), 2 * length
-    products = np.concatenate(found) if found else np.zeros(0)
+        parts.append(part)
+        computed, last, length = computed + len(steps), float(part[-1]), 2 * length
+    products = np.concatenate(parts) if parts else np.zeros(0)
     return products[products > TINY]
 
 
 def _trimmed(pmf: Floats) -> tuple[int, Floats]:
     """Where probabilities begin that are not too small for floating point, and these."""
-    there = np.flatnonzero(pmf)
-    return int(there[0]), pmf[there[0] : there[-1] + 1]
+    nonzero = np.flatnonzero(pmf)
+    return int(nonzero[0]), pmf[nonzero[0] : nonzero[-1] + 1]

@@ -66,20 +66,24 @@ def precision_settings(
         judged = verdicts[verdicts["position"].notna()]
         of_pair = [judged[judged["model"] == model] for model in pair]
         first, second = (table[[*keys, "best_accuracy", "position"]] for table in of_pair)
-        both = first.merge(second, on=keys, suffixes=("_first", "_second"))
-        same = [accuracy.loc[accuracy["model"] == model, [*keys, "prompt", "accuracy"]] for model in pair]
-        each = same[0].merge(same[1], on=[*keys, "prompt"], suffixes=("_first", "_second"))
-        part = both.merge(_moved(each, keys), on=keys)
+        merged = first.merge(second, on=keys, suffixes=("_first", "_second"))
+        by_precision = [
+            accuracy.loc[accuracy["model"] == model, [*keys, "prompt", "accuracy"]] for model in pair
+        ]
+        both_scores = by_precision[0].merge(
+            by_precision[1], on=[*keys, "prompt"], suffixes=("_first", "_second")
+        )
+        part = merged.merge(_moved(both_scores, keys), on=keys)
         part.insert(0, "second", pair[1])
         part.insert(0, "first", pair[0])
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
 
-def _moved(each: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _moved(pairs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """How accuracies change from one precision to the other, by these keys."""
     rows = []
-    for key, group in each.groupby(keys, sort=False):
+    for key, group in pairs.groupby(keys, sort=False):
         first, second = group["accuracy_first"], group["accuracy_second"]
         change = second.mean() - first.mean()
         moved = {"mean_change": change, "correlation": _correlation(first, second)}

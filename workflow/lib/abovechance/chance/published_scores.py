@@ -48,16 +48,16 @@ def read_scores(path: Path) -> pd.DataFrame:
     table = read_csv_texts(path)
     _check_columns(table, path)
     rows = zip(table.index, table.to_dict("records"), strict=True)
-    found = pd.DataFrame([_score(row, f"{path}, row {place}") for place, row in rows])
-    alike = found["source"] if "source" in found else np.zeros(len(found))
-    most = found.groupby(alike)["digits"].transform("max")
+    scores = pd.DataFrame([_score(row, f"{path}, row {place}") for place, row in rows])
+    sources = scores["source"] if "source" in scores else np.zeros(len(scores))
+    most_digits = scores.groupby(sources)["digits"].transform("max")
     whole_ones = [
-        Correct.of(*score).exact
-        for score in zip(found["best_accuracy"], found["examples"], most, strict=True)
+        Correct.from_accuracy(*score).exact
+        for score in zip(scores["best_accuracy"], scores["examples"], most_digits, strict=True)
     ]
     # 0 and 1 without decimals are exact
-    known = np.array(whole_ones) & ~(found["best_accuracy"].isin([0, 1]) & (found["digits"] == 0))
-    return found.assign(digits=np.where(known, most, found["digits"]))
+    allowed = np.array(whole_ones) & ~(scores["best_accuracy"].isin([0, 1]) & (scores["digits"] == 0))
+    return scores.assign(digits=np.where(allowed, most_digits, scores["digits"]))
 
 
 def is_score_table(path: Path) -> bool:
@@ -70,28 +70,30 @@ def is_score_table(path: Path) -> bool:
 
 
 def _check_columns(table: pd.DataFrame, path: Path) -> None:
-    known = [*NAMES, *NUMBERS, *CHANCES]
+    columns = [*NAMES, *NUMBERS, *CHANCES]
     for column in table.columns:
-        if column not in known:
-            raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, known)}")
+        if column not in columns:
+            raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, columns)}")
     for column in NUMBERS:
         if column not in table:
-            raise InputError(f"{path}: lacks the column '{column}'; expected {', '.join(known)}")
+            raise InputError(f"{path}: lacks the column '{column}'; expected {', '.join(columns)}")
     if not set(CHANCES) & set(table.columns):
         raise InputError(f"{path}: lacks the column 'chance' or 'choices'; expected one of them")
 
 
-def _score(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
-    accuracy = _between_0_and_1(row, "best_accuracy", where)
-    examples = _whole(row, "examples", where, MOST_EXAMPLES)
-    prompts = _whole(row, "prompts", where, MOST_PROMPTS)
-    given = [name for name in CHANCES if row.get(name, "").strip()]
-    if len(given) != 1:
-        raise InputError(f"{where}: has {' and '.join(given) or 'neither chance nor choices'}; expected one")
+def _score(row: Mapping[Hashable, str], place: str) -> dict[str, object]:
+    accuracy = _between_0_and_1(row, "best_accuracy", place)
+    examples = _whole(row, "examples", place, MOST_EXAMPLES)
+    prompts = _whole(row, "prompts", place, MOST_PROMPTS)
+    chances = [name for name in CHANCES if row.get(name, "").strip()]
+    if len(chances) != 1:
+        raise InputError(
+            f"{place}: has {' and '.join(chances) or 'neither chance nor choices'}; expected one"
+        )
     chance = (
-        _between_0_and_1(row, "chance", where)
-        if given == ["chance"]
-        else 1 / _whole(row, "choices", where, MOST_EXAMPLES)
+        _between_0_and_1(row, "chance", place)
+        if chances == ["chance"]
+        else 1 / _whole(row, "choices", place, MOST_EXAMPLES)
     )
     return {
         **{name: row[name] for name in NAMES if name in row},
@@ -103,24 +105,24 @@ def _score(row: Mapping[Hashable, str], where: str) -> dict[str, object]:
     }
 
 
-def _between_0_and_1(row: Mapping[Hashable, str], column: str, where: str) -> float:
+def _between_0_and_1(row: Mapping[Hashable, str], column: str, place: str) -> float:
     """The number in a column; InputError where it is none, or no share."""
     text = row[column].strip()
     value = number(text)
     if value is None or not 0 <= value <= 1:
         hint = " (per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
-        raise InputError(f"{where}: {column} is '{text}'{hint}; expected a number between 0 and 1")
+        raise InputError(f"{place}: {column} is '{text}'{hint}; expected a number between 0 and 1")
     if decimals(text) > MOST_DECIMALS:
-        raise InputError(f"{where}: {column} is '{text[:40]}'; expected at most {MOST_DECIMALS} decimals")
+        raise InputError(f"{place}: {column} is '{text[:40]}'; expected at most {MOST_DECIMALS} decimals")
     return value
 
 
-def _whole(row: Mapping[Hashable, str], column: str, where: str, most: int) -> int:
+def _whole(row: Mapping[Hashable, str], column: str, place: str, limit: int) -> int:
     """The whole number in a column; InputError where it is none, less than 1, or too large."""
     text = row[column].strip()
     value = whole(text)
-    if value is None or not 1 <= value <= most:
-        raise InputError(f"{where}: {column} is '{text}'; expected a whole number from 1 to {most}")
+    if value is None or not 1 <= value <= limit:
+        raise InputError(f"{place}: {column} is '{text}'; expected a whole number from 1 to {limit}")
     return value
 
 
@@ -140,10 +142,12 @@ def judge_scores(table: pd.DataFrame) -> Verdicts:
     """
     judged, ends = [], []
     for row in table.to_dict("records"):
-        baseline = RandomBaseline.of(row.pop("chance"), row["examples"])
-        found = Verdict.of(row["best_accuracy"], baseline, row["prompts"], row.pop("digits"))
-        judged.append(row | found.judgement | {"note": found.note})
-        ends.append([end.maximum_tail for end in found.possible or (found, found)])
-    shown = with_conclusions(with_adjusted(pd.DataFrame(judged)), [*np.array(ends).T])
-    shown["note"] = shown.pop("note")  # the last column
-    return Verdicts(shown if shown["note"].any() else shown.drop(columns="note"), "score")
+        baseline = RandomBaseline.from_chance(row.pop("chance"), row["examples"])
+        verdict = Verdict.from_accuracy(row["best_accuracy"], baseline, row["prompts"], row.pop("digits"))
+        judged.append(row | verdict.judgement | {"note": verdict.note})
+        ends.append([end.maximum_tail for end in verdict.possible or (verdict, verdict)])
+    verdicts_table = with_conclusions(with_adjusted(pd.DataFrame(judged)), [*np.array(ends).T])
+    verdicts_table["note"] = verdicts_table.pop("note")  # the last column
+    return Verdicts(
+        verdicts_table if verdicts_table["note"].any() else verdicts_table.drop(columns="note"), "score"
+    )

@@ -46,7 +46,7 @@ class RandomBaseline:
 
     Examples
     --------
-    >>> baseline = RandomBaseline.of(chance=0.5, examples=100)
+    >>> baseline = RandomBaseline.from_chance(chance=0.5, examples=100)
     >>> baseline.standard
     0.5
     >>> round(baseline.maximum(prompts=200), 3)
@@ -58,16 +58,16 @@ class RandomBaseline:
         self._set(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
     def _set(self, counts: Mapping[float, int]) -> None:
-        there = sorted((chance, count) for chance, count in counts.items() if count)
-        if not there:
+        nonzero = sorted((chance, count) for chance, count in counts.items() if count)
+        if not nonzero:
             raise ValueError("chances is empty: a baseline needs at least one example")
-        if bad := [chance for chance, _ in there if not 0 <= chance <= 1]:
+        if bad := [chance for chance, _ in nonzero if not 0 <= chance <= 1]:
             raise ValueError(f"chances has {bad[0]}: every chance must be between 0 and 1")
-        self._counts = tuple(there)
-        self.examples = sum(count for _, count in there)
+        self._counts = tuple(nonzero)
+        self.examples = sum(count for _, count in nonzero)
 
     @classmethod
-    def of(cls, chance: float, examples: int) -> RandomBaseline:
+    def from_chance(cls, chance: float, examples: int) -> RandomBaseline:
         """The baseline where every one of ``examples`` examples has the same ``chance``."""
         return cls.from_counts({chance: examples})
 
@@ -87,15 +87,15 @@ class RandomBaseline:
         """The baseline of ``{chance of a lucky guess: number of examples}``."""
         for number in counts.values():
             if not 0 <= number <= MOST_EXAMPLES or number != int(number):
-                right = f"a number of examples is whole, from 0 to {MOST_EXAMPLES:,}"
-                raise ValueError(f"counts has {number}: {right}")
+                expected = f"a number of examples is whole, from 0 to {MOST_EXAMPLES:,}"
+                raise ValueError(f"counts has {number}: {expected}")
         if sum(counts.values()) > MOST_EXAMPLES:
             raise ValueError(
                 f"counts has {sum(counts.values())} examples: at most {MOST_EXAMPLES:,} are counted"
             )
-        made = cls.__new__(cls)
-        made._set({float(chance): int(number) for chance, number in counts.items()})
-        return made
+        baseline = cls.__new__(cls)
+        baseline._set({float(chance): int(number) for chance, number in counts.items()})
+        return baseline
 
     def __repr__(self) -> str:
         return f"RandomBaseline(examples={self.examples}, chance={self.standard:.4g})"
@@ -194,9 +194,9 @@ class RandomBaseline:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.exp(np.log(self._law.mass(place)) - at_most)  # of F(k) at k itself
             below = np.log1p(-np.minimum(share, 1.0))
-        tried = np.asarray(prompts)
-        found = np.exp(tried * at_most) * -np.expm1(tried * below)
-        return number(np.where(inside & (at_most > -np.inf), found, 0.0))
+        counts = np.asarray(prompts)
+        probabilities = np.exp(counts * at_most) * -np.expm1(counts * below)
+        return number(np.where(inside & (at_most > -np.inf), probabilities, 0.0))
 
     def quantile(self, probability: ArrayLike, prompts: ArrayLike = 1) -> NDArray[np.int64] | int:
         """The least number of correct examples that the best guesser does not exceed so probably.
@@ -209,20 +209,22 @@ class RandomBaseline:
             If a probability is outside [0, 1].
         """
         check_prompts(prompts)
-        wanted = np.asarray(probability, dtype=np.float64)
-        if not np.all((wanted >= 0) & (wanted <= 1)):
+        probabilities = np.asarray(probability, dtype=np.float64)
+        if not np.all((probabilities >= 0) & (probabilities <= 1)):
             raise ValueError(f"probability is {probability!r}: it must be between 0 and 1")
-        wanted, tried = np.broadcast_arrays(wanted, np.asarray(prompts, dtype=np.float64))
+        probabilities, counts = np.broadcast_arrays(probabilities, np.asarray(prompts, dtype=np.float64))
         with np.errstate(divide="ignore"):
-            log_single = np.log(wanted) / tried
+            log_single = np.log(probabilities) / counts
         # at most a rounding error too early; on from there, by what `cdf` says
-        place = np.searchsorted(self._law.log_cdf, log_single * (1 + 1e-14) - 1e-15 / tried)
-        found = np.asarray(self._law.first + place)
-        most = sum(count for chance, count in self._counts if chance > 0)
-        while np.any(short := (found < most) & (np.exp(tried * self.log_cdf(found)) < wanted)):
-            found = found + short
-        found = np.where(wanted == 0, 0, np.where(wanted == 1, most, np.minimum(found, most)))
-        return found if found.ndim else int(found)
+        place = np.searchsorted(self._law.log_cdf, log_single * (1 + 1e-14) - 1e-15 / counts)
+        numbers = np.asarray(self._law.first + place)
+        largest = sum(count for chance, count in self._counts if chance > 0)
+        while np.any(short := (numbers < largest) & (np.exp(counts * self.log_cdf(numbers)) < probabilities)):
+            numbers = numbers + short
+        numbers = np.where(
+            probabilities == 0, 0, np.where(probabilities == 1, largest, np.minimum(numbers, largest))
+        )
+        return numbers if numbers.ndim else int(numbers)
 
     def critical(self, alpha: ArrayLike, prompts: ArrayLike = 1) -> NDArray[np.int64] | int:
         """The least number of correct examples that the best guesser reaches with at most this probability.
@@ -231,17 +233,17 @@ class RandomBaseline:
         correct are more probable. Broadcasts as ``tail`` does.
         """
         check_prompts(prompts)
-        alpha, tried = np.broadcast_arrays(np.asarray(alpha, dtype=np.float64), np.asarray(prompts))
+        alpha, counts = np.broadcast_arrays(np.asarray(alpha, dtype=np.float64), np.asarray(prompts))
         if not np.all((alpha > 0) & (alpha < 1)):
             raise ValueError(f"alpha is {alpha!r}: expected a number between 0 and 1, both excluded")
-        log_single = np.log1p(-alpha) / tried
+        log_single = np.log1p(-alpha) / counts
         # at most a rounding error too early; on from there, by what `tail` says
         place = np.searchsorted(self._law.log_cdf, log_single * (1 + 1e-14))
-        found = np.asarray(self._law.first + 1 + place)
-        while np.any(more := (found <= self.examples) & (self.tail(found, tried) > alpha)):
-            found = found + more
-        found = np.minimum(found, self.examples + 1)
-        return found if found.ndim else int(found)
+        numbers = np.asarray(self._law.first + 1 + place)
+        while np.any(more := (numbers <= self.examples) & (self.tail(numbers, counts) > alpha)):
+            numbers = numbers + more
+        numbers = np.minimum(numbers, self.examples + 1)
+        return numbers if numbers.ndim else int(numbers)
 
     def log_cdf(self, correct: ArrayLike) -> Floats:
         """log F(correct) of one guesser; ``-inf`` below zero, 0 from ``examples`` on."""

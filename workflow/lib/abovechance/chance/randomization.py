@@ -100,16 +100,21 @@ class Answers:
     cluster: Ints | None = None
 
     @classmethod
-    def of(cls, predictions: pd.DataFrame, task: pd.DataFrame) -> Answers:
+    def from_predictions(cls, predictions: pd.DataFrame, task: pd.DataFrame) -> Answers:
         """From the tables ``predictions`` of one setting and ``tasks`` of its task."""
         # the test needs neither what was right nor chance
         lacking = {name: 0.0 for name in ("correct", "chance") if name not in predictions}
-        matrix = ResponseMatrix.of(predictions.assign(**lacking))
+        matrix = ResponseMatrix.from_predictions(predictions.assign(**lacking))
         rows = task.set_index("example").loc[list(matrix.examples)]
         sets = {frozenset(choices) for choices in rows["choices"]}
         shared = len(sets) == 1 and all(len(set(choices)) == len(choices) for choices in rows["choices"])
         texts = sorted(next(iter(sets))) if shared else []
-        numbers = {text: number for number, text in enumerate(sorted({t for own in sets for t in own}))}
+        numbers = {
+            text: number
+            for number, text in enumerate(
+                sorted({t for labels_of_example in sets for t in labels_of_example})
+            )
+        }
         # (examples, choices) the label of each choice
         labels = [
             [texts.index(text) for text in choices] if shared else list(range(len(choices)))
@@ -117,22 +122,25 @@ class Answers:
         ]
         width = max(map(len, labels))
         correct, available = np.zeros((2, len(rows), width), dtype=bool)
-        same = np.zeros((len(rows), width), dtype=np.int64)
+        repeated = np.zeros((len(rows), width), dtype=np.int64)
         label_of = np.full((len(rows), width + 1), UNKNOWN)  # the last place is that of UNKNOWN
-        for place, (own, right) in enumerate(zip(labels, rows["correct"], strict=True)):
-            available[place, own] = True
-            correct[place, own] = list(right)
-            same[place, own] = [numbers[text] for text in rows["choices"].iloc[place]]
-            label_of[place, : len(own)] = own
+        for place, (labels_of_example, correct_row) in enumerate(zip(labels, rows["correct"], strict=True)):
+            available[place, labels_of_example] = True
+            correct[place, labels_of_example] = list(correct_row)
+            repeated[place, labels_of_example] = [numbers[text] for text in rows["choices"].iloc[place]]
+            label_of[place, : len(labels_of_example)] = labels_of_example
         predicted = label_of[np.arange(len(rows)), matrix.predicted]
         cluster = pd.factorize(rows["cluster"])[0] if "cluster" in rows else None
-        return cls(predicted, matrix.evaluated, correct, available, shared, same, cluster)
+        return cls(predicted, matrix.evaluated, correct, available, shared, repeated, cluster)
 
     @property
-    def right(self) -> Bools:
+    def is_correct(self) -> Bools:
         """(prompts, examples) whether a prompt is right."""
-        known = self.evaluated & (self.predicted != UNKNOWN)
-        return known & np.take_along_axis(self.correct, np.where(known, self.predicted, 0).T, axis=1).T
+        known_answers = self.evaluated & (self.predicted != UNKNOWN)
+        return (
+            known_answers
+            & np.take_along_axis(self.correct, np.where(known_answers, self.predicted, 0).T, axis=1).T
+        )
 
     @property
     def chance(self) -> Floats:
@@ -158,26 +166,26 @@ class Answers:
     @property
     def accuracy(self) -> Floats:
         """(prompts,) the share of its examples that each prompt answers correctly."""
-        return self.right.sum(axis=1) / np.maximum(self.evaluated.sum(axis=1), 1)
+        return self.is_correct.sum(axis=1) / np.maximum(self.evaluated.sum(axis=1), 1)
 
     def simulated(self, generator: np.random.Generator, accuracy: float) -> Answers:
         """Prompts with an accuracy, correct on random examples; else they choose any wrong label."""
         number, examples = SIMULATED_PROMPTS, len(self.correct)
         skilled = generator.random((number, examples)).argsort(axis=1) < round(accuracy * examples)
-        wanted = np.where(skilled[:, :, None], self.correct, self.available & ~self.correct)
-        wanted = np.where(wanted.any(axis=2, keepdims=True), wanted, self.available)
-        chosen = np.where(wanted, generator.random(wanted.shape), -1.0).argmax(axis=2)
+        choosable = np.where(skilled[:, :, None], self.correct, self.available & ~self.correct)
+        choosable = np.where(choosable.any(axis=2, keepdims=True), choosable, self.available)
+        chosen = np.where(choosable, generator.random(choosable.shape), -1.0).argmax(axis=2)
         return replace(self, predicted=chosen, evaluated=np.ones((number, examples), dtype=bool))
 
     @cached_property
     def gold(self) -> Gold:
         """The gold answers, and how they are drawn anew."""
         examples, places = self.correct.shape
-        each = np.arange(examples * places).reshape(examples, places)
+        identity = np.arange(examples * places).reshape(examples, places)
         texts = self.texts
         if texts is None:
-            texts = np.broadcast_to(np.arange(places), each.shape) if self.shared else each
-        return Gold.of(texts, self.available, self._clusters, self.correct)
+            texts = np.broadcast_to(np.arange(places), identity.shape) if self.shared else identity
+        return Gold.from_labels(texts, self.available, self._clusters, self.correct)
 
     @property
     def permuted(self) -> float:
@@ -202,13 +210,15 @@ class Answers:
         total: Floats = np.zeros((len(self.predicted), len(correct)))
         for label in labels:
             guessed = ((self.predicted == label) & self.evaluated).astype(np.float32)
-            drawn = correct[:, :, label].T.astype(np.float32)
-            hits = (guessed @ drawn).astype(np.float64)
+            correct_label = correct[:, :, label].T.astype(np.float32)
+            hits = (guessed @ correct_label).astype(np.float64)
             if statistic == "accuracy":
                 total += hits / np.maximum(sizes, 1)
             else:
-                there = self.evaluated.astype(np.float32) @ drawn + guessed.sum(axis=1, keepdims=True)
-                total += np.divide(2 * hits, there, out=np.zeros_like(hits), where=there > 0) / len(labels)
+                totals = self.evaluated.astype(np.float32) @ correct_label + guessed.sum(
+                    axis=1, keepdims=True
+                )
+                total += np.divide(2 * hits, totals, out=np.zeros_like(hits), where=totals > 0) / len(labels)
         return total
 
 
@@ -357,10 +367,10 @@ def randomize(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: i
         See ``randomization_test``; the setting's name makes its draws its own.
     """
     setting = setting_of(predictions)
-    answers = Answers.of(predictions, task)
+    answers = Answers.from_predictions(predictions, task)
     statistics = STATISTICS if answers.shared and answers.single else STATISTICS[:1]
     bounds = lower_bounds(
-        answers.right,
+        answers.is_correct,
         answers.evaluated,
         answers.cluster,
         resamples=draws,
@@ -369,21 +379,21 @@ def randomize(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: i
     tables = []
     for statistic in statistics:
         standardized = uneven(answers.evaluated, setting.shots) and statistic == "accuracy"
-        found = randomization_test(answers, setting.seed(seed), draws, statistic, standardized)
-        known = np.nan if found.fixed == 1 else 1.0  # where nothing changes, nothing follows
+        test = randomization_test(answers, setting.seed(seed), draws, statistic, standardized)
+        unchanged = np.nan if test.fixed == 1 else 1.0  # where nothing changes, nothing follows
         tables.append(
             pd.DataFrame(
                 {
                     "prompt": np.unique(predictions["prompt"]),
                     "statistic": statistic,
-                    "value": found.observed,
-                    "adjusted_tail": found.adjusted * known,
-                    "best_tail": found.p_value * known,
+                    "value": test.observed,
+                    "adjusted_tail": test.adjusted * unchanged,
+                    "best_tail": test.p_value * unchanged,
                     "lower_bound": bounds if statistic == "accuracy" else np.nan,
-                    "permuted": found.permuted,
-                    "fixed": found.fixed,
-                    "power": found.power,
-                    "clusters": found.clusters,
+                    "permuted": test.permuted,
+                    "fixed": test.fixed,
+                    "power": test.power,
+                    "clusters": test.clusters,
                 }
             )
         )
@@ -414,19 +424,23 @@ def for_verdicts(table: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
         "best_macro_f1": ("value", "macro_f1"),
         "macro_f1_tail": ("best_tail", "macro_f1"),
     }
-    found = {name: wide.get(place, pd.Series(np.nan, wide.index)) for name, place in columns.items()}
+    columns_by_name = {
+        name: wide.get(place, pd.Series(np.nan, wide.index)) for name, place in columns.items()
+    }
     for name in ("randomization_tail", "macro_f1_tail"):
-        found[name] = found[name].where((found[name] <= ALPHA) | (power >= LEAST_POWER))
+        columns_by_name[name] = columns_by_name[name].where(
+            (columns_by_name[name] <= ALPHA) | (power >= LEAST_POWER)
+        )
     bounds = table[table["statistic"] == "accuracy"].set_index([*SETTING, "prompt"])["lower_bound"]
     chosen = best.set_index([*SETTING, "best_prompt"]).index
-    found = {
-        "randomization_tail": found.pop("randomization_tail"),
+    columns_by_name = {
+        "randomization_tail": columns_by_name.pop("randomization_tail"),
         "randomization_power": power,
         "randomization_fixed": wide["fixed", "accuracy"],
-        **found,
+        **columns_by_name,
         "best_lower_bound": bounds.reindex(chosen).droplevel("best_prompt").reindex(wide.index),
     }
-    return pd.DataFrame(found, index=wide.index).reset_index()
+    return pd.DataFrame(columns_by_name, index=wide.index).reset_index()
 
 
 def effective_prompts(
@@ -442,7 +456,7 @@ def effective_prompts(
     """
     tail = np.asarray(randomization_tail, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.log1p(-tail) / np.log1p(-np.asarray(standard_tail, dtype=np.float64))
-        possible = (found >= 1 - 1e-9) & (found <= np.asarray(prompts) * (1 + 1e-9))
-        known = np.isfinite(found) & (tail > 1.5 / (draws + 1)) & possible
-    return np.where(known, found, np.nan)
+        effective: Floats = np.log1p(-tail) / np.log1p(-np.asarray(standard_tail, dtype=np.float64))
+        possible = (effective >= 1 - 1e-9) & (effective <= np.asarray(prompts) * (1 + 1e-9))
+        estimable = np.isfinite(effective) & (tail > 1.5 / (draws + 1)) & possible
+    return np.where(estimable, effective, np.nan)

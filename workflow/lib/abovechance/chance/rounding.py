@@ -26,7 +26,7 @@ class Correct:
     ----------
     nearest
         The number whose accuracy is nearest, the higher of two.
-    least, most
+    lowest, highest
         The lowest and the highest number that round to the accuracy; if there is none, the nearest ones: both
         of two that are as near.
     exact
@@ -34,12 +34,12 @@ class Correct:
     """
 
     nearest: int
-    least: int
-    most: int
+    lowest: int
+    highest: int
     exact: bool
 
     @classmethod
-    def of(cls, accuracy: float | str, examples: int, digits: int | None = None) -> Correct:
+    def from_accuracy(cls, accuracy: float | str, examples: int, digits: int | None = None) -> Correct:
         """Return the numbers of ``examples`` that round to an accuracy.
 
         Parameters
@@ -68,10 +68,10 @@ class Correct:
         if value in (0, 1) and digits == 0:
             return cls(nearest, nearest, nearest, True)
         half = max(Fraction(1, 2 * 10**digits), FLOAT32)
-        least = max(math.ceil((value - half) * examples), 0)
-        most = min(math.floor((value + half) * examples), examples)
-        if least <= most:
-            return cls(nearest, least, most, True)
+        lowest = max(math.ceil((value - half) * examples), 0)
+        highest = min(math.floor((value + half) * examples), examples)
+        if lowest <= highest:
+            return cls(nearest, lowest, highest, True)
         return cls(nearest, math.ceil(scaled - Fraction(1, 2)), nearest, False)
 
 

@@ -108,19 +108,19 @@ class Verdicts:
     ----------
     table
         One row per score: the table ``VERDICTS`` of settings, or that of ``judge_scores``.
-    what
+    noun
         What a row is: ``setting`` or ``score``.
     """
 
     table: pd.DataFrame
-    what: str = "setting"
+    noun: str = "setting"
 
     @cached_property
     def sentences(self) -> list[str]:
         """What follows from all scores, in words."""
         metrics = [*self.table["metric"].unique()] if "metric" in self.table else []
         metric = [f"The metric is {metrics[0]}."] if len(metrics) == 1 else []
-        return [*in_words(self.table, self.what), *metric]
+        return [*in_words(self.table, self.noun), *metric]
 
 
 def judge(
@@ -128,7 +128,7 @@ def judge(
     randomization: pd.DataFrame | None = None,
     draws: int = 0,
     left_out: pd.DataFrame | None = None,
-    tried: int | None = None,
+    prompts_tried: int | None = None,
     metrics: Mapping[Setting, str] | None = None,
 ) -> Verdicts:
     """Judge the best prompt of each setting.
@@ -141,7 +141,7 @@ def judge(
         The table ``randomization`` of all models and its number of draws, if there was such a test.
     left_out
         The table ``left_out`` of all settings, if prompts can be left out.
-    tried
+    prompts_tried
         The number of prompts that were tried, if the table has the best one's results alone.
     metrics
         The metric of each setting, if the results are another tool's.
@@ -157,7 +157,7 @@ def judge(
             "examples or "
             "another model"
         )
-    table = verdicts(accuracy, tried)
+    table = verdicts(accuracy, prompts_tried)
     if metrics is not None:
         table["metric"] = [metrics[setting] for setting, _ in by_setting(table)]
     if randomization is not None:

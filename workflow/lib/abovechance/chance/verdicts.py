@@ -16,7 +16,7 @@ from abovechance.chance.baselines import (
     MAXIMUM,
     STANDARD,
     Comparison,
-    Tried,
+    TriedPrompts,
     expected_columns,
     tail_columns,
 )
@@ -82,18 +82,18 @@ class Verdict:
     exact: bool = True
 
     @classmethod
-    def of(
+    def from_accuracy(
         cls, accuracy: float | str, baseline: RandomBaseline, prompts: int, digits: int | None = None
     ) -> Verdict:
         """The verdict on the best of ``prompts`` prompts on the baseline's examples.
 
         Accuracies of other people are rounded: what is judged is the nearest number of correct examples, and
-        beside it those that round to the same (``Correct.of``).
+        beside it those that round to the same (``Correct.from_accuracy``).
 
         Parameters
         ----------
         accuracy, digits
-            See ``Correct.of``.
+            See ``Correct.from_accuracy``.
         baseline
             That of one guesser.
         prompts
@@ -106,20 +106,22 @@ class Verdict:
 
         Examples
         --------
-        >>> Verdict.of(0.62, RandomBaseline.of(chance=0.5, examples=100), prompts=200).position
+        >>> guesser = RandomBaseline.from_chance(chance=0.5, examples=100)
+        >>> Verdict.from_accuracy(0.62, guesser, prompts=200).position
         'between'
         """
         check_prompts(prompts)
-        found = Correct.of(accuracy, baseline.examples, digits)
-        tried = Tried.alike(baseline, prompts)
-        nearest, least, most = (
-            cls._of_best(correct, baseline, tried) for correct in (found.nearest, found.least, found.most)
+        rounded = Correct.from_accuracy(accuracy, baseline.examples, digits)
+        candidates = TriedPrompts.with_equal_chance(baseline, prompts)
+        nearest, least, highest = (
+            cls._from_best(correct, baseline, candidates)
+            for correct in (rounded.nearest, rounded.lowest, rounded.highest)
         )
-        ends = (least, most) if found.least < found.most else None
-        return replace(nearest, accuracy=float(as_fraction(accuracy)), possible=ends, exact=found.exact)
+        ends = (least, highest) if rounded.lowest < rounded.highest else None
+        return replace(nearest, accuracy=float(as_fraction(accuracy)), possible=ends, exact=rounded.exact)
 
     @classmethod
-    def of_prompts(cls, ordered: pd.DataFrame, tried: int | None = None) -> Verdict:
+    def from_prompts(cls, ordered: pd.DataFrame, prompts_tried: int | None = None) -> Verdict:
         """The verdict on the best prompt of one setting.
 
         Parameters
@@ -129,7 +131,7 @@ class Verdict:
             ``standard_baseline`` are those of the best prompt. Where prompts ``differ``, so is
             ``maximum_baseline``: the accuracy on its examples that stands for the expected best of all
             prompts' standardized scores.
-        tried
+        prompts_tried
             How many prompts were tried, where the only row is the best one's.
 
         Raises
@@ -137,28 +139,34 @@ class Verdict:
         ValueError
             If there are several rows, and a number of prompts besides.
         """
-        if tried is not None and len(ordered) > 1:
+        if prompts_tried is not None and len(ordered) > 1:
             raise ValueError(
                 f"{len(ordered)} prompts are there, so how many were tried is not asked for (--prompts)"
             )
         guessers = random_baselines(ordered)
-        if tried is not None:
-            return cls._of_best(int(ordered["correct"].iloc[0]), guessers[0], Tried.alike(guessers[0], tried))
-        prompts = Tried.in_order(guessers, differ(ordered))
-        return cls._of_best(int(ordered["correct"].iloc[0]), guessers[0], prompts)
+        if prompts_tried is not None:
+            return cls._from_best(
+                int(ordered["correct"].iloc[0]),
+                guessers[0],
+                TriedPrompts.with_equal_chance(guessers[0], prompts_tried),
+            )
+        prompts = TriedPrompts.in_order(guessers, differ(ordered))
+        return cls._from_best(int(ordered["correct"].iloc[0]), guessers[0], prompts)
 
     @classmethod
-    def _of_best(cls, correct: int, own: RandomBaseline, tried: Tried) -> Verdict:
+    def _from_best(cls, correct: int, own_baseline: RandomBaseline, candidates: TriedPrompts) -> Verdict:
         """The verdict on the best prompt, with so many correct examples."""
-        score = float(score_of(correct, own, tried.standardized))
-        best = {each.name: each.guessers(tried) for each in BASELINES}
+        score = float(score_of(correct, own_baseline, candidates.standardized))
+        best = {baseline.name: baseline.guessers(candidates) for baseline in BASELINES}
         several = best[MAXIMUM.name]
         return cls(
-            accuracy=correct / own.examples,
+            accuracy=correct / own_baseline.examples,
             correct=correct,
-            examples=own.examples,
+            examples=own_baseline.examples,
             prompts=int(several.prompts),
-            against={name: Comparison.of(score, guessers, tried) for name, guessers in best.items()},
+            against={
+                name: Comparison.from_best(score, guessers, candidates) for name, guessers in best.items()
+            },
             guessing_above=float(several.guessing_above),
         )
 
@@ -196,17 +204,17 @@ class Verdict:
 
         Where the accuracy is rounded so that several verdicts are possible, the first and the last of them.
         """
-        expected = {each.column: float(self.against[each.name].expected) for each in BASELINES}
-        tails = {each.tail_column: float(self.against[each.name].tail) for each in BASELINES}
-        return expected | tails | {"guessing_above": self.guessing_above, "position": self._told}
+        expected = {baseline.column: float(self.against[baseline.name].expected) for baseline in BASELINES}
+        tails = {baseline.tail_column: float(self.against[baseline.name].tail) for baseline in BASELINES}
+        return expected | tails | {"guessing_above": self.guessing_above, "position": self._account}
 
     @property
     def conclusion(self) -> dict[str, str]:
         """``better_than_chance`` and the ``reason``, from the tails alone (``chance.conclusion``)."""
         ends = [np.array([end.maximum_tail]) for end in self.possible or ()]
         table = pd.DataFrame([self.judgement | {"prompts": self.prompts}])
-        found: pd.Series[str] = with_conclusions(table, ends)[["better_than_chance", "reason"]].iloc[0]
-        return {str(name): value for name, value in found.items()}
+        concluded: pd.Series[str] = with_conclusions(table, ends)[["better_than_chance", "reason"]].iloc[0]
+        return {str(name): value for name, value in concluded.items()}
 
     @property
     def better_than_chance(self) -> str:
@@ -217,19 +225,19 @@ class Verdict:
     def note(self) -> str:
         """What rounding leaves open, in words; nothing where it does not."""
         ends = self.possible or (self, self)
-        least, most = (round(end.accuracy * self.examples) for end in ends)
+        least, highest = (round(end.accuracy * self.examples) for end in ends)
         tails = " to ".join(f"{end.maximum_tail:.2g}" for end in ends)
         if not self.exact:
             if self.possible is None:
                 return f"no number of {self.examples} examples gives it; {self.correct} is nearest"
-            near = f"{least} and {most} are nearest"
+            near = f"{least} and {highest} are nearest"
             return f"no number of {self.examples} examples gives it; {near}; maximum tails {tails}"
         if self.possible is None:
             return ""
-        return f"{least} to {most} of {self.examples} examples round to it; maximum tails {tails}"
+        return f"{least} to {highest} of {self.examples} examples round to it; maximum tails {tails}"
 
     @property
-    def _told(self) -> str:
+    def _account(self) -> str:
         if self.possible is None or self.possible[0].position == self.possible[1].position:
             return self.position
         return f"{self.possible[0].position} to {self.possible[1].position}"
@@ -281,7 +289,7 @@ def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
     return ordered.drop(columns="_score")
 
 
-def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
+def verdicts(accuracy: pd.DataFrame, prompts_tried: int | None = None) -> pd.DataFrame:
     """Return the first columns of the table ``verdicts``, in the order of the table ``accuracy``.
 
     The conclusions are those of each setting by itself, without a randomization test. If there are several
@@ -289,16 +297,16 @@ def verdicts(accuracy: pd.DataFrame, tried: int | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    accuracy, tried
-        See ``Verdict.of_prompts``.
+    accuracy, prompts_tried
+        See ``Verdict.from_prompts``.
     """
     rows = []
     for setting, prompts in by_setting(accuracy):
         ordered = ranked(prompts)
-        found = Verdict.of_prompts(ordered, tried)
-        row = setting._asdict() | {"examples": found.examples, "prompts": found.prompts}
-        row |= {"best_prompt": int(ordered["prompt"].iloc[0]), "best_accuracy": found.accuracy}
-        rows.append(row | found.judgement)
+        verdict = Verdict.from_prompts(ordered, prompts_tried)
+        row = setting._asdict() | {"examples": verdict.examples, "prompts": verdict.prompts}
+        row |= {"best_prompt": int(ordered["prompt"].iloc[0]), "best_accuracy": verdict.accuracy}
+        rows.append(row | verdict.judgement)
     return with_conclusions(pd.DataFrame(rows))
 
 
@@ -314,7 +322,7 @@ def with_left_out(table: pd.DataFrame, left_out: pd.DataFrame) -> pd.DataFrame:
     left_out
         The table ``left_out`` of all settings, in the order that verdicts shall have.
     """
-    found = left_out[[*SETTING, "left_out"]].merge(table, on=SETTING, how="left")
+    rows = left_out[[*SETTING, "left_out"]].merge(table, on=SETTING, how="left")
     whole = {"examples": "Int64", "prompts": "Int64", "best_prompt": "Int64"}
-    found = found.astype(whole).fillna({"examples": 0, "prompts": 0})
-    return found[[*table.columns, "left_out"]]
+    rows = rows.astype(whole).fillna({"examples": 0, "prompts": 0})
+    return rows[[*table.columns, "left_out"]]

@@ -28,8 +28,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"abovechance {__version__}")
         raise typer.Exit
 

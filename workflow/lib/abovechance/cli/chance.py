@@ -65,16 +65,16 @@ def baseline(
     if task is None:
         guesser = random_baseline(examples, chance, choices)
     else:
-        given = {"--examples": examples, "--chance": chance, "--choices": choices}
-        refuse(given, "beside --task, whose file has the examples and their choices")
+        options = {"--examples": examples, "--chance": chance, "--choices": choices}
+        refuse(options, "beside --task, whose file has the examples and their choices")
         guesser = RandomBaseline(task_chances(expanded(task, "--task")))
     if accuracy is not None:
-        verdict = Verdict.of(accuracy, guesser, prompts)
-        found = {"accuracy": verdict.accuracy, "examples": guesser.examples, "prompts": prompts}
-        found |= verdict.judgement | verdict.conclusion | ({"note": verdict.note} if verdict.note else {})
+        verdict = Verdict.from_accuracy(accuracy, guesser, prompts)
+        report = {"accuracy": verdict.accuracy, "examples": guesser.examples, "prompts": prompts}
+        report |= verdict.judgement | verdict.conclusion | ({"note": verdict.note} if verdict.note else {})
     else:
-        found = {"examples": guesser.examples, "prompts": prompts} | expected_accuracies(guesser, prompts)
-    show(pd.DataFrame([found]), as_json, upright=True, columns=JUDGED)
+        report = {"examples": guesser.examples, "prompts": prompts} | expected_accuracies(guesser, prompts)
+    show(pd.DataFrame([report]), as_json, upright=True, columns=JUDGED)
 
 
 @app.command(
@@ -120,36 +120,36 @@ def plan(
     Give --prompts and --margin for the number of examples, --examples and --accuracy for the number of
     prompts, or --examples and --prompts for the least accuracy that is better than chance.
     """
-    found: dict[str, Any] = {}
+    report: dict[str, Any] = {}
     has_examples = examples is not None or (choices is not None and ":" in choices)
     refuse({"--margin": margin, "--alpha": alpha} if prompts is None else {}, "without --prompts")
     refuse({"--accuracy": accuracy, "--alpha": alpha} if not has_examples else {}, "without --examples")
     if figure is not None:
-        figure, one = check_writable(figure, "--figure", FIGURES), chance_of_figure(chance, choices)
+        figure, single_chance = check_writable(figure, "--figure", FIGURES), chance_of_figure(chance, choices)
     alpha = ALPHA if alpha is None else alpha
     if prompts is not None and margin is not None:
-        found["examples_needed"] = planning.examples_needed(one_chance(chance, choices), prompts, margin)
+        report["examples_needed"] = planning.examples_needed(one_chance(chance, choices), prompts, margin)
     if has_examples:
         guesser = random_baseline(examples, chance, choices)
         if accuracy is not None:
             allowed = planning.prompts_allowed(guesser, accuracy)
-            found["prompts_allowed"] = "any number" if allowed is None and not as_json else allowed
+            report["prompts_allowed"] = "any number" if allowed is None and not as_json else allowed
         if prompts is not None:
-            found |= expected_accuracies(guesser, prompts)
-            found["least_accuracy_above_maximum_baseline"] = planning.least_above(guesser, prompts)
-            found[f"least_accuracy_at_alpha_{alpha:g}"] = planning.least_significant(guesser, prompts, alpha)
-    if not found and (figure is None or prompts is None):
+            report |= expected_accuracies(guesser, prompts)
+            report["least_accuracy_above_maximum_baseline"] = planning.least_above(guesser, prompts)
+            report[f"least_accuracy_at_alpha_{alpha:g}"] = planning.least_significant(guesser, prompts, alpha)
+    if not report and (figure is None or prompts is None):
         raise InputError(
             "nothing to plan: give --prompts and --margin, --examples and --accuracy, or --examples and "
             "--prompts"
         )
-    if found:
-        show(pd.DataFrame([found], dtype=object), as_json, upright=True)
+    if report:
+        show(pd.DataFrame([report], dtype=object), as_json, upright=True)
     if figure is not None:
         from abovechance.shown import baselines
 
-        tried = sorted({1, 10, 100, 1000, prompts or 1})
-        write_figure(baselines.plan, baselines.plan_numbers(one, tried), figure)
+        prompt_counts = sorted({1, 10, 100, 1000, prompts or 1})
+        write_figure(baselines.plan, baselines.plan_numbers(single_chance, prompt_counts), figure)
 
 
 @app.command(
@@ -171,7 +171,7 @@ def power(
     prompts: Prompts = 1,
     better: Annotated[int, typer.Option(min=1, help="Number of prompts with that accuracy.")] = 1,
     alpha: Alpha = None,
-    wanted: Annotated[
+    target_power: Annotated[
         float | None,
         typer.Option(
             min=0.001, max=0.999, callback=finite, help="Power to reach, without --examples.  [default: 0.8]"
@@ -185,25 +185,25 @@ def power(
     Without --examples, compute how many examples a power needs.
     """
     alpha = ALPHA if alpha is None else alpha
-    found: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "alpha": alpha}
+    report: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "alpha": alpha}
     if figure is not None:
-        figure, one = check_writable(figure, "--figure", FIGURES), chance_of_figure(chance, choices)
+        figure, single_chance = check_writable(figure, "--figure", FIGURES), chance_of_figure(chance, choices)
     if examples is None and not (choices and ":" in choices):
-        one = one_chance(chance, choices)
-        wanted = 0.8 if wanted is None else wanted
-        found["wanted"] = wanted
-        examples = planning.examples_for_power(one, accuracy, prompts, better, alpha, wanted)
-        found["examples_needed"] = examples
+        single_chance = one_chance(chance, choices)
+        target_power = 0.8 if target_power is None else target_power
+        report["target_power"] = target_power
+        examples = planning.examples_for_power(single_chance, accuracy, prompts, better, alpha, target_power)
+        report["examples_needed"] = examples
     else:
-        refuse({"--wanted": wanted}, "with --examples, for which the power is told")
+        refuse({"--target-power": target_power}, "with --examples, for which the power is told")
         guesser = random_baseline(examples, chance, choices)
-        found["power"] = planning.power(guesser, accuracy, prompts, better, alpha)
-    show(pd.DataFrame([found], dtype=object), as_json, upright=True)
+        report["power"] = planning.power(guesser, accuracy, prompts, better, alpha)
+    show(pd.DataFrame([report], dtype=object), as_json, upright=True)
     if figure is not None:
         from abovechance.shown import baselines
 
-        accuracies = np.linspace(one, min(1.0, one + 0.4), 41).tolist()
+        accuracies = np.linspace(single_chance, min(1.0, single_chance + 0.4), 41).tolist()
         numbers = planning.power_curve(
-            one, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, alpha
+            single_chance, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, alpha
         )
         write_figure(baselines.power_lines, numbers, figure)

@@ -84,28 +84,28 @@ def compare(
     finds only larger differences.
     """
     paths = given_paths(results)
-    drawn = check_writable(figure, "--figure", (".png", ".pdf")) if figure else None
+    figure_path = check_writable(figure, "--figure", (".png", ".pdf")) if figure else None
     boards = [path for path in paths if leaderboard.is_leaderboard(path)]
     if boards and len(paths) > 1:
         raise InputError(f"{boards[0]}: is a leaderboard; compare it by itself")
     if boards:
-        given: dict[str, Any] = {"--metric": metric, "--filter": filter_, "--epoch": epoch}
-        given |= {"--each-file": each_file, "--all": show_all, "--figure": figure}
-        given |= {"--seed-deviation": seed_deviation, "--power": power}
-        refuse(given, "with a leaderboard")
+        given_options: dict[str, Any] = {"--metric": metric, "--filter": filter_, "--epoch": epoch}
+        given_options |= {"--each-file": each_file, "--all": show_all, "--figure": figure}
+        given_options |= {"--seed-deviation": seed_deviation, "--power": power}
+        refuse(given_options, "with a leaderboard")
         _leaderboard(leaderboard.read_leaderboard(boards[0]), confidence, as_json)
         return
     from abovechance.importers import Options
 
     options = Options(None, metric, filter_, epoch, each_file, None, "compare")
     responses = _responses(paths, options)
-    if all(len(own.models) > 2 for own in responses):
+    if all(len(setting.models) > 2 for setting in responses):
         refuse({"--power": power}, "with more than two models")
     tasks, means = compare_models(responses, confidence, power or POWER, seed_deviation)
-    if drawn:
+    if figure_path:
         from abovechance.shown.differences_of_models import score_numbers, scores
 
-        write_figure(scores, score_numbers(responses, confidence), drawn)
+        write_figure(scores, score_numbers(responses, confidence), figure_path)
     if as_json:
         typer.echo(json.dumps([*map(_as_object, tasks), *map(_as_object, means)], indent=2))
     else:
@@ -133,15 +133,15 @@ def _responses(paths: list[Path], options: Options) -> list[Responses]:
     table = responses_of(paths, options)
     if compared := _trainings(studies, table):
         table = as_trainings(table, compared)
-    found = list(arrange(table, clusters))
-    if not found:
+    responses = list(arrange(table, clusters))
+    if not responses:
         settings = table[["model", "task", "shots"]].drop_duplicates().itertuples(index=False)
-        told = "; ".join(f"{model}, {task}, {shots}-shot" for model, task, shots in settings)
+        names = "; ".join(f"{model}, {task}, {shots}-shot" for model, task, shots in settings)
         raise InputError(
-            f"{paths[0]}: no two models on the same task with the same number of shots: {told}; expected "
+            f"{paths[0]}: no two models on the same task with the same number of shots: {names}; expected "
             "results of at least two"
         )
-    return found
+    return responses
 
 
 def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str, int]]:
@@ -154,26 +154,26 @@ def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str,
     series = members({model: entries[model] for model in models if model in entries})
     if not series:
         return {}
-    found = compared_as(models, entries)
-    if len(left := [model for model in models if model not in found]):
-        tell_note(f"of series, the last checkpoint; {len(left)} earlier ones are left out")
-    return found
+    trainings = compared_as(models, entries)
+    if len(missing := [model for model in models if model not in trainings]):
+        tell_note(f"of series, the last checkpoint; {len(missing)} earlier ones are left out")
+    return trainings
 
 
 def _as_object(result: TaskComparison | MeanComparison) -> dict[str, Any]:
     """A result as JSON has it; tables are lists of rows, and those without rows are left out."""
-    found: dict[str, Any] = {}
+    report: dict[str, Any] = {}
     for field in fields(result):
         value = getattr(result, field.name)
         if isinstance(value, pd.DataFrame):
             if len(value):
-                found[field.name] = as_rows(value)
+                report[field.name] = as_rows(value)
         elif field.name not in ("sample", "headline", "holm", "bh"):
-            found[field.name] = value
+            report[field.name] = value
     if isinstance(result, TwoModelComparison):
         headline = inference(result.headline) | {"holm": result.holm, "bh": result.bh}
-        (found["headline"],) = as_rows(pd.DataFrame([{"about": result.about} | headline]))
-    return found
+        (report["headline"],) = as_rows(pd.DataFrame([{"about": result.about} | headline]))
+    return report
 
 
 PAIRS = "All pairs, the better model first; intervals hold for all of them at once:"
@@ -195,8 +195,8 @@ def _show_task(task: TaskComparison, show_all: bool) -> None:
         tell_note(note)
     if isinstance(task, TwoModelComparison):
         print_text(task.sentence)
-        these = "these trainings" if len(task.over_seeds) else "these prompts"
-        only = f"For {these} only, and examples like these:" if task.about else "In detail:"
+        sampled = "these trainings" if len(task.over_seeds) else "these prompts"
+        only = f"For {sampled} only, and examples like these:" if task.about else "In detail:"
         details = [
             (only, task.comparison),
             ("For trainings like these, with other seeds, and examples like these:", task.over_seeds),
@@ -235,23 +235,23 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
     """Compare the models of a leaderboard, each as if on examples of its own."""
     for note in filter(None, table["note"]):
         tell_note(note)
-    boards = [(str(task), own) for task, own in table.groupby("task", sort=False) if len(own) > 1]
+    boards = [(str(task), board) for task, board in table.groupby("task", sort=False) if len(board) > 1]
     if not boards:
         raise InputError("no two models on one task; expected at least two rows of a task")
     tables = []
-    for _, own in boards:
-        sample, names = many.unpaired(own["accuracy"], own["n"]), own["model"].tolist()
+    for _, board in boards:
+        sample, names = many.unpaired(board["accuracy"], board["n"]), board["model"].tolist()
         tables.append((many.ranks(sample, names, confidence), many.pairs(sample, names, confidence)))
     for method in ("holm", "bh"):
         corrected = iter(adjusted(pd.concat([pairs["p"] for _, pairs in tables]), method))
         for _, pairs in tables:
             pairs[method] = [float(next(corrected)) for _ in range(len(pairs))]
     if as_json:
-        found = [
+        rows = [
             {"task": task, "ranks": as_rows(ranks), "pairs": as_rows(pairs), "paired": False}
             for (task, _), (ranks, pairs) in zip(boards, tables, strict=True)
         ]
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(rows, indent=2))
         return
     typer.echo(
         "Unpaired, because only accuracies are known: as if each model had answered different examples. "

@@ -55,21 +55,23 @@ def items(
     table = responses_of(
         given_paths(results), Options(None, metric, filter_, epoch, each_file, None, "items")
     )
-    found = [*matrices(table)]
+    task_matrices = [*matrices(table)]
     small = {
         matrix.task: f"{matrix.task}: has {counted(len(matrix.rows), 'row')} (a model with a number of "
         f"shots and a prompt) and {counted(len(matrix.examples), 'example')}; expected two examples and "
         f"{LEAST_ROWS} rows, because with fewer every discrimination may be chance"
-        for matrix in found
+        for matrix in task_matrices
         if len(matrix.rows) < LEAST_ROWS or len(matrix.examples) < 2
     }
-    found = [matrix for matrix in found if matrix.task not in small]
-    if not found:
+    task_matrices = [matrix for matrix in task_matrices if matrix.task not in small]
+    if not task_matrices:
         raise InputError(next(iter(small.values())))
     for reason in small.values():
         tell_note(reason)
-    by_task = [items_of(matrix) for matrix in found]
-    short = pd.DataFrame([in_short(matrix, own) for matrix, own in zip(found, by_task, strict=True)])
+    by_task = [items_of(matrix) for matrix in task_matrices]
+    short = pd.DataFrame(
+        [in_short(matrix, task_items) for matrix, task_items in zip(task_matrices, by_task, strict=True)]
+    )
     listed = pd.concat(by_task, ignore_index=True)
     if path:
         write_csv(listed, path)
@@ -77,8 +79,8 @@ def items(
         typer.echo(json.dumps({"tasks": as_rows(short), "items": as_rows(listed)}, indent=2))
         return
     show(short.dropna(axis="columns", how="all"), as_json=False)
-    for task, own in listed.groupby("task", sort=False):
-        negative = own[(own["corrected"] < 0) & ~own["constant"]]
+    for task, task_items in listed.groupby("task", sort=False):
+        negative = task_items[(task_items["corrected"] < 0) & ~task_items["constant"]]
         if len(negative):
             more = f", the first {SHOWN} of {len(negative)}" if len(negative) > SHOWN else ""
             typer.echo(f"\n{task}: items that better rows fail more often{more}\n")

@@ -104,31 +104,31 @@ FigureFile = Annotated[
 ]
 
 
-def refuse(given: Mapping[str, object], because: str) -> None:
+def refuse(options: Mapping[str, object], because: str) -> None:
     """Raise InputError where an option is given that would be ignored.
 
     Parameters
     ----------
-    given
+    options
         {option: its value, or None or False where it is not given}.
     because
         Why it means nothing.
     """
-    for option, value in given.items():
+    for option, value in options.items():
         if value is not None and value is not False:
             raise InputError(f"{option} means nothing {because}; leave it out")
 
 
 def one_chance(chance: float | None, choices: str | None) -> float:
     """The chance of every example; InputError where examples differ."""
-    given = _given(chance, choices)
-    if isinstance(given, float):
-        return given
-    if ":" in given:
+    value = _chance_option(chance, choices)
+    if isinstance(value, float):
+        return value
+    if ":" in value:
         raise InputError(
             "how many examples are needed is asked for one number of choices, such as --choices 4"
         )
-    return 1 / _whole(given)
+    return 1 / _whole(value)
 
 
 def chance_of_figure(chance: float | None, choices: str | None) -> float:
@@ -138,7 +138,7 @@ def chance_of_figure(chance: float | None, choices: str | None) -> float:
     return one_chance(chance, choices)
 
 
-def _given(chance: float | None, choices: str | None) -> float | str:
+def _chance_option(chance: float | None, choices: str | None) -> float | str:
     """The one of two options that is given."""
     if chance is not None and choices is None:
         return float(chance)
@@ -149,15 +149,15 @@ def _given(chance: float | None, choices: str | None) -> float | str:
 
 def random_baseline(examples: int | None, chance: float | None, choices: str | None) -> RandomBaseline:
     """The baseline that the options describe."""
-    given = _given(chance, choices)
-    if isinstance(given, float) or ":" not in given:
+    value = _chance_option(chance, choices)
+    if isinstance(value, float) or ":" not in value:
         if examples is None:
             raise InputError("--examples is needed: how many examples prompts are evaluated on")
-        return RandomBaseline.of(one_chance(chance, choices), examples)
+        return RandomBaseline.from_chance(one_chance(chance, choices), examples)
     counts: dict[int, int] = {}
-    for part in given.split(","):
-        number, _, some = part.partition(":")
-        counts[_whole(number)] = counts.get(_whole(number), 0) + _whole(some)
+    for part in value.split(","):
+        number, _, count = part.partition(":")
+        counts[_whole(number)] = counts.get(_whole(number), 0) + _whole(count)
     if examples is not None and examples != sum(counts.values()):
         raise InputError(f"--examples is {examples}, but --choices has {sum(counts.values())} examples")
     return RandomBaseline.from_choices(counts)
@@ -165,6 +165,6 @@ def random_baseline(examples: int | None, chance: float | None, choices: str | N
 
 def _whole(text: str) -> int:
     if not text.strip().isdecimal() or len(text) > 20 or not 1 <= int(text) <= MOST_EXAMPLES:
-        right = f"a number such as 4, or 2:50,5:50, each at most {MOST_EXAMPLES:,}"
-        raise InputError(f"--choices has '{text[:30]}'; expected {right}")
+        expected = f"a number such as 4, or 2:50,5:50, each at most {MOST_EXAMPLES:,}"
+        raise InputError(f"--choices has '{text[:30]}'; expected {expected}")
     return int(text)

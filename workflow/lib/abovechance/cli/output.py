@@ -45,9 +45,9 @@ def show(
         typer.echo(json.dumps(rows[0] if upright else rows, indent=2))
         return
     if upright:
-        shown = readable(table.dropna(axis="columns", how="all"), columns)
-        width = max(map(len, shown.columns))
-        typer.echo("\n".join(f"{name:<{width}}  {shown[name].iloc[0]}" for name in shown.columns))
+        text = readable(table.dropna(axis="columns", how="all"), columns)
+        width = max(map(len, text.columns))
+        typer.echo("\n".join(f"{name:<{width}}  {text[name].iloc[0]}" for name in text.columns))
     else:
         from abovechance.cli.screen import print_table
 
@@ -70,9 +70,9 @@ def as_rows(
     return [{str(name): value for name, value in row.items()} for row in rows]
 
 
-def counted(number: int, what: str) -> str:
+def counted(number: int, noun: str) -> str:
     """A number of things in words."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def check_writable(path: Path, option: str, suffixes: tuple[str, ...]) -> Path:
@@ -117,12 +117,12 @@ def write_figure(draw: Callable[[pd.DataFrame], Any], numbers: pd.DataFrame, pat
         raise InputError(
             f"{path}: its numbers would be written to {beside_it}, which is another file; use another name"
         )
-    drawn = draw(numbers)
+    figure_drawn = draw(numbers)
     with replacing(path) as beside:
-        drawn.savefig(beside)
+        figure_drawn.savefig(beside)
     import matplotlib.pyplot as plt  # which is slow to import, and here already
 
-    plt.close(drawn)
+    plt.close(figure_drawn)
     write_csv(numbers, beside_it)
 
 

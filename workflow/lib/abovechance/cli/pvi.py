@@ -110,7 +110,7 @@ def _examples(table: pd.DataFrame, as_json: bool) -> None:
         show(hardest.map(lambda value: value if not isinstance(value, str) else value[:60]), as_json)
 
 
-def _of_logs(given: Path, null: Path, over: str) -> pd.DataFrame:
+def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
     """PVI of the examples of a run with inputs, and of one without."""
     from abovechance.importers import Options, read_runs
     from abovechance.pvi.table import CHOICES, of_likelihoods
@@ -119,14 +119,14 @@ def _of_logs(given: Path, null: Path, over: str) -> pd.DataFrame:
     if over not in (VOCABULARY, CHOICES):
         raise InputError(f"--over is '{over}'; expected {VOCABULARY} or {CHOICES}")
     tables, models = [], []
-    for path in (given, null):
-        found = read_runs([path], Options())
-        if len(found) != 1:
-            raise InputError(f"{path}: has {len(found)} runs; expected one, of one model on one task")
-        if not {*OF_CHOICES} <= {*found[0].rows}:
+    for path in (likelihoods, null):
+        runs = read_runs([path], Options())
+        if len(runs) != 1:
+            raise InputError(f"{path}: has {len(runs)} runs; expected one, of one model on one task")
+        if not {*OF_CHOICES} <= {*runs[0].rows}:
             raise InputError(f"{path}: has no log-likelihoods of choices, which PVI is made of")
-        tables.append(found[0].rows.assign(prompt=0))
-        models.append(found[0].model)
+        tables.append(runs[0].rows.assign(prompt=0))
+        models.append(runs[0].model)
     if models[0] != models[1]:
         tell_note(f"the runs are of '{models[0]}' and '{models[1]}'")
     found_in = [of_imported(table) for table in tables]

@@ -139,7 +139,7 @@ def _judged(paths: list[Path], options: Options) -> Verdicts:
         raise InputError(
             f"{paths[0]}: has {several} prompts of one setting, so --prompts means nothing; leave it out"
         )
-    return judge(accuracy, tried=options.prompts, metrics=metrics)
+    return judge(accuracy, prompts_tried=options.prompts, metrics=metrics)
 
 
 @app.command(
@@ -252,8 +252,8 @@ def _options(
 ) -> Options:
     from abovechance.importers import Options
 
-    known = None if chance is None and choices is None else one_chance(chance, choices)
-    return Options(known, metric, filter_, epoch, each_file, prompts, command)
+    single_chance = None if chance is None and choices is None else one_chance(chance, choices)
+    return Options(single_chance, metric, filter_, epoch, each_file, prompts, command)
 
 
 def _imported(paths: list[Path], options: Options) -> tuple[pd.DataFrame, dict[Setting, str]]:

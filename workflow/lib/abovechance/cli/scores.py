@@ -29,11 +29,11 @@ def scores(
     """
     from abovechance.scoring.stored import drop_unasked, stored
 
-    found = stored(expanded(study, "STUDY"))
-    show(found.drop(columns="path"), as_json)
-    unwanted = int(found["kept"].sum() + found.loc[~found["asked"].astype(bool), "prompts"].sum())
+    files = stored(expanded(study, "STUDY"))
+    show(files.drop(columns="path"), as_json)
+    unwanted = int(files["kept"].sum() + files.loc[~files["in_config"].astype(bool), "prompts"].sum())
     if drop:
-        freed = drop_unasked(found)
+        freed = drop_unasked(files)
         typer.echo(f"dropped {counted(unwanted, 'prompt')}, {freed / 1e6:.1f} MB", err=True)
     elif unwanted and not as_json:
         typer.echo(f"\nNot asked for now: {counted(unwanted, 'prompt')}; --drop deletes them.")

@@ -69,21 +69,21 @@ def print_table(
         print_text("; ".join(f"{heading}: {text}" for heading, text in values.items()) + "\n")
         table = table.drop(columns=shared)
     numeric = [_is_numeric(table[name], columns.get(str(name))) for name in table]
-    shown = readable(table.head(most_rows or len(table)), columns)
-    widths = _widths(shown, numeric, screen_width())
-    drawn = Table(box=None, pad_edge=False, padding=(0, GAP // 2))
-    for name, wide, is_number in zip(shown.columns, widths, numeric, strict=False):
-        drawn.add_column(Text(name, style="bold"), justify="right" if is_number else "left", width=wide)
-    for row in shown.itertuples(index=False):
-        drawn.add_row(*(Text(_folded(text, wide)) for text, wide in zip(row, widths, strict=False)))
+    cells = readable(table.head(most_rows or len(table)), columns)
+    widths = _widths(cells, numeric, screen_width())
+    grid = Table(box=None, pad_edge=False, padding=(0, GAP // 2))
+    for name, wide, is_number in zip(cells.columns, widths, numeric, strict=False):
+        grid.add_column(Text(name, style="bold"), justify="right" if is_number else "left", width=wide)
+    for row in cells.itertuples(index=False):
+        grid.add_row(*(Text(_folded(text, wide)) for text, wide in zip(row, widths, strict=False)))
     console = Console(file=sys.stdout, width=sum(widths) + GAP * len(widths), highlight=False)
     with console.capture() as capture:
-        console.print(drawn)
+        console.print(grid)
     typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
-    if left_out := list(shown.columns[len(widths) :]):
+    if left_out := list(cells.columns[len(widths) :]):
         print_text(f"\nNot shown, because the screen is narrow (--json has them): {', '.join(left_out)}")
-    if len(shown) < len(table):
-        typer.echo(f"\n{len(table) - len(shown)} more rows: --all")
+    if len(cells) < len(table):
+        typer.echo(f"\n{len(table) - len(cells)} more rows: --all")
 
 
 def _is_numeric(values: pd.Series, column: Column | None) -> bool:
@@ -92,10 +92,10 @@ def _is_numeric(values: pd.Series, column: Column | None) -> bool:
     return pd.api.types.is_numeric_dtype(values.infer_objects()) and not pd.api.types.is_bool_dtype(values)
 
 
-def _widths(shown: pd.DataFrame, numeric: Sequence[bool], width: int) -> list[int]:
+def _widths(cells: pd.DataFrame, numeric: Sequence[bool], width: int) -> list[int]:
     """The widths of the columns that fit, from the left: whole numbers, and texts as far as there is room."""
-    words = [max(map(len, str(name).split())) for name in shown.columns]
-    whole = [max(map(len, shown.iloc[:, place]), default=1) for place in range(len(words))]
+    words = [max(map(len, str(name).split())) for name in cells.columns]
+    whole = [max(map(len, cells.iloc[:, place]), default=1) for place in range(len(words))]
     needed = [
         max(word, text if is_number else min(text, NARROW))
         for word, text, is_number in zip(words, whole, numeric, strict=True)

@@ -30,15 +30,15 @@ def diff(
     """
     from abovechance.shown.differences import differ, differences, in_words
 
-    found = differences(expanded(first, "FIRST"), expanded(second, "SECOND"))
-    shown = found[differ(found) | (found["predictions"] > 0) | (found["prompts"] == 0)]
+    table = differences(expanded(first, "FIRST"), expanded(second, "SECOND"))
+    changed = table[differ(table) | (table["predictions"] > 0) | (table["prompts"] == 0)]
     if as_json:
-        show(found, as_json)
-    elif len(shown):
-        show(shown, as_json)
+        show(table, as_json)
+    elif len(changed):
+        show(changed, as_json)
     if not as_json:
-        typer.echo(("\n" if len(shown) else "") + in_words(found))
-    if differ(found).any():
+        typer.echo(("\n" if len(changed) else "") + in_words(table))
+    if differ(table).any():
         raise typer.Exit(1)
 
 
@@ -64,15 +64,15 @@ def cost(
         config = resolved_file(folder)
         folder = Path("results", config["study"])
     tables = {name: folder / "cost" / f"{name}.parquet" for name in ("estimate", "machines")}
-    found = {name: read_table(path) for name, path in tables.items() if path.is_file()}
+    accounts = {name: read_table(path) for name, path in tables.items() if path.is_file()}
     if ledgers := ledgers_in(folder / "cost"):  # as they are now, of jobs that are at work too
-        found["spent"] = spent(ledgers)
-    if not found:
+        accounts["spent"] = spent(ledgers)
+    if not accounts:
         raise InputError(f"{folder}: has no costs; use `make cost` with its config first")
-    changed = changed_since(folder, config) if "estimate" in found else []
+    changed = changed_since(folder, config) if "estimate" in accounts else []
     if as_json:
         rows: dict[str, Any] = {
-            name: json.loads(table.to_json(orient="records")) for name, table in found.items()
+            name: json.loads(table.to_json(orient="records")) for name, table in accounts.items()
         }
         typer.echo(json.dumps(rows | ({"changed_since": changed} if changed else {}), indent=2))
         return
@@ -81,12 +81,12 @@ def cost(
             f"This estimate is of an earlier config: {', '.join(changed)} changed since. Run `make cost` "
             "again.\n"
         )
-    if "estimate" in found:
-        typer.echo(in_words(found["estimate"]) + "\n")
-        show(of_machines(found["machines"]), as_json)
-    if len(found.get("spent", ())):
-        typer.echo("\nSpent so far:\n" if "estimate" in found else "Spent so far:\n")
-        show(of_models(found["spent"]), as_json)
+    if "estimate" in accounts:
+        typer.echo(in_words(accounts["estimate"]) + "\n")
+        show(of_machines(accounts["machines"]), as_json)
+    if len(accounts.get("spent", ())):
+        typer.echo("\nSpent so far:\n" if "estimate" in accounts else "Spent so far:\n")
+        show(of_models(accounts["spent"]), as_json)
 
 
 Archived = Annotated[
@@ -108,18 +108,18 @@ def verify(archive: Archived, as_json: Json = False) -> None:
     path = expanded(archive, "ARCHIVE")
     problems, lacking = bundle.verify(path), bundle.lacking(path)
     if as_json:
-        rows = [{"file": problem.file, "problem": problem.what} for problem in problems]
+        rows = [{"file": problem.file, "problem": problem.problem} for problem in problems]
         typer.echo(json.dumps({"problems": rows, "lacking": lacking}, indent=2))
     else:
         for problem in problems:  # a name that could be read as a line of ours stands behind what it is
-            typer.echo(f"{problem.what}: '{printable(problem.file)}'")
+            typer.echo(f"{problem.problem}: '{printable(problem.file)}'")
         for name in lacking:
             typer.echo(f"not checked, because it does not lie next to this archive: '{printable(name)}'")
-        more = sum(problem.what == "not listed" for problem in problems)
-        told = [f"{counted(len(problems) - more, 'file')} not as made."] * (len(problems) > more)
-        told += [f"{counted(more, 'file')} more than were made."] * bool(more)
-        here = "All files that are here" if lacking else "All files"
-        typer.echo(" ".join(told) or f"{here} are as they were.")
+        more = sum(problem.problem == "not listed" for problem in problems)
+        parts = [f"{counted(len(problems) - more, 'file')} not as made."] * (len(problems) > more)
+        parts += [f"{counted(more, 'file')} more than were made."] * bool(more)
+        scope = "All files that are here" if lacking else "All files"
+        typer.echo(" ".join(parts) or f"{scope} are as they were.")
         if path.is_file():
             typer.echo(f"SHA-256 of the archive: {bundle.sha256(path)}")
     if problems:
@@ -168,16 +168,16 @@ def rerun(
     code = again.archived_code(path)
     typer.echo(f"The archive says that it was made by abovechance {printable(code.version)}.", err=True)
     if code.different:
-        which = "runs" if run_archived_code else "does not run"
+        verb = "runs" if run_archived_code else "does not run"
         files = counted(len(code.different), "file")
         typer.echo(
-            f"Its code, which {which}, differs from the installed one in {files}, such as "
+            f"Its code, which {verb}, differs from the installed one in {files}, such as "
             f"'{printable(code.different[0])}'.",
             err=True,
         )
     else:
         typer.echo("Its code is the installed one.", err=True)
-    done = again.rerun(
+    outcome = again.rerun(
         path,
         folder,
         expanded(release, "--release") if release else None,
@@ -185,11 +185,11 @@ def rerun(
         bigbench=expanded(bigbench, "--bigbench") if bigbench else None,
         archived_code=run_archived_code,
     )
-    for name in done.different:
+    for name in outcome.different:
         typer.echo(f"differs: '{printable(name)}'")
     typer.echo(
-        f"{counted(done.equal, 'file')} equal, {len(done.different) or 'none'} other; "
+        f"{counted(outcome.equal, 'file')} equal, {len(outcome.different) or 'none'} other; "
         f"they are in {folder}/rerun"
     )
-    if done.different:
+    if outcome.different:
         raise typer.Exit(1)

@@ -59,35 +59,41 @@ def variance(
     """
     path = check_writable(figure, "--figure", FIGURES) if figure else None
     table = read_evaluations([expanded(Path(name), "RESULTS") for name in results])
-    for option, column, wanted in (("--task", "task", task), ("--metric", "metric", metric)):
-        for name in wanted or []:
+    for option, column, value in (("--task", "task", task), ("--metric", "metric", metric)):
+        for name in value or []:
             if name not in set(table[column]):
-                known = sorted(table[column].unique())
-                raise InputError(f"{option} {name}: is not in these results; {nearest(name, known)}")
-        if wanted:
-            table = table[table[column].isin(wanted)]
+                values = sorted(table[column].unique())
+                raise InputError(f"{option} {name}: is not in these results; {nearest(name, values)}")
+        if value:
+            table = table[table[column].isin(value)]
     for note in in_percent(table):
         tell_note(note)
-    found = of_evaluations(table.assign(chance=np.nan if chance is None else chance), ddof)
+    summary = of_evaluations(table.assign(chance=np.nan if chance is None else chance), ddof)
     if chance is None:
-        found = found.drop(columns=["chance", "leaves_chance"])
+        summary = summary.drop(columns=["chance", "leaves_chance"])
     if path:
         _draw(table, path)
     if as_json:
-        show(found, as_json)
+        show(summary, as_json)
         return
     runs = table[["model", "seed", "checkpoint"]].drop_duplicates()
     print_text(
         f"{counted(len(runs), 'evaluation')} of {counted(runs['model'].nunique(), 'model')}. Scores that "
         "grow most steadily during training come first. Monotonicity is Kendall's tau-b between a score and "
         "the order of checkpoints, with the opposite sign if lower is better."
-        + " Checkpoints that only some seeds have are left out." * bool(found["left_out"].any())
+        + " Checkpoints that only some seeds have are left out." * bool(summary["left_out"].any())
         + "\n"
     )
-    shown = found.drop(columns=["loss", "tau"] + ["left_out"] * (not found["left_out"].any()))
-    shown["examples"] = shown["examples"].astype("Int64").where(shown["examples"] >= 0)
-    shown = shown.sort_values("monotonicity", ascending=False, kind="stable")
-    show(shown, as_json, columns=SERIES.columns, most_rows=None if show_all else MOST_ROWS, order=ORDER)
+    columns_shown = summary.drop(
+        columns=["lower_is_better", "tau"] + ["left_out"] * (not summary["left_out"].any())
+    )
+    columns_shown["examples"] = (
+        columns_shown["examples"].astype("Int64").where(columns_shown["examples"] >= 0)
+    )
+    columns_shown = columns_shown.sort_values("monotonicity", ascending=False, kind="stable")
+    show(
+        columns_shown, as_json, columns=SERIES.columns, most_rows=None if show_all else MOST_ROWS, order=ORDER
+    )
 
 
 def _draw(table: pd.DataFrame, path: Path) -> None:

@@ -174,7 +174,7 @@ def compare_models(
     seed_deviation
         The standard deviation of a score over training seeds, as known from elsewhere.
     """
-    tasks = [_on_task(own, confidence, power, seed_deviation) for own in responses]
+    tasks = [_on_task(setting, confidence, power, seed_deviation) for setting in responses]
     tasks = _adjusted_for_tasks(tasks)
     return tasks, _over_tasks(tasks, confidence)
 
@@ -206,21 +206,21 @@ def headline_of(responses: Responses, confidence: float = CONFIDENCE) -> Estimat
     """The first of two models less the second, by the inference that ``generalizes`` names."""
     scores, (first, second) = responses.by_example, responses.by_seed
     if responses.several_seeds:
-        found = over_seeds(first, second, responses.clusters, confidence).difference
+        estimate = over_seeds(first, second, responses.clusters, confidence).difference
     elif len(responses.prompts) > 1:
-        pair = PromptPair.of(responses.scores[0], responses.scores[1], responses.clusters)
+        pair = PromptPair.from_scores(responses.scores[0], responses.scores[1], responses.clusters)
         if generalizes(responses) == LIKE_THESE and pair.population is not None:
-            found = pair.population.estimate(pair.difference, confidence).scaled(pair.scale)
+            estimate = pair.population.estimate(pair.difference, confidence).scaled(pair.scale)
         else:
-            found = pair.mean(confidence).scaled(pair.scale)
+            estimate = pair.mean(confidence).scaled(pair.scale)
     else:
-        found = compare(scores[0], scores[1], responses.clusters, confidence).difference
-    if np.isnan(found.p):  # nothing varies
+        estimate = compare(scores[0], scores[1], responses.clusters, confidence).difference
+    if np.isnan(estimate.p):  # nothing varies
         sums, _ = cluster_sums(scores[0] - scores[1], responses.clusters)
-        found = found._replace(p=exchanged(sums), method="exchange")
+        estimate = estimate._replace(p=exchanged(sums), method="exchange")
     if np.nanmin(responses.scores) >= 0 and np.nanmax(responses.scores) <= 1:
-        found = found._replace(low=max(found.low, -1.0), high=min(found.high, 1.0))
-    return found
+        estimate = estimate._replace(low=max(estimate.low, -1.0), high=min(estimate.high, 1.0))
+    return estimate
 
 
 def _on_task(
@@ -235,7 +235,7 @@ def _on_task(
     complete, components = responses.complete, pd.DataFrame(columns=[*COMPONENTS])
     if len(responses.prompts) > 1 and complete.shape[2] >= ENOUGH:
         components = variance_components(complete, ["models", "prompts", "examples"])
-    found = TaskComparison(
+    comparison = TaskComparison(
         task=responses.task,
         shots=responses.shots,
         models=responses.models,
@@ -249,12 +249,12 @@ def _on_task(
         sample=sample,
     )
     if len(responses.models) > 2:
-        return found
-    return _of_two(found, responses, confidence, power, seed_deviation)
+        return comparison
+    return _of_two(comparison, responses, confidence, power, seed_deviation)
 
 
 def _of_two(
-    found: TaskComparison,
+    comparison: TaskComparison,
     responses: Responses,
     confidence: float,
     power: float,
@@ -263,7 +263,7 @@ def _of_two(
     """The comparison of two models, the better one first."""
     if headline_of(responses, confidence).value < 0:
         responses = responses.reversed
-        found = replace(found, models=responses.models, sample=found.sample.reordered([1, 0]))
+        comparison = replace(comparison, models=responses.models, sample=comparison.sample.reordered([1, 0]))
     headline = headline_of(responses, confidence)
     scores, by_seed = responses.by_example, responses.by_seed
     pair = compare(scores[0], scores[1], responses.clusters, confidence, power)
@@ -284,11 +284,11 @@ def _of_two(
     if len(responses.prompts) > 1:
         by_kind = over_prompts(responses.scores[0], responses.scores[1], responses.clusters, confidence)
         kinds = ("mean", "population", "best")
-        prompts = pd.DataFrame([{"of": kind} | inference(getattr(by_kind, kind)) for kind in kinds])
+        prompts = pd.DataFrame([{"summary": kind} | inference(getattr(by_kind, kind)) for kind in kinds])
         if not np.isfinite(responses.scores).all():
             row |= _of_prompt_means(responses, by_kind.mean)
     return TwoModelComparison(
-        **vars(found),
+        **vars(comparison),
         headline=headline,
         holm=headline.p,
         bh=headline.p,
@@ -315,7 +315,7 @@ def _row(pair: Comparison) -> dict[str, object]:
 
 def _of_prompt_means(responses: Responses, mean: Estimate) -> dict[str, object]:
     """What of a pair's row differs if prompts have different examples: each prompt's mean counts alike."""
-    first, second = (float(np.nanmean(one, axis=1).mean()) for one in responses.scores)
+    first, second = (float(np.nanmean(scores, axis=1).mean()) for scores in responses.scores)
     missing = ("unpaired_error", "unpaired_low", "unpaired_high", "gain", "detectable", "needed")
     row = {"first": first, "second": second, "error": mean.standard_error, "test": mean.method}
     return row | inference(mean) | dict.fromkeys(missing, np.nan)
@@ -325,8 +325,8 @@ def _flips(responses: Responses, pairs: pd.DataFrame) -> list[float]:
     """For each pair, the share of draws of examples, prompts and seeds with the opposite order."""
     below = many.flips(responses.seeds, responses.clusters)
     places = {model: place for place, model in enumerate(responses.models)}
-    both = zip(pairs["first"], pairs["second"], strict=True)
-    return [float(below[places[first], places[second]]) for first, second in both]
+    ordered_pairs = zip(pairs["first"], pairs["second"], strict=True)
+    return [float(below[places[first], places[second]]) for first, second in ordered_pairs]
 
 
 def _adjusted_for_tasks(tasks: Sequence[TaskComparison]) -> list[TaskComparison]:
@@ -336,20 +336,20 @@ def _adjusted_for_tasks(tasks: Sequence[TaskComparison]) -> list[TaskComparison]
     ]
     together = np.concatenate([[], *values])
     ordered = {method: iter(adjusted(together, method)) for method in ("holm", "bh")}
-    found = []
-    for task, own in zip(tasks, values, strict=True):
-        of_task = {method: [float(next(p)) for _ in own] for method, p in ordered.items()}
+    adjusted_tasks = []
+    for task, p_values in zip(tasks, values, strict=True):
+        of_task = {method: [float(next(p)) for _ in p_values] for method, p in ordered.items()}
         task = replace(task, pairs=task.pairs.assign(**of_task))
         if isinstance(task, TwoModelComparison):
             task = replace(task, holm=of_task["holm"][0], bh=of_task["bh"][0])
-        found.append(task)
-    return found
+        adjusted_tasks.append(task)
+    return adjusted_tasks
 
 
 def _over_tasks(tasks: Sequence[TaskComparison], confidence: float) -> list[MeanComparison]:
     """The means over the tasks that all models have, for each number of shots with several such tasks."""
     names = list(dict.fromkeys(model for task in tasks for model in task.models))
-    found = []
+    comparisons = []
     for shots in sorted({task.shots for task in tasks}):
         shared = [task for task in tasks if task.shots == shots and len(task.models) == len(names)]
         if len(shared) < 2:
@@ -371,12 +371,12 @@ def _over_tasks(tasks: Sequence[TaskComparison], confidence: float) -> list[Mean
             ]
             by_task = pd.DataFrame(rows, columns=BY_TASK)
             sentence = _over_tasks_in_words(models, about, pairs, by_task, confidence)
-        found.append(
+        comparisons.append(
             MeanComparison(
                 [task.task for task in shared], shots, models, about, ranks, pairs, by_task, sentence
             )
         )
-    return found
+    return comparisons
 
 
 def seed_components(responses: Responses) -> pd.DataFrame:
@@ -407,19 +407,21 @@ def _conclusion(responses: Responses, pair: Comparison, headline: Estimate, powe
     """The conclusion on two models on one task, the better one first."""
     about = generalizes(responses)
     if pair.better == pair.worse == 0 and len(responses.prompts) == 1:
-        most = 1 - (1 - headline.confidence) ** (1 / pair.clusters)
+        per_cluster = 1 - (1 - headline.confidence) ** (1 / pair.clusters)
         return about_first(about) + (
             f"Both have the same score on each of {pair.examples} examples. On others like these they may "
-            f"differ, on up to {most:.0%} of them ({headline.confidence:.0%} bound)."
+            f"differ, on up to {per_cluster:.0%} of them ({headline.confidence:.0%} bound)."
         )
-    said = about_first(about) + _better(responses.models, headline)
+    sentence = about_first(about) + _better(responses.models, headline)
     if np.isfinite(pair.detectable) and not about:
-        said += (
+        sentence += (
             f" With {pair.examples} examples, a true difference of {points(pair.detectable)} is found with a "
             f"probability of {power:.0%}"
         )
-        said += f"; one of this size with {pair.needed:,.0f} examples." if np.isfinite(pair.needed) else "."
-    return said
+        sentence += (
+            f"; one of this size with {pair.needed:,.0f} examples." if np.isfinite(pair.needed) else "."
+        )
+    return sentence
 
 
 def _over_tasks_in_words(
@@ -446,8 +448,8 @@ def _better(models: list[str], difference: Estimate) -> str:
     """Which of two models is better, the first one being ahead."""
     low, high = 100 * difference.low, 100 * difference.high
     interval = f"{difference.confidence:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
-    known = f"p = {probability(difference.p)}" if np.isfinite(difference.p) else "p is not known"
-    ahead, evidence = points(difference.value), f"({interval}{known})"
+    p_value = f"p = {probability(difference.p)}" if np.isfinite(difference.p) else "p is not known"
+    ahead, evidence = points(difference.value), f"({interval}{p_value})"
     if abs(difference.value) < 1e-12:
         return f"Both have the same score {evidence}."
     if difference.p <= 1 - difference.confidence:
@@ -460,13 +462,13 @@ def points(share: float) -> str:
     return f"{100 * share:.1f} points"
 
 
-def _beside_seeds(difference: float, deviation: float, where: str) -> str:
+def _beside_seeds(difference: float, deviation: float, place: str) -> str:
     """How a difference compares with what a training seed does to the score of one training."""
     if not np.isfinite(deviation):
         return ""
     below = abs(difference) < deviation
     return (
         f" It is {'below' if below else 'not below'} the standard deviation of one training's score over "
-        f"seeds, {points(deviation)} ({where}); single trainings that are alike but for the seed differ by "
+        f"seeds, {points(deviation)} ({place}); single trainings that are alike but for the seed differ by "
         f"up to {points(1.96 * math.sqrt(2) * deviation)} in 95 % of cases."
     )

@@ -14,7 +14,7 @@ from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 
 COMPONENTS = {
-    "of": Column.text("source of the variance: one factor, or an interaction"),
+    "source": Column.text("source of the variance: one factor, or an interaction"),
     "variance": Column.number("variance component of a single answer; a little below 0 if there is none"),
     "share": Column.share("share of the sum of components"),
     "deviation": Column.number("standard deviation this source adds to the mean of all answers"),
@@ -47,29 +47,33 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
     InputError
         If a factor has fewer than two levels, a name is missing, or a score is.
     """
-    given = np.asarray(scores, dtype=float)
-    if given.ndim != len(factors):
-        raise InputError(f"scores have {given.ndim} dimensions for {len(factors)} factors; expected as many")
-    if not np.isfinite(given).all():
+    values = np.asarray(scores, dtype=float)
+    if values.ndim != len(factors):
+        raise InputError(f"scores have {values.ndim} dimensions for {len(factors)} factors; expected as many")
+    if not np.isfinite(values).all():
         raise InputError("a score is missing; expected all combinations of " + ", ".join(factors))
-    for name, levels in zip(factors, given.shape, strict=True):
+    for name, levels in zip(factors, values.shape, strict=True):
         if levels < 2:
             raise InputError(f"there is one of {name}; expected at least 2")
-    axes = range(given.ndim)
-    terms = [term for size in range(1, given.ndim + 1) for term in combinations(axes, size)]
-    squares = {term: _mean_square(given, term) for term in terms}
+    axes = range(values.ndim)
+    terms = [term for size in range(1, values.ndim + 1) for term in combinations(axes, size)]
+    squares = {term: _mean_square(values, term) for term in terms}
     # from the last term to the first: a mean square expects all components that contain its term
     variance: dict[tuple[int, ...], float] = {}
     for term in reversed(terms):
-        above = sum(variance[other] * _levels(given, other) for other in variance if set(term) < set(other))
-        variance[term] = (squares[term] - above) / _levels(given, term)
+        above = sum(
+            variance[larger_term] * _levels(values, larger_term)
+            for larger_term in variance
+            if set(term) < set(larger_term)
+        )
+        variance[term] = (squares[term] - above) / _levels(values, term)
     total = sum(max(value, 0.0) for value in variance.values())
     rows = [
         {
-            "of": " x ".join(factors[axis] for axis in term),
+            "source": " x ".join(factors[axis] for axis in term),
             "variance": variance[term],
             "share": max(variance[term], 0.0) / total if total else np.nan,
-            "deviation": np.sqrt(max(variance[term], 0.0) * _levels(given, term) / given.size),
+            "deviation": np.sqrt(max(variance[term], 0.0) * _levels(values, term) / values.size),
         }
         for term in terms
     ]
@@ -86,7 +90,7 @@ def _mean_square(scores: Floats, term: tuple[int, ...]) -> float:
     effect = np.zeros(1)
     for size in range(len(term) + 1):
         for part in combinations(term, size):
-            rest = tuple(axis for axis in range(scores.ndim) if axis not in part)
-            effect = effect + (-1) ** (len(term) - size) * scores.mean(axis=rest, keepdims=True)
+            averaged = tuple(axis for axis in range(scores.ndim) if axis not in part)
+            effect = effect + (-1) ** (len(term) - size) * scores.mean(axis=averaged, keepdims=True)
     freedom = np.prod([scores.shape[axis] - 1 for axis in term])
     return float((effect**2).sum() * _levels(scores, term) / freedom)

@@ -51,7 +51,7 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
         model = printable(row["model"].strip())
         note = ""
         try:
-            correct = Correct.of(row["accuracy"], examples)
+            correct = Correct.from_accuracy(row["accuracy"], examples)
         except ValueError as error:
             raise InputError(f"{path}, row {place}: {error}") from None
         if not correct.exact:

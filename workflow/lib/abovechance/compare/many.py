@@ -126,7 +126,7 @@ class Sample:
         return Sample(
             self.scores[[*places]],
             self.draws[:, [*places]],
-            {(one, two): self.difference(places[one], places[two]) for one, two in pairs},
+            {(first, two): self.difference(places[first], places[two]) for first, two in pairs},
             self.contributions[[*places]],
             self.examples,
             self.trainings,
@@ -164,25 +164,25 @@ def paired(
     InputError
         If a score is missing.
     """
-    given = np.asarray(scores, dtype=float)
-    if given.ndim != 2 or not given.size or not np.isfinite(given).all():
-        raise InputError(f"scores have the shape {given.shape}; expected (models, examples), none missing")
-    sums, sizes = cluster_sums(given, clusters)
-    drawn = _drawn(sums, sizes, draws, seed, examples)
-    scale = largest(given)
+    values = np.asarray(scores, dtype=float)
+    if values.ndim != 2 or not values.size or not np.isfinite(values).all():
+        raise InputError(f"scores have the shape {values.shape}; expected (models, examples), none missing")
+    sums, sizes = cluster_sums(values, clusters)
+    sampled = _bootstrap(sums, sizes, draws, seed, examples)
+    scale = largest(values)
 
-    def compared(one: int, two: int) -> Difference:
-        mean, test = difference_test(given[one] / scale, given[two] / scale, clusters, 1 / scale)
+    def compared(first: int, two: int) -> Difference:
+        mean, test = difference_test(values[first] / scale, values[two] / scale, clusters, 1 / scale)
         value = mean.value * scale
         # two clusters or more
         spread = Spread((np.nan_to_num(mean.standard_error * scale) ** 2,), (max(mean.freedom, 1e-9),))
         return Difference(value, value, spread, test.p)
 
-    means = given.mean(axis=1)
-    return Sample(means, drawn, _of_pairs(compared, len(given)), sums / given.shape[1], examples)
+    means = values.mean(axis=1)
+    return Sample(means, sampled, _of_pairs(compared, len(values)), sums / values.shape[1], examples)
 
 
-def _drawn(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int], examples: int) -> Floats:
+def _bootstrap(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int], examples: int) -> Floats:
     """(draws, models) mean scores of clusters that are drawn with replacement."""
     seeds = [seed] if isinstance(seed, int) else [*seed]
     counts = times_drawn(len(sizes), draws, np.random.default_rng([*seeds, examples]))
@@ -208,27 +208,27 @@ def prompted(
     seed, examples
         See ``paired``.
     """
-    given = np.asarray(scores, dtype=float)
-    prompts = given.shape[1]
-    sums, sizes = cluster_sums(np.nanmean(given, axis=1), clusters)
-    drawn = _drawn(sums, sizes, draws, seed, examples)
-    of_prompts = np.nanmean(given, axis=2)
+    values = np.asarray(scores, dtype=float)
+    prompts = values.shape[1]
+    sums, sizes = cluster_sums(np.nanmean(values, axis=1), clusters)
+    sampled = _bootstrap(sums, sizes, draws, seed, examples)
+    of_prompts = np.nanmean(values, axis=2)
     # tasks have prompts of their own
     times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, examples]))
     moved = (times - 1) @ of_prompts.T / prompts * np.sqrt(prompts / max(prompts - 1, 1))
-    contributions = sums / given.shape[2]
+    contributions = sums / values.shape[2]
 
-    def compared(one: int, two: int) -> Difference:
-        pair = PromptPair.of(given[one], given[two], clusters)
+    def compared(first: int, two: int) -> Difference:
+        pair = PromptPair.from_scores(values[first], values[two], clusters)
         spread = pair.population or Spread((0.0,), (1.0,))
         p = spread.p(pair.difference)
         if np.isnan(p):
-            p = exchanged(contributions[one] - contributions[two])
+            p = exchanged(contributions[first] - contributions[two])
         value = pair.difference * pair.scale
         return Difference(value, value, spread.scaled(pair.scale), p)
 
-    differences = _of_pairs(compared, len(given))
-    return Sample(of_prompts.mean(axis=1), drawn + moved, differences, contributions, examples)
+    differences = _of_pairs(compared, len(values))
+    return Sample(of_prompts.mean(axis=1), sampled + moved, differences, contributions, examples)
 
 
 def trained(
@@ -259,36 +259,36 @@ def trained(
     InputError
         If a score is missing, or models have other examples.
     """
-    given = [np.atleast_2d(np.asarray(one, dtype=float)) for one in seeds]
-    if len({one.shape[-1] for one in given}) != 1:
+    arrays = [np.atleast_2d(np.asarray(scores, dtype=float)) for scores in seeds]
+    if len({scores.shape[-1] for scores in arrays}) != 1:
         raise InputError("models have other numbers of examples; expected the same examples")
-    alone = paired([one.mean(axis=0) for one in given], clusters, draws, seed, examples)
-    repeats = sum(len(one) - 1 for one in given)
+    alone = paired([scores.mean(axis=0) for scores in arrays], clusters, draws, seed, examples)
+    repeats = sum(len(scores) - 1 for scores in arrays)
     if not repeats:
         return alone
-    pooled = sum(float(one.mean(axis=1).var()) * len(one) for one in given) / repeats
-    drawn = alone.draws.copy()
-    for place, one in enumerate(given):
-        if (count := len(one)) == 1:
-            drawn[:, place] += np.random.default_rng([seed, 2, place]).normal(0, np.sqrt(pooled), draws)
+    pooled = sum(float(scores.mean(axis=1).var()) * len(scores) for scores in arrays) / repeats
+    sampled = alone.draws.copy()
+    for place, scores in enumerate(arrays):
+        if (count := len(scores)) == 1:
+            sampled[:, place] += np.random.default_rng([seed, 2, place]).normal(0, np.sqrt(pooled), draws)
         else:
             # the same examples in each draw as for all models, and the same seeds for all tasks
-            each = _drawn(*cluster_sums(one, clusters), draws, seed, examples)
+            of_model = _bootstrap(*cluster_sums(scores, clusters), draws, seed, examples)
             chosen = times_drawn(count, draws, np.random.default_rng([seed, 1, place]))
-            moved = (each * chosen).sum(axis=1) / count - each.mean(axis=1)
-            drawn[:, place] += moved * np.sqrt(count / (count - 1))
+            moved = (of_model * chosen).sum(axis=1) / count - of_model.mean(axis=1)
+            sampled[:, place] += moved * np.sqrt(count / (count - 1))
 
-    def compared(one: int, two: int) -> Difference:
-        elsewhere = (pooled, repeats) if len(given) > 2 else None
-        spread = seeds_spread(given[one], given[two], clusters, elsewhere)
-        value = float(alone.scores[one] - alone.scores[two])
+    def compared(first: int, two: int) -> Difference:
+        elsewhere = (pooled, repeats) if len(arrays) > 2 else None
+        spread = seeds_spread(arrays[first], arrays[two], clusters, elsewhere)
+        value = float(alone.scores[first] - alone.scores[two])
         p = spread.p(value)
         if np.isnan(p):
-            p = exchanged(alone.contributions[one] - alone.contributions[two])
+            p = exchanged(alone.contributions[first] - alone.contributions[two])
         return Difference(value, value, spread, p)
 
-    differences = _of_pairs(compared, len(given))
-    return Sample(alone.scores, drawn, differences, alone.contributions, examples, trainings=True)
+    differences = _of_pairs(compared, len(arrays))
+    return Sample(alone.scores, sampled, differences, alone.contributions, examples, trainings=True)
 
 
 def flips(
@@ -313,27 +313,32 @@ def flips(
         (models, models) in which share of draws the first one's score is below the second's; equal ones count
         half.
     """
-    given = [np.asarray(one, dtype=float) for one in scores]
-    if len({one.shape[1:] for one in given}) != 1 or given[0].ndim != 3:
+    arrays = [np.asarray(model_scores, dtype=float) for model_scores in scores]
+    if len({model_scores.shape[1:] for model_scores in arrays}) != 1 or arrays[0].ndim != 3:
         raise InputError("models have other prompts or examples; expected seeds, prompts and examples")
     generator = np.random.default_rng(seed)
-    prompts = given[0].shape[1]
+    prompts = arrays[0].shape[1]
     chosen = times_drawn(prompts, draws, generator)
-    there = [np.isfinite(one) for one in given]
-    sums = [cluster_sums(np.where(has, one, 0), clusters)[0] for one, has in zip(given, there, strict=True)]
-    sizes = [cluster_sums(has, clusters)[0] for has in there]
+    evaluated = [np.isfinite(model_scores) for model_scores in arrays]
+    sums = [
+        cluster_sums(np.where(has, model_scores, 0), clusters)[0]
+        for model_scores, has in zip(arrays, evaluated, strict=True)
+    ]
+    sizes = [cluster_sums(has, clusters)[0] for has in evaluated]
     count = sums[0].shape[-1]
     counts = times_drawn(count, draws, generator)
-    drawn = []
-    for own, size in zip(sums, sizes, strict=True):
-        seeds = len(own)
+    draws_of_models = []
+    for cluster_sum, size in zip(sums, sizes, strict=True):
+        seeds = len(cluster_sum)
         of_seeds = times_drawn(seeds, draws, generator)
         # (draws, seeds, prompts)
-        totals, examples = (np.tensordot(counts, one, axes=(1, 2)) for one in (own, size))
+        totals, examples = (
+            np.tensordot(counts, model_scores, axes=(1, 2)) for model_scores in (cluster_sum, size)
+        )
         with np.errstate(invalid="ignore", divide="ignore"):
             means = np.nan_to_num(totals / examples)
-        drawn.append(np.einsum("dsp,ds,dp->d", means, of_seeds, chosen) / (seeds * prompts))
-    table = np.array(drawn)
+        draws_of_models.append(np.einsum("dsp,ds,dp->d", means, of_seeds, chosen) / (seeds * prompts))
+    table = np.array(draws_of_models)
     return (table[:, None] < table).mean(axis=2) + (table[:, None] == table).mean(axis=2) / 2
 
 
@@ -349,22 +354,22 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
     examples
         (models,) or one number, on how many.
     """
-    given, count = np.asarray(accuracies, dtype=float), np.asarray(examples, dtype=float)
-    count = np.broadcast_to(count, given.shape)
-    if not ((given >= 0) & (given <= 1)).all() or not (count >= 1).all():
+    values, count = np.asarray(accuracies, dtype=float), np.asarray(examples, dtype=float)
+    count = np.broadcast_to(count, values.shape)
+    if not ((values >= 0) & (values <= 1)).all() or not (count >= 1).all():
         raise InputError("accuracies are in [0, 1], and examples at least 1")
-    right = np.rint(given * count)
+    correct = np.rint(values * count)
     # that all of a few were right does not say that all are
-    drawn = np.random.default_rng(seed).beta(right + 1, count - right + 1, (draws, len(given)))
-    center = (right + 1) / (count + 2)
+    sampled = np.random.default_rng(seed).beta(correct + 1, count - correct + 1, (draws, len(values)))
+    center = (correct + 1) / (count + 2)
     variance = center * (1 - center) / (count + 2)
 
-    def compared(one: int, two: int) -> Difference:
-        spread = Spread((float(variance[one] + variance[two]),), (np.inf,))
-        middle = float(center[one] - center[two])
-        return Difference(float(given[one] - given[two]), middle, spread, spread.p(middle), limit=1.0)
+    def compared(first: int, two: int) -> Difference:
+        spread = Spread((float(variance[first] + variance[two]),), (np.inf,))
+        middle = float(center[first] - center[two])
+        return Difference(float(values[first] - values[two]), middle, spread, spread.p(middle), limit=1.0)
 
-    return Sample(given, drawn, _of_pairs(compared, len(given)), np.zeros((len(given), 0)))
+    return Sample(values, sampled, _of_pairs(compared, len(values)), np.zeros((len(values), 0)))
 
 
 def together(tasks: Sequence[Sample]) -> Sample:
@@ -377,30 +382,32 @@ def together(tasks: Sequence[Sample]) -> Sample:
     draws = np.mean([task.draws for task in tasks], axis=0)
     by_examples: dict[int, Floats] = {}
     for number, task in enumerate(tasks):
-        own, key = task.contributions / len(tasks), task.examples or -number
-        by_examples[key] = by_examples.get(key, np.zeros_like(own)) + own
+        share, key = task.contributions / len(tasks), task.examples or -number
+        by_examples[key] = by_examples.get(key, np.zeros_like(share)) + share
     contributions = np.concatenate([*by_examples.values()], axis=1)
-    alike = len(by_examples) < len(tasks)
+    shared_examples = len(by_examples) < len(tasks)
 
-    def compared(one: int, two: int) -> Difference:
-        spreads = [task.difference(one, two).spread for task in tasks]
+    def compared(first: int, two: int) -> Difference:
+        spreads = [task.difference(first, two).spread for task in tasks]
         squares = [spread.standard_error**2 for spread in spreads]
         # how tasks vary together is known from their draws; how much each varies, from its spread
-        drawn = sum(float((task.draws[:, one] - task.draws[:, two]).var(ddof=1)) for task in tasks)
-        variance = float((draws[:, one] - draws[:, two]).var(ddof=1))
-        variance *= sum(squares) / drawn if drawn else 1.0
-        value = float(scores[one] - scores[two])
-        spread = _spread_over_tasks(spreads, variance, alike, any(task.trainings for task in tasks))
+        drawn_variance = sum(float((task.draws[:, first] - task.draws[:, two]).var(ddof=1)) for task in tasks)
+        variance = float((draws[:, first] - draws[:, two]).var(ddof=1))
+        variance *= sum(squares) / drawn_variance if drawn_variance else 1.0
+        value = float(scores[first] - scores[two])
+        spread = _spread_over_tasks(spreads, variance, shared_examples, any(task.trainings for task in tasks))
         if variance <= (1e-12 * np.abs(scores).max()) ** 2:  # nothing varies
             return Difference(
-                value, value, Spread((0.0,), (1.0,)), exchanged(contributions[one] - contributions[two])
+                value, value, Spread((0.0,), (1.0,)), exchanged(contributions[first] - contributions[two])
             )
         return Difference(value, value, spread, spread.p(value))
 
     return Sample(scores, draws, _of_pairs(compared, models), contributions)
 
 
-def _spread_over_tasks(spreads: Sequence[Spread], variance: float, alike: bool, trainings: bool) -> Spread:
+def _spread_over_tasks(
+    spreads: Sequence[Spread], variance: float, shared_examples: bool, trainings: bool
+) -> Spread:
     """The variance of a mean over tasks, with the degrees of freedom of what varies.
 
     Parameters
@@ -409,27 +416,28 @@ def _spread_over_tasks(spreads: Sequence[Spread], variance: float, alike: bool, 
         Of the tasks: the last variance is over examples, and the first of two over trainings or prompts.
     variance
         Of the mean.
-    alike
+    shared_examples
         Whether tasks have the same examples. Then, together they have no more degrees of freedom than one.
     trainings
         Whether tasks have the same trainings.
     """
 
     def freedom(place: int, shared: bool) -> float:
-        own = [spread for spread in spreads if place < 0 or len(spread.variances) > 1]
-        freedoms = [max(spread.freedoms[place], 1e-9) for spread in own]
-        total = satterthwaite([spread.variances[place] for spread in own], freedoms)
+        informative = [spread for spread in spreads if place < 0 or len(spread.variances) > 1]
+        freedoms = [max(spread.freedoms[place], 1e-9) for spread in informative]
+        total = satterthwaite([spread.variances[place] for spread in informative], freedoms)
         return min(freedoms) if shared or not total else total
 
     over_examples = min(sum(spread.variances[-1] for spread in spreads) / len(spreads) ** 2, variance)
     if all(len(spread.variances) == 1 for spread in spreads):
-        return Spread((variance,), (freedom(-1, alike),))
+        return Spread((variance,), (freedom(-1, shared_examples),))
     return Spread(
-        (variance - over_examples, over_examples), (freedom(0, alike or trainings), freedom(-1, alike))
+        (variance - over_examples, over_examples),
+        (freedom(0, shared_examples or trainings), freedom(-1, shared_examples)),
     )
 
 
-def pairs(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
+def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
     """All pairs of models.
 
     Returns
@@ -438,21 +446,21 @@ def pairs(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -
         One row per pair, the better model first, with the columns of ``PAIRS``. Intervals hold for all
         pairs at once: they reach as far as the largest deviation over pairs, in standard errors.
     """
-    if len(names) < 2 or len({*names}) < len(drawn.scores):
+    if len(names) < 2 or len({*names}) < len(sample.scores):
         raise InputError(f"models are {', '.join(names)}; expected at least two, each with its own name")
-    order = [int(place) for place in np.argsort(-drawn.scores, kind="stable")]
-    ordered = [(one, two, drawn.difference(one, two)) for one, two in combinations(order, 2)]
+    order = [int(place) for place in np.argsort(-sample.scores, kind="stable")]
+    ordered = [(first, two, sample.difference(first, two)) for first, two in combinations(order, 2)]
     # of one pair, its own test
     tail = (1 - confidence) / 2
     if len(ordered) > 1:
-        tail = float(stats.norm.sf(_largest(drawn, confidence)))
+        tail = float(stats.norm.sf(_largest(sample, confidence)))
     rows = []
-    for one, two, difference in ordered:
-        draws = drawn.draws[:, one] - drawn.draws[:, two]
+    for first, two, difference in ordered:
+        draws = sample.draws[:, first] - sample.draws[:, two]
         low, high = difference.interval(tail)
         rows.append(
             {
-                "first": names[one],
+                "first": names[first],
                 "second": names[two],
                 "difference": difference.value,
                 "error": difference.spread.standard_error,
@@ -467,17 +475,17 @@ def pairs(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -
     return table[[*PAIRS]]
 
 
-def _largest(drawn: Sample, confidence: float) -> float:
+def _largest(sample: Sample, confidence: float) -> float:
     """The quantile of the largest deviation of any pair's difference, in standard errors."""
-    largest_of_draws = np.zeros(len(drawn.draws))
-    for (one, two), difference in drawn.differences.items():
-        deviations = drawn.draws[:, one] - drawn.draws[:, two] - difference.center
+    largest_of_draws = np.zeros(len(sample.draws))
+    for (first, two), difference in sample.differences.items():
+        deviations = sample.draws[:, first] - sample.draws[:, two] - difference.center
         if (error := deviations.std(ddof=1)) > 0:
             np.maximum(largest_of_draws, np.abs(deviations) / error, out=largest_of_draws)
     return float(np.quantile(largest_of_draws, confidence))
 
 
-def ranks(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
+def ranks(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
     """The models in order, and how sure the order is.
 
     Returns
@@ -487,24 +495,24 @@ def ranks(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -
         ``rank_high``, as many models are better, and as many worse, as the intervals of ``pairs`` tell
         apart (Mogstad, Romano, Shaikh and Wilhelm, 2024).
     """
-    table = pairs(drawn, names, confidence)
+    table = pairs(sample, names, confidence)
     # by more than rounding; of one pair, or where nothing varies, by the test
     by_test = table["low"].isna() | (len(table) == 1)
     sure = np.where(by_test, table["holm"] <= 1 - confidence, table["low"] > 1e-12)
-    apart = table[sure]
-    order = np.argsort(-drawn.scores, kind="stable")
-    best = drawn.draws == drawn.draws.max(axis=1, keepdims=True)
+    separated = table[sure]
+    order = np.argsort(-sample.scores, kind="stable")
+    best = sample.draws == sample.draws.max(axis=1, keepdims=True)
     share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
     ordered = [names[place] for place in order]
-    differ = set(zip(apart["first"], apart["second"], strict=True))
+    differ = set(zip(separated["first"], separated["second"], strict=True))
     letters = _letters(ordered, differ)
     table = pd.DataFrame(
         {
             "model": names[place],
-            "score": drawn.scores[place],
-            "rank": 1 + int((drawn.scores > drawn.scores[place]).sum()),
-            "rank_low": 1 + int((apart["second"] == names[place]).sum()),
-            "rank_high": len(names) - int((apart["first"] == names[place]).sum()),
+            "score": sample.scores[place],
+            "rank": 1 + int((sample.scores > sample.scores[place]).sum()),
+            "rank_low": 1 + int((separated["second"] == names[place]).sum()),
+            "rank_high": len(names) - int((separated["first"] == names[place]).sum()),
             "groups": letters[names[place]],
             "best": share[place],
         }
@@ -518,11 +526,11 @@ def ranks(drawn: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -
 def _letters(names: Sequence[str], differ: set[tuple[str, str]]) -> dict[str, str]:
     """{name: letters} such that two names share one unless they differ (insert and absorb; Piepho, 2004)."""
     columns: list[set[str]] = [set(names)]
-    for one, other in sorted(differ, key=lambda pair: (names.index(pair[0]), names.index(pair[1]))):
-        split = [column for column in columns if {one, other} <= column]
+    for first, second in sorted(differ, key=lambda pair: (names.index(pair[0]), names.index(pair[1]))):
+        split = [column for column in columns if {first, second} <= column]
         columns = [column for column in columns if column not in split]
         for column in split:
-            columns += [column - {one}, column - {other}]
+            columns += [column - {first}, column - {second}]
         columns = [
             column
             for place, column in enumerate(columns)

@@ -80,7 +80,7 @@ def over_prompts(
     InputError
         If the shapes differ, or where one has a score and the other has none.
     """
-    pair = PromptPair.of(first, second, clusters)
+    pair = PromptPair.from_scores(first, second, clusters)
     value, spread = pair.difference, pair.population
     estimates = (
         pair.mean(confidence),
@@ -88,8 +88,8 @@ def over_prompts(
         _of_best(pair, confidence, np.random.default_rng(seed)),
     )
     prompts, examples = pair.shape
-    counted = (own._replace(examples=examples, clusters=len(pair.counts)) for own in estimates)
-    return OverPrompts(prompts, examples, *(own.scaled(pair.scale) for own in counted))
+    counted = (estimate._replace(examples=examples, clusters=len(pair.counts)) for estimate in estimates)
+    return OverPrompts(prompts, examples, *(estimate.scaled(pair.scale) for estimate in counted))
 
 
 @dataclass(frozen=True)
@@ -120,26 +120,30 @@ class PromptPair:
     scale: float
 
     @classmethod
-    def of(cls, first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None) -> PromptPair:
+    def from_scores(
+        cls, first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None
+    ) -> PromptPair:
         """Parameters and errors are those of ``over_prompts``."""
-        one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-        if one.ndim != 2 or one.shape != other.shape:
+        first_scores, second_scores = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+        if first_scores.ndim != 2 or first_scores.shape != second_scores.shape:
             raise InputError(
-                f"scores have the shapes {one.shape} and {other.shape}; expected (prompts, examples), the "
-                "same for both models"
+                f"scores have the shapes {first_scores.shape} and {second_scores.shape}; "
+                "expected (prompts, examples), the same for both models"
             )
-        there = np.isfinite(one)
-        if (there != np.isfinite(other)).any() or not there.any(axis=1).all():
+        evaluated = np.isfinite(first_scores)
+        if (evaluated != np.isfinite(second_scores)).any() or not evaluated.any(axis=1).all():
             raise InputError(
                 "a score of one model is missing; expected the same prompts on the same examples for both"
             )
-        scores = np.stack([np.where(there, one, 0), np.where(there, other, 0)])
+        scores = np.stack([np.where(evaluated, first_scores, 0), np.where(evaluated, second_scores, 0)])
         scale = largest(scores)
         scores /= scale
-        sums, counts = cluster_sums(np.concatenate([scores, there[None]]), clusters)
-        by_example = (scores[0] - scores[1]).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-        correlation = intraclass(by_example, numbered(one.shape[1], clusters)[0])
-        return cls(sums[:2], sums[2], counts, correlation, (one.shape[0], one.shape[1]), scale)
+        sums, counts = cluster_sums(np.concatenate([scores, evaluated[None]]), clusters)
+        by_example = (scores[0] - scores[1]).sum(axis=0) / np.maximum(evaluated.sum(axis=0), 1)
+        correlation = intraclass(by_example, numbered(first_scores.shape[1], clusters)[0])
+        return cls(
+            sums[:2], sums[2], counts, correlation, (first_scores.shape[0], first_scores.shape[1]), scale
+        )
 
     @property
     def differences(self) -> Floats:
@@ -155,8 +159,8 @@ class PromptPair:
         """The mean over these prompts, with examples drawn again."""
         totals = self.sizes.sum(axis=1, keepdims=True)
         means = self.differences.sum(axis=1, keepdims=True) / totals
-        left = ((self.differences - means * self.sizes) / totals).mean(axis=0)
-        variance, freedom = clustered_variance(left, self.counts, self.correlation)
+        residuals = ((self.differences - means * self.sizes) / totals).mean(axis=0)
+        variance, freedom = clustered_variance(residuals, self.counts, self.correlation)
         if not variance > (1e-12 * np.abs(self.differences / totals).max()) ** 2:  # nothing varies
             exact = exchanged((self.differences / totals).mean(axis=0))
             return Estimate(self.difference, p=exact, confidence=confidence, method="exchange")
@@ -171,12 +175,12 @@ class PromptPair:
         if self.shape[0] < 2:
             return None
         weight = 1 / (self.shape[0] * self.sizes.sum(axis=1, keepdims=True))
-        left = weight * (self.differences - self.difference * self.sizes)
-        of_examples, freedom = clustered_variance(left.sum(axis=0), self.counts, self.correlation)
+        residuals = weight * (self.differences - self.difference * self.sizes)
+        of_examples, freedom = clustered_variance(residuals.sum(axis=0), self.counts, self.correlation)
         return Spread(
-            (variance_of_sum(left.sum(axis=1)), of_examples),
+            (variance_of_sum(residuals.sum(axis=1)), of_examples),
             (self.shape[0] - 1, max(freedom, 1)),
-            float((left**2).sum()),
+            float((residuals**2).sum()),
         )
 
 
@@ -202,10 +206,10 @@ def _of_best(pair: PromptPair, confidence: float, generator: np.random.Generator
                 continue
             total = np.maximum(total, 1)
             scores = sums[:, :, scored_on].sum(axis=2, keepdims=True) / total
-            left = (sums[:, :, scored_on] - scores * examples) / total
+            residuals = (sums[:, :, scored_on] - scores * examples) / total
             weight = best / best.sum(axis=1, keepdims=True)
             value = np.einsum("mp,mp->m", weight, scores[:, :, 0])
-            moved = np.einsum("mp,mpc->mc", weight, left)
+            moved = np.einsum("mp,mpc->mc", weight, residuals)
             variance, freedom = clustered_variance(
                 moved[0] - moved[1], pair.counts[scored_on], pair.correlation
             )

@@ -65,7 +65,7 @@ class Responses:
     @property
     def by_seed(self) -> list[Floats]:
         """For each model (seeds, examples) means over prompts."""
-        return [np.nanmean(own, axis=1) for own in self.seeds]
+        return [np.nanmean(scores, axis=1) for scores in self.seeds]
 
     @property
     def reversed(self) -> Responses:
@@ -75,7 +75,7 @@ class Responses:
     @property
     def several_seeds(self) -> bool:
         """Whether a model has several trainings, or several prompts of its own."""
-        return any(len(own) > 1 for own in self.seeds)
+        return any(len(scores) > 1 for scores in self.seeds)
 
     @property
     def complete(self) -> Floats:
@@ -109,34 +109,36 @@ def arrange(
 
 
 def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int] | None) -> Responses:
-    what = f"{task}, {shots}-shot"
+    name = f"{task}, {shots}-shot"
     rows = rows.astype({"model": str, "prompt": str, "example": str, "score": float})
     rows = rows if "seed" in rows else rows.assign(seed=0)
     if (twice := rows.duplicated(["model", "seed", "prompt", "example"])).any():
         row = rows[twice].iloc[0]
         raise InputError(
-            f"{what}: example '{row['example']}' stands twice for '{row['model']}'; expected once"
+            f"{name}: example '{row['example']}' stands twice for '{row['model']}'; expected once"
         )
     models, total = list(dict.fromkeys(rows["model"])), rows["example"].nunique()
-    rows, notes, repeats = _same_prompts(rows, models, what)
+    rows, notes, repeats = _same_prompts(rows, models, name)
     wide = rows.pivot_table(index=["model", "seed", "prompt"], columns="example", values="score", sort=False)
-    there = wide.notna().groupby(level=["model", "seed"]).any().all(axis=0)
-    examples = [str(example) for example in wide.columns[there]]
+    complete = wide.notna().groupby(level=["model", "seed"]).any().all(axis=0)
+    examples = [str(example) for example in wide.columns[complete]]
     if len(examples) < 2:
         raise InputError(
-            f"{what}: {' and '.join(models)} have {len(examples)} of {total} examples in common; expected "
+            f"{name}: {' and '.join(models)} have {len(examples)} of {total} examples in common; expected "
             "results on the same examples, with the same ids"
         )
     if len(examples) < total:
-        notes.append(f"{what}: compared on the {len(examples)} examples that all models have, of {total}")
+        notes.append(f"{name}: compared on the {len(examples)} examples that all models have, of {total}")
     prompts = list(dict.fromkeys(rows["prompt"]))
     seeds = [_of_seeds(wide.loc[model, examples], prompts) for model in models]
-    scores = np.stack([one.mean(axis=0) for one in seeds])
-    own: Ints = np.arange(len(examples), dtype=np.int64)
+    scores = np.stack([scores_of_model.mean(axis=0) for scores_of_model in seeds])
+    cluster_codes: Ints = np.arange(len(examples), dtype=np.int64)
     if clusters is not None:
-        own = np.asarray(clusters.reindex(examples), dtype=np.int64)
+        cluster_codes = np.asarray(clusters.reindex(examples), dtype=np.int64)
     averaged = prompts == [ONE] and repeats == TRAININGS and bool(notes)
-    return Responses(task, shots, models, prompts, examples, scores, seeds, own, notes, repeats, averaged)
+    return Responses(
+        task, shots, models, prompts, examples, scores, seeds, cluster_codes, notes, repeats, averaged
+    )
 
 
 def _of_seeds(wide: pd.DataFrame, prompts: list[str]) -> Floats:
@@ -146,37 +148,37 @@ def _of_seeds(wide: pd.DataFrame, prompts: list[str]) -> Floats:
     return ordered.to_numpy().reshape(len(seeds), len(prompts), -1)
 
 
-def _same_prompts(rows: pd.DataFrame, models: list[str], what: str) -> tuple[pd.DataFrame, list[str], str]:
+def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.DataFrame, list[str], str]:
     """The rows of prompts and examples that all models have, notes, and what is repeated for each model.
 
     If each model has its own prompts, these take the place of trainings, because both are drawn for each
     model by itself. If there are also several trainings, or prompts are evaluated on different examples, the
     mean over prompts is taken.
     """
-    prompts = {str(model): set(own) for model, own in rows.groupby("model")["prompt"]}
+    prompts = {str(model): set(of_model) for model, of_model in rows.groupby("model")["prompt"]}
     shared = set.intersection(*prompts.values())
     counted = ", ".join(f"{model} {len(prompts[model])}" for model in models)
     notes = []
-    if shared and any(own != shared for own in prompts.values()):
-        notes = [f"{what}: compared on the {len(shared)} prompts that all models have ({counted})"]
+    if shared and any(of_model != shared for of_model in prompts.values()):
+        notes = [f"{name}: compared on the {len(shared)} prompts that all models have ({counted})"]
         rows = rows[rows["prompt"].isin(shared)]
     elif not shared:
         several = max(map(len, prompts.values())) > 1
         evaluated = rows.groupby(["model", "prompt"])["example"].nunique()
         if several and rows["seed"].nunique() == 1 and (evaluated == rows["example"].nunique()).all():
-            notes = [f"{what}: each model has its own prompts ({counted})"]
+            notes = [f"{name}: each model has its own prompts ({counted})"]
             return rows.assign(seed=rows["prompt"], prompt=ONE), notes, PROMPTS
         grouped = rows.groupby(["model", "seed", "example"], sort=False)["score"]
         if several:
-            notes = [f"{what}: models have other prompts ({counted}); each example's mean over them is taken"]
+            notes = [f"{name}: models have other prompts ({counted}); each example's mean over them is taken"]
         return grouped.mean().reset_index().assign(prompt=ONE), notes, TRAININGS
     # what a prompt lacks for one model or seed, it lacks for all
     had_by = rows.groupby(["prompt", "example"])["score"].transform("size")
-    kept = rows[had_by == len(rows[["model", "seed"]].drop_duplicates())]
-    evaluated = kept.groupby("prompt")["example"].nunique()
+    common_rows = rows[had_by == len(rows[["model", "seed"]].drop_duplicates())]
+    evaluated = common_rows.groupby("prompt")["example"].nunique()
     if evaluated.nunique() > 1:
         notes.append(
-            f"{what}: prompts are evaluated on {evaluated.min()} to {evaluated.max()} examples; each "
+            f"{name}: prompts are evaluated on {evaluated.min()} to {evaluated.max()} examples; each "
             "example's mean over its prompts is taken, and over prompts each prompt's mean over its examples"
         )
-    return kept, notes, TRAININGS
+    return common_rows, notes, TRAININGS

@@ -69,23 +69,28 @@ def over_seeds(
     InputError
         If they do not have the same examples, or a score is missing.
     """
-    both = [np.atleast_2d(np.asarray(one, dtype=float)) for one in (first, second)]
-    if any(one.ndim != 2 or not one.size for one in both) or both[0].shape[1] != both[1].shape[1]:
+    score_sets = [np.atleast_2d(np.asarray(seed_scores, dtype=float)) for seed_scores in (first, second)]
+    if (
+        any(seed_scores.ndim != 2 or not seed_scores.size for seed_scores in score_sets)
+        or score_sets[0].shape[1] != score_sets[1].shape[1]
+    ):
         raise InputError(
-            f"scores of the shapes {both[0].shape} and {both[1].shape}; expected seeds and examples, "
-            "the same examples of both"
+            f"scores of the shapes {score_sets[0].shape} and {score_sets[1].shape}; "
+            "expected (seeds, examples), with the same examples for both"
         )
-    if not all(np.isfinite(one).all() for one in both):
+    if not all(np.isfinite(seed_scores).all() for seed_scores in score_sets):
         raise InputError("a score is missing; expected all examples of all seeds")
-    scale = max(map(largest, both))
-    one, two = (scores / scale for scores in both)
-    estimate = seeds_spread(one, two, clusters).estimate(float(one.mean() - two.mean()), confidence)
-    _, count = numbered(one.shape[1], clusters)
+    scale = max(map(largest, score_sets))
+    seed_scores, two = (scores / scale for scores in score_sets)
+    estimate = seeds_spread(seed_scores, two, clusters).estimate(
+        float(seed_scores.mean() - two.mean()), confidence
+    )
+    _, count = numbered(seed_scores.shape[1], clusters)
     return OverSeeds(
-        len(one),
+        len(seed_scores),
         len(two),
-        scale * _pooled([scores.mean(axis=1) for scores in (one, two)]),
-        estimate._replace(examples=one.shape[1], clusters=count).scaled(scale),
+        scale * _pooled([scores.mean(axis=1) for scores in (seed_scores, two)]),
+        estimate._replace(examples=seed_scores.shape[1], clusters=count).scaled(scale),
     )
 
 
@@ -106,21 +111,21 @@ def seeds_spread(
         freedom. It has more of them than the variance of two models, and is used unless that is significantly
         larger.
     """
-    parts = [_left(one, clusters) for one in (first, second)]
+    parts = [_residuals(scores, clusters) for scores in (first, second)]
     by_example = first.mean(axis=0) - second.mean(axis=0)
     groups, _ = numbered(len(by_example), clusters)
     over_examples, freedom = clustered_variance(
         parts[0].sum(axis=0) - parts[1].sum(axis=0), np.bincount(groups), intraclass(by_example, groups)
     )
-    several = [left for left in parts if len(left) > 1]
-    overlap = sum(float((left**2).sum()) for left in parts) if several else 0.0
+    several = [residuals for residuals in parts if len(residuals) > 1]
+    overlap = sum(float((residuals**2).sum()) for residuals in parts) if several else 0.0
     variance, degrees = 0.0, 1.0
     if several:
-        own = [variance_of_sum(left.sum(axis=1)) for left in several]
+        variances = [variance_of_sum(residuals.sum(axis=1)) for residuals in several]
         if len(several) == 1:  # the other model's only seed varies as much as one of these
-            own = [own[0] * (1 + len(several[0]))]
-        fewest = [len(left) - 1 for left in several]
-        variance, degrees = sum(own), max(satterthwaite(own, fewest), min(fewest))
+            variances = [variances[0] * (1 + len(several[0]))]
+        fewest = [len(residuals) - 1 for residuals in several]
+        variance, degrees = sum(variances), max(satterthwaite(variances, fewest), min(fewest))
     if elsewhere is not None:
         pooled = elsewhere[0] * (1 / len(first) + 1 / len(second))
         if pooled and variance / pooled > fdtri(degrees, elsewhere[1], 1 - ALPHA):
@@ -130,7 +135,7 @@ def seeds_spread(
     return Spread((variance, over_examples), (degrees, max(freedom, 1)), overlap)
 
 
-def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:
+def _residuals(scores: Floats, clusters: ArrayLike | None) -> Floats:
     """(seeds, clusters) by how much each moves the model's mean."""
     sums, sizes = cluster_sums(scores, clusters)
     return (sums - scores.mean() * sizes) / scores.size
@@ -138,6 +143,6 @@ def _left(scores: Floats, clusters: ArrayLike | None) -> Floats:
 
 def _pooled(means: list[Floats]) -> float:
     """The standard deviation over seeds, of both models together."""
-    freedom = sum(len(own) - 1 for own in means)
-    squares = sum(float(((own - own.mean()) ** 2).sum()) for own in means)
+    freedom = sum(len(seed_means) - 1 for seed_means in means)
+    squares = sum(float(((seed_means - seed_means.mean()) ** 2).sum()) for seed_means in means)
     return float(np.sqrt(squares / freedom)) if freedom else np.nan

@@ -47,7 +47,10 @@ MODEL_PAIRS = TableSchema(
 TWO_MODELS = TableSchema(
     "two_models",
     _TASK
-    | {"better": Column.text("the better model"), "other": Column.text("the other model")}
+    | {
+        "better": Column.text("the better model"),
+        "worse": Column.text("the worse model, or the other one of a tie"),
+    }
     | INFERENCE
     | ADJUSTED
     | ABOUT
@@ -103,9 +106,12 @@ def of_study(responses: Iterable[Responses]) -> Tables:
     names = {model for task in tasks for model in task.models}
     # the mean over a single task is that task
     overall += [task for task in tasks if task.shots not in alone and len(task.models) == len(names)]
-    overall.sort(key=lambda one: one.shots)
+    overall.sort(key=lambda comparison: comparison.shots)
     models = [
-        one.ranks.assign(shots=one.shots, tasks=_tasks_of(one), about=one.about or None) for one in overall
+        comparison.ranks.assign(
+            shots=comparison.shots, tasks=_tasks_of(comparison), about=comparison.about or None
+        )
+        for comparison in overall
     ]
     return [
         (MODELS, MODELS.together(models)),
@@ -115,8 +121,8 @@ def of_study(responses: Iterable[Responses]) -> Tables:
     ]
 
 
-def _tasks_of(one: MeanComparison | TaskComparison) -> int:
-    return len(one.tasks) if isinstance(one, MeanComparison) else 1
+def _tasks_of(comparison: MeanComparison | TaskComparison) -> int:
+    return len(comparison.tasks) if isinstance(comparison, MeanComparison) else 1
 
 
 def _named(task: TaskComparison, table: pd.DataFrame) -> pd.DataFrame:
@@ -136,12 +142,12 @@ def two_models(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison])
     for mean in means:
         if mean.sentence:
             names = {"task": f"{MEAN_OVER} {len(mean.tasks)} tasks", "shots": mean.shots, "about": mean.about}
-            names |= {"better": mean.models[0], "other": mean.models[1], "conclusion": mean.sentence}
+            names |= {"better": mean.models[0], "worse": mean.models[1], "conclusion": mean.sentence}
             rows.append({name: mean.pairs[name].iloc[0] for name in INFERENCE} | names)
     for task in tasks:
         if isinstance(task, TwoModelComparison):
             names = {"task": task.task, "shots": task.shots, "about": task.about}
-            names |= {"better": task.models[0], "other": task.models[1], "conclusion": task.sentence}
+            names |= {"better": task.models[0], "worse": task.models[1], "conclusion": task.sentence}
             numbers = inference(task.headline) | {"holm": task.holm, "bh": task.bh}
             numbers |= {name: task.comparison[name].iloc[0] for name in ("detectable", "needed")}
             rows.append(numbers | names)
@@ -151,10 +157,11 @@ def two_models(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison])
 
 def as_trainings(table: pd.DataFrame, compared: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
     """The rows of models that are compared, under the names that they have there, with their ``seed``."""
-    own = table[table["model"].isin([*compared])]
-    names = own["model"].map({model: name for model, (name, _) in compared.items()})
-    return own.assign(
-        seed=own["model"].map({model: seed for model, (_, seed) in compared.items()}), model=names
+    rows_of_trainings = table[table["model"].isin([*compared])]
+    names = rows_of_trainings["model"].map({model: name for model, (name, _) in compared.items()})
+    return rows_of_trainings.assign(
+        seed=rows_of_trainings["model"].map({model: seed for model, (_, seed) in compared.items()}),
+        model=names,
     )
 
 
@@ -176,8 +183,8 @@ def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]
     rows = predictions.astype({"model": str}).rename(columns={"correct": "score"})
     # each model by itself: its seeds have the same prompts and examples, and others may have other ones
     parts = [
-        seed_components(found).assign(task=found.task, shots=found.shots)
-        for _, own in as_trainings(rows, trainings).groupby("model", sort=False)
-        for found in arrange(own, least=1)
+        seed_components(responses).assign(task=responses.task, shots=responses.shots)
+        for _, rows_of_model in as_trainings(rows, trainings).groupby("model", sort=False)
+        for responses in arrange(rows_of_model, least=1)
     ]
     return SEEDS.together(parts)

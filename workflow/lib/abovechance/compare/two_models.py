@@ -113,10 +113,10 @@ def compare(
             f"power is {power:g}; expected more than the significance level, {1 - confidence:g}, which is "
             "the power of the test if there is no difference"
         )
-    one, other = checked(first, second)
-    scale = largest([one, other])
+    first_scores, second_scores = checked(first, second)
+    scale = largest([first_scores, second_scores])
     # in units of the largest score, so that squares neither overflow nor vanish
-    first_scaled, second_scaled = one / scale, other / scale
+    first_scaled, second_scaled = first_scores / scale, second_scores / scale
     mean, test = difference_test(first_scaled, second_scaled, clusters, 1 / scale, confidence)
     unpaired = welch(
         clustered_mean(first_scaled, clusters), clustered_mean(second_scaled, clusters), confidence
@@ -124,15 +124,15 @@ def compare(
     low, high = test.interval(confidence)
     difference = mean._replace(low=low, high=high, p=test.p, method=test.name).scaled(scale)
     return Comparison(
-        examples=len(one),
+        examples=len(first_scores),
         clusters=mean.clusters,
-        first=float(one.mean()),
-        second=float(other.mean()),
-        difference=difference._replace(value=float(one.mean() - other.mean())),
+        first=float(first_scores.mean()),
+        second=float(second_scores.mean()),
+        difference=difference._replace(value=float(first_scores.mean() - second_scores.mean())),
         unpaired=unpaired.scaled(scale),
         gain=(unpaired.standard_error / mean.standard_error) ** 2 if test.varies else np.nan,
-        better=int((one > other).sum()),
-        worse=int((one < other).sum()),
+        better=int((first_scores > second_scores).sum()),
+        worse=int((first_scores < second_scores).sum()),
         detectable=float(test.detectable(confidence, power) * scale),
         needed=test.needed(confidence, power),
     )
@@ -140,15 +140,15 @@ def compare(
 
 def largest(scores: ArrayLike) -> float:
     """The largest absolute score, at least the smallest normal number; 1 if all scores are 0."""
-    found = float(np.abs(scores).max())
-    return max(found, float(np.finfo(float).tiny)) if found else 1.0
+    largest_score = float(np.abs(scores).max())
+    return max(largest_score, float(np.finfo(float).tiny)) if largest_score else 1.0
 
 
 def difference_test(
     first: Floats,
     second: Floats,
     clusters: ArrayLike | None = None,
-    right: float = 1.0,
+    correct: float = 1.0,
     confidence: float = CONFIDENCE,
 ) -> tuple[Estimate, ScoreTest | StudentTest]:
     """The mean difference of scores, and the test of it.
@@ -157,11 +157,11 @@ def difference_test(
     ----------
     first, second
         (examples,) scores.
-    right
+    correct
         The score of a right answer, if they are of right and wrong answers.
     """
     mean = clustered_mean(first - second, clusters, confidence)
-    if np.isin([first, second], (0, right)).all() and mean.clusters == len(first):
+    if np.isin([first, second], (0, correct)).all() and mean.clusters == len(first):
         return mean, ScoreTest(int((first > second).sum()), int((first < second).sum()), len(first))
     return mean, StudentTest(mean, first - second)
 
@@ -200,8 +200,8 @@ class ScoreTest:
         ends = []
         for end, sign in ((-1.0, 1), (1.0, -1)):
             outer, inner = end * (1 - 1e-12), end + (middle - end) * (1 - 1e-12)
-            left = [self._score(delta) - sign * reach for delta in (outer, inner)]
-            if left[0] * left[1] >= 0:  # not even all rejects it
+            distances = [self._score(delta) - sign * reach for delta in (outer, inner)]
+            if distances[0] * distances[1] >= 0:  # not even all rejects it
                 ends.append(end)
             else:
                 ends.append(self._root(sign * reach, outer, inner))
@@ -210,10 +210,10 @@ class ScoreTest:
     def _root(self, reach: float, outer: float, inner: float) -> float:
         """The difference between two others at which the statistic is ``reach``."""
 
-        def left(delta: float) -> float:
+        def gap(delta: float) -> float:
             return self._score(delta) - reach
 
-        return float(optimize.brentq(left, outer, inner, xtol=1e-12))
+        return float(optimize.brentq(gap, outer, inner, xtol=1e-12))
 
     def _score(self, delta: float) -> float:
         """Tango's statistic of a difference; 0 if no answer differs and none should."""
@@ -231,11 +231,11 @@ class ScoreTest:
         differ = max((self.better + self.worse) / self.examples, abs(delta))
         reach = stats.norm.isf((1 - confidence) / 2)
         spread = 8 * math.sqrt(examples * differ * (1 - differ)) + 8
-        least, most = (
+        least, highest = (
             max(0, int(examples * differ - spread)),
             min(examples, int(examples * differ + spread) + 1),
         )
-        number = np.arange(least, most + 1)
+        number = np.arange(least, highest + 1)
         needed = np.ceil((number + reach * np.sqrt(number)) / 2 - 1e-9)
         share = (1 + abs(delta) / differ) / 2
         rejects = stats.binom.sf(needed - 1, number, share) + stats.binom.cdf(number - needed, number, share)
@@ -318,52 +318,53 @@ class StudentTest:
         def lacking(delta: float) -> float:
             return self.power(delta, 1.0, confidence) - power
 
-        most = self.mean.standard_error * 10
-        while lacking(most) < 0:
-            most *= 2
-        return float(optimize.brentq(lacking, 0.0, most, xtol=1e-9 * most))
+        upper = self.mean.standard_error * 10
+        while lacking(upper) < 0:
+            upper *= 2
+        return float(optimize.brentq(lacking, 0.0, upper, xtol=1e-9 * upper))
 
     def needed(self, confidence: float, power: float) -> float:
         """How many examples, in clusters like these, find the observed difference with this power."""
         if not self.varies or not self.mean.value:
             return np.nan
-        own = self.mean.examples
+        current = self.mean.examples
         least = 2 / (self.mean.freedom + 1)  # with these there is a degree of freedom
 
         def reached(examples: int) -> float:
-            return self.power(self.mean.value, max(examples / own, least), confidence)
+            return self.power(self.mean.value, max(examples / current, least), confidence)
 
         return _least_examples(reached, power)
 
 
 def _least_examples(power_of: Callable[[int], float], power: float) -> float:
     """The least number of examples with this power, by halving intervals; missing above 10^9."""
-    most = 2
-    while power_of(most) < power:
-        most *= 2
-        if most > MOST_EXAMPLES:
+    upper = 2
+    while power_of(upper) < power:
+        upper *= 2
+        if upper > MOST_EXAMPLES:
             return np.nan
-    least = most // 2
-    while most - least > 1:
-        middle = (least + most) // 2
-        least, most = (least, middle) if power_of(middle) >= power else (middle, most)
-    return float(most)
+    least = upper // 2
+    while upper - least > 1:
+        middle = (least + upper) // 2
+        least, upper = (least, middle) if power_of(middle) >= power else (middle, upper)
+    return float(upper)
 
 
 def checked(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     """Both as arrays; InputError unless they are scores of the same examples."""
-    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if one.shape != other.shape or one.ndim != 1:
+    first_scores, second_scores = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if first_scores.shape != second_scores.shape or first_scores.ndim != 1:
         raise InputError(
-            f"scores of the shapes {one.shape} and {other.shape}; expected one for each of the same examples"
+            f"scores of the shapes {first_scores.shape} and {second_scores.shape}; "
+            "expected one score per example, for the same examples"
         )
-    if len(one) < 2:
-        raise InputError(f"{len(one)} examples; expected at least 2")
-    for name, values in (("first", one), ("second", other)):
+    if len(first_scores) < 2:
+        raise InputError(f"{len(first_scores)} examples; expected at least 2")
+    for name, values in (("first", first_scores), ("second", second_scores)):
         if not np.isfinite(values).all():
             place = int((~np.isfinite(values)).argmax())
             raise InputError(f"score {place} of the {name} model is {values[place]:g}; expected a number")
-    return one, other
+    return first_scores, second_scores
 
 
 def exchanged(sums: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> float:
@@ -379,34 +380,34 @@ def exchanged(sums: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> flo
     sums
         (clusters,) sums of differences.
     """
-    given = np.asarray(sums, dtype=float)
-    if given.ndim != 1 or not np.isfinite(given).all():
+    numeric = np.asarray(sums, dtype=float)
+    if numeric.ndim != 1 or not np.isfinite(numeric).all():
         raise InputError("differences are no row of numbers; expected one for each cluster, all there")
-    largest = np.abs(given).max(initial=0.0)
-    sums = given[np.abs(given) > 1e-12 * largest]  # others are the same either way
-    told = np.abs(sums)
-    if len(told) < 2:
+    largest = np.abs(numeric).max(initial=0.0)
+    sums = numeric[np.abs(numeric) > 1e-12 * largest]  # others are the same either way
+    magnitudes = np.abs(sums)
+    if len(magnitudes) < 2:
         return 1.0
-    for unit in (1.0, float(told.min())):  # of numbers on another scale, in steps of the least
+    for unit in (1.0, float(magnitudes.min())):  # of numbers on another scale, in steps of the least
         for times in range(1, MOST_PROMPTS + 1):
-            steps = told / unit * times
+            steps = magnitudes / unit * times
             whole = np.rint(steps)
             if whole.min() > 0 and np.abs(steps - whole).max() < 1e-9 * times:
                 if whole.sum() > MOST_STEPS:
                     break
                 return _exactly(abs(float((np.sign(sums) * whole).sum())), whole)
-    found = stats.permutation_test(
-        (sums / told.sum(),),
+    test = stats.permutation_test(
+        (sums / magnitudes.sum(),),
         # rounded, so that sums that are equal but for the last digit count as equal
         lambda values, axis=-1: np.abs(values.sum(axis=axis)).round(12),
         permutation_type="samples",
         vectorized=True,
         n_resamples=resamples,
         alternative="greater",
-        batch=max(1, BATCH // len(told)),
+        batch=max(1, BATCH // len(magnitudes)),
         rng=np.random.default_rng(seed),
     )
-    return float(found.pvalue)
+    return float(test.pvalue)
 
 
 def _exactly(reached: float, sizes: Floats) -> float:
@@ -416,12 +417,12 @@ def _exactly(reached: float, sizes: Floats) -> float:
     """
     steps = np.ones(1)  # of how many of the sum are positive, in steps of 1
     for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
-        own = np.zeros(int(size) * int(count) + 1)
-        own[:: int(size)] = stats.binom.pmf(np.arange(count + 1), count, 0.5)
+        distribution = np.zeros(int(size) * int(count) + 1)
+        distribution[:: int(size)] = stats.binom.pmf(np.arange(count + 1), count, 0.5)
         steps = (
-            signal.convolve(steps, own, method="direct")
-            if min(len(own), len(steps)) < 500
-            else signal.fftconvolve(steps, own)
+            signal.convolve(steps, distribution, method="direct")
+            if min(len(distribution), len(steps)) < 500
+            else signal.fftconvolve(steps, distribution)
         )
     positive = np.arange(len(steps))
     far = np.abs(2 * positive - (len(steps) - 1)) >= reached

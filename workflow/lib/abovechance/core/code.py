@@ -41,15 +41,15 @@ def module_digest(*modules: str) -> str:
 
 def reached(script: Path) -> frozenset[Path]:
     """The script itself, and the modules and data files that it reaches."""
-    found: set[Path] = set()
+    files: set[Path] = set()
     waiting = [script.resolve()]
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
+        if path not in files:
+            files.add(path)
             if path.suffix == ".py":
                 waiting.extend(_named_by(path))
-    return frozenset(found)
+    return frozenset(files)
 
 
 @cache
@@ -59,7 +59,7 @@ def _named_by(path: Path) -> frozenset[Path]:
     A data file lies beside the module that reads it, which has its name as a text.
     """
     named: set[Path] = set()
-    data = {other.name: other for other in path.parent.iterdir() if other.suffix not in ("", ".py", ".pyi")}
+    data = {file.name: file for file in path.parent.iterdir() if file.suffix not in ("", ".py", ".pyi")}
     for node in _run(ast.parse(path.read_text(encoding="utf-8"))):
         for name in _imported(node):
             named.update(_files_of(name, path))
@@ -135,8 +135,8 @@ def _meaning(node: object) -> Iterator[str]:
     """The parts of a syntax tree that decide what is computed, in their order."""
     if isinstance(node, list):
         # Which names come from this library counts, and not where from: that has a digest of its own.
-        own = [name for item in node for name in _own_names(item)]
-        yield from sorted(own)
+        names = [name for item in node for name in _own_names(item)]
+        yield from sorted(names)
         yield from (part for item in node if not _own_import(item) for part in _meaning(item))
     elif isinstance(node, ast.AST):
         yield type(node).__name__

@@ -58,7 +58,7 @@ class Column:
         )
 
     @classmethod
-    def of(cls, field: pa.Field) -> Column:
+    def from_field(cls, field: pa.Field) -> Column:
         """The column that a file holds; see ``field``."""
         facts = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
         texts = {key: facts.get(key, "") for key in ("meaning", "unit", "lacking")}

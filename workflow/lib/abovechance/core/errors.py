@@ -9,12 +9,12 @@ class InputError(ValueError):
     """Something a user wrote is wrong: the message names it and says what would be right."""
 
 
-def nearest(word: str, known: list[str] | tuple[str, ...]) -> str:
+def nearest(word: str, known_words: list[str] | tuple[str, ...]) -> str:
     """A hint such as ``did you mean 'emoji_movie'?``, or the known words where none is near."""
-    matches = get_close_matches(word, known, n=1, cutoff=0.6)
+    matches = get_close_matches(word, known_words, n=1, cutoff=0.6)
     if matches:
         return f"did you mean '{matches[0]}'?"
-    listed = ", ".join(sorted(known)[:20]) + (", ..." if len(known) > 20 else "")
+    listed = ", ".join(sorted(known_words)[:20]) + (", ..." if len(known_words) > 20 else "")
     return f"known are: {listed}"
 
 

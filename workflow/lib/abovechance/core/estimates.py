@@ -65,14 +65,14 @@ def student(value: float, standard_error: float, freedom: float, confidence: flo
     Both are missing if the standard error is 0 or unknown, or there are no degrees of freedom: then nothing
     says how the estimate varies.
     """
-    found = Estimate(value, standard_error, freedom=freedom, confidence=confidence)
+    interval = Estimate(value, standard_error, freedom=freedom, confidence=confidence)
     if not (standard_error > 0 and isfinite(standard_error) and freedom > 0):
-        return found
+        return interval
     from scipy.stats import t  # slow to import
 
     reach = float(t.isf((1 - confidence) / 2, freedom)) * standard_error
     p = float(2 * t.sf(abs(value) / standard_error, freedom))
-    return found._replace(low=value - reach, high=value + reach, p=p)
+    return interval._replace(low=value - reach, high=value + reach, p=p)
 
 
 @dataclass(frozen=True)
@@ -133,18 +133,18 @@ class Spread:
         def beyond(log_tail: float) -> float:
             return self.reach(exp(log_tail)) - abs(value)
 
-        least, most = log(1e-100), log(0.5)
+        least, upper = log(1e-100), log(0.5)
         if beyond(least) < 0:
             return 2 * exp(least)
-        return 2 * exp(float(brentq(beyond, least, most, xtol=1e-12))) if value else 1.0
+        return 2 * exp(float(brentq(beyond, least, upper, xtol=1e-12))) if value else 1.0
 
     def estimate(self, value: float, confidence: float = CONFIDENCE) -> Estimate:
         """The estimate with its interval and p-value; both are missing if nothing varies."""
-        found = Estimate(value, self.standard_error, freedom=self.freedom, confidence=confidence)
-        if not (found.standard_error > 0 and isfinite(found.standard_error)):
-            return found
+        interval = Estimate(value, self.standard_error, freedom=self.freedom, confidence=confidence)
+        if not (interval.standard_error > 0 and isfinite(interval.standard_error)):
+            return interval
         reach = self.reach((1 - confidence) / 2)
-        return found._replace(low=value - reach, high=value + reach, p=self.p(value))
+        return interval._replace(low=value - reach, high=value + reach, p=self.p(value))
 
 
 def variance_of_sum(parts: ArrayLike) -> float:
@@ -155,8 +155,8 @@ def variance_of_sum(parts: ArrayLike) -> float:
     parts
         (clusters,) of which the mean is 0.
     """
-    given = np.asarray(parts, dtype=float)
-    return len(given) / max(len(given) - 1, 1) * float((given**2).sum())
+    values = np.asarray(parts, dtype=float)
+    return len(values) / max(len(values) - 1, 1) * float((values**2).sum())
 
 
 def clustered_variance(parts: ArrayLike, sizes: ArrayLike, correlation: float) -> tuple[float, float]:
@@ -206,13 +206,13 @@ def intraclass(values: ArrayLike, groups: ArrayLike) -> float:
     groups
         (examples,) which cluster each is in, from 0.
     """
-    given, numbers = np.asarray(values, dtype=float), np.asarray(groups, dtype=np.int64)
-    left = given - given.mean()
-    sums, sizes = np.bincount(numbers, left), np.bincount(numbers)
-    pairs, squares = float((sizes * (sizes - 1)).sum()), float((left**2).sum())
+    numeric, numbers = np.asarray(values, dtype=float), np.asarray(groups, dtype=np.int64)
+    residuals = numeric - numeric.mean()
+    sums, sizes = np.bincount(numbers, residuals), np.bincount(numbers)
+    pairs, squares = float((sizes * (sizes - 1)).sum()), float((residuals**2).sum())
     if not (pairs and squares):
         return 0.0
-    return float(np.clip((float((sums**2).sum()) - squares) / pairs / (squares / len(left)), 0.0, 1.0))
+    return float(np.clip((float((sums**2).sum()) - squares) / pairs / (squares / len(residuals)), 0.0, 1.0))
 
 
 def satterthwaite(
@@ -233,7 +233,7 @@ def satterthwaite(
         0 if no variance is above 0.
     """
     total = sum(variances) if variance is None else variance
-    below = sum(own**2 / freedom for own, freedom in zip(variances, freedoms, strict=True))
+    below = sum(term**2 / freedom for term, freedom in zip(variances, freedoms, strict=True))
     return total**2 / below if below > 0 else 0.0
 
 
@@ -265,34 +265,37 @@ def clustered_mean(
     InputError
         If values have several dimensions, or there is not one cluster for each.
     """
-    given = np.asarray(values, dtype=float)
-    if given.ndim != 1:
-        raise InputError(f"values have {given.ndim} dimensions; expected one, of examples")
-    if not given.size:
+    numeric = np.asarray(values, dtype=float)
+    if numeric.ndim != 1:
+        raise InputError(f"values have {numeric.ndim} dimensions; expected one, of examples")
+    if not numeric.size:
         return Estimate(nan, confidence=confidence)
-    groups, count = numbered(given.size, clusters)
+    groups, count = numbered(numeric.size, clusters)
     with np.errstate(invalid="ignore"):  # of infinities of both signs there is none
-        mean = float(given.mean())
+        mean = float(numeric.mean())
     if count < 2 or not isfinite(mean):
-        return Estimate(mean, examples=given.size, clusters=count, confidence=confidence)
-    left = given - mean
+        return Estimate(mean, examples=numeric.size, clusters=count, confidence=confidence)
+    residuals = numeric - mean
     variance, freedom = clustered_variance(
-        np.bincount(groups, left) / given.size, np.bincount(groups), intraclass(left, groups)
+        np.bincount(groups, residuals) / numeric.size, np.bincount(groups), intraclass(residuals, groups)
     )
-    found = student(mean, sqrt(variance), freedom, confidence)
-    found = found._replace(examples=given.size, clusters=count)
-    return found if variance else found._replace(low=mean, high=mean)
+    interval = student(mean, sqrt(variance), freedom, confidence)
+    interval = interval._replace(examples=numeric.size, clusters=count)
+    return interval if variance else interval._replace(low=mean, high=mean)
 
 
-def welch(one: Estimate, other: Estimate, confidence: float = CONFIDENCE) -> Estimate:
+def welch(first: Estimate, second: Estimate, confidence: float = CONFIDENCE) -> Estimate:
     """The difference of two estimates from other examples, by the standard errors of both (Welch, 1947)."""
     freedom = satterthwaite(
-        [one.standard_error**2, other.standard_error**2], [max(own.freedom, 1) for own in (one, other)]
+        [first.standard_error**2, second.standard_error**2],
+        [max(estimate.freedom, 1) for estimate in (first, second)],
     )
-    found = student(
-        one.value - other.value, hypot(one.standard_error, other.standard_error), freedom, confidence
+    interval = student(
+        first.value - second.value, hypot(first.standard_error, second.standard_error), freedom, confidence
     )
-    return found._replace(examples=one.examples + other.examples, clusters=one.clusters + other.clusters)
+    return interval._replace(
+        examples=first.examples + second.examples, clusters=first.clusters + second.clusters
+    )
 
 
 def bootstrap_interval(
@@ -326,7 +329,7 @@ def bootstrap_interval(
         return float(sums[0] / sizes[0]), float(sums[0] / sizes[0])
     from scipy.stats import bootstrap  # slow to import
 
-    found = bootstrap(
+    result = bootstrap(
         (sums, sizes),
         lambda sums, sizes, axis=-1: sums.sum(axis=axis) / sizes.sum(axis=axis),
         paired=True,
@@ -337,4 +340,4 @@ def bootstrap_interval(
         batch=max(1, BATCH // len(sums)),
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return float(found.low), float(found.high)
+    return float(result.low), float(result.high)

@@ -39,11 +39,11 @@ _HOST = re.sub(r"[^A-Za-z0-9]", "_", socket.gethostname())  # others write to th
 
 def _sweep(path: Path) -> None:
     """Remove what processes of this machine left beside a path when they were killed."""
-    left = re.compile(rf"\.{re.escape(path.stem)}\.{_HOST}-(\d+){re.escape(path.suffix)}")
-    for other in path.parent.iterdir():
-        found = left.fullmatch(other.name)
-        if found and not _is_alive(int(found[1])):
-            _remove(other)
+    leftover = re.compile(rf"\.{re.escape(path.stem)}\.{_HOST}-(\d+){re.escape(path.suffix)}")
+    for file in path.parent.iterdir():
+        match = leftover.fullmatch(file.name)
+        if match and not _is_alive(int(match[1])):
+            _remove(file)
 
 
 def _is_alive(process: int) -> bool:
@@ -163,14 +163,14 @@ def files_below(path: Path, suffix: str) -> list[Path]:
     return sorted(path.rglob(f"*{suffix}")) if path.is_dir() else [path]
 
 
-def check_there(files: Iterable[str | Path], what: str) -> None:
+def check_there(files: Iterable[str | Path], noun: str) -> None:
     """Raise InputError with the first of these files that is not there."""
     for path in map(Path, files):
         if not path.is_file():
-            raise InputError(f"{what}: there is no {path}")
+            raise InputError(f"{noun}: there is no {path}")
 
 
-def check_names(made: Iterable[str], files: Sequence[Path]) -> None:
+def check_names(created: Iterable[str], files: Sequence[Path]) -> None:
     """Raise ValueError unless what a job has made is what its rule lists, by the names of the files."""
-    if {*made} != {path.stem for path in files}:
-        raise ValueError(f"made {sorted(made)}, but {sorted({path.stem for path in files})} are listed")
+    if {*created} != {path.stem for path in files}:
+        raise ValueError(f"made {sorted(created)}, but {sorted({path.stem for path in files})} are listed")

@@ -22,10 +22,10 @@ def file_sha256(path: Path) -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the libraries that results depend on, where installed."""
-    found = {"python": platform.python_version()}
+    packages = {"python": platform.python_version()}
     for package in ("abovechance", "numpy", "pandas", "pyarrow", "torch", "transformers", "bitsandbytes"):
         try:
-            found[package] = version(package)
+            packages[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return packages

@@ -27,7 +27,7 @@ NOT_TEXT = "is not text in UTF-8, but binary or saved in another way; expected a
 
 
 @contextmanager
-def as_written_by(tool: str, where: str) -> Iterator[None]:
+def as_written_by(tool: str, place: str) -> Iterator[None]:
     """Tell a value that is missing, or of another type than the tool writes, with its place.
 
     Raises
@@ -40,9 +40,9 @@ def as_written_by(tool: str, where: str) -> Iterator[None]:
     except InputError:
         raise
     except KeyError as error:
-        raise InputError(f"{where}: lacks {error}; expected a log as {tool} writes it") from None
+        raise InputError(f"{place}: lacks {error}; expected a log as {tool} writes it") from None
     except (TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
-        raise InputError(f"{where}: is not as {tool} writes it ({error})") from None
+        raise InputError(f"{place}: is not as {tool} writes it ({error})") from None
 
 
 def read_text(path: Path) -> str:
@@ -68,10 +68,10 @@ def read_text(path: Path) -> str:
     return text
 
 
-def _check_file(path: Path, most: int = MOST_TEXT) -> None:
+def _check_file(path: Path, limit: int = MOST_TEXT) -> None:
     if not path.exists():
         raise InputError(f"{path}: there is no such file")
-    check_regular(path, most)
+    check_regular(path, limit)
 
 
 def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
@@ -160,8 +160,8 @@ def heading(path: Path) -> list[str]:
 def _csv_lines(text: str, keep_blanks: bool = False) -> Iterator[list[str]]:
     first = text.lstrip("\r\n").partition("\n")[0]
     separator = max(SEPARATORS, key=first.count)
-    if told := re.match(r'"?sep=([,;\t])"?[\r\n]', text):  # a line for spreadsheets
-        separator = told[1]
+    if match := re.match(r'"?sep=([,;\t])"?[\r\n]', text):  # a line for spreadsheets
+        separator = match[1]
         text = re.sub(r"^[^\r\n]*", "", text)
     return csv.reader(
         io.StringIO(text, newline=""),
@@ -185,8 +185,8 @@ def whole(text: str) -> int | None:
 
     Programs write 30 as 30.0 where a column has gaps; 1.000 and 1,000 are thousands to some people.
     """
-    found = re.fullmatch(r"([+-]?\d{1,18})(\.0)?", text.strip(), re.ASCII)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"([+-]?\d{1,18})(\.0)?", text.strip(), re.ASCII)
+    return int(match[1]) if match else None
 
 
 def read_json(path: Path) -> Any:
@@ -194,15 +194,15 @@ def read_json(path: Path) -> Any:
     return parse_json(read_text(path), str(path))
 
 
-def parse_json(text: str | bytes, where: str) -> Any:
+def parse_json(text: str | bytes, place: str) -> Any:
     """A JSON text; InputError where it is none, or has too many values to hold."""
-    check_values(text, where)
+    check_values(text, place)
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except _Twice as error:
-        raise InputError(f"{where}: the key '{error}' stands twice") from None
+        raise InputError(f"{place}: the key '{error}' stands twice") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: is not JSON ({error}); was it cut off?") from None
+        raise InputError(f"{place}: is not JSON ({error}); was it cut off?") from None
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
@@ -215,16 +215,16 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """
     for row, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            where = f"{path}, row {row}"
-            check_values(line, where)
+            place = f"{path}, row {row}"
+            check_values(line, place)
             try:
                 yield row, json.loads(line, object_pairs_hook=_unique)
             except _Twice as error:
-                raise InputError(f"{where}: the key '{error}' stands twice") from None
+                raise InputError(f"{place}: the key '{error}' stands twice") from None
             except (ValueError, RecursionError) as error:
                 first = str(error).partition(";")[0]
                 raise InputError(
-                    f"{where}: is not JSON ({first}); expected one whole object on each line"
+                    f"{place}: is not JSON ({first}); expected one whole object on each line"
                 ) from None
 
 
@@ -263,8 +263,8 @@ def parse_yaml(text: str, path: str) -> dict[str, Any]:
         raise InputError(f"{path}{_line(error)}: the key '{error.problem}' stands twice") from None
     except yaml.MarkedYAMLError as error:
         problem = str(error.problem).removeprefix("but ")
-        told = problem if " to YAML; expected " in problem else f"is not YAML: {problem}"
-        raise InputError(f"{path}{_line(error)}: {told}") from None
+        message = problem if " to YAML; expected " in problem else f"is not YAML: {problem}"
+        raise InputError(f"{path}{_line(error)}: {message}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(f"{path}: is not YAML: {first}") from None
@@ -295,14 +295,14 @@ MOST_NODES = 1_000_000
 MOST_YAML = 2**20  # characters
 
 
-def _size(node: yaml.Node, known: dict[int, float]) -> float:
+def _size(node: yaml.Node, sizes: dict[int, float]) -> float:
     """How many values a node has with its aliases written out: without end, if it contains itself."""
-    if id(node) not in known:
-        known[id(node)] = math.inf  # as long as it is being counted
+    if id(node) not in sizes:
+        sizes[id(node)] = math.inf  # as long as it is being counted
         parts = node.value if isinstance(node, yaml.CollectionNode) else []
-        own = [part for pair in parts for part in (pair if isinstance(pair, tuple) else (pair,))]
-        known[id(node)] = 1 + sum(_size(part, known) for part in own)
-    return known[id(node)]
+        children = [part for pair in parts for part in (pair if isinstance(pair, tuple) else (pair,))]
+        sizes[id(node)] = 1 + sum(_size(part, sizes) for part in children)
+    return sizes[id(node)]
 
 
 class _Twice(yaml.constructor.ConstructorError):
@@ -321,25 +321,25 @@ def _line(error: yaml.MarkedYAMLError) -> str:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object of these pairs."""
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in mapping:
             raise _Twice(key, None)
-        found[key] = value
-    return found
+        mapping[key] = value
+    return mapping
 
 
 class _UniqueKeys(yaml.SafeLoader):
     """YAML's safe loader, to which a key that stands twice is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen = set()
+        keys = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 continue
-            if key.value in seen:
+            if key.value in keys:
                 raise _Twice(key.value, key.start_mark)
-            seen.add(key.value)
+            keys.add(key.value)
         return super().construct_mapping(node, deep)
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:

@@ -18,10 +18,12 @@ def numbered(examples: int, clusters: ArrayLike | None) -> tuple[Ints, int]:
     """(examples,) the clusters as numbers from 0, and how many there are; each example one without them."""
     if clusters is None:
         return np.arange(examples), examples
-    own = np.asarray(clusters)
-    if own.shape != (examples,) or pd.isna(own).any():
-        raise InputError(f"clusters of the shape {own.shape} for {examples} examples; expected one for each")
-    groups, names = pd.factorize(own)
+    codes = np.asarray(clusters)
+    if codes.shape != (examples,) or pd.isna(codes).any():
+        raise InputError(
+            f"clusters of the shape {codes.shape} for {examples} examples; expected one for each"
+        )
+    groups, names = pd.factorize(codes)
     return groups, len(names)
 
 
@@ -33,15 +35,15 @@ def cluster_sums(values: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats,
     values
         (..., examples) numbers.
     """
-    given: Floats = np.asarray(values, dtype=np.float64)
-    groups, count = numbered(given.shape[-1], clusters)
+    numeric: Floats = np.asarray(values, dtype=np.float64)
+    groups, count = numbered(numeric.shape[-1], clusters)
     sizes: Floats = np.bincount(groups, minlength=count).astype(np.float64)
-    if count == given.shape[-1]:
+    if count == numeric.shape[-1]:
         order = np.argsort(groups)
-        return given[..., order], sizes
-    flat = given.reshape(-1, given.shape[-1])
+        return numeric[..., order], sizes
+    flat = numeric.reshape(-1, numeric.shape[-1])
     sums: Floats = np.stack([np.bincount(groups, row, count) for row in flat])
-    return sums.reshape(*given.shape[:-1], count), sizes
+    return sums.reshape(*numeric.shape[:-1], count), sizes
 
 
 def times_drawn(count: int, draws: int, generator: np.random.Generator) -> Floats:

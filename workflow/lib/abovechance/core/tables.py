@@ -77,9 +77,9 @@ class TableSchema:
 
     def together(self, tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
         """One table of several, which may be none, with its columns in their order."""
-        found = [*tables]
+        parts = [*tables]
         names = [*self.columns]
-        return pd.concat(found, ignore_index=True)[names] if found else pd.DataFrame(columns=names)
+        return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
 
     def write(self, table: pd.DataFrame, path: Path, made_from: Mapping[str, Any]) -> None:
         """Write a table as Parquet, with what it was made from in its metadata."""
@@ -183,7 +183,7 @@ def columns_of(path: Path) -> dict[str, Column]:
         If the file is damaged.
     """
     with reading(path):
-        return {field.name: Column.of(field) for field in pq.read_schema(path)}
+        return {field.name: Column.from_field(field) for field in pq.read_schema(path)}
 
 
 def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame:

@@ -27,37 +27,37 @@ def adjusted_means(values: Floats) -> Floats:
     ndarray
         The plain mean where nothing is missing; missing for an example without a value.
     """
-    there = np.isfinite(values)
-    rows, examples = there.any(axis=1), there.any(axis=0)
-    found = np.full(values.shape[1], np.nan)
+    mask = np.isfinite(values)
+    rows, examples = mask.any(axis=1), mask.any(axis=0)
+    means = np.full(values.shape[1], np.nan)
     if not rows.any():
-        return found
-    there = there[np.ix_(rows, examples)]
-    given = np.where(there, values[np.ix_(rows, examples)], 0.0)
-    of_rows = np.zeros(len(given)) if there.all() else _of_rows(given, there)
-    found[examples] = (given.sum(axis=0) - of_rows @ there) / there.sum(axis=0)
-    return found
+        return means
+    mask = mask[np.ix_(rows, examples)]
+    numeric = np.where(mask, values[np.ix_(rows, examples)], 0.0)
+    of_rows = np.zeros(len(numeric)) if mask.all() else _of_rows(numeric, mask)
+    means[examples] = (numeric.sum(axis=0) - of_rows @ mask) / mask.sum(axis=0)
+    return means
 
 
-def _of_rows(given: Floats, there: Bools) -> Floats:
+def _of_rows(numeric: Floats, mask: Bools) -> Floats:
     """(rows,) the rows' parts, which are 0 on average of all that examples link."""
-    rows, examples = there.shape
-    linked = sparse.coo_array(there)
-    both = sparse.coo_array((linked.data, (linked.row, linked.col + rows)), shape=(rows + examples,) * 2)
-    _, part = connected_components(both, directed=False)
+    rows, examples = mask.shape
+    linked = sparse.coo_array(mask)
+    adjacency = sparse.coo_array((linked.data, (linked.row, linked.col + rows)), shape=(rows + examples,) * 2)
+    _, part = connected_components(adjacency, directed=False)
     if rows <= examples:
-        found = _solved(given, there, part[:rows])
+        of_rows = _solved(numeric, mask, part[:rows])
     else:
-        of_examples = _solved(given.T, there.T, part[rows:])
-        found = (given.sum(axis=1) - there @ of_examples) / there.sum(axis=1)
-    sums, counts = np.bincount(part[:rows], found), np.bincount(part[:rows])
-    return found - (sums / np.maximum(counts, 1))[part[:rows]]
+        of_examples = _solved(numeric.T, mask.T, part[rows:])
+        of_rows = (numeric.sum(axis=1) - mask @ of_examples) / mask.sum(axis=1)
+    sums, counts = np.bincount(part[:rows], of_rows), np.bincount(part[:rows])
+    return of_rows - (sums / np.maximum(counts, 1))[part[:rows]]
 
 
-def _solved(given: Floats, there: Bools, part: Ints) -> Floats:
+def _solved(numeric: Floats, mask: Bools, part: Ints) -> Floats:
     """(rows,) the solution of the normal equations without the examples' parts, 0 on average of each part."""
-    weights = there / there.sum(axis=0)
-    equations = np.diag(there.sum(axis=1).astype(float)) - weights @ there.T.astype(float)
+    weights = mask / mask.sum(axis=0)
+    equations = np.diag(mask.sum(axis=1).astype(float)) - weights @ mask.T.astype(float)
     # what the equations leave open of each part
     equations += part[:, None] == part
-    return np.linalg.solve(equations, given.sum(axis=1) - weights @ given.sum(axis=0))
+    return np.linalg.solve(equations, numeric.sum(axis=1) - weights @ numeric.sum(axis=0))

@@ -22,30 +22,30 @@ MOST_NAME, MOST_PART = 1000, 255  # bytes of a file's name with its folders, and
 MOST_FOLDERS = 64  # that a file is in
 
 
-def check_regular(path: Path, most: int = MOST_TEXT) -> None:
+def check_regular(path: Path, limit: int = MOST_TEXT) -> None:
     """Raise InputError unless a path is a regular file of at most so many bytes, or a link to one.
 
     Reading a pipe or a device may never end.
     """
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise InputError(f"{path}: is a folder; expected a file")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path}: is a pipe or a device; expected a regular file")
-    if found.st_size > most:
-        raise InputError(f"{path}: has {found.st_size:,} bytes; expected at most {most:,}")
+    if status.st_size > limit:
+        raise InputError(f"{path}: has {status.st_size:,} bytes; expected at most {limit:,}")
 
 
-def check_values(text: str | bytes, where: str) -> int:
+def check_values(text: str | bytes, place: str) -> int:
     """Return how many values a JSON text has, or a few more; InputError if they are too many to hold."""
     marks = (b"[", b"{", b",") if isinstance(text, bytes) else ("[", "{", ",")
-    found = sum(map(text.count, marks))  # type: ignore[arg-type]
-    if found > MOST_VALUES:
-        raise InputError(f"{where}: has about {found:,} values; expected at most {MOST_VALUES:,}")
-    return found
+    count = sum(map(text.count, marks))  # type: ignore[arg-type]
+    if count > MOST_VALUES:
+        raise InputError(f"{place}: has about {count:,} values; expected at most {MOST_VALUES:,}")
+    return count
 
 
 @contextmanager
@@ -96,9 +96,11 @@ def printable(text: str) -> str:
 
 def portable(name: str) -> str:
     """Return a file's name with an underscore for each character that not all systems can store."""
-    kept = "".join(letter if is_portable(f"x{letter}x") and letter != "/" else "_" for letter in name)
-    kept = kept.encode()[: MOST_PART - 1].decode(errors="ignore").rstrip(". ")
-    return kept if kept and is_portable(kept) else f"_{kept}"
+    portable_name = "".join(
+        letter if is_portable(f"x{letter}x") and letter != "/" else "_" for letter in name
+    )
+    portable_name = portable_name.encode()[: MOST_PART - 1].decode(errors="ignore").rstrip(". ")
+    return portable_name if portable_name and is_portable(portable_name) else f"_{portable_name}"
 
 
 DEVICES = {

@@ -38,23 +38,23 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
         If a path is missing or nothing in it is known, or with file and row where something
         in it is wrong.
     """
-    found = [(known, file) for path in paths for known, file in _files(path)]
-    _check_options(options, [known for known, _ in found])
+    files = [(importer, file) for path in paths for importer, file in _files(path)]
+    _check_options(options, [importer for importer, _ in files])
     runs: list[Run] = []
-    for known, file in found:
-        with as_written_by(known.TOOL, str(file)):
-            read = [*known.read(file, options)]
+    for importer, file in files:
+        with as_written_by(importer.TOOL, str(file)):
+            read = [*importer.read(file, options)]
         if not read:
-            raise InputError(f"{file}: holds no results; expected {known.LOOKS_LIKE}")
+            raise InputError(f"{file}: holds no results; expected {importer.LOOKS_LIKE}")
         runs += read
     for run in runs:
         check_recorded(run)
     names = _model_names([run.model for run in runs])
     for path in paths:
-        if path.is_dir() and (others := csv.others(path)):
+        if path.is_dir() and (extra_files := csv.unread_files(path)):
             runs[0].notes.append(
-                f"{path}: {len(others)} CSV without the columns {' and '.join(csv.NEEDED)} left out, such as "
-                f"{others[0].name}"
+                f"{path}: {len(extra_files)} CSV without the columns {' and '.join(csv.NEEDED)} "
+                f"left out, such as {extra_files[0].name}"
             )
     return [replace(run, model=names[run.model]) for run in runs]
 
@@ -73,14 +73,16 @@ def _model_names(models: Sequence[str]) -> dict[str, str]:
 def endings(paths: Sequence[str]) -> dict[str, str]:
     """Return {path: the shortest end of it, in whole parts, that no other path has}."""
     parts = {path: Path(path).parts for path in paths}
-    found = {}
+    endings_of = {}
     for path, part in parts.items():
-        others = [other for another, other in parts.items() if another != path]
+        other_parts = [other_part for another, other_part in parts.items() if another != path]
         lengths = (
-            some for some in range(1, len(part)) if all(part[-some:] != other[-some:] for other in others)
+            count
+            for count in range(1, len(part))
+            if all(part[-count:] != other_part[-count:] for other_part in other_parts)
         )
-        found[path] = str(Path(*part[-next(lengths, len(part)) :]))
-    return found
+        endings_of[path] = str(Path(*part[-next(lengths, len(part)) :]))
+    return endings_of
 
 
 def _files(path: Path) -> list[tuple[Importer, Path]]:
@@ -89,19 +91,19 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
         raise InputError(f"{path}: there is no such file or folder")
     if not path.is_dir():
         check_regular(path, MOST_MEMBER)
-    found = [(known, file) for known in FORMATS for file in known.find(path)]
-    if not found:
+    matches = [(importer, file) for importer in FORMATS for file in importer.find(path)]
+    if not matches:
         raise InputError(
             f"{path}: holds no results that are known; expected "
-            + "; ".join(known.LOOKS_LIKE for known in FORMATS)
+            + "; ".join(importer.LOOKS_LIKE for importer in FORMATS)
         )
-    return found
+    return matches
 
 
 def _check_options(options: Options, formats: Sequence[Importer]) -> None:
     """Raise InputError if a tool's option is given, and no results of that tool."""
-    used = {name for known in formats for name in known.OPTIONS}
+    used = {name for importer in formats for name in importer.OPTIONS}
     for name in ("metric", "filter", "epoch"):
         if getattr(options, name) is not None and name not in used:
-            tools = " or ".join(known.TOOL for known in FORMATS if name in known.OPTIONS)
+            tools = " or ".join(importer.TOOL for importer in FORMATS if name in importer.OPTIONS)
             raise InputError(f"--{name} means nothing here; it goes with results of {tools}")

@@ -56,7 +56,7 @@ class Reported:
 
     Attributes
     ----------
-    where
+    place
         The file, and what it is called there.
     accuracy
         In [0, 1], where it is reported.
@@ -64,7 +64,7 @@ class Reported:
         How many there were, where that is reported.
     """
 
-    where: str
+    place: str
     accuracy: float | None = None
     examples: int | None = None
 
@@ -153,7 +153,7 @@ def check_recorded(run: Run) -> None:
     rows, reported = run.rows, run.reported
     if reported is not None and reported.examples not in (None, len(rows)):
         raise InputError(
-            f"{run.file}: has {len(rows)} examples, and {reported.where} says {reported.examples}; expected "
+            f"{run.file}: has {len(rows)} examples, and {reported.place} says {reported.examples}; expected "
             "the whole log that belongs to it"
         )
     if "recorded" not in rows:
@@ -162,40 +162,40 @@ def check_recorded(run: Run) -> None:
     differs = recorded.notna() & ~rows["tie"].astype(bool) & ((recorded == 1) != rows["correct"])
     if differs.any():
         row = rows[differs].iloc[0]
-        here, there = ("correct", "wrong") if row["correct"] else ("wrong", "correct")
+        tool_says, answers_say = ("correct", "wrong") if row["correct"] else ("wrong", "correct")
         raise InputError(
-            f"{run.file}: example '{row['example']}' is {here} by its log-likelihoods and target, and the "
-            f"tool recorded it as {there} ({int(differs.sum())} of {len(rows)} examples differ); use "
-            "--metric with the metric of the tool that counts"
+            f"{run.file}: example '{row['example']}' is {tool_says} by its log-likelihoods and target, and "
+            f"the tool recorded it as {answers_say} ({int(differs.sum())} of {len(rows)} examples differ); "
+            "use --metric with the metric of the tool that counts"
         )
     if reported is None or reported.accuracy is None or recorded.isna().any() or rows.empty:
         return
     if abs(recorded.mean() - reported.accuracy) * len(rows) >= 0.5:
         raise InputError(
             f"{run.file}: its {len(rows)} examples have a mean of {recorded.mean():.4f}, and "
-            f"{reported.where} says {reported.accuracy:.4f}; expected the whole log that belongs to it"
+            f"{reported.place} says {reported.accuracy:.4f}; expected the whole log that belongs to it"
         )
 
 
-def named(value: Any, where: str) -> str:
+def named(value: Any, place: str) -> str:
     """A name of an example, model or task as a text; InputError if it has half of a character."""
     name = str(value)
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{where}: the name {name!r} has half of a character") from None
+        raise InputError(f"{place}: the name {name!r} has half of a character") from None
     return name
 
 
-def number_of_shots(value: Any, where: str) -> int:
+def number_of_shots(value: Any, place: str) -> int:
     """A number of demonstrations as a whole number; InputError if it is none, or negative."""
     whole = isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
     if not whole or not 0 <= value <= MOST_SHOTS:
-        raise InputError(f"{where}: has {repr(value)[:40]} shots; expected a whole number from 0")
+        raise InputError(f"{place}: has {repr(value)[:40]} shots; expected a whole number from 0")
     return int(value)
 
 
-def truth(value: Any, metric: str, where: str) -> bool:
+def truth(value: Any, metric: str, place: str) -> bool:
     """Whether a metric's value says correct; InputError unless it is 0 or 1."""
     try:
         number = float(value)
@@ -203,22 +203,22 @@ def truth(value: Any, metric: str, where: str) -> bool:
         number = float("nan")
     if number not in (0.0, 1.0):
         raise InputError(
-            f"{where}: {metric} is {repr(value)[:40]}; expected a metric of 0 or 1 for each example"
+            f"{place}: {metric} is {repr(value)[:40]}; expected a metric of 0 or 1 for each example"
         )
     return number == 1
 
 
-def recorded_row(correct: bool, choices: int, right: set[int] | None) -> dict[str, Any]:
+def recorded_row(correct: bool, choices: int, correct_choices: set[int] | None) -> dict[str, Any]:
     """The columns of a row of which the tool says whether it is correct, and not what was chosen.
 
     Parameters
     ----------
     choices
         How many there are; 0 where that is not known.
-    right
+    correct_choices
         The numbers of the correct ones; None where they are not known.
     """
-    chance = len(right) / choices if choices and right is not None else float("nan")
+    chance = len(correct_choices) / choices if choices and correct_choices is not None else float("nan")
     return {
         "predicted": UNKNOWN,
         "correct": correct,
@@ -229,15 +229,15 @@ def recorded_row(correct: bool, choices: int, right: set[int] | None) -> dict[st
 
 
 def judged(
-    scores: Sequence[float], right: set[int], texts: Sequence[str | None], where: str
+    scores: Sequence[float], correct_choices: set[int], texts: Sequence[str | None], place: str
 ) -> dict[str, object]:
     """The columns of a row from the log-likelihoods of its choices.
 
     Parameters
     ----------
-    scores, right, texts
+    scores, correct_choices, texts
         See ``logged``.
-    where
+    place
         File and row, for messages.
 
     Raises
@@ -245,28 +245,30 @@ def judged(
     InputError
         If a log-likelihood is not a number.
     """
-    columns = logged(scores, right, texts)
+    columns = logged(scores, correct_choices, texts)
     try:
         chosen = choose(np.asarray(scores, dtype=np.float64), np.asarray(columns["right"]), np.array([0]))
     except InputError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise InputError(f"{place}: {error}") from None
     return {
         "predicted": int(chosen.predicted[0]),
         "correct": bool(chosen.correct[0]),
         "tie": bool(chosen.tie[0]),
-        "chance": len(right) / len(scores),
+        "chance": len(correct_choices) / len(scores),
         **columns,
     }
 
 
-def logged(scores: Sequence[float], right: set[int], texts: Sequence[str | None]) -> dict[str, object]:
+def logged(
+    scores: Sequence[float], correct_choices: set[int], texts: Sequence[str | None]
+) -> dict[str, object]:
     """The columns ``likelihoods.OF_CHOICES`` of a row.
 
     Parameters
     ----------
     scores
         (choices,) log-likelihoods in nats.
-    right
+    correct_choices
         The numbers of the correct choices.
     texts
         (choices,) the choices as they were scored; None where the log lacks one.
@@ -275,7 +277,7 @@ def logged(scores: Sequence[float], right: set[int], texts: Sequence[str | None]
         "logprobs": list(scores),
         "characters": [None if text is None else len(text) for text in texts],
         "bytes": [None if text is None else len(text.encode()) for text in texts],
-        "right": [number in right for number in range(len(scores))],
+        "right": [number in correct_choices for number in range(len(scores))],
     }
 
 
@@ -291,7 +293,7 @@ def files_below(path: Path, pattern: str) -> list[Path]:
     """
     if path.is_file():
         return [path] if path.match(pattern) else []
-    found = (file for file in path.rglob(pattern) if file.is_file())
+    matches = (file for file in path.rglob(pattern) if file.is_file())
     return sorted(
-        file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)
+        file for file in matches if not any(part.startswith(".") for part in file.relative_to(path).parts)
     )

@@ -30,7 +30,7 @@ def find(path: Path) -> list[Path]:
     return files if path.is_file() else [file for file in files if set(NEEDED) <= set(heading(file))]
 
 
-def others(folder: Path) -> list[Path]:
+def unread_files(folder: Path) -> list[Path]:
     """The CSV files of a folder that are not read: they are something else."""
     return [file for file in files_below(folder, "*.csv") if not set(NEEDED) <= set(heading(file))]
 
@@ -112,11 +112,11 @@ FIELDS: Mapping[str, tuple[Callable[[str], object], str]] = {
 
 def _values(table: pd.DataFrame, column: str, path: Path) -> list[object]:
     """The values of a column; InputError with the row of the first that is none."""
-    reading, right = FIELDS[column]
+    reading, expected = FIELDS[column]
     values = [reading(text) for text in table[column]]
     if None in values:
         row, text = table.index[values.index(None)], table[column].iloc[values.index(None)]
-        raise InputError(f"{path}, row {row}: {column} is '{text}'; expected {right}")
+        raise InputError(f"{path}, row {row}: {column} is '{text}'; expected {expected}")
     return values
 
 

@@ -43,8 +43,8 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     table = pd.DataFrame(_rows(instances, metric, file))
     split = table["split"].value_counts().index[0]
     notes = []
-    if others := int((table["split"] != split).sum()):
-        notes.append(f"{folder.name}: {others} results of other splits than '{split}' are left out")
+    if omitted := int((table["split"] != split).sum()):
+        notes.append(f"{folder.name}: {omitted} results of other splits than '{split}' are left out")
     table = table[table["split"] == split]
     with as_written_by(TOOL, str(folder)):
         chances = _chances(folder)
@@ -81,37 +81,39 @@ def _reported(file: Path, metric: str, split: str) -> Reported | None:
 
 
 def _rows(instances: list[Any], metric: str, file: Path) -> Iterator[dict[str, object]]:
-    known: set[str] = set()
-    found = False
+    known_ids: set[str] = set()
+    has_rows = False
     for place, instance in enumerate(instances):
-        where = f"{file}, instance {place}"
-        with as_written_by(TOOL, where):
+        location = f"{file}, instance {place}"
+        with as_written_by(TOOL, location):
             if instance.get("perturbation"):
                 continue
             stats = [stat for stat in instance.get("stats") or [] if not stat["name"].get("perturbation")]
-            known.update(stat["name"]["name"] for stat in stats)
+            known_ids.update(stat["name"]["name"] for stat in stats)
             rows = [
-                _row(instance, stat, where)
+                _row(instance, stat, location)
                 for stat in stats
                 if stat["name"]["name"] == metric and stat.get("count")
             ]
-        found = found or bool(rows)
+        has_rows = has_rows or bool(rows)
         yield from rows
-    if not found:
-        if metric in known:
+    if not has_rows:
+        if metric in known_ids:
             raise InputError(f"{file}: its metric '{metric}' counts no instance; expected a whole run")
-        raise InputError(f"{file}: has no metric '{metric}'; its metrics: {', '.join(sorted(known)[:20])}")
+        raise InputError(
+            f"{file}: has no metric '{metric}'; its metrics: {', '.join(sorted(known_ids)[:20])}"
+        )
 
 
-def _row(instance: dict[str, Any], stat: dict[str, Any], where: str) -> dict[str, object]:
+def _row(instance: dict[str, Any], stat: dict[str, Any], place: str) -> dict[str, object]:
     value = float(stat["sum"]) / stat["count"]
     metric = stat["name"]["name"]
     if not 0 <= value <= 1 or (value not in (0, 1) and metric not in OF_CHOICES):
-        raise InputError(f"{where}: {metric} is {value}; expected a metric of 0 or 1 for each instance")
+        raise InputError(f"{place}: {metric} is {value}; expected a metric of 0 or 1 for each instance")
     if instance["instance_id"] is None:
-        raise InputError(f"{where}: instance_id is empty; expected a text")
+        raise InputError(f"{place}: instance_id is empty; expected a text")
     return {
-        "example": named(instance["instance_id"], where),
+        "example": named(instance["instance_id"], place),
         "prompt": str(instance.get("train_trial_index") or 0),
         "split": str(stat["name"].get("split", "")),
         "predicted": _predicted(instance, value),
@@ -125,8 +127,8 @@ def _predicted(instance: dict[str, Any], value: float) -> int:
     """The predicted choice's number, where it is told and no tie."""
     if 0 < value < 1:
         return UNKNOWN
-    told = [stat for stat in instance["stats"] if stat["name"]["name"] == "predicted_index"]
-    return int(told[0]["sum"]) if told else UNKNOWN
+    recorded = [stat for stat in instance["stats"] if stat["name"]["name"] == "predicted_index"]
+    return int(recorded[0]["sum"]) if recorded else UNKNOWN
 
 
 def _chances(folder: Path) -> dict[str, float]:
@@ -141,11 +143,11 @@ def _chances(folder: Path) -> dict[str, float]:
         instances = [state["instance"] for state in states]
     else:
         return {}
-    found = {}
+    chances = {}
     for instance in instances:
         references = instance.get("references") or []
-        right = ["correct" in (reference.get("tags") or []) for reference in references]
+        correct_flags = ["correct" in (reference.get("tags") or []) for reference in references]
         # generation tasks list right answers only
-        if len(right) > 1 and any(right) and not all(right):
-            found[str(instance["id"])] = sum(right) / len(right)
-    return found
+        if len(correct_flags) > 1 and any(correct_flags) and not all(correct_flags):
+            chances[str(instance["id"])] = sum(correct_flags) / len(correct_flags)
+    return chances

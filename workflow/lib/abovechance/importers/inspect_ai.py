@@ -97,14 +97,14 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     )
 
 
-def _shots(told: Any, where: str) -> tuple[int, list[str]]:
+def _shots(value: Any, place: str) -> tuple[int, list[str]]:
     """The number of demonstrations that a task was called with, and a note if it does not say the number."""
-    if told is None or told is False:
+    if value is None or value is False:
         return 0, []
-    if told is True:
-        return 0, [f"{where}: fewshot is true, which does not say how many demonstrations; shown as 0-shot"]
-    written = isinstance(told, str) and (read := whole(told)) is not None
-    return number_of_shots(read if written else told, where), []
+    if value is True:
+        return 0, [f"{place}: fewshot is true, which does not say how many demonstrations; shown as 0-shot"]
+    written = isinstance(value, str) and (read := whole(value)) is not None
+    return number_of_shots(read if written else value, place), []
 
 
 def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
@@ -146,12 +146,12 @@ def _needed(sample: Any) -> Any:
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
     """A JSON file of the archive, in whichever way it is compressed."""
-    where = f"{path}, {name}"
+    place = f"{path}, {name}"
     try:
         content = _unpacked(path, archive, archive.getinfo(name))
     except DAMAGED as error:
-        raise InputError(f"{where}: cannot be unpacked ({error}); was the file damaged?") from None
-    return parse_json(content, where)
+        raise InputError(f"{place}: cannot be unpacked ({error}); was the file damaged?") from None
+    return parse_json(content, place)
 
 
 def _unpacked(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
@@ -178,15 +178,15 @@ def _scorer(samples: list[dict[str, Any]], path: Path, metric: str | None, epoch
         raise InputError(f"{path}: no sample of epoch {epoch} has a score")
     if metric is None and len(names) > 1:
         raise InputError(f"{path}: has the scorers {', '.join(names)}; use --metric {' or '.join(names)}")
-    wanted = metric or names[0]
-    if wanted not in names:
-        raise InputError(f"{path}: has no scorer '{wanted}'; use --metric {' or '.join(names)}")
-    return wanted
+    scorer_name = metric or names[0]
+    if scorer_name not in names:
+        raise InputError(f"{path}: has no scorer '{scorer_name}'; use --metric {' or '.join(names)}")
+    return scorer_name
 
 
-def _row(sample: dict[str, Any], scorer: str, where: str) -> dict[str, object] | None:
+def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] | None:
     """A sample's row; None where it was not scored."""
-    with as_written_by(TOOL, where):
+    with as_written_by(TOOL, place):
         score = (sample.get("scores") or {}).get(scorer) or {}
         raw = score.get("value")
         value = VALUES.get(raw.strip().lower(), raw) if isinstance(raw, str) else raw
@@ -195,33 +195,33 @@ def _row(sample: dict[str, Any], scorer: str, where: str) -> dict[str, object] |
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return None
         if not isinstance(value, bool | int | float) or float(value) not in (0.0, 0.5, 1.0):
-            raise InputError(f"{where}: {scorer} is {raw!r}; expected correct or incorrect")
+            raise InputError(f"{place}: {scorer} is {raw!r}; expected correct or incorrect")
         answer = str(score.get("answer") or "")
         return {
-            "example": named(sample["id"], where),
+            "example": named(sample["id"], place),
             "predicted": ord(answer) - ord("A") if len(answer) == 1 and "A" <= answer <= "Z" else UNKNOWN,
             "correct": float(value) == 1,
             "tie": float(value) == 0.5,
-            "chance": _chance(sample, where),
+            "chance": _chance(sample, place),
             "recorded": float(value),
         }
 
 
-def _chance(sample: dict[str, Any], where: str) -> float:
+def _chance(sample: dict[str, Any], location: str) -> float:
     """Of a lucky guess; nan where the sample has no choices, or wants several of them marked."""
     choices = sample.get("choices") or []
     target = sample.get("target")
     if not isinstance(choices, list):
-        raise InputError(f"{where}: its choices are {repr(choices)[:40]}; expected a list")
+        raise InputError(f"{location}: its choices are {repr(choices)[:40]}; expected a list")
     if not choices:
         return float("nan")
     if not target:
-        raise InputError(f"{where}: its target is {target!r}; expected one or some of its choices")
-    targets = [str(each) for each in target] if isinstance(target, list) else _letters(str(target))
+        raise InputError(f"{location}: its target is {target!r}; expected one or some of its choices")
+    targets = [str(text) for text in target] if isinstance(target, list) else _letters(str(target))
     letters = {chr(ord("A") + place) for place in range(len(choices))}
     # all of several targets must be marked, and no others: how that is guessed is for the user to say
-    known = len(targets) == 1 and targets[0] in letters | {str(choice) for choice in choices}
-    return 1 / len(choices) if known else float("nan")
+    gradable = len(targets) == 1 and targets[0] in letters | {str(choice) for choice in choices}
+    return 1 / len(choices) if gradable else float("nan")
 
 
 def _letters(target: str) -> list[str]:

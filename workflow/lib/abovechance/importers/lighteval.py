@@ -104,45 +104,49 @@ def _metric(cells: Sequence[dict[str, Any]], path: Path) -> str | None:
     """
     with as_written_by(TOOL, f"{path}, row 0"):
         names = [name for name, value in _value(cells[0]["metric"]).items() if value is not None]
-    known = next((name for name in METRICS if name in names), None)
-    if known is None and len(names) != 1:
+    usual = next((name for name in METRICS if name in names), None)
+    if usual is None and len(names) != 1:
         raise InputError(
             f"{path}: has the metrics {', '.join(sorted(names)) or 'of no name'}; use --metric "
             f"{' or '.join(sorted(names)) or 'NAME'}"
         )
-    return None if known == "acc" else known or names[0]
+    return None if usual == "acc" else usual or names[0]
 
 
-def _row(row: dict[str, Any], number: int, where: str, asked: str | None) -> dict[str, object]:
+def _row(row: dict[str, Any], number: int, location: str, metric_option: str | None) -> dict[str, object]:
     doc, response = _value(row["doc"]), _value(row.get("model_response") or {})
     metric = {name: value for name, value in _value(row["metric"]).items() if value is not None}
-    name = asked or "acc"
+    name = metric_option or "acc"
     if name not in metric:
         right_ones = " or ".join(sorted(metric)) or "NAME"
-        raise InputError(f"{where}: has no metric '{name}'; use --metric {right_ones}")
-    recorded = truth(metric[name], name, where)
-    example = {"example": named(number if doc.get("id") in (None, "") else doc["id"], where)}
+        raise InputError(f"{location}: has no metric '{name}'; use --metric {right_ones}")
+    recorded = truth(metric[name], name, location)
+    example = {"example": named(number if doc.get("id") in (None, "") else doc["id"], location)}
     choices, scores = list(map(str, doc.get("choices") or [])), response.get("logprobs") or []
     # twice as many where unconditioned ones follow
     if len(choices) < 2 or len(scores) not in (len(choices), 2 * len(choices)):
         return {**example, **recorded_row(recorded, 0, None)}
-    right = _right(doc.get("gold_index"), len(choices), where)
+    correct_choices = _correct_choices(doc.get("gold_index"), len(choices), location)
     conditioned = len(scores) == len(choices)
     if name.endswith("mc1") and "len_mc1" in (doc.get("specific") or {}):
         # the choices of TruthfulQA's first question, with those of its second behind them
         choices = choices[: int(doc["specific"]["len_mc1"])]
-        right = {place for place in right if place < len(choices)}
+        correct_choices = {place for place in correct_choices if place < len(choices)}
     scores = [float(score) for score in scores[: len(choices)]]
-    if asked is None and conditioned:
-        return {**example, **judged(scores, right, choices, where), "recorded": float(recorded)}
-    return {**example, **recorded_row(recorded, len(choices), right), **logged(scores, right, choices)}
+    if metric_option is None and conditioned:
+        return {**example, **judged(scores, correct_choices, choices, location), "recorded": float(recorded)}
+    return {
+        **example,
+        **recorded_row(recorded, len(choices), correct_choices),
+        **logged(scores, correct_choices, choices),
+    }
 
 
-def _right(gold: Any, choices: int, where: str) -> set[int]:
+def _correct_choices(gold: Any, choices: int, place: str) -> set[int]:
     """The numbers of the correct choices."""
     numbers = list(gold) if isinstance(gold, list | tuple) else [gold]
     if not numbers or not all(type(number) is int and 0 <= number < choices for number in numbers):
         raise InputError(
-            f"{where}: gold_index is {gold}; expected a number from 0 to {choices - 1}, or several"
+            f"{place}: gold_index is {gold}; expected a number from 0 to {choices - 1}, or several"
         )
     return set(numbers)

@@ -66,10 +66,10 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         sample.delimiter = delimiter if isinstance(delimiter, str) else ""
     metric = _metric(chosen, options)
     rows = _rows(chosen, metric)
-    if (others := _others(chosen[0], metric or "acc")) and options.metric is None:
+    if (alternatives := _other_metrics(chosen[0], metric or "acc")) and options.metric is None:
         notes.append(
             f"{path.name}: the metric is {_named(metric, chosen)}; for another one, use --metric "
-            + " or ".join(others)
+            + " or ".join(alternatives)
         )
     if ties := int(rows["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
@@ -102,7 +102,7 @@ class _Sample:
 
     Attributes
     ----------
-    where
+    place
         File and row, for messages.
     example
         The example's id.
@@ -116,13 +116,13 @@ class _Sample:
 
     delimiter = ""
 
-    def __init__(self, value: Any, where: str) -> None:
-        self.where = where
-        with as_written_by(TOOL, where):
+    def __init__(self, value: Any, place: str) -> None:
+        self.place = place
+        with as_written_by(TOOL, place):
             if not isinstance(value, dict) or value.get("doc_id") is None:
-                raise InputError(f"{where}: has no 'doc_id'; expected a sample of {TOOL}")
+                raise InputError(f"{place}: has no 'doc_id'; expected a sample of {TOOL}")
             self.fields: dict[str, Any] = value
-            self.example = named(value["doc_id"], where)
+            self.example = named(value["doc_id"], place)
             self.filter = str(value.get("filter", "none"))
             self.scores = self._scores()
             self.texts = self._texts()
@@ -138,11 +138,11 @@ class _Sample:
     def _texts(self) -> list[str | None]:
         requests = self.fields.get("arguments") or {}
         if isinstance(requests, dict):
-            found = [requests.get(f"gen_args_{i}", {}).get("arg_1") for i in range(len(self.scores))]
+            texts = [requests.get(f"gen_args_{i}", {}).get("arg_1") for i in range(len(self.scores))]
         else:  # older logs: a list of context and choice
             pairs = [request for request in requests if isinstance(request, list) and len(request) == 2]
-            found = [pairs[i][1] if i < len(pairs) else None for i in range(len(self.scores))]
-        return [None if text is None else str(text) for text in found]
+            texts = [pairs[i][1] if i < len(pairs) else None for i in range(len(self.scores))]
+        return [None if text is None else str(text) for text in texts]
 
     @property
     def metrics(self) -> list[str]:
@@ -154,24 +154,24 @@ class _Sample:
     def recorded(self, metric: str) -> bool:
         """Whether the sample is correct by this metric."""
         if metric not in self.metrics:
-            right = " or ".join(self.metrics) or "NAME"
-            raise InputError(f"{self.where}: has no metric '{metric}'; use --metric {right}")
-        return truth(self.fields[metric], metric, self.where)
+            options = " or ".join(self.metrics) or "NAME"
+            raise InputError(f"{self.place}: has no metric '{metric}'; use --metric {options}")
+        return truth(self.fields[metric], metric, self.place)
 
 
 def _of_filter(samples: list[_Sample], path: Path, options: Options) -> list[_Sample]:
     """The samples of one filter."""
     filters = list(dict.fromkeys(sample.filter for sample in samples))
     # a task of one filter needs no choice, whatever was asked for of the others
-    wanted = options.filter if options.filter and len(filters) > 1 else filters[0]
-    if wanted not in filters:
-        raise InputError(f"{path}: has no filter '{wanted}'; it has {', '.join(filters)}")
+    filter_name = options.filter if options.filter and len(filters) > 1 else filters[0]
+    if filter_name not in filters:
+        raise InputError(f"{path}: has no filter '{filter_name}'; it has {', '.join(filters)}")
     if len(filters) > 1 and options.filter is None:
         raise InputError(
             f"{path}: each sample stands once for each of the filters {', '.join(filters)}; use "
             f"--filter {filters[0]}"
         )
-    return [sample for sample in samples if sample.filter == wanted]
+    return [sample for sample in samples if sample.filter == filter_name]
 
 
 def _metric(samples: list[_Sample], options: Options) -> str | None:
@@ -179,15 +179,15 @@ def _metric(samples: list[_Sample], options: Options) -> str | None:
     if options.metric:
         return options.metric
     scored = all(sample.scores for sample in samples)
-    known = next((name for name in METRICS if name in samples[0].metrics), None)
-    if known == "acc" and scored:
+    usual = next((name for name in METRICS if name in samples[0].metrics), None)
+    if usual == "acc" and scored:
         return None
-    graded = _others(samples[0], known)
-    if known or not graded:
-        return known or (None if scored else METRICS[0])
+    graded = _other_metrics(samples[0], usual)
+    if usual or not graded:
+        return usual or (None if scored else METRICS[0])
     if len(graded) > 1:
         raise InputError(
-            f"{samples[0].where}: has the metrics {', '.join(graded)}; use --metric {' or '.join(graded)}"
+            f"{samples[0].place}: has the metrics {', '.join(graded)}; use --metric {' or '.join(graded)}"
         )
     return graded[0]
 
@@ -198,7 +198,7 @@ def _named(metric: str | None, samples: list[_Sample]) -> str:
     return name if filter_ == "none" else f"{name},{filter_}"
 
 
-def _others(sample: _Sample, metric: str | None) -> list[str]:
+def _other_metrics(sample: _Sample, metric: str | None) -> list[str]:
     """The other metrics that say of each sample whether it is correct."""
     return [name for name in sample.metrics if name != metric and sample.fields[name] in (0.0, 1.0)]
 
@@ -214,39 +214,43 @@ def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:
     if metric is not None:  # targets are needed for the chance alone
         rights = readings[0] if readings else [None] * len(samples)
         return pd.DataFrame(
-            [_recorded(sample, metric, right) for sample, right in zip(samples, rights, strict=True)]
+            [
+                _recorded(sample, metric, correct_choices)
+                for sample, correct_choices in zip(samples, rights, strict=True)
+            ]
         )
     if not readings:
         raise problems[0]
-    found = [
-        [_judged(sample, right) for sample, right in zip(samples, rights, strict=True)] for rights in readings
+    candidates = [
+        [_judged(sample, correct_choices) for sample, correct_choices in zip(samples, rights, strict=True)]
+        for rights in readings
     ]
-    if readings[0] != readings[-1] and not all("recorded" in row for row in found[0]):
+    if readings[0] != readings[-1] and not all("recorded" in row for row in candidates[0]):
         raise InputError(
-            f"{samples[0].where}: target '{samples[0].fields.get('target')}' may be a text or a number of a "
+            f"{samples[0].place}: target '{samples[0].fields.get('target')}' may be a text or a number of a "
             f"choice, and no 'acc' says which; use --metric {' or '.join(samples[0].metrics)}"
         )
     # where none agrees, the first is held against the log, which tells
-    return pd.DataFrame(next((rows for rows in found if all(map(_agrees, rows))), found[0]))
+    return pd.DataFrame(next((rows for rows in candidates if all(map(_agrees, rows))), candidates[0]))
 
 
 def _agrees(row: dict[str, Any]) -> bool:
     return "recorded" not in row or row["tie"] or row["recorded"] == float(row["correct"])
 
 
-def _recorded(sample: _Sample, metric: str, right: set[int] | None) -> dict[str, Any]:
+def _recorded(sample: _Sample, metric: str, correct_choices: set[int] | None) -> dict[str, Any]:
     """A row by what the tool recorded."""
-    row = recorded_row(sample.recorded(metric), len(sample.scores), right)
-    if right is None and sample.scores and not _list(str(sample.fields.get("target", "")).strip()):
+    row = recorded_row(sample.recorded(metric), len(sample.scores), correct_choices)
+    if correct_choices is None and sample.scores and not _list(str(sample.fields.get("target", "")).strip()):
         row["chance"] = 1 / len(sample.scores)  # one of them is correct, whichever it is
-    likelihoods = logged(sample.scores, right, sample.texts) if right else {}
+    likelihoods = logged(sample.scores, correct_choices, sample.texts) if correct_choices else {}
     return {"example": sample.example, **row, **likelihoods}
 
 
-def _judged(sample: _Sample, right: set[int]) -> dict[str, Any]:
+def _judged(sample: _Sample, correct_choices: set[int]) -> dict[str, Any]:
     """A row by the log-likelihoods of the choices, beside what the tool recorded."""
-    with as_written_by(TOOL, sample.where):
-        row = judged(sample.scores, right, sample.texts, sample.where)
+    with as_written_by(TOOL, sample.place):
+        row = judged(sample.scores, correct_choices, sample.texts, sample.place)
     recorded = {"recorded": float(sample.recorded("acc"))} if "acc" in sample.metrics else {}
     return {"example": sample.example, **row, **recorded}
 
@@ -255,16 +259,20 @@ def _by_text(sample: _Sample) -> set[int]:
     """The correct choices where the target is the text of one, or a list of such texts."""
     texts = [None if text is None else text.removeprefix(sample.delimiter).strip() for text in sample.texts]
     target = str(sample.fields.get("target", "")).strip()
-    wanted = [target] if target in texts else [str(value).strip() for value in _list(target)]
+    targets = [target] if target in texts else [str(value).strip() for value in _list(target)]
     # choices that read the same are all correct, unless all do: then they differ in the context
-    found = {place for place, text in enumerate(texts) if text in wanted}
-    if not wanted or not set(wanted) <= set(texts) or (len(found) == len(texts) and len(set(texts)) == 1):
-        told = "; use --metric acc, which takes what the tool recorded"
+    matching = {place for place, text in enumerate(texts) if text in targets}
+    if (
+        not targets
+        or not set(targets) <= set(texts)
+        or (len(matching) == len(texts) and len(set(texts)) == 1)
+    ):
+        remedy = "; use --metric acc, which takes what the tool recorded"
         raise InputError(
-            f"{sample.where}: target '{target[:60]}' is none of its {len(texts)} choices"
-            + told * ("acc" in sample.metrics)
+            f"{sample.place}: target '{target[:60]}' is none of its {len(texts)} choices"
+            + remedy * ("acc" in sample.metrics)
         )
-    return found
+    return matching
 
 
 def _by_number(sample: _Sample) -> set[int]:
@@ -272,7 +280,7 @@ def _by_number(sample: _Sample) -> set[int]:
     target = str(sample.fields.get("target", "")).strip()
     numbers = _list(target) or [_literal(target)]
     if not all(isinstance(number, int | float) and number in range(len(sample.scores)) for number in numbers):
-        raise InputError(f"{sample.where}: target '{target}' is no number of its choices")
+        raise InputError(f"{sample.place}: target '{target}' is no number of its choices")
     return {int(number) for number in numbers}
 
 
@@ -283,7 +291,7 @@ def _by_context(sample: _Sample) -> set[int]:
     """
     if len(sample.scores) != 2 or len(set(sample.texts)) != 1 or "acc" not in sample.metrics:
         raise InputError(
-            f"{sample.where}: nothing says which of its choices is correct; use --metric "
+            f"{sample.place}: nothing says which of its choices is correct; use --metric "
             f"{' or '.join(sample.metrics) or 'NAME'}"
         )
     likeliest = int(np.argmax(sample.scores))

@@ -41,6 +41,6 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
     """One run for each setting, its prompts by their numbers."""
     settings_in(path)
     for rows in read_imported(path):
-        for setting, own in by_setting(rows):
-            table = own.drop(columns=SETTING).astype({"prompt": str, "example": str})
+        for setting, setting_rows in by_setting(rows):
+            table = setting_rows.drop(columns=SETTING).astype({"prompt": str, "example": str})
             yield Run(str(path), *setting, table)

@@ -34,7 +34,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
             predictions = release.predictions(setting)
         except InputError as error:
             raise InputError(f"{path}: {file_of(setting)}: {error}") from None
-        convention = Convention.of(setting.task, setting.shots)
+        convention = Convention.for_setting(setting.task, setting.shots)
         rows = predictions[["prompt", "example", "correct"]].astype({"prompt": str, "example": str})
         yield Run(
             f"{path}: {file_of(setting)}",

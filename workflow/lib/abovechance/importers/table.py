@@ -129,22 +129,22 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
     """What names a run's one prompt; InputError where the user has not said that it is one of several."""
     if options.each_file or (options.prompts is not None and len(runs) == 1):
         return run.file
-    what, command = run.setting.words, f"abovechance {options.command}"
+    words, command = run.setting.words, f"abovechance {options.command}"
     if len(runs) > 1:
-        folder = os.path.commonpath([Path(other.file).parent for other in runs])
+        folder = os.path.commonpath([Path(other_run.file).parent for other_run in runs])
         command = f"{command} {shlex.quote(folder)} --each-file"
         raise InputError(
-            f"{run.file}: {len(runs)} runs of {what}, and nothing says whether they are different prompts; "
+            f"{run.file}: {len(runs)} runs of {words}, and nothing says whether they are different prompts; "
             f"use `{command}` if each is another prompt, or the one run that counts"
         )
     if options.command != "check":  # a study takes all prompts, and not the best of them alone
         raise InputError(
-            f"{run.file}: does not say which prompts were tried for {what}; expected the runs of all "
+            f"{run.file}: does not say which prompts were tried for {words}; expected the runs of all "
             "of them, each a file, and --each-file (also for a single prompt)"
         )
     command = f"{command} {shlex.quote(run.file)} --prompts 20"
     raise InputError(
-        f"{run.file}: does not say how many prompts were tried for {what}; use `{command}` if "
+        f"{run.file}: does not say how many prompts were tried for {words}; use `{command}` if "
         "this is the best of 20 (--prompts 1 if it is the only one), or all their runs and --each-file"
     )
 

@@ -44,16 +44,16 @@ class Evaluation(ABC):
     ----------
     decision
         One of the question's names; None while it is open. With all examples evaluated, it is decided.
-    seen
+    evaluated
         The places of the examples so far, in their order.
     """
 
     def __init__(self, question: Question, examples: int, error: float) -> None:
         self.question = question
-        self.seen: list[int] = []
+        self.evaluated: list[int] = []
         self._limit = -np.log(error)
         self._scores = np.full(examples, np.nan)
-        self._next: int | None = None
+        self._next_place: int | None = None
         self.decision: str | None = None
 
     @property
@@ -71,43 +71,43 @@ class Evaluation(ABC):
         """
         if self.decision is not None:
             raise InputError(f"the question is decided: {self.decision}")
-        if self._next is None:
-            self._next = self._choose(np.flatnonzero(np.isnan(self._scores)))
-        return self._next
+        if self._next_place is None:
+            self._next_place = self._choose(np.flatnonzero(np.isnan(self._scores)))
+        return self._next_place
 
-    def tell(self, *right: float) -> None:
+    def tell(self, *probabilities: float) -> None:
         """Whether the next example is right; of a comparison, by the first and by the second model."""
         place = self.next()
-        if len(right) != self.question.models or not all(
-            np.ndim(one) == 0 and one in (0, 1) for one in right
+        if len(probabilities) != self.question.models or not all(
+            np.ndim(probability) == 0 and probability in (0, 1) for probability in probabilities
         ):
-            raise InputError(f"the answers {right}; expected 0 or 1, one for each model")
-        score = right[0] - (right[1] if len(right) > 1 else 0)
-        self._observe(place, score, right)
+            raise InputError(f"the answers {probabilities}; expected 0 or 1, one for each model")
+        score = probabilities[0] - (probabilities[1] if len(probabilities) > 1 else 0)
+        self._observe(place, score, probabilities)
         self._scores[place] = score
-        self.seen.append(place)
-        self._next = None
+        self.evaluated.append(place)
+        self._next_place = None
         self.decide()
 
     def decide(self) -> None:
         """Take the decision if it can be taken: by the remaining examples, or by the evidence so far."""
         question = self.question
         above, below, neither = question.names
-        left = int(np.isnan(self._scores).sum())
+        remaining = int(np.isnan(self._scores).sum())
         total = float(np.nansum(self._scores))
-        if total + left * question.low > question.most:
+        if total + remaining * question.low > question.largest:
             self.decision = above
-        elif total + left * question.high < question.least:
+        elif total + remaining * question.high < question.smallest:
             self.decision = below
         else:
-            self.decision = self._by_evidence() if left else neither
+            self.decision = self._by_evidence() if remaining else neither
 
     @abstractmethod
     def _choose(self, unseen: Ints) -> int:
         """The place of one of the unseen examples."""
 
     @abstractmethod
-    def _observe(self, place: int, score: float, right: Sequence[float]) -> None:
+    def _observe(self, place: int, score: float, probabilities: Sequence[float]) -> None:
         """Take an answer into account; the scores do not have it yet."""
 
     @abstractmethod
@@ -130,27 +130,30 @@ class RandomEvaluation(Evaluation):
         """(examples,) what is expected of each example's score."""
         return np.zeros(len(self._scores))
 
-    def _observe(self, place: int, score: float, right: Sequence[float]) -> None:  # noqa: ARG002
+    def _observe(self, place: int, score: float, probabilities: Sequence[float]) -> None:  # noqa: ARG002
         """Settle the bets on the sum with one more example."""
         question, expected = self.question, self._expected()
         unseen = np.isnan(self._scores)
-        left, own = unseen.sum(), expected[unseen]
+        remaining, remaining_expected = unseen.sum(), expected[unseen]
         # its expectation over which example is drawn is the sum over all examples
-        base = float(np.nansum(self._scores) + own.sum())
-        value = base + left * (score - expected[place])
-        least, most = base + left * (question.low - own.max()), base + left * (question.high - own.min())
+        base = float(np.nansum(self._scores) + remaining_expected.sum())
+        value = base + remaining * (score - expected[place])
+        least, highest = (
+            base + remaining * (question.low - remaining_expected.max()),
+            base + remaining * (question.high - remaining_expected.min()),
+        )
         gains = [
-            (value - question.most, question.most - least),
-            (question.least - value, most - question.least),
+            (value - question.largest, question.largest - least),
+            (question.smallest - value, highest - question.smallest),
         ]
         for number, (gain, loss) in enumerate(gains):  # of a bet of 1, and the most that it can lose
-            if loss > ROUNDING * left:  # else the remaining examples decide it
+            if loss > ROUNDING * remaining:  # else the remaining examples decide it
                 self._capital[number] += np.log1p(BETS * gain / loss)
 
     def _by_evidence(self) -> str | None:
         evidence = logsumexp(self._capital, axis=1) - np.log(len(BETS))
-        for name, own in zip(self.question.names[:2], evidence, strict=True):
-            if own >= self._limit:
+        for name, log_evidence in zip(self.question.names[:2], evidence, strict=True):
+            if log_evidence >= self._limit:
                 return name
         return None
 
@@ -168,10 +171,10 @@ class AssistedEvaluation(RandomEvaluation):
         means = [ability.expected for ability in self._abilities]
         return means[0] - means[1] if len(means) > 1 else means[0]
 
-    def _observe(self, place: int, score: float, right: Sequence[float]) -> None:
-        super()._observe(place, score, right)
-        for ability, own in zip(self._abilities, right, strict=True):
-            ability.tell(place, own)
+    def _observe(self, place: int, score: float, probabilities: Sequence[float]) -> None:
+        super()._observe(place, score, probabilities)
+        for ability, probability in zip(self._abilities, probabilities, strict=True):
+            ability.tell(place, probability)
 
 
 class InformationEvaluation(Evaluation):
@@ -187,9 +190,9 @@ class InformationEvaluation(Evaluation):
         information = np.sum([ability.information[unseen] for ability in self._abilities], axis=0)
         return int(unseen[np.argmax(information)])
 
-    def _observe(self, place: int, score: float, right: Sequence[float]) -> None:  # noqa: ARG002
-        for ability, own in zip(self._abilities, right, strict=True):
-            ability.tell(place, own)
+    def _observe(self, place: int, score: float, probabilities: Sequence[float]) -> None:  # noqa: ARG002
+        for ability, probability in zip(self._abilities, probabilities, strict=True):
+            ability.tell(place, probability)
 
     def _by_evidence(self) -> str | None:
         """What all abilities that are possible say of the sum over all examples, if they say the same.
@@ -204,7 +207,7 @@ class InformationEvaluation(Evaluation):
         # a few of them first, which mostly do not say the same
         if not any(outlook.seems_sure(thin(rows), thin(columns), least)):
             return None
-        all_cells = [thin(np.arange(len(one.highest))) for one in (first, second)]
+        all_cells = [thin(np.arange(len(ability.highest))) for ability in (first, second)]
         anyway = outlook.seems_sure(all_cells[0], all_cells[1], -np.inf)
         seems = outlook.seems_sure(rows, columns, least)
         for place, name in enumerate(self.question.names[:2]):
@@ -297,13 +300,14 @@ def replay(evaluation: Evaluation, *responses: ArrayLike) -> Evaluation:
     InputError
         If they are of other models or examples than the evaluation.
     """
-    own: Sequence[Floats] = [np.asarray(one, dtype=float) for one in responses]
+    response_rows: Sequence[Floats] = [np.asarray(response_row, dtype=float) for response_row in responses]
     models, examples = evaluation.question.models, evaluation.examples
-    if [one.shape for one in own] != [(examples,)] * models:
+    if [response_row.shape for response_row in response_rows] != [(examples,)] * models:
         raise InputError(
-            f"responses of the shapes {[one.shape for one in own]}; expected {models} of {examples}"
+            f"responses of the shapes {[response_row.shape for response_row in response_rows]}; "
+            f"expected {models} of {examples}"
         )
     while evaluation.decision is None:
         place = evaluation.next()
-        evaluation.tell(*[float(one[place]) for one in own])
+        evaluation.tell(*[float(response_row[place]) for response_row in response_rows])
     return evaluation

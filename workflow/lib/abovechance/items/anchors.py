@@ -38,12 +38,12 @@ def at_random(matrix: ArrayLike, size: int, seed: int = 0) -> Anchors:
 
 def stratified(matrix: ArrayLike, size: int, seed: int = 0) -> Anchors:
     """One item at random of each of ``size`` layers of like difficulty, which counts for its layer."""
-    given = checked(matrix)
-    items = _items(given, size)
+    numeric = checked(matrix)
+    items = _items(numeric, size)
     generator = np.random.default_rng(seed)
     # items of one difficulty stand in another order each time
     order = generator.permutation(items)
-    order = order[np.argsort(np.nanmean(given, axis=0)[order], kind="stable")]
+    order = order[np.argsort(np.nanmean(numeric, axis=0)[order], kind="stable")]
     layers = np.array_split(order, size)
     chosen = np.array([generator.choice(layer) for layer in layers])
     return _sorted(chosen, np.array([len(layer) / items for layer in layers]))
@@ -51,9 +51,9 @@ def stratified(matrix: ArrayLike, size: int, seed: int = 0) -> Anchors:
 
 def by_responses(matrix: ArrayLike, size: int, seed: int = 0) -> Anchors:
     """The items in the middle of clusters that the same rows have right."""
-    given = checked(matrix)
-    _items(given, size)
-    return _clustered(_filled(given).T, size, seed)
+    numeric = checked(matrix)
+    _items(numeric, size)
+    return _clustered(_filled(numeric).T, size, seed)
 
 
 def by_correlation(matrix: ArrayLike, size: int, seed: int = 0) -> Anchors:
@@ -93,9 +93,9 @@ def _items(matrix: ArrayLike, size: int) -> int:
     return int(items)
 
 
-def _filled(given: Floats) -> Floats:
+def _filled(numeric: Floats) -> Floats:
     """Responses with the item's mean where a row lacks it."""
-    return np.where(np.isfinite(given), given, np.nanmean(given, axis=0))
+    return np.where(np.isfinite(numeric), numeric, np.nanmean(numeric, axis=0))
 
 
 def _clustered(points: Floats, size: int, seed: int) -> Anchors:
@@ -106,12 +106,12 @@ def _clustered(points: Floats, size: int, seed: int) -> Anchors:
     from sklearn.cluster import KMeans  # slow to import
 
     count = min(size, len(np.unique(points, axis=0)))
-    found = KMeans(n_clusters=count, n_init=1, random_state=seed % 2**32).fit(points)
+    clustering = KMeans(n_clusters=count, n_init=1, random_state=seed % 2**32).fit(points)
     # points that differ by rounding alone leave clusters empty
-    clusters, sizes = np.unique(found.labels_, return_counts=True)
+    clusters, sizes = np.unique(clustering.labels_, return_counts=True)
     # of its own cluster, so that no item stands for two
-    outside = found.labels_[:, None] != clusters
-    chosen = np.where(outside, np.inf, found.transform(points)[:, clusters]).argmin(axis=0)
+    outside = clustering.labels_[:, None] != clusters
+    chosen = np.where(outside, np.inf, clustering.transform(points)[:, clusters]).argmin(axis=0)
     return _sorted(chosen, sizes / len(points))
 
 

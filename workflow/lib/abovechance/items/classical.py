@@ -36,16 +36,16 @@ def checked(matrix: ArrayLike, every_item: bool = True) -> Floats:
         If it is no matrix, has an infinite score, or a row without any score, or, where ``every_item`` is
         needed, an item.
     """
-    given = _numbers(matrix)
-    if given.ndim != 2 or not given.size:
-        raise InputError(f"responses of the shape {given.shape}; expected rows and items")
-    if np.isinf(given).any():
+    numeric = _numbers(matrix)
+    if numeric.ndim != 2 or not numeric.size:
+        raise InputError(f"responses of the shape {numeric.shape}; expected rows and items")
+    if np.isinf(numeric).any():
         raise InputError("a response is infinite; expected a number, or nan where there is none")
-    there = np.isfinite(given)
-    for axis, what in ((1, "row"), (0, "item"))[: 1 + every_item]:
-        if not (has := there.any(axis=axis)).all():
-            raise InputError(f"{what} {int(np.argmin(has))} has no response; expected one at least")
-    return given
+    mask = np.isfinite(numeric)
+    for axis, noun in ((1, "row"), (0, "item"))[: 1 + every_item]:
+        if not (has := mask.any(axis=axis)).all():
+            raise InputError(f"{noun} {int(np.argmin(has))} has no response; expected one at least")
+    return numeric
 
 
 def _numbers(matrix: ArrayLike) -> Floats:
@@ -65,9 +65,9 @@ def row_scores(matrix: ArrayLike) -> Floats:
     missing ones are easy, nor which rows lack them. Rows that no items link to others are as good as these
     on average.
     """
-    given = checked(matrix)
-    means = adjusted_means(given)
-    return np.nanmean(given - means, axis=1) + means.mean()
+    numeric = checked(matrix)
+    means = adjusted_means(numeric)
+    return np.nanmean(numeric - means, axis=1) + means.mean()
 
 
 def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.DataFrame:
@@ -87,23 +87,23 @@ def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.Da
         One row per item, in their order, with the columns of ``ITEMS``. The standard deviation has ddof 0;
         the discrimination of a constant item is 0.
     """
-    given = checked(matrix)
-    there = np.isfinite(given)
-    codes = _codes(groups, given.shape[1])
-    total, rest = _overall(given, codes)
-    deviation = np.nanstd(given, axis=0)
+    numeric = checked(matrix)
+    mask = np.isfinite(numeric)
+    codes = _codes(groups, numeric.shape[1])
+    total, rest_score = _overall(numeric, codes)
+    deviation = np.nanstd(numeric, axis=0)
     # a mean of equal numbers differs from them by rounding
-    constant = np.nanmax(given, axis=0) == np.nanmin(given, axis=0)
+    constant = np.nanmax(numeric, axis=0) == np.nanmin(numeric, axis=0)
     return pd.DataFrame(
         {
-            "rows": there.sum(axis=0),
-            "difficulty": np.nanmean(given, axis=0),
+            "rows": mask.sum(axis=0),
+            "difficulty": np.nanmean(numeric, axis=0),
             "deviation": np.where(constant, 0.0, deviation),
-            "discrimination": _correlations(given, total, there, constant),
+            "discrimination": _correlations(numeric, total, mask, constant),
             "corrected": np.where(
                 (groups is not None) & (np.bincount(codes)[codes] < 2),
                 np.nan,
-                _correlations(given, rest, there, constant),
+                _correlations(numeric, rest_score, mask, constant),
             ),
             "constant": constant,
         },
@@ -113,8 +113,8 @@ def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.Da
 
 def rest_scores(matrix: ArrayLike) -> Floats:
     """(rows, items) by how much a row is above the means of the rest of the items; nan where it has none."""
-    given = checked(matrix)
-    return _overall(given, _codes(None, given.shape[1]))[1]
+    numeric = checked(matrix)
+    return _overall(numeric, _codes(None, numeric.shape[1]))[1]
 
 
 def _codes(groups: ArrayLike | None, items: int) -> Ints:
@@ -129,44 +129,46 @@ def _codes(groups: ArrayLike | None, items: int) -> Ints:
     return np.asarray(codes)
 
 
-def _overall(given: Floats, codes: Ints) -> tuple[Floats, Floats]:
+def _overall(numeric: Floats, codes: Ints) -> tuple[Floats, Floats]:
     """(rows, items) overall scores, the same for all items, and those of the rest of the items.
 
     Means over groups of means over their items; where the rest has no item of a group, over the others.
     """
-    there = np.isfinite(given)
-    above = np.where(there, given - adjusted_means(given), 0.0)
+    mask = np.isfinite(numeric)
+    above = np.where(mask, numeric - adjusted_means(numeric), 0.0)
     member = (codes[:, None] == np.arange(codes.max() + 1)).astype(float)
-    counts, sums = there @ member, above @ member  # (rows, groups)
+    counts, sums = mask @ member, above @ member  # (rows, groups)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.where(counts > 0, sums / counts, 0.0)
         kinds = (counts > 0).sum(axis=1, keepdims=True)
         whole = means.sum(axis=1, keepdims=True)
-        left = counts[:, codes] - there
-        own = np.where(left > 0, (sums[:, codes] - above) / left, 0.0)
-        rest = (whole - means[:, codes] + own) / (kinds - (left == 0) * (counts[:, codes] > 0))
+        remaining = counts[:, codes] - mask
+        remaining_mean = np.where(remaining > 0, (sums[:, codes] - above) / remaining, 0.0)
+        rest_score = (whole - means[:, codes] + remaining_mean) / (
+            kinds - (remaining == 0) * (counts[:, codes] > 0)
+        )
     # what is left of numbers that cancel is rounding
     size = np.abs(above).sum(axis=1, keepdims=True)
-    rest = np.where(np.abs(rest) < 1e-14 * size, 0.0, rest)
-    return np.broadcast_to(whole / kinds, given.shape), rest
+    rest_score = np.where(np.abs(rest_score) < 1e-14 * size, 0.0, rest_score)
+    return np.broadcast_to(whole / kinds, numeric.shape), rest_score
 
 
-def _correlations(scores: Floats, others: Floats, there: np.ndarray, constant: np.ndarray) -> Floats:
+def _correlations(scores: Floats, rest_score: Floats, evaluated: np.ndarray, constant: np.ndarray) -> Floats:
     """(items,) Pearson's r of each column with that of others, over the rows that have both; 0 where none."""
-    both = there & np.isfinite(others)
-    count = both.sum(axis=0)
-    found = np.zeros(scores.shape[1])
+    paired = evaluated & np.isfinite(rest_score)
+    count = paired.sum(axis=0)
+    correlations = np.zeros(scores.shape[1])
     with np.errstate(invalid="ignore", divide="ignore"):
-        x = np.where(both, scores - np.where(both, scores, 0).sum(axis=0) / count, 0.0)
-        y = np.where(both, others - np.where(both, others, 0).sum(axis=0) / count, 0.0)
+        x = np.where(paired, scores - np.where(paired, scores, 0).sum(axis=0) / count, 0.0)
+        y = np.where(paired, rest_score - np.where(paired, rest_score, 0).sum(axis=0) / count, 0.0)
         spread = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
         r = (x * y).sum(axis=0) / spread
     # what is no more than rounding is none
-    sizes = [(np.where(both, one, 0) ** 2).sum(axis=0) for one in (scores, others)]
+    sizes = [(np.where(paired, values, 0) ** 2).sum(axis=0) for values in (scores, rest_score)]
     scale = np.sqrt(sizes[0] * sizes[1])
-    known = ~constant & (count > 1) & (spread > 1e-12 * np.maximum(scale, 1e-300))
-    found[known] = np.where(np.abs(r[known]) < ROUNDING, 0.0, np.clip(r[known], -1, 1))
-    return found
+    defined = ~constant & (count > 1) & (spread > 1e-12 * np.maximum(scale, 1e-300))
+    correlations[defined] = np.where(np.abs(r[defined]) < ROUNDING, 0.0, np.clip(r[defined], -1, 1))
+    return correlations
 
 
 def reliability(matrix: ArrayLike) -> float:
@@ -182,37 +184,37 @@ def reliability(matrix: ArrayLike) -> float:
         Missing with fewer than two items or rows, where no two items have two rows in common, or where
         all rows have the same scores.
     """
-    given = checked(matrix)
-    rows, items = given.shape
+    numeric = checked(matrix)
+    rows, items = numeric.shape
     if rows < 2 or items < 2:
         return np.nan
-    if np.isfinite(given).all():
-        own = given - given.mean(axis=0)
-        variances = own.var(axis=0, ddof=1).sum()
-        total = own.sum(axis=1).var(ddof=1)
-        known = total > ROUNDING * variances
-        return float(items / (items - 1) * (1 - variances / total)) if known else np.nan
-    variance, covariance = _pairwise(given)
+    if np.isfinite(numeric).all():
+        centred = numeric - numeric.mean(axis=0)
+        variances = centred.var(axis=0, ddof=1).sum()
+        total = centred.sum(axis=1).var(ddof=1)
+        defined = total > ROUNDING * variances
+        return float(items / (items - 1) * (1 - variances / total)) if defined else np.nan
+    variance, covariance = _pairwise(numeric)
     below = variance + (items - 1) * covariance
     return float(items * covariance / below) if np.isfinite(below) and below > 0 else np.nan
 
 
-def _pairwise(given: Floats) -> tuple[float, float]:
+def _pairwise(numeric: Floats) -> tuple[float, float]:
     """The mean variance of an item and the mean covariance of two, of the rows that have both."""
-    there = np.isfinite(given).astype(float)
+    evaluated = np.isfinite(numeric).astype(float)
     # about a mean near theirs, so that sums of products keep their digits
-    filled = np.where(there > 0, given - np.nanmean(given), 0.0)
-    own, others, both, pairs = 0.0, 0.0, 0, 0
-    for first in range(0, given.shape[1], BLOCK):
-        part, has = filled[:, first : first + BLOCK], there[:, first : first + BLOCK]
-        count = has.T @ there
+    filled = np.where(evaluated > 0, numeric - np.nanmean(numeric), 0.0)
+    diagonal_sum, cross_sum, diagonal_count, pairs = 0.0, 0.0, 0, 0
+    for first in range(0, numeric.shape[1], BLOCK):
+        part, has = filled[:, first : first + BLOCK], evaluated[:, first : first + BLOCK]
+        count = has.T @ evaluated
         with np.errstate(invalid="ignore", divide="ignore"):
-            covariances = (part.T @ filled - (part.T @ there) * (has.T @ filled) / count) / (count - 1)
-        known = count > 1
-        diagonal = np.zeros_like(known)
-        diagonal[np.arange(len(known)), np.arange(first, first + len(known))] = True
-        own += covariances[known & diagonal].sum()
-        others += covariances[known & ~diagonal].sum()
-        both += int((known & diagonal).sum())
-        pairs += int((known & ~diagonal).sum())
-    return own / both if both else np.nan, others / pairs if pairs else np.nan
+            covariances = (part.T @ filled - (part.T @ evaluated) * (has.T @ filled) / count) / (count - 1)
+        estimable = count > 1
+        diagonal = np.zeros_like(estimable)
+        diagonal[np.arange(len(estimable)), np.arange(first, first + len(estimable))] = True
+        diagonal_sum += covariances[estimable & diagonal].sum()
+        cross_sum += covariances[estimable & ~diagonal].sum()
+        diagonal_count += int((estimable & diagonal).sum())
+        pairs += int((estimable & ~diagonal).sum())
+    return diagonal_sum / diagonal_count if diagonal_count else np.nan, cross_sum / pairs if pairs else np.nan

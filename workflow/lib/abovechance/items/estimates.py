@@ -23,15 +23,17 @@ def weighted(anchors: Anchors, responses: ArrayLike) -> Floats:
     responses
         (rows, items) of which only the anchors are read.
     """
-    own = np.asarray(responses, dtype=float)[:, anchors.places]
-    there = np.isfinite(own)
-    weights = np.where(there, anchors.weights, 0.0)
+    anchor_responses = np.asarray(responses, dtype=float)[:, anchors.places]
+    mask = np.isfinite(anchor_responses)
+    weights = np.where(mask, anchors.weights, 0.0)
     with np.errstate(invalid="ignore"):
-        found: Floats = (np.where(there, own, 0.0) * weights).sum(axis=1) / weights.sum(axis=1)
-    return found
+        accuracies: Floats = (np.where(mask, anchor_responses, 0.0) * weights).sum(axis=1) / weights.sum(
+            axis=1
+        )
+    return accuracies
 
 
-def p_irt(items: Items, anchors: Anchors, responses: ArrayLike, asked: ArrayLike | None = None) -> Floats:
+def p_irt(items: Items, anchors: Anchors, responses: ArrayLike, evaluated: ArrayLike | None = None) -> Floats:
     """(rows,) the mean of what is seen, and of the probabilities of what is not; nan where nothing is seen.
 
     A row's ability is the most likely one by its responses to the anchors.
@@ -40,21 +42,23 @@ def p_irt(items: Items, anchors: Anchors, responses: ArrayLike, asked: ArrayLike
     ----------
     responses
         (rows, items) of which only the anchors are read.
-    asked
+    evaluated
         (rows, items) which items the mean is of; all of them where not given.
     """
-    given = np.asarray(responses, dtype=float)
-    items.check_width(given)
-    own = given[:, anchors.places]
-    some = np.isfinite(own).any(axis=1)
-    found = np.full(len(own), np.nan)
-    seen = own[some]
-    expected = items.probability(most_likely(items.only(anchors.places), seen))
-    expected[:, anchors.places] = np.where(np.isfinite(seen), seen, expected[:, anchors.places])
-    of = np.ones(given.shape) if asked is None else np.asarray(asked, dtype=float)
+    numeric = np.asarray(responses, dtype=float)
+    items.check_width(numeric)
+    anchor_responses = numeric[:, anchors.places]
+    has_answers = np.isfinite(anchor_responses).any(axis=1)
+    estimates = np.full(len(anchor_responses), np.nan)
+    answered = anchor_responses[has_answers]
+    expected = items.probability(most_likely(items.only(anchors.places), answered))
+    expected[:, anchors.places] = np.where(np.isfinite(answered), answered, expected[:, anchors.places])
+    weights = np.ones(numeric.shape) if evaluated is None else np.asarray(evaluated, dtype=float)
     with np.errstate(invalid="ignore"):
-        found[some] = (expected * of[some]).sum(axis=1) / of[some].sum(axis=1)
-    return found
+        estimates[has_answers] = (expected * weights[has_answers]).sum(axis=1) / weights[has_answers].sum(
+            axis=1
+        )
+    return estimates
 
 
 def gp_irt(weighted: ArrayLike, p_irt: ArrayLike, share: float) -> Floats:
@@ -91,21 +95,21 @@ def model_error(matrix: ArrayLike, dimensions: int = 1) -> float:
     float
         In scores. Missing with fewer than five rows or two items.
     """
-    given = checked(matrix)
-    rows, count = given.shape
+    numeric = checked(matrix)
+    rows, count = numeric.shape
     if rows < HELD_OUT or count < 2:
         return np.nan
-    held = np.arange(rows) % HELD_OUT == 0
-    train, test = given[~held], given[held]
-    known = np.isfinite(train).any(axis=0)
-    train, test = train[:, known], test[:, known]
+    held_out = np.arange(rows) % HELD_OUT == 0
+    train, test = numeric[~held_out], numeric[held_out]
+    known_items = np.isfinite(train).any(axis=0)
+    train, test = train[:, known_items], test[:, known_items]
     items = fit(train, dimensions)
     places = np.arange(train.shape[1])
     even, odd = places[::2], places[1::2]
-    both = np.isfinite(test[:, even]).any(axis=1) & np.isfinite(test[:, odd]).any(axis=1)
-    if not both.any():
+    estimable = np.isfinite(test[:, even]).any(axis=1) & np.isfinite(test[:, odd]).any(axis=1)
+    if not estimable.any():
         return np.nan
-    test = test[both]
+    test = test[estimable]
     unseen = test[:, odd]
     ability = most_likely(items.only(even), test[:, even])
     expected = np.where(np.isfinite(unseen), items.only(odd).probability(ability), np.nan)

@@ -56,11 +56,11 @@ def features(tasks: Mapping[str, pd.DataFrame], numbers_alone: bool = False) -> 
         Whether examples go by their numbers in their subtasks, as in the published release, so that several
         are one.
     """
-    found = []
+    tables = []
     for name, task in tasks.items():
         ids = task["example"].astype(str)
         parts = ids.str.rpartition("/")
-        found.append(
+        tables.append(
             pd.DataFrame(
                 {
                     "task": name,
@@ -73,7 +73,7 @@ def features(tasks: Mapping[str, pd.DataFrame], numbers_alone: bool = False) -> 
                 }
             )
         )
-    table = EXAMPLE_FEATURES.together(found)
+    table = EXAMPLE_FEATURES.together(tables)
     return _together(table) if numbers_alone else table
 
 
@@ -83,14 +83,14 @@ def _together(table: pd.DataFrame) -> pd.DataFrame:
     def common(values: pd.Series[str]) -> str | None:
         return str(values.iloc[0]) if values.nunique() == 1 else None
 
-    found = table.groupby(["task", "example"], sort=False).agg(
+    merged = table.groupby(["task", "example"], sort=False).agg(
         answer=("answer", common),
         subtask=("subtask", common),
         length=("length", "mean"),
         choices=("choices", "sum"),
         input=("input", common),
     )
-    return found.reset_index()[[*EXAMPLE_FEATURES.columns]]
+    return merged.reset_index()[[*EXAMPLE_FEATURES.columns]]
 
 
 def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -110,16 +110,18 @@ def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     varied = items[~items["constant"]]
     rows: list[dict[str, object]] = []
     for name in (name for name in GROUPS if name in varied):
-        own = varied[varied[name].notna()]
-        codes, kinds = pd.factorize(grouped(own[name]))
-        if 1 < len(kinds) < len(own):
-            share, p = _between(own["corrected"].to_numpy(dtype=float), codes, seed)
-            rows.append({"feature": name, "items": len(own), "kinds": len(kinds), "share": share, "p": p})
+        defined = varied[varied[name].notna()]
+        codes, kinds = pd.factorize(grouped(defined[name]))
+        if 1 < len(kinds) < len(defined):
+            share, p = _between(defined["corrected"].to_numpy(dtype=float), codes, seed)
+            rows.append({"feature": name, "items": len(defined), "kinds": len(kinds), "share": share, "p": p})
     for name in (name for name in NUMBERS if name in varied):
-        own = varied[varied[name].notna()]
-        if len(own) > 2 and own[name].nunique() > 1 and own["corrected"].nunique() > 1:
-            r, p = _spearman(own[name].to_numpy(dtype=float), own["corrected"].to_numpy(dtype=float), seed)
-            rows.append({"feature": name, "items": len(own), "r": r, "p": p})
+        defined = varied[varied[name].notna()]
+        if len(defined) > 2 and defined[name].nunique() > 1 and defined["corrected"].nunique() > 1:
+            r, p = _spearman(
+                defined[name].to_numpy(dtype=float), defined["corrected"].to_numpy(dtype=float), seed
+            )
+            rows.append({"feature": name, "items": len(defined), "r": r, "p": p})
     return pd.DataFrame(rows, columns=[*ASSOCIATIONS]).astype(
         {"items": int, "kinds": float, "r": float, "share": float, "p": float}
     )
@@ -130,32 +132,32 @@ def grouped(values: pd.Series[str]) -> pd.Series[str]:
     return values.where(values.map(values.value_counts()) >= LEAST, OTHERS)
 
 
-def _spearman(one: Floats, other: Floats, seed: int) -> tuple[float, float]:
+def _spearman(first: Floats, second: Floats, seed: int) -> tuple[float, float]:
     """Spearman's r, and how often it is as far from 0 with values in other orders."""
-    ranks, others = stats.rankdata(one), stats.zscore(stats.rankdata(other))
-    found = stats.permutation_test(
+    ranks, standardized = stats.rankdata(first), stats.zscore(stats.rankdata(second))
+    test = stats.permutation_test(
         (stats.zscore(ranks),),
-        lambda orders, axis: (orders * others).mean(axis=axis),
+        lambda orders, axis: (orders * standardized).mean(axis=axis),
         permutation_type="pairings",
         n_resamples=PERMUTATIONS,
         vectorized=True,
         rng=np.random.default_rng(seed),
     )
-    return float(found.statistic), float(found.pvalue)
+    return float(test.statistic), float(test.pvalue)
 
 
 def _between(values: Floats, codes: np.ndarray, seed: int) -> tuple[float, float]:
     """The share of the variance between groups, and how often it is as large with values in other orders."""
-    sizes, left = np.bincount(codes), len(values) - codes.max() - 1
+    sizes, within_freedom = np.bincount(codes), len(values) - codes.max() - 1
     away = values - values.mean()
     total = float((away**2).sum())
     if total <= 0:
         return np.nan, np.nan
 
-    def share(one: Floats) -> float:
-        return float((np.bincount(codes, one) ** 2 / sizes).sum() / total)
+    def share(values: Floats) -> float:
+        return float((np.bincount(codes, values) ** 2 / sizes).sum() / total)
 
     generator = np.random.default_rng(seed)
-    own = share(away)
-    as_much = sum(share(generator.permutation(away)) >= own - 1e-12 for _ in range(PERMUTATIONS))
-    return 1 - (1 - own) * (len(values) - 1) / left, (as_much + 1) / (PERMUTATIONS + 1)
+    observed = share(away)
+    as_much = sum(share(generator.permutation(away)) >= observed - 1e-12 for _ in range(PERMUTATIONS))
+    return 1 - (1 - observed) * (len(values) - 1) / within_freedom, (as_much + 1) / (PERMUTATIONS + 1)

@@ -86,15 +86,15 @@ def matrices(table: pd.DataFrame) -> Iterator[Matrix]:
         row, column = np.argwhere(bare.to_numpy())[0]
         raise InputError(f"row {row + 1} of the responses has no '{bare.columns[column]}'")
     for task, rows in table.groupby("task", sort=False, observed=True):
-        own = rows.astype({"model": str, "prompt": str, "example": str, "score": float})
-        if (twice := own.duplicated([*ROW, "example"])).any():
-            row = own[twice].iloc[0]
+        responses = rows.astype({"model": str, "prompt": str, "example": str, "score": float})
+        if (twice := responses.duplicated([*ROW, "example"])).any():
+            row = responses[twice].iloc[0]
             raise InputError(
                 f"{task}: example '{row['example']}' stands twice for '{row['model']}', {row['shots']}-shot, "
                 f"prompt {row['prompt']}; expected once"
             )
         # in one order, whatever the source's
-        wide = own.pivot_table(index=ROW, columns="example", values="score")
+        wide = responses.pivot_table(index=ROW, columns="example", values="score")
         yield Matrix(
             str(task), wide.index.to_frame(index=False), [*map(str, wide.columns)], wide.to_numpy(dtype=float)
         )
@@ -113,31 +113,33 @@ def items_of(matrix: Matrix, features: pd.DataFrame | None = None, seed: int = 0
     DataFrame
         The columns of ``LISTED``. ``balanced`` is missing of an item that is alone with its answer.
     """
-    found = item_statistics(matrix.scores).assign(task=matrix.task, example=matrix.examples)
+    items = item_statistics(matrix.scores).assign(task=matrix.task, example=matrix.examples)
     halves: tuple[Sequence[int], ...] = ((), ())
     if len(matrix.scores) >= 2 * FEWEST:
         halves = tuple(map(list, at_random(len(matrix.scores), 0.5, seed)))
     for name, places in zip(("half", "other_half"), halves, strict=True):
-        found[name] = discrimination(matrix.scores[[*places]])
-    found["rest"], found["best"] = in_the_best(matrix.scores)
-    known = pd.DataFrame(columns=["example", *KNOWN]) if features is None else features
-    found = found.merge(known[["example", *KNOWN]].astype({"example": str}), on="example", how="left")
-    found["balanced"] = np.nan
-    if found["answer"].notna().all() and (answers := grouped(found["answer"])).nunique() > 1:
-        found["balanced"] = item_statistics(matrix.scores, answers)["corrected"].to_numpy()
-    return found[[*LISTED]].sort_values(["constant", "corrected"], kind="stable", ignore_index=True)
+        items[name] = discrimination(matrix.scores[[*places]])
+    items["rest"], items["best"] = in_the_best(matrix.scores)
+    features_known = pd.DataFrame(columns=["example", *KNOWN]) if features is None else features
+    items = items.merge(
+        features_known[["example", *KNOWN]].astype({"example": str}), on="example", how="left"
+    )
+    items["balanced"] = np.nan
+    if items["answer"].notna().all() and (answers := grouped(items["answer"])).nunique() > 1:
+        items["balanced"] = item_statistics(matrix.scores, answers)["corrected"].to_numpy()
+    return items[[*LISTED]].sort_values(["constant", "corrected"], kind="stable", ignore_index=True)
 
 
 def discrimination(scores: Floats) -> Floats:
     """(items,) corrected, of rows in which items may be missing; nan where it is constant there."""
-    there = np.isfinite(scores)
-    found = np.full(scores.shape[1], np.nan)
-    known = there.any(axis=0)
-    if known.any():
-        own = scores[:, known]
-        statistics = item_statistics(own[np.isfinite(own).any(axis=1)])
-        found[known] = np.where(statistics["constant"], np.nan, statistics["corrected"])
-    return found
+    mask = np.isfinite(scores)
+    correlations = np.full(scores.shape[1], np.nan)
+    known_items = mask.any(axis=0)
+    if known_items.any():
+        item_scores = scores[:, known_items]
+        statistics = item_statistics(item_scores[np.isfinite(item_scores).any(axis=1)])
+        correlations[known_items] = np.where(statistics["constant"], np.nan, statistics["corrected"])
+    return correlations
 
 
 def in_the_best(scores: Floats) -> tuple[Floats, Floats]:
@@ -146,19 +148,19 @@ def in_the_best(scores: Floats) -> tuple[Floats, Floats]:
     The best are those by the rest of the items: were they chosen by the item too, rows that have it wrong
     would have to be better on the rest to be among them, and all items would look worse than they are.
     """
-    found = np.full((2, scores.shape[1]), np.nan)
+    shares = np.full((2, scores.shape[1]), np.nan)
     if scores.shape[1] < 2:
-        return found[0], found[1]
-    rest = rest_scores(scores)
+        return shares[0], shares[1]
+    rest_score = rest_scores(scores)
     for item in range(scores.shape[1]):
-        rows = np.flatnonzero(np.isfinite(scores[:, item]) & np.isfinite(rest[:, item]))
-        order = rows[np.argsort(rest[rows, item], kind="stable")]
+        rows = np.flatnonzero(np.isfinite(scores[:, item]) & np.isfinite(rest_score[:, item]))
+        order = rows[np.argsort(rest_score[rows, item], kind="stable")]
         first = len(order) - round(len(order) * HELD_OUT)
         for part, places in enumerate((order[:first], order[first:])):
-            x, y = scores[places, item], rest[places, item]
+            x, y = scores[places, item], rest_score[places, item]
             if len(places) >= FEWEST and np.ptp(x) > 0 and np.ptp(y) > 1e-12:
-                found[part, item] = np.corrcoef(x, y)[0, 1]
-    return found[0], found[1]
+                shares[part, item] = np.corrcoef(x, y)[0, 1]
+    return shares[0], shares[1]
 
 
 def in_short(matrix: Matrix, listed: pd.DataFrame) -> dict[str, object]:
@@ -203,9 +205,9 @@ def _mean(values: pd.Series[float]) -> float:
     return float(values.mean()) if len(values) else np.nan
 
 
-def _correlation(one: pd.Series[float], other: pd.Series[float]) -> float:
+def _correlation(first: pd.Series[float], second: pd.Series[float]) -> float:
     """Pearson's r of the items that have both."""
-    both = one.notna() & other.notna()
-    if both.sum() < 3 or one[both].nunique() < 2 or other[both].nunique() < 2:
+    paired = first.notna() & second.notna()
+    if paired.sum() < 3 or first[paired].nunique() < 2 or second[paired].nunique() < 2:
         return np.nan
-    return float(np.corrcoef(one[both], other[both])[0, 1])
+    return float(np.corrcoef(first[paired], second[paired])[0, 1])

@@ -61,45 +61,45 @@ def held_out(
     TooFewError
         If no responses can be held out so that each row and item has others.
     """
-    given = checked(matrix)
-    places = np.argwhere(np.isfinite(given))
+    numeric = checked(matrix)
+    places = np.argwhere(np.isfinite(numeric))
     chosen = places[np.random.default_rng(seed).random(len(places)) < share]
-    train = given.copy()
+    train = numeric.copy()
     train[tuple(chosen.T)] = np.nan
     # where a row or item would have none, it keeps its responses
-    left = np.isfinite(train)
-    rows, items = left.sum(axis=1) > 0, left.sum(axis=0) > 0
+    unassigned = np.isfinite(train)
+    rows, items = unassigned.sum(axis=1) > 0, unassigned.sum(axis=0) > 0
     chosen = chosen[rows[chosen[:, 0]] & items[chosen[:, 1]]]
     if not len(chosen):
         raise TooFewError(f"{len(places)} responses are too few to hold some of them out")
-    train = given.copy()
+    train = numeric.copy()
     train[tuple(chosen.T)] = np.nan
-    response = given[tuple(chosen.T)] > 0.5
-    found = []
+    response = numeric[tuple(chosen.T)] > 0.5
+    tables = []
     for name, count, probability in _foreseen(train, dimensions):
-        own = np.clip(probability[tuple(chosen.T)], 1e-9, 1 - 1e-9)
-        loss = -np.where(response, np.log(own), np.log1p(-own)).mean()
-        found.append([name, count, float(loss), float(((own > 0.5) == response).mean())])
-    return pd.DataFrame(found, columns=[*HELD_OUT_FIT])
+        predicted = np.clip(probability[tuple(chosen.T)], 1e-9, 1 - 1e-9)
+        loss = -np.where(response, np.log(predicted), np.log1p(-predicted)).mean()
+        tables.append([name, count, float(loss), float(((predicted > 0.5) == response).mean())])
+    return pd.DataFrame(tables, columns=[*HELD_OUT_FIT])
 
 
 def _foreseen(train: Floats, dimensions: tuple[int, ...]) -> Iterator[tuple[str, int, Floats]]:
     """Each model with its dimensions and the (rows, items) probabilities of right responses."""
-    there = np.isfinite(train)
+    mask = np.isfinite(train)
 
     def mean(axis: int | None) -> Floats:
-        right = np.nansum(train, axis=axis, keepdims=True)
-        return (right + 0.5) / (there.sum(axis=axis, keepdims=True) + 1)
+        correct = np.nansum(train, axis=axis, keepdims=True)
+        return (correct + 0.5) / (mask.sum(axis=axis, keepdims=True) + 1)
 
     rows, items, overall = mean(1), mean(0), mean(None)
-    for name, own in (("constant", overall), ("rows", rows), ("items", items)):
-        yield name, 0, np.broadcast_to(own, train.shape)
+    for name, prediction in (("constant", overall), ("rows", rows), ("items", items)):
+        yield name, 0, np.broadcast_to(prediction, train.shape)
     yield "rows and items", 0, expit(logit(rows) + logit(items) - logit(overall))
-    right, known = answers(train)
-    for count in (own for own in dimensions if own <= train.shape[1]):
+    hits, has_score = answers(train)
+    for count in (prediction for prediction in dimensions if prediction <= train.shape[1]):
         model = fit(train, count)
         places, weights = model.quadrature
-        posterior, _ = posterior_of(right, known, model.logits(places), weights)
+        posterior, _ = posterior_of(hits, has_score, model.logits(places), weights)
         yield "item response theory", count, posterior @ model.probability(places)
 
 
@@ -115,25 +115,25 @@ def item_fit(items: Items, matrix: ArrayLike, simulations: int = SIMULATIONS, se
     DataFrame
         One row an item: ``rmsd``, in probabilities; ``rmsd_95``, below which 95 % of those simulated lie.
     """
-    right, there = answers(matrix, every_item=False)
-    items.check_width(right)
+    correct, mask = answers(matrix, every_item=False)
+    items.check_width(correct)
     generator = np.random.default_rng(seed)
     simulated = []
     for _ in range(simulations):
-        ability = generator.standard_normal((len(right), items.dimensions))
-        drawn = (generator.random(right.shape) < items.probability(ability)) * there
-        simulated.append(_rmsd(items, drawn.astype(float), there))
-    limit = np.nanquantile(simulated, 0.95, axis=0) if simulations else np.full(right.shape[1], np.nan)
-    return pd.DataFrame({"rmsd": _rmsd(items, right, there), "rmsd_95": limit})
+        ability = generator.standard_normal((len(correct), items.dimensions))
+        simulated_hits = (generator.random(correct.shape) < items.probability(ability)) * mask
+        simulated.append(_rmsd(items, simulated_hits.astype(float), mask))
+    limit = np.nanquantile(simulated, 0.95, axis=0) if simulations else np.full(correct.shape[1], np.nan)
+    return pd.DataFrame({"rmsd": _rmsd(items, correct, mask), "rmsd_95": limit})
 
 
-def _rmsd(items: Items, right: Floats, there: Floats) -> Floats:
+def _rmsd(items: Items, correct: Floats, mask: Floats) -> Floats:
     """(items,) of (rows, items) responses."""
     places, weights = items.quadrature
     model = items.probability(places)
-    posterior, _ = posterior_of(right, there, items.logits(places), weights)
-    counts, hits = posterior.T @ there, posterior.T @ right
+    posterior, _ = posterior_of(correct, mask, items.logits(places), weights)
+    counts, hits = posterior.T @ mask, posterior.T @ correct
     with np.errstate(invalid="ignore", divide="ignore"):
         away = np.where(counts > 0, (hits / counts - model) ** 2, 0.0)
-        found: Floats = np.sqrt((counts * away).sum(axis=0) / counts.sum(axis=0))
-    return found
+        rmsd: Floats = np.sqrt((counts * away).sum(axis=0) / counts.sum(axis=0))
+    return rmsd

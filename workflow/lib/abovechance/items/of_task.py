@@ -131,7 +131,7 @@ def analyse(
     """
     listed = items_of(matrix, features, study.seed)
     parts = [*_each_split(matrix, study)]
-    found = [
+    tables = [
         pd.DataFrame([in_short(matrix, listed)]),
         _with_parameters(matrix, listed, study.seed),
         associations(listed, seed=study.seed),
@@ -144,7 +144,7 @@ def analyse(
         schema.name: pd.DataFrame(columns=[*schema.columns])
         if table is None
         else table.assign(task=matrix.task)
-        for schema, table in zip(TABLES, found, strict=True)
+        for schema, table in zip(TABLES, tables, strict=True)
     }
 
 
@@ -152,7 +152,7 @@ def _with_parameters(matrix: Matrix, listed: pd.DataFrame, seed: int) -> pd.Data
     """The items with the two-parameter model of them, and how well it fits."""
     model = response_theory.fit(matrix.scores)
     fits = model_fit.item_fit(model, matrix.scores, seed=seed)
-    found = pd.DataFrame(
+    parameters = pd.DataFrame(
         {
             "example": matrix.examples,
             "a": model.discrimination[:, 0],
@@ -161,7 +161,7 @@ def _with_parameters(matrix: Matrix, listed: pd.DataFrame, seed: int) -> pd.Data
             "b_error": model.difficulty_error,
         }
     )
-    return listed.merge(pd.concat([found, fits], axis=1), on="example", how="left", sort=False)
+    return listed.merge(pd.concat([parameters, fits], axis=1), on="example", how="left", sort=False)
 
 
 def _held_out(matrix: Matrix, seed: int) -> pd.DataFrame | None:
@@ -196,55 +196,63 @@ def dense(matrix: Matrix) -> Matrix:
 
     What is taken away has to be there.
     """
-    kept = np.isnan(matrix.scores).mean(axis=0) <= MOST_MISSING
-    scores = matrix.scores[:, kept]
-    rows = np.isnan(scores).mean(axis=1) <= MOST_MISSING if kept.any() else np.zeros(len(scores), dtype=bool)
-    examples = [example for example, has in zip(matrix.examples, kept, strict=True) if has]
+    dense_items = np.isnan(matrix.scores).mean(axis=0) <= MOST_MISSING
+    scores = matrix.scores[:, dense_items]
+    rows = (
+        np.isnan(scores).mean(axis=1) <= MOST_MISSING
+        if dense_items.any()
+        else np.zeros(len(scores), dtype=bool)
+    )
+    examples = [example for example, has in zip(matrix.examples, dense_items, strict=True) if has]
     return Matrix(matrix.task, matrix.rows[rows].reset_index(drop=True), examples, scores[rows])
 
 
 def _each_split(matrix: Matrix, study: Study) -> Iterator[Part]:
     """Each split of the items that all of them have."""
-    own = dense(matrix)
-    if not _large(own.scores):
+    dense_matrix = dense(matrix)
+    if not _large(dense_matrix.scores):
         return
-    series = [study.series.get(model, {}) for model in own.rows["model"]]
+    series = [study.series.get(model, {}) for model in dense_matrix.rows["model"]]
     rows = SeriesRows(
-        [of.get("name") for of in series],
-        [of.get("seed", 0) for of in series],
-        [of.get("checkpoint", 0) for of in series],
+        [member.get("name") for member in series],
+        [member.get("seed", 0) for member in series],
+        [member.get("checkpoint", 0) for member in series],
     )
-    places = [part for part in splits(own, study) if min(len(part[1]), len(part[2])) > 1]
+    places = [part for part in splits(dense_matrix, study) if min(len(part[1]), len(part[2])) > 1]
     # the same items in all of them, so that new models can be put together
-    there = np.all([np.isfinite(own.scores[train]).any(axis=0) for _, train, _ in places], axis=0)
-    if there.sum() < LEAST_ITEMS:
+    known_items = np.all(
+        [np.isfinite(dense_matrix.scores[train]).any(axis=0) for _, train, _ in places], axis=0
+    )
+    if known_items.sum() < LEAST_ITEMS:
         return
     for name, train, test in places:
-        known = np.isfinite(own.scores[test][:, there]).any(axis=1)
-        held = test[known]
-        if len(held) > 1:
-            scores = own.scores[:, there]
-            models = own.rows["model"].to_numpy()[held].tolist()
-            yield Part(name, scores[train], scores[held], rows.only(held.tolist()), models)
+        known_rows = np.isfinite(dense_matrix.scores[test][:, known_items]).any(axis=1)
+        held_out = test[known_rows]
+        if len(held_out) > 1:
+            scores = dense_matrix.scores[:, known_items]
+            models = dense_matrix.rows["model"].to_numpy()[held_out].tolist()
+            yield Part(name, scores[train], scores[held_out], rows.only(held_out.tolist()), models)
 
 
 def _pruned(parts: Sequence[Part], seed: int) -> pd.DataFrame | None:
     """What becomes of held-out scores without the items that discriminate least."""
-    found = [
-        pruning_in_parts([(one.train, one.test, one.rows) for one in own], seed=seed).assign(split=name)
-        for name, own in groupby(parts, key=lambda part: part.name)
+    tables = [
+        pruning_in_parts([(fold.train, fold.test, fold.rows) for fold in split_parts], seed=seed).assign(
+            split=name
+        )
+        for name, split_parts in groupby(parts, key=lambda part: part.name)
     ]
-    return pd.concat(found) if found else None
+    return pd.concat(tables) if tables else None
 
 
 def _smaller(parts: Sequence[Part], study: Study) -> pd.DataFrame | None:
     """What smaller benchmarks cost, new models by their mean; nothing where there are no splits."""
-    found = [
+    tables = [
         smaller.costs(
             part.train, part.test, study.examples, study.repeats, study.seed, part.rows, part.models
         ).assign(split=part.name)
         for part in parts
     ]
-    if not found:
+    if not tables:
         return None
-    return pd.concat(found).groupby(["split", "method", "examples"], sort=False, as_index=False).mean()
+    return pd.concat(tables).groupby(["split", "method", "examples"], sort=False, as_index=False).mean()

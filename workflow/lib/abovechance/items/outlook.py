@@ -41,38 +41,38 @@ class Outlook:
 
     def seems_sure(self, rows: Ints, columns: Ints, least: float) -> tuple[bool, bool]:
         """Whether all possible abilities of some say above, and whether below; as if sums were normal."""
-        (means, variances), (others, other_variances) = self._sums
-        mean = means[rows, None] - others[columns] + self._total
+        (means, variances), (second_sums, other_variances) = self._sums
+        mean = means[rows, None] - second_sums[columns] + self._total
         deviation = np.sqrt(np.maximum(variances[rows, None] + other_variances[columns], 1e-12))
         open_ = self._possible(rows, columns, least)
         # sums are whole numbers: half of one further
-        above = special.ndtr((mean - self._question.most - 0.5) / deviation)
-        below = special.ndtr((self._question.least - 0.5 - mean) / deviation)
+        above = special.ndtr((mean - self._question.largest - 0.5) / deviation)
+        below = special.ndtr((self._question.smallest - 0.5 - mean) / deviation)
         return bool((above[open_] >= self._enough).all()), bool((below[open_] >= self._enough).all())
 
     def is_sure(self, above: bool, rows: Ints, columns: Ints, least: float) -> bool:
         """The same of one of the two, by the distributions that sums have."""
         first, second = self._sides
-        ones, others = first.counts(rows, self._unseen), second.counts(columns, self._unseen)
+        first_counts, second_counts = first.counts(rows, self._unseen), second.counts(columns, self._unseen)
         if above:
-            chance = more(ones, others, self._question.most - self._total)
+            chance = more(first_counts, second_counts, self._question.largest - self._total)
         else:
-            chance = more(others, ones, self._total - self._question.least).T
+            chance = more(second_counts, first_counts, self._total - self._question.smallest).T
         return bool((chance[self._possible(rows, columns, least)] >= self._enough).all())
 
 
-def more(ones: Floats, others: Floats, limit: float) -> Floats:
+def more(first: Floats, second: Floats, limit: float) -> Floats:
     """(ones, others) the probability that one count is more than another by more than a limit.
 
     Parameters
     ----------
-    ones, others
+    first, second
         (ones, counts), (others, counts) probabilities of 0, 1, ...
     """
-    places = np.arange(ones.shape[1]) - int(np.floor(limit)) - 1  # up to which the other count may be
-    most = others.shape[1] - 1
-    at_most = np.cumsum(others, axis=1)[:, np.clip(places, 0, most)]
-    return ones @ np.where(places < 0, 0.0, at_most).T
+    places = np.arange(first.shape[1]) - int(np.floor(limit)) - 1  # up to which the other count may be
+    highest = second.shape[1] - 1
+    at_most = np.cumsum(second, axis=1)[:, np.clip(places, 0, highest)]
+    return first @ np.where(places < 0, 0.0, at_most).T
 
 
 class NoModel:
@@ -108,10 +108,10 @@ class Ability:
 
         By its tangent, since it is concave; beyond the ends, it may be 0.
         """
-        found: Floats = self.likelihood + np.abs(self._slope) * self._step
-        found[0] = 0.0 if self._slope[0] < 0 else found[0]
-        found[-1] = 0.0 if self._slope[-1] > 0 else found[-1]
-        return found
+        maximum: Floats = self.likelihood + np.abs(self._slope) * self._step
+        maximum[0] = 0.0 if self._slope[0] < 0 else maximum[0]
+        maximum[-1] = 0.0 if self._slope[-1] > 0 else maximum[-1]
+        return maximum
 
     def sums_of(self, unseen: Bools) -> tuple[Floats, Floats]:
         """(grid,) the mean and the variance of how many of some examples are right, at each ability."""
@@ -126,16 +126,16 @@ class Ability:
         chances = self._probability[np.ix_(cells, np.flatnonzero(unseen))]
         whole = 2 ** int(np.ceil(np.log2(max(chances.shape[1], 1))))
         chances = np.pad(chances, ((0, 0), (0, whole - chances.shape[1])))
-        found: Floats = np.stack([1 - chances, chances], axis=2)  # (cells, parts, counts)
-        while found.shape[1] > 1:
-            found = signal.fftconvolve(found[:, ::2], found[:, 1::2], axes=2)
-        return np.maximum(found[:, 0], 0.0)
+        pmf: Floats = np.stack([1 - chances, chances], axis=2)  # (cells, parts, counts)
+        while pmf.shape[1] > 1:
+            pmf = signal.fftconvolve(pmf[:, ::2], pmf[:, 1::2], axes=2)
+        return np.maximum(pmf[:, 0], 0.0)
 
-    def tell(self, place: int, right: float) -> None:
+    def tell(self, place: int, probability: float) -> None:
         """One more answer."""
         chance = self._probability[:, place]
-        self.likelihood = self.likelihood + np.log(chance if right else 1 - chance)
-        self._slope = self._slope + float(self._items.discrimination[place, 0]) * (right - chance)
+        self.likelihood = self.likelihood + np.log(chance if probability else 1 - chance)
+        self._slope = self._slope + float(self._items.discrimination[place, 0]) * (probability - chance)
 
     @property
     def mixture(self) -> float:

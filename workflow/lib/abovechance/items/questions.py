@@ -15,10 +15,10 @@ class Question:
 
     Attributes
     ----------
-    most
+    largest
         The largest sum that is not ``above``.
-    least
-        The smallest that is not ``below``; where it is more than ``most``, one of the two is true.
+    smallest
+        The smallest that is not ``below``; where it is more than ``largest``, one of the two is true.
     low, high
         The least and the highest score of an example.
     names
@@ -27,8 +27,8 @@ class Question:
         How many there are, where the question depends on it.
     """
 
-    most: float
-    least: float
+    largest: float
+    smallest: float
     low: float
     high: float
     names: tuple[str, str, str]
@@ -42,11 +42,11 @@ class Question:
     def answer(self, total: float) -> str:
         """What is true of a sum over all examples."""
         above, below, neither = self.names
-        return above if total > self.most else below if total < self.least else neither
+        return above if total > self.largest else below if total < self.smallest else neither
 
     def error(self, alpha: float) -> float:
         """The significance level of each of the two tests: where both can be wrong of one sum, half of it."""
-        return alpha if self.least > self.most else alpha / 2
+        return alpha if self.smallest > self.largest else alpha / 2
 
 
 def better_than(baseline: float, examples: int) -> Question:
@@ -57,8 +57,8 @@ def better_than(baseline: float, examples: int) -> Question:
     if not (0 <= baseline <= 1 and examples >= 1):
         raise InputError(f"baseline {baseline:g}, {examples} examples; expected in [0, 1], and 1 or more")
     # sums of accuracies are whole numbers, up to rounding
-    most = float(np.floor(baseline * examples + 1e-9))
-    return Question(most, most + 1, 0.0, 1.0, ("above", "not above", "not above"), examples)
+    largest = float(np.floor(baseline * examples + 1e-9))
+    return Question(largest, largest + 1, 0.0, 1.0, ("above", "not above", "not above"), examples)
 
 
 def better_of_two() -> Question:

@@ -29,10 +29,10 @@ PRUNED = {
     **TOLD,
     **{
         f"random_{name}{end}": Column.number(
-            f"{name} after removing as many random items: {what} of 200 draws"
+            f"{name} after removing as many random items: {noun} of 200 draws"
         )
         for name in TOLD
-        for end, what in {"": "mean", "_low": "2.5 % quantile", "_high": "97.5 % quantile"}.items()
+        for end, noun in {"": "mean", "_low": "2.5 % quantile", "_high": "97.5 % quantile"}.items()
     },
 }
 
@@ -40,7 +40,7 @@ PRUNED = {
 def pruning(
     train: ArrayLike,
     test: ArrayLike,
-    most: float = MOST,
+    most_removed: float = MOST,
     steps: int = 10,
     draws: int = DRAWS,
     seed: int = 0,
@@ -55,7 +55,7 @@ def pruning(
     ----------
     train, test
         (rows, items) responses of the same items.
-    most
+    most_removed
         The largest share of items that is taken away.
     steps
         In how many equal steps.
@@ -74,12 +74,12 @@ def pruning(
     InputError
         If the items are not the same, or none would be left.
     """
-    return pruning_in_parts([(train, test, rows)], most, steps, draws, seed)
+    return pruning_in_parts([(train, test, rows)], most_removed, steps, draws, seed)
 
 
 def pruning_in_parts(
     parts: Sequence[tuple[ArrayLike, ArrayLike, SeriesRows | None]],
-    most: float = MOST,
+    most_removed: float = MOST,
     steps: int = 10,
     draws: int = DRAWS,
     seed: int = 0,
@@ -89,44 +89,46 @@ def pruning_in_parts(
     The same items are taken away at random in all of them, and 95 % are of the means over them, which vary
     less than single ones.
     """
-    if not 0 <= most < 1:
-        raise InputError(f"{most:g} of the items taken away; expected at least 0, and less than 1")
+    if not 0 <= most_removed < 1:
+        raise InputError(f"{most_removed:g} of the items taken away; expected at least 0, and less than 1")
     if steps < 1 or draws < 1:
         raise InputError(f"{steps} steps, {draws} draws; expected 1 or more of both")
-    given = [(checked(train), checked(test, every_item=False), rows) for train, test, rows in parts]
-    if len(widths := {scores.shape[1] for *both, _ in given for scores in both}) != 1:
+    numeric = [(checked(train), checked(test, every_item=False), rows) for train, test, rows in parts]
+    if len(widths := {scores.shape[1] for *score_pair, _ in numeric for scores in score_pair}) != 1:
         raise InputError(f"{sorted(widths)} items in train and test; expected the same items")
     (count,) = widths
     orders = [
-        np.argsort(item_statistics(train)["corrected"].to_numpy(), kind="stable") for train, *_ in given
+        np.argsort(item_statistics(train)["corrected"].to_numpy(), kind="stable") for train, *_ in numeric
     ]
 
-    def told(chosen: Sequence[Ints]) -> Floats:
+    def measures_of(chosen: Sequence[Ints]) -> Floats:
         """What is left, mean over parts, of items that may be others in each."""
-        each = zip(given, chosen, strict=True)
-        found = np.array([_told(test[:, places], rows) for (_, test, rows), places in each])
-        return np.array([mean_of_known(values) for values in found.T])
+        zipped = zip(numeric, chosen, strict=True)
+        measures = np.array([_measures(test[:, places], rows) for (_, test, rows), places in zipped])
+        return np.array([mean_of_known(values) for values in measures.T])
 
     generator = np.random.default_rng(seed)
-    found = []
-    for removed in sorted({math.floor(count * most * step / steps) for step in range(steps + 1)}):
-        own = told([order[removed:] for order in orders])
+    tables = []
+    for removed in sorted({math.floor(count * most_removed * step / steps) for step in range(steps + 1)}):
+        measures_left = measures_of([order[removed:] for order in orders])
         chosen = [generator.permutation(count)[removed:] for _ in range(draws if removed else 1)]
-        random = np.array([told([places] * len(given)) for places in chosen])
+        random = np.array([measures_of([places] * len(numeric)) for places in chosen])
         ends = zip(random.mean(axis=0), *np.quantile(random, [0.025, 0.975], axis=0), strict=True)
-        found.append([removed, count - removed, *own, *(value for three in ends for value in three)])
-    return pd.DataFrame(found, columns=[*PRUNED]).astype({"removed": int, "items": int})
+        tables.append(
+            [removed, count - removed, *measures_left, *(value for three in ends for value in three)]
+        )
+    return pd.DataFrame(tables, columns=[*PRUNED]).astype({"removed": int, "items": int})
 
 
-def _told(scores: Floats, rows: SeriesRows | None) -> tuple[float, float, float, float]:
+def _measures(scores: Floats, rows: SeriesRows | None) -> tuple[float, float, float, float]:
     """The mean over rows of their mean score, of its standard error, the deviation of the mean scores, and
     their monotonicity."""
-    there = np.isfinite(scores)
-    counts = there.sum(axis=1)
-    means = np.where(there, scores, 0).sum(axis=1) / np.maximum(counts, 1)
-    squares = (np.where(there, scores - means[:, None], 0) ** 2).sum(axis=1)
+    mask = np.isfinite(scores)
+    counts = mask.sum(axis=1)
+    means = np.where(mask, scores, 0).sum(axis=1) / np.maximum(counts, 1)
+    squares = (np.where(mask, scores - means[:, None], 0) ** 2).sum(axis=1)
     errors = np.sqrt(squares / np.maximum(counts - 1, 1) / np.maximum(counts, 1))
-    kept = counts > 0
-    deviation = float(means[kept].std(ddof=1)) if kept.sum() > 1 else np.nan
-    steady = rows.monotonicity(np.where(kept, means, np.nan)) if rows is not None else np.nan
-    return mean_of_known(means[kept]), mean_of_known(errors[counts > 1]), deviation, steady
+    nonempty = counts > 0
+    deviation = float(means[nonempty].std(ddof=1)) if nonempty.sum() > 1 else np.nan
+    steady = rows.monotonicity(np.where(nonempty, means, np.nan)) if rows is not None else np.nan
+    return mean_of_known(means[nonempty]), mean_of_known(errors[counts > 1]), deviation, steady

@@ -28,7 +28,7 @@ REPLAYS = {
     "way": Column.text("how the next example is chosen"),
     "evaluations": Column.whole("number of decisions replayed"),
     "examples": Column.number("mean number of examples until the decision"),
-    "of": Column.number("mean number of examples available"),
+    "available": Column.number("mean number of examples available"),
     "share": Column.share("mean share of the examples used"),
     "wrong": Column.share("share of decisions that differ from that on all examples"),
     "wrong_limit": Column.share("upper 95 % confidence bound of this share (Clopper and Pearson)"),
@@ -42,7 +42,7 @@ class Replay(NamedTuple):
     question: str
     way: str
     examples: int
-    of: int
+    available: int
     wrong: bool
 
 
@@ -77,16 +77,16 @@ def replays(
     DataFrame
         One row per question and way (``adaptive.WAYS``); see ``of_task.ADAPTIVE``.
     """
-    found = [*_all_replays(matrix, groups, chance, prompts, alpha, seed)]
+    outcomes = [*_all_replays(matrix, groups, chance, prompts, alpha, seed)]
     rows = []
-    for (question, way), own in pd.DataFrame(found, columns=Replay._fields).groupby(
+    for (question, way), group in pd.DataFrame(outcomes, columns=Replay._fields).groupby(
         ["question", "way"], sort=False
     ):
-        count, wrong = len(own), int(own["wrong"].sum())
+        count, wrong = len(group), int(group["wrong"].sum())
         rows.append(
             [
-                *(question, way, count, own["examples"].mean(), own["of"].mean()),
-                *((own["examples"] / own["of"]).mean(), wrong / count, most_wrong(wrong, count)),
+                *(question, way, count, group["examples"].mean(), group["available"].mean()),
+                *((group["examples"] / group["available"]).mean(), wrong / count, most_wrong(wrong, count)),
             ]
         )
     return pd.DataFrame(rows, columns=[*REPLAYS])
@@ -108,34 +108,34 @@ def _all_replays(
     rows = matrix.rows
     of_row = rows["model"].map(groups).to_numpy()
     chances = np.array([chance[example] for example in matrix.examples])
-    tried = rows.groupby(["model", "shots"])["prompt"].transform("size").to_numpy()
+    prompts_tried = rows.groupby(["model", "shots"])["prompt"].transform("size").to_numpy()
     generator = np.random.default_rng(seed)
     chosen = np.zeros(len(rows), dtype=bool)
     for places in rows.groupby(["model", "shots"], sort=False).indices.values():
         chosen[generator.permutation(places)[:prompts]] = True
-    for train, test in _apart(of_row, seed):
+    for train, test in _halves(of_row, seed):
         trained = _Trained.on(matrix.scores[train])
         for place in test[chosen[test]]:
-            own = matrix.scores[place]
-            there = np.isfinite(own) & trained.known
-            if there.any():
-                baseline = RandomBaseline(chances[there])
-                count = int(there.sum())
-                named = {STANDARD: baseline.standard, MAXIMUM: baseline.maximum(int(tried[place]))}
+            scores = matrix.scores[place]
+            mask = np.isfinite(scores) & trained.known_items
+            if mask.any():
+                baseline = RandomBaseline(chances[mask])
+                count = int(mask.sum())
+                named = {STANDARD: baseline.standard, MAXIMUM: baseline.maximum(int(prompts_tried[place]))}
                 for name, value in named.items():
-                    asked = better_than(value, count)
-                    yield from trained.each_way(name, asked, there, [own], alpha, seed + int(place))
+                    question = better_than(value, count)
+                    yield from trained.each_way(name, question, mask, [scores], alpha, seed + int(place))
     yield from _two_models(matrix, of_row, prompts, alpha, generator, seed)
 
 
-def _apart(of_row: NDArray[np.object_], seed: int) -> list[tuple[Ints, Ints]]:
+def _halves(of_row: NDArray[np.object_], seed: int) -> list[tuple[Ints, Ints]]:
     """The rows to fit to and those to replay, model by model; where there is one, its prompts by halves."""
     if len(set(of_row)) > 1:
         return [*by_group(of_row.tolist(), seed=seed)]
     if len(of_row) < 2:
         return []
-    one, other = at_random(len(of_row), 0.5, seed)
-    return [(one, other), (other, one)]
+    first, second = at_random(len(of_row), 0.5, seed)
+    return [(first, second), (second, first)]
 
 
 def _two_models(
@@ -148,36 +148,40 @@ def _two_models(
     if len(set(of_row)) < 3:
         return
     for number in generator.permutation(len(pairs))[:PAIRS]:
-        one, other = pairs[number]
-        trained = _Trained.on(matrix.scores[~np.isin(of_row, [group_of[one], group_of[other]])])
-        sides = [rows[rows["model"] == model].reset_index() for model in (one, other)]
-        both = sides[0].merge(sides[1], on=["shots", "prompt"])[["index_x", "index_y"]].to_numpy()
-        for first, second in generator.permutation(both)[:prompts]:
-            own = [matrix.scores[first], matrix.scores[second]]
-            there = np.isfinite(own).all(axis=0) & trained.known
-            if there.any():
-                yield from trained.each_way(MODELS, better_of_two(), there, own, alpha, seed + int(first))
+        first_pair, second_pair = pairs[number]
+        trained = _Trained.on(matrix.scores[~np.isin(of_row, [group_of[first_pair], group_of[second_pair]])])
+        sides = [rows[rows["model"] == model].reset_index() for model in (first_pair, second_pair)]
+        common_prompts = sides[0].merge(sides[1], on=["shots", "prompt"])[["index_x", "index_y"]].to_numpy()
+        for first, second in generator.permutation(common_prompts)[:prompts]:
+            scores = [matrix.scores[first], matrix.scores[second]]
+            mask = np.isfinite(scores).all(axis=0) & trained.known_items
+            if mask.any():
+                yield from trained.each_way(MODELS, better_of_two(), mask, scores, alpha, seed + int(first))
 
 
 class _Trained(NamedTuple):
     """The model that is fitted to some rows, and of which items it is."""
 
     items: Items
-    known: Bools
+    known_items: Bools
 
     @classmethod
     def on(cls, train: Floats) -> _Trained:
-        known = np.isfinite(train).sum(axis=0) > 0
-        there = train[:, known]
-        return cls(fit(there[np.isfinite(there).any(axis=1)]), known)
+        mask = np.isfinite(train).sum(axis=0) > 0
+        responses = train[:, mask]
+        return cls(fit(responses[np.isfinite(responses).any(axis=1)]), mask)
 
     def each_way(
-        self, name: str, question: Question, there: Bools, responses: list[Floats], alpha: float, seed: int
+        self, name: str, question: Question, mask: Bools, responses: list[Floats], alpha: float, seed: int
     ) -> Iterator[Replay]:
         """Replay the responses that are there by each way."""
-        own = [one[there] for one in responses]
-        truth = question.answer(float(sum(own[0] - own[1])) if len(own) > 1 else float(own[0].sum()))
-        items = self.items.only(there[self.known])
+        responses_known = [scores[mask] for scores in responses]
+        truth = question.answer(
+            float(sum(responses_known[0] - responses_known[1]))
+            if len(responses_known) > 1
+            else float(responses_known[0].sum())
+        )
+        items = self.items.only(mask[self.known_items])
         for way in WAYS:
-            done = replay(begin(question, int(there.sum()), items, way, alpha, seed), *own)
-            yield Replay(name, way, len(done.seen), int(there.sum()), done.decision != truth)
+            outcome = replay(begin(question, int(mask.sum()), items, way, alpha, seed), *responses_known)
+            yield Replay(name, way, len(outcome.evaluated), int(mask.sum()), outcome.decision != truth)

@@ -75,12 +75,12 @@ class Items:
 
     def only(self, places: ArrayLike) -> Items:
         """The model of some of the items, by their places."""
-        own = np.asarray(places)
+        selected = np.asarray(places)
         parts = (
-            self.discrimination[own],
-            self.difficulty[own],
-            self.discrimination_error[own],
-            self.difficulty_error[own],
+            self.discrimination[selected],
+            self.difficulty[selected],
+            self.discrimination_error[selected],
+            self.difficulty_error[selected],
         )
         return Items(*parts, self.log_likelihood, self.rounds, self.converged)
 
@@ -115,8 +115,8 @@ def quadrature(dimensions: int, sharpest: float = 1.0) -> tuple[Floats, Floats]:
     places, weights = np.polynomial.hermite_e.hermegauss(NODES[dimensions])
     grid = np.array([*product(places, repeat=dimensions)])
     logs = np.array([*product(np.log(weights / weights.sum()), repeat=dimensions)]).sum(axis=1)
-    kept = logs > logs.max() - 40  # what is further out weighs nothing
-    return grid[kept], logs[kept] - logsumexp(logs[kept])
+    relevant = logs > logs.max() - 40  # what is further out weighs nothing
+    return grid[relevant], logs[relevant] - logsumexp(logs[relevant])
 
 
 def fit(
@@ -144,8 +144,8 @@ def fit(
         If a response is no 0 or 1, without a prior an item is constant, or there are more dimensions than
         items.
     """
-    right, there = answers(matrix)
-    share = right.sum(axis=0) / there.sum(axis=0)
+    correct, mask = answers(matrix)
+    share = correct.sum(axis=0) / mask.sum(axis=0)
     _check_asked(share, dimensions, prior)
     pull = (
         np.zeros(dimensions + 1) if prior is None else np.array([prior[0]] * dimensions + [prior[1]]) ** -2.0
@@ -153,7 +153,7 @@ def fit(
     value, rounds, moved = _start(share, dimensions, seed), 0, np.inf
     design, weights = _design(*quadrature(dimensions))
     for _ in range(1 + REFINED * (dimensions == 1)):
-        responses = _Responses(right, there, pull, design, weights)
+        responses = _Responses(correct, mask, pull, design, weights)
         value, more, moved = _em(value, responses, ROUNDS - rounds)
         rounds += more
         finer = _design(*quadrature(dimensions, sharpest(value)))
@@ -162,8 +162,8 @@ def fit(
         design, weights = finer
     if dimensions > 1:
         value = _rotated(value)
-    posterior, likelihood = posterior_of(right, there, design @ value.T, weights)
-    errors = _errors(value, design, posterior, right, there, pull)
+    posterior, likelihood = posterior_of(correct, mask, design @ value.T, weights)
+    errors = _errors(value, design, posterior, correct, mask, pull)
     return Items(
         value[:, :-1],
         value[:, -1],
@@ -201,35 +201,35 @@ def _design(places: Floats, weights: Floats) -> tuple[Floats, Floats]:
 class _Responses:
     """What a round of the algorithm needs: responses, how much parameters are pulled to 0, and the grid."""
 
-    right: Floats
-    there: Floats
+    correct: Floats
+    mask: Floats
     pull: Floats
     design: Floats
     weights: Floats
 
     def improved(self, value: Floats) -> tuple[Floats, float]:
         """The parameters after one round, and the logarithm of the posterior before it."""
-        posterior, likelihood = posterior_of(self.right, self.there, self.design @ value.T, self.weights)
-        counts, hits = posterior.T @ self.there, posterior.T @ self.right
-        found = value
+        posterior, likelihood = posterior_of(self.correct, self.mask, self.design @ value.T, self.weights)
+        counts, hits = posterior.T @ self.mask, posterior.T @ self.correct
+        result = value
         for _ in range(STEPS):
-            found = _newton(found, self.design, counts, hits, self.pull)
-        return found, float(likelihood.sum() - (self.pull * value**2).sum() / 2)
+            result = _newton(result, self.design, counts, hits, self.pull)
+        return result, float(likelihood.sum() - (self.pull * value**2).sum() / 2)
 
 
-def _em(value: Floats, responses: _Responses, most: int) -> tuple[Floats, int, float]:
+def _em(value: Floats, responses: _Responses, most_rounds: int) -> tuple[Floats, int, float]:
     """The parameters once they stand still, after how many rounds, and how much the last one moved them.
 
     Two rounds and a step as far as they suggest (SQUAREM; Varadhan and Roland, 2008, their step length S3),
     which is taken back where it made responses less likely.
     """
     rounds, moved = 0, np.inf
-    while rounds < most and moved > TOLERANCE:
+    while rounds < most_rounds and moved > TOLERANCE:
         first, before = responses.improved(value)
         second, _ = responses.improved(first)
-        one, other = first - value, second - 2 * first + value
-        length = max(1.0, float(np.linalg.norm(one)) / max(float(np.linalg.norm(other)), 1e-300))
-        third, after = responses.improved(value + 2 * length * one + length**2 * other)
+        step, curvature = first - value, second - 2 * first + value
+        length = max(1.0, float(np.linalg.norm(step)) / max(float(np.linalg.norm(curvature)), 1e-300))
+        third, after = responses.improved(value + 2 * length * step + length**2 * curvature)
         rounds += 3
         value = third if after >= before else second
         moved = float(np.abs(second - first).max())
@@ -244,12 +244,12 @@ def sharpest(value: Floats) -> float:
 
 def answers(matrix: ArrayLike, every_item: bool = True) -> tuple[Floats, Floats]:
     """(rows, items) whether each is right, and whether it is there."""
-    given = checked(matrix, every_item)
-    if (bad := np.isfinite(given) & (given != 0) & (given != 1)).any():
+    numeric = checked(matrix, every_item)
+    if (bad := np.isfinite(numeric) & (numeric != 0) & (numeric != 1)).any():
         row, item = np.argwhere(bad)[0]
-        raise InputError(f"row {row}, item {item} is {given[row, item]:g}; expected 0, 1 or nan")
-    there = np.isfinite(given).astype(float)
-    return np.where(there > 0, given, 0.0), there
+        raise InputError(f"row {row}, item {item} is {numeric[row, item]:g}; expected 0, 1 or nan")
+    mask = np.isfinite(numeric).astype(float)
+    return np.where(mask > 0, numeric, 0.0), mask
 
 
 def _start(share: Floats, dimensions: int, seed: int) -> Floats:
@@ -261,12 +261,12 @@ def _start(share: Floats, dimensions: int, seed: int) -> Floats:
     return value
 
 
-def posterior_of(right: Floats, there: Floats, logits: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def posterior_of(correct: Floats, mask: Floats, logits: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """(rows, nodes) the distribution of each row's ability given its responses, (rows,) log-likelihoods."""
     # log P(right) is log P(wrong) plus the logit
-    both = right @ logits.T + there @ log_expit(-logits).T + weights
-    likelihood = logsumexp(both, axis=1)
-    posterior: Floats = np.exp(both - likelihood[:, None])
+    log_joint = correct @ logits.T + mask @ log_expit(-logits).T + weights
+    likelihood = logsumexp(log_joint, axis=1)
+    posterior: Floats = np.exp(log_joint - likelihood[:, None])
     return posterior, likelihood
 
 
@@ -289,21 +289,21 @@ def _newton(value: Floats, design: Floats, counts: Floats, hits: Floats, pull: F
 
 def _information(weights: Floats, design: Floats) -> Floats:
     """(items, parameters, parameters) sums over nodes of weights (nodes, items) by squares of the design."""
-    found: Floats = np.einsum("qj,qk,ql->jkl", weights, design, design, optimize=True)
+    information: Floats = np.einsum("qj,qk,ql->jkl", weights, design, design, optimize=True)
     # what no row tells anything about stands still
-    return found + 1e-9 * np.eye(design.shape[1])
+    return information + 1e-9 * np.eye(design.shape[1])
 
 
 def _errors(
-    value: Floats, design: Floats, posterior: Floats, right: Floats, there: Floats, pull: Floats
+    value: Floats, design: Floats, posterior: Floats, correct: Floats, mask: Floats, pull: Floats
 ) -> Floats:
     """(items, parameters) standard errors, by the observed information of each item (Louis, 1982)."""
     p = expit(design @ value.T)
-    counts, hits = posterior.T @ there, posterior.T @ right
+    counts, hits = posterior.T @ mask, posterior.T @ correct
     whole = _information(counts * p * (1 - p), design)
     squares = _information(hits * (1 - p) ** 2 + (counts - hits) * p**2, design)
     means = np.stack(
-        [right * (posterior @ column)[:, None] - there * ((posterior * column) @ p) for column in design.T],
+        [correct * (posterior @ column)[:, None] - mask * ((posterior * column) @ p) for column in design.T],
         axis=2,
     )
     information = whole - squares + np.einsum("rjk,rjl->jkl", means, means, optimize=True) + np.diag(pull)
@@ -328,17 +328,17 @@ def abilities(items: Items, matrix: ArrayLike) -> pd.DataFrame:
         One row for each: ``ability`` and its ``error``, with a number behind where there are several
         dimensions; and the ``log_likelihood`` of its responses.
     """
-    right, there = answers(matrix, every_item=False)
-    items.check_width(right)
+    correct, mask = answers(matrix, every_item=False)
+    items.check_width(correct)
     places, weights = items.quadrature
-    posterior, likelihood = posterior_of(right, there, items.logits(places), weights)
+    posterior, likelihood = posterior_of(correct, mask, items.logits(places), weights)
     mean = posterior @ places
     error = np.sqrt(np.maximum(posterior @ places**2 - mean**2, 0))
     names = [""] if items.dimensions == 1 else [str(number + 1) for number in range(items.dimensions)]
     columns = {
-        f"{what}{name}": values[:, place]
+        f"{quantity}{name}": values[:, place]
         for place, name in enumerate(names)
-        for what, values in (("ability", mean), ("error", error))
+        for quantity, values in (("ability", mean), ("error", error))
     }
     return pd.DataFrame(columns | {"log_likelihood": likelihood})
 
@@ -349,23 +349,23 @@ def most_likely(items: Items, matrix: ArrayLike, bound: float = 6.0) -> Floats:
     Rows that are the likelier the further out an ability is have none, such as those that have all items
     right, where all discriminations are positive: the bound is theirs.
     """
-    right, there = answers(matrix, every_item=False)
-    items.check_width(right)
+    correct, mask = answers(matrix, every_item=False)
+    items.check_width(correct)
     if items.dimensions == 1:
-        return _most_likely_of_one(items, right, there, bound)
-    return np.array([_most_likely_row(items, *row, bound) for row in zip(right, there > 0, strict=True)])
+        return _most_likely_of_one(items, correct, mask, bound)
+    return np.array([_most_likely_row(items, *row, bound) for row in zip(correct, mask > 0, strict=True)])
 
 
-def _most_likely_of_one(items: Items, right: Floats, there: Floats, bound: float) -> Floats:
+def _most_likely_of_one(items: Items, correct: Floats, mask: Floats, bound: float) -> Floats:
     """(rows, 1) the same of one dimension, all rows at once."""
     a = items.discrimination
 
     def slope_and_step(theta: Floats) -> tuple[Floats, Floats]:
         p = items.probability(theta)
-        slope = (right - there * p) @ a
-        return slope, np.clip(slope / ((there * p * (1 - p)) @ a**2 + 1e-9), -1, 1)
+        slope = (correct - mask * p) @ a
+        return slope, np.clip(slope / ((mask * p * (1 - p)) @ a**2 + 1e-9), -1, 1)
 
-    theta, length = np.zeros((len(right), 1)), np.ones((len(right), 1))
+    theta, length = np.zeros((len(correct), 1)), np.ones((len(correct), 1))
     for _ in range(STEPS_OF_ABILITY):
         step = slope_and_step(theta)[1]
         after = np.clip(theta + length * step, -bound, bound)
@@ -379,15 +379,15 @@ def _most_likely_of_one(items: Items, right: Floats, there: Floats, bound: float
     return theta
 
 
-def _most_likely_row(items: Items, right: Floats, there: Bools, bound: float) -> Floats:
+def _most_likely_row(items: Items, correct: Floats, mask: Bools, bound: float) -> Floats:
     """(dimensions,) the same of one row."""
-    a, signs = items.discrimination[there], 2 * right[there] - 1
+    a, signs = items.discrimination[mask], 2 * correct[mask] - 1
 
     def loss_and_slope(theta: Floats) -> tuple[float, Floats]:
-        logits = signs * (a @ theta - items.difficulty[there])
+        logits = signs * (a @ theta - items.difficulty[mask])
         return -float(log_expit(logits).sum()), -(signs * expit(-logits)) @ a
 
-    found = optimize.minimize(
+    optimum = optimize.minimize(
         loss_and_slope,
         np.zeros(items.dimensions),
         jac=True,
@@ -395,4 +395,4 @@ def _most_likely_row(items: Items, right: Floats, there: Bools, bound: float) ->
         bounds=[(-bound, bound)] * items.dimensions,
         options={"ftol": 1e-14, "gtol": 1e-9},
     )
-    return np.asarray(found.x)
+    return np.asarray(optimum.x)

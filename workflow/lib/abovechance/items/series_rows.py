@@ -48,26 +48,26 @@ class SeriesRows:
     def _tables(self, scores: Floats) -> Iterator[Floats]:
         """(seeds, checkpoints) of each series, nan where there is none."""
         for places, cells, shape in self._cells:
-            own = scores[places]
-            there = np.isfinite(own)
-            counts = np.bincount(cells[there], minlength=shape[0] * shape[1])
-            sums = np.bincount(cells[there], own[there], minlength=shape[0] * shape[1])
+            scores_at = scores[places]
+            mask = np.isfinite(scores_at)
+            counts = np.bincount(cells[mask], minlength=shape[0] * shape[1])
+            sums = np.bincount(cells[mask], scores_at[mask], minlength=shape[0] * shape[1])
             with np.errstate(invalid="ignore"):
                 yield (sums / counts).reshape(shape)
 
     @cached_property
     def _cells(self) -> list[tuple[Ints, Ints, tuple[int, int]]]:
         """Of each series its rows, the cell of its table that each is in, and the table's shape."""
-        found = []
+        cells = []
         for name in dict.fromkeys(filter(None, self.series)):
-            places = np.flatnonzero([one == name for one in self.series])
+            places = np.flatnonzero([series == name for series in self.series])
             seeds, all_seeds = pd.factorize(np.asarray(self.seed)[places], sort=True)
             steps, all_steps = pd.factorize(np.asarray(self.checkpoint)[places], sort=True)
-            found.append((places, seeds * len(all_steps) + steps, (len(all_seeds), len(all_steps))))
-        return found
+            cells.append((places, seeds * len(all_steps) + steps, (len(all_seeds), len(all_steps))))
+        return cells
 
 
 def mean_of_known(values: Iterable[float]) -> float:
     """The mean of the values that are there; missing where none is."""
-    known = [value for value in values if np.isfinite(value)]
-    return float(np.mean(known)) if known else np.nan
+    finite = [value for value in values if np.isfinite(value)]
+    return float(np.mean(finite)) if finite else np.nan

@@ -55,11 +55,13 @@ def flipped_pairs(full: ArrayLike, estimated: ArrayLike) -> float:
     InputError
         If there are not as many estimates as scores.
     """
-    one, other = np.asarray(full, dtype=float), np.asarray(estimated, dtype=float)
-    if one.ndim != 1 or one.shape != other.shape:
-        raise InputError(f"scores {one.shape} and estimates {other.shape}; expected one for each row")
-    first, second = np.triu_indices(len(one), 1)
-    return _turned(_signs(one, first, second), _signs(other, first, second))
+    full_scores, estimates = np.asarray(full, dtype=float), np.asarray(estimated, dtype=float)
+    if full_scores.ndim != 1 or full_scores.shape != estimates.shape:
+        raise InputError(
+            f"scores {full_scores.shape} and estimates {estimates.shape}; expected one for each row"
+        )
+    first, second = np.triu_indices(len(full_scores), 1)
+    return _turned(_signs(full_scores, first, second), _signs(estimates, first, second))
 
 
 def _signs(scores: Floats, first: Ints, second: Ints) -> Floats:
@@ -72,17 +74,17 @@ def _signs(scores: Floats, first: Ints, second: Ints) -> Floats:
     return np.where(np.abs(difference) <= 1e-12 * size, 0.0, np.sign(difference))
 
 
-def _turned(order: Floats, found: Floats) -> float:
+def _turned(order: Floats, estimates: Floats) -> float:
     """The share of pairs that differ whose order is turned round, half of those that are found equal."""
-    differ = (order != 0) & np.isfinite(order * found)
-    return float((1 - (order * found)[differ]).mean() / 2) if differ.any() else np.nan
+    differ = (order != 0) & np.isfinite(order * estimates)
+    return float((1 - (order * estimates)[differ]).mean() / 2) if differ.any() else np.nan
 
 
-def _tau(order: Floats, found: Floats) -> float:
+def _tau(order: Floats, estimates: Floats) -> float:
     """Kendall's tau-b."""
-    known = np.isfinite(order * found)
-    size = np.sqrt(float(np.count_nonzero(order[known])) * np.count_nonzero(found[known]))
-    return float((order * found)[known].sum() / size) if size else np.nan
+    mask = np.isfinite(order * estimates)
+    size = np.sqrt(float(np.count_nonzero(order[mask])) * np.count_nonzero(estimates[mask]))
+    return float((order * estimates)[mask].sum() / size) if size else np.nan
 
 
 class _Pairs:
@@ -95,19 +97,19 @@ class _Pairs:
             best[:] = False  # of two, there is one pair
         self._places = first, second = np.triu_indices(len(full), 1)
         self._order = _signs(full, first, second)
-        own = np.arange(len(full)) if models is None else np.asarray(models)
+        rows = np.arange(len(full)) if models is None else np.asarray(models)
         self._parts = {
             "flips": np.ones(len(first), dtype=bool),
-            "flips_within": own[first] == own[second],
+            "flips_within": rows[first] == rows[second],
             "flips_best": best[first] & best[second],
         }
 
-    def told(self, estimates: Floats) -> dict[str, float]:
+    def measures(self, estimates: Floats) -> dict[str, float]:
         """Kendall's tau and flips, means over (repeats, rows) estimates."""
-        found = [_signs(one, *self._places) for one in estimates]
-        taus = {"tau": mean_of_known(_tau(self._order, one) for one in found)}
+        signs = [_signs(estimate, *self._places) for estimate in estimates]
+        taus = {"tau": mean_of_known(_tau(self._order, estimate) for estimate in signs)}
         return taus | {
-            name: mean_of_known(_turned(self._order[part], one[part]) for one in found)
+            name: mean_of_known(_turned(self._order[part], estimate[part]) for estimate in signs)
             for name, part in self._parts.items()
         }
 
@@ -147,24 +149,27 @@ def costs(
         One row per method and size, and one for all examples; see ``of_task.SMALLER``. The standard deviation
         over seeds and the monotonicity are to be compared with those of all examples.
     """
-    one, other = checked(train), checked(test, every_item=False)
-    if one.shape[1] != other.shape[1]:
+    train_scores, test_scores = checked(train), checked(test, every_item=False)
+    if train_scores.shape[1] != test_scores.shape[1]:
         raise InputError(
-            f"{one.shape[1]} items in train and {other.shape[1]} in test; expected the same items"
+            f"{train_scores.shape[1]} items in train and {test_scores.shape[1]} in test; "
+            "expected the same items"
         )
-    if models is not None and len(models) != len(other):
-        raise InputError(f"{len(models)} models of {len(other)} rows; expected one for each")
-    full = np.nanmean(other, axis=1)
+    if models is not None and len(models) != len(test_scores):
+        raise InputError(f"{len(models)} models of {len(test_scores)} rows; expected one for each")
+    full = np.nanmean(test_scores, axis=1)
     pairs = _Pairs(full, models)
-    found = [_row(ALL, one.shape[1], full, np.array([full, full]), pairs, rows)]
-    model = _model(one)
-    for size in sorted({int(size) for size in sizes if 0 < size < one.shape[1]}):
-        drawn: dict[str, list[Floats]] = {}
+    rows_of_costs = [_row(ALL, train_scores.shape[1], full, np.array([full, full]), pairs, rows)]
+    model = _model(train_scores)
+    for size in sorted({int(size) for size in sizes if 0 < size < train_scores.shape[1]}):
+        estimates: dict[str, list[Floats]] = {}
         for repeat in range(repeats):
-            for method, estimate in _estimates(one, other, model, size, seed + repeat):
-                drawn.setdefault(method, []).append(estimate)
-        found += [_row(method, size, full, np.array(own), pairs, rows) for method, own in drawn.items()]
-    return pd.DataFrame(found, columns=[*COSTS])
+            for method, estimate in _estimates(train_scores, test_scores, model, size, seed + repeat):
+                estimates.setdefault(method, []).append(estimate)
+        rows_of_costs += [
+            _row(method, size, full, np.array(values), pairs, rows) for method, values in estimates.items()
+        ]
+    return pd.DataFrame(rows_of_costs, columns=[*COSTS])
 
 
 class _Model(NamedTuple):
@@ -177,8 +182,8 @@ class _Model(NamedTuple):
 
 def _model(train: Floats) -> _Model | None:
     """The fitted model; none where scores are others than 0 and 1."""
-    given = train[np.isfinite(train)]
-    if not np.isin(given, (0, 1)).all():
+    scores = train[np.isfinite(train)]
+    if not np.isin(scores, (0, 1)).all():
         return None
     error = estimates.model_error(train)
     return _Model(fit(train), error, float(np.nanvar(train, axis=1).mean()))
@@ -192,9 +197,9 @@ def _estimates(
         yield name, estimates.weighted(chosen(train, size, seed), test)
     if model is None:
         return
-    own = anchors.by_parameters(model.items, size, seed)
-    simple = estimates.weighted(own, test)
-    expected = estimates.p_irt(model.items, own, test, np.isfinite(test))
+    weighted_anchors = anchors.by_parameters(model.items, size, seed)
+    simple = estimates.weighted(weighted_anchors, test)
+    expected = estimates.p_irt(model.items, weighted_anchors, test, np.isfinite(test))
     yield "IRT", simple
     yield "p-IRT", expected
     if np.isfinite(model.error):
@@ -208,14 +213,14 @@ def _row(
     """One row of the table, of (repeats, rows) estimates."""
     away = estimated - full
     several = estimated[:, np.isfinite(estimated).sum(axis=0) > 1]
-    of_series = [] if rows is None else [(rows, one) for one in np.round(estimated, 12)]
+    of_series = [] if rows is None else [(rows, estimate) for estimate in np.round(estimated, 12)]
     return {
         "method": method,
         "examples": size,
         "error": float(np.nanmean(np.abs(away))),
         "bias": round(float(np.nanmean(away)), 12),
         "standard_error": float(np.nanstd(several, axis=0, ddof=1).mean()) if several.size else np.nan,
-        **pairs.told(estimated),
-        "seed_deviation": mean_of_known(of.deviation(one) for of, one in of_series),
-        "monotonicity": mean_of_known(of.monotonicity(one) for of, one in of_series),
+        **pairs.measures(estimated),
+        "seed_deviation": mean_of_known(series.deviation(estimate) for series, estimate in of_series),
+        "monotonicity": mean_of_known(series.monotonicity(estimate) for series, estimate in of_series),
     }

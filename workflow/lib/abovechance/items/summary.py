@@ -96,39 +96,43 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
         The table ``NEGATIVE``.
     """
     sure = (items[["corrected", "half", "other_half"]] < 0).all(axis=1) & ~items["constant"].astype(bool)
-    found = items[sure].sort_values("corrected", kind="stable")
-    place = found.groupby("task", sort=False).cumcount()
-    found = found[place < LEAST_DISCRIMINATING].assign(place=place).sort_values("place", kind="stable")
-    for other, columns in ((features, ["input"]), (mislabelled, ["suggested", "beyond"])):
-        own = other.reindex(columns=["task", "example", *columns])
-        found = found.merge(own, on=["task", "example"], how="left")
+    negatives = items[sure].sort_values("corrected", kind="stable")
+    place = negatives.groupby("task", sort=False).cumcount()
+    negatives = (
+        negatives[place < LEAST_DISCRIMINATING].assign(place=place).sort_values("place", kind="stable")
+    )
+    for source, columns in ((features, ["input"]), (mislabelled, ["suggested", "beyond"])):
+        columns_of_source = source.reindex(columns=["task", "example", *columns])
+        negatives = negatives.merge(columns_of_source, on=["task", "example"], how="left")
     # by what the study knows, not by which items were found: a table that is made again has the same columns
-    known = {
+    available = {
         name
         for table in (items, features)
         for name in NEGATIVE.columns
         if name in table and table[name].notna().any()
     }
-    known |= {"suggested", "beyond"}.intersection(mislabelled)
-    return found[[name for name, column in NEGATIVE.columns.items() if not column.optional or name in known]]
+    available |= {"suggested", "beyond"}.intersection(mislabelled)
+    return negatives[
+        [name for name, column in NEGATIVE.columns.items() if not column.optional or name in available]
+    ]
 
 
 def pruned(steps: pd.DataFrame) -> pd.DataFrame:
     """What taking away a fifth of the items changes: one row for each task and split."""
     grouped = steps.sort_values("removed", kind="stable").groupby(["task", "split"], sort=False)
     rows = []
-    for (task, split), own in grouped:
-        first, last = own.iloc[0], own.iloc[-1]
+    for (task, split), group in grouped:
+        first, last = group.iloc[0], group.iloc[-1]
         low, high = (last[f"random_mean_{end}"] - first["mean"] for end in ("low", "high"))
         change = last["mean"] - first["mean"]
-        told = [task, split, first["items"], last["removed"], first["mean"], change, low, high]
-        told.append("yes" if change < low or change > high else "no")
+        row = [task, split, first["items"], last["removed"], first["mean"], change, low, high]
+        row.append("yes" if change < low or change > high else "no")
         for name in ("error", "deviation", "monotonicity"):
-            told += [first[name], last[name], last[f"random_{name}"]]
-        rows.append(told)
-    found = pd.DataFrame(rows, columns=[*PRUNING.columns])
+            row += [first[name], last[name], last[f"random_{name}"]]
+        rows.append(row)
+    summary = pd.DataFrame(rows, columns=[*PRUNING.columns])
     of_series = [name for name, column in PRUNING.columns.items() if column.optional]
-    return found.drop(columns=[name for name in of_series if found[name].isna().all()])
+    return summary.drop(columns=[name for name in of_series if summary[name].isna().all()])
 
 
 def smaller(costs: pd.DataFrame) -> pd.DataFrame:
@@ -144,33 +148,37 @@ def smaller(costs: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The table ``SMALLER_BENCHMARKS``.
     """
-    kept = costs[costs["method"] != ALL]
-    sizes = kept.groupby("task")["examples"].nunique()
-    own = costs[costs["task"].isin(sizes.index[sizes == sizes.max()])].copy() if len(kept) else costs
-    whole = own["method"] == ALL
-    order = own["examples"].where(~whole, np.inf)
+    smaller_sets = costs[costs["method"] != ALL]
+    sizes = smaller_sets.groupby("task")["examples"].nunique()
+    largest = (
+        costs[costs["task"].isin(sizes.index[sizes == sizes.max()])].copy() if len(smaller_sets) else costs
+    )
+    whole = largest["method"] == ALL
+    order = largest["examples"].where(~whole, np.inf)
     numbers = [name for name in COSTS if name != "method"]
-    grouped = own.assign(order=order).groupby(["split", "order", "method"], sort=False)
-    found = grouped[numbers].mean().assign(tasks=grouped["task"].nunique()).reset_index()
-    found["examples"] = found["examples"].round().astype(int)
-    known = [name for name in COSTS if name not in OF_SERIES or found[name].notna().any()]
-    return found[["split", *known, "tasks"]]
+    grouped = largest.assign(order=order).groupby(["split", "order", "method"], sort=False)
+    means = grouped[numbers].mean().assign(tasks=grouped["task"].nunique()).reset_index()
+    means["examples"] = means["examples"].round().astype(int)
+    available = [name for name in COSTS if name not in OF_SERIES or means[name].notna().any()]
+    return means[["split", *available, "tasks"]]
 
 
 def adaptive(by_task: pd.DataFrame) -> pd.DataFrame:
     """Return how many examples decisions take over all tasks: the table ``adaptive``."""
     rows = []
-    for (question, way), own in by_task.groupby(["question", "way"], sort=False):
-        counts = own["evaluations"].to_numpy(dtype=float)
-        count, wrong = counts.sum(), round(float((own["wrong"] * counts).sum()))
-        taken, of, share = (float((own[name] * counts).sum() / count) for name in ("examples", "of", "share"))
+    for (question, way), group in by_task.groupby(["question", "way"], sort=False):
+        counts = group["evaluations"].to_numpy(dtype=float)
+        count, wrong = counts.sum(), round(float((group["wrong"] * counts).sum()))
+        examples, total, share = (
+            float((group[name] * counts).sum() / count) for name in ("examples", "available", "share")
+        )
         rows.append(
             [
                 question,
                 way,
                 int(count),
-                round(taken, 2),
-                round(of, 2),
+                round(examples, 2),
+                round(total, 2),
                 share,
                 wrong / count,
                 most_wrong(wrong, int(count)),

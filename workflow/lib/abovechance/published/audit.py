@@ -66,14 +66,14 @@ def table(findings: Sequence[Finding]) -> pd.DataFrame:
 
 def of_problems(problems: Sequence[Problem]) -> list[Finding]:
     """What could not be used, as findings."""
-    return [Finding("", "", "", "not used", f"{p.file}: {p.what}; {p.done}") for p in problems]
+    return [Finding("", "", "", "not used", f"{p.file}: {p.problem}; {p.treatment}") for p in problems]
 
 
 def findings_in(
     setting: Setting,
     predictions: pd.DataFrame,
     accuracy: pd.DataFrame,
-    known: NDArray[np.bool_],
+    is_known: NDArray[np.bool_],
     pools: Pools,
 ) -> Iterator[Finding]:
     """The findings in one setting.
@@ -84,50 +84,52 @@ def findings_in(
         All that was released, repeated prompts included, with the data's ``chance``.
     accuracy
         The table ``accuracy`` of these.
-    known
+    is_known
         (rows,) whether the example's id is one that the release says was evaluated.
     """
-    convention = Convention.of(setting.task, setting.shots)
+    convention = Convention.for_setting(setting.task, setting.shots)
     examples, ids = pools.merged
     sizes = accuracy["examples"]
-    found = {"merged examples": f"{examples} examples have {ids} ids"} if ids < examples else {}
+    findings = {"merged examples": f"{examples} examples have {ids} ids"} if ids < examples else {}
     if convention is not None and set(sizes) != {convention.examples}:
         spread = _range(sizes, "{}")
-        found["number of examples"] = f"taken as {convention.examples}; prompts are evaluated on {spread}"
+        findings["number of examples"] = f"taken as {convention.examples}; prompts are evaluated on {spread}"
     chance = predictions["chance"].mean()
     if convention is not None and abs(chance - convention.chance) > 1e-9:
-        found["chance"] = f"taken as {convention.chance:.4g}; the tasks' choices give {chance:.4g} on average"
-    if not known.all():
-        found["other examples"] = _unknown(predictions, known)
-    found |= _prompts(predictions, convention) | _too_low(accuracy)
-    for finding, evidence in found.items():
+        findings["chance"] = (
+            f"taken as {convention.chance:.4g}; the tasks' choices give {chance:.4g} on average"
+        )
+    if not is_known.all():
+        findings["other examples"] = _unknown(predictions, is_known)
+    findings |= _prompts(predictions, convention) | _too_low(accuracy)
+    for finding, evidence in findings.items():
         yield Finding(*setting, finding, evidence)
 
 
-def _unknown(predictions: pd.DataFrame, known: NDArray[np.bool_]) -> str:
-    others = predictions[~known]
-    prompts = sorted(others["prompt"].unique())
+def _unknown(predictions: pd.DataFrame, is_known: NDArray[np.bool_]) -> str:
+    unknown = predictions[~is_known]
+    prompts = sorted(unknown["prompt"].unique())
     return (
         f"{len(prompts)} prompts ({prompts[0]} to {prompts[-1]}) are evaluated on "
-        f"{others['example'].nunique()} ids that are not in the release's sample of the task"
+        f"{unknown['example'].nunique()} ids that are not in the release's sample of the task"
     )
 
 
 def _prompts(predictions: pd.DataFrame, convention: Convention | None) -> dict[str, str]:
     """Prompts that repeat, and numbers that have no rows."""
-    found = {}
+    findings = {}
     of_prompt = predictions.drop_duplicates("prompt").set_index("prompt")["demonstrations"]
     distinct = of_prompt.nunique()
     if distinct < len(of_prompt):
-        taken = f"; t is taken as {convention.prompts}" if convention else ""
-        found["repeated prompts"] = (
-            f"{len(of_prompt)} prompts have {distinct} different demonstrations{taken}"
+        convention_note = f"; t is taken as {convention.prompts}" if convention else ""
+        findings["repeated prompts"] = (
+            f"{len(of_prompt)} prompts have {distinct} different demonstrations{convention_note}"
         )
     missing = sorted(set(range(int(of_prompt.index.max()) + 1)) - set(of_prompt.index))
     if missing:
         listed = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
-        found["prompts without rows"] = f"{len(missing)}: {listed}"
-    return found
+        findings["prompts without rows"] = f"{len(missing)}: {listed}"
+    return findings
 
 
 def _too_low(accuracy: pd.DataFrame) -> dict[str, str]:
@@ -169,7 +171,7 @@ def of_aggregates(accuracies: Mapping[Setting, list[float]], accuracy: pd.DataFr
         key = PurePath(file_of(setting)).stem
         values = np.asarray(accuracies.get(setting, []), dtype=float)
         outside = np.flatnonzero(~((values >= 0) & (values <= 1)))
-        own = np.sort(group["accuracy"].to_numpy())
+        sorted_accuracies = np.sort(group["accuracy"].to_numpy())
         if setting not in accuracies:
             evidence = f"{file} has no '{key}'"
         elif len(outside):
@@ -177,10 +179,10 @@ def of_aggregates(accuracies: Mapping[Setting, list[float]], accuracy: pd.DataFr
             evidence = (
                 f"{file}, '{key}', entry {at}: {values[at]:g} is not an accuracy; the predictions' are used"
             )
-        elif len(values) != len(own):
-            evidence = f"{file}, '{key}': {len(values)} accuracies for {len(own)} prompts"
-        elif not np.allclose(np.sort(values), own, atol=1e-9):
-            worst = float(np.abs(np.sort(values) - own).max())
+        elif len(values) != len(sorted_accuracies):
+            evidence = f"{file}, '{key}': {len(values)} accuracies for {len(sorted_accuracies)} prompts"
+        elif not np.allclose(np.sort(values), sorted_accuracies, atol=1e-9):
+            worst = float(np.abs(np.sort(values) - sorted_accuracies).max())
             evidence = f"{file}, '{key}': differs from the predictions by up to {worst:.3g}"
         else:
             continue
@@ -198,18 +200,18 @@ def of_pairs(losses: Mapping[Setting, pd.DataFrame]) -> Iterator[Finding]:
     for first, second in combinations(losses, 2):
         if first[1:] != second[1:]:
             continue
-        both = losses[first].merge(losses[second], on=["demonstrations", "example"])
-        spread = both["loss_x"].std()
-        if len(both) < SAME_PAIRS or not spread > 0:
+        merged = losses[first].merge(losses[second], on=["demonstrations", "example"])
+        spread = merged["loss_x"].std()
+        if len(merged) < SAME_PAIRS or not spread > 0:
             continue
-        correlation = both["loss_x"].corr(both["loss_y"])
-        difference = (both["loss_x"] - both["loss_y"]).abs()
+        correlation = merged["loss_x"].corr(merged["loss_y"])
+        difference = (merged["loss_x"] - merged["loss_y"]).abs()
         if correlation >= SAME_CORRELATION and difference.median() <= SAME_DIFFERENCE * spread:
             yield Finding(
                 f"{first.model}, {second.model}",
                 *first[1:],
                 "same losses",
-                f"on {len(both)} pairs of demonstrations and example: correlation {correlation:.5f}, "
+                f"on {len(merged)} pairs of demonstrations and example: correlation {correlation:.5f}, "
                 f"{(difference == 0).mean():.0%} equal, median difference {difference.median():.2g} nats "
                 f"where losses spread by {spread:.2g}",
             )

@@ -34,7 +34,7 @@ class Convention:
 
     @classmethod
     @cache
-    def of(cls, task: str, shots: int) -> Convention | None:
+    def for_setting(cls, task: str, shots: int) -> Convention | None:
         """Of a task of the suite; None of another."""
         if task not in nominal():
             return None
@@ -49,7 +49,7 @@ class Convention:
     @cached_property
     def maximum(self) -> float:
         """The maximum random baseline."""
-        return RandomBaseline.of(self.chance, self.examples).maximum(self.prompts)
+        return RandomBaseline.from_chance(self.chance, self.examples).maximum(self.prompts)
 
     def position(self, best: float) -> str:
         """The verdict on a best accuracy, as the paper decides it."""
@@ -77,7 +77,7 @@ def published_verdicts(
             best[setting] = max(values)
     rows = []
     for setting, value in sorted(best.items()):
-        convention = Convention.of(setting.task, setting.shots)
+        convention = Convention.for_setting(setting.task, setting.shots)
         if convention is None:
             continue
         rows.append(

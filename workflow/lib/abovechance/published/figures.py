@@ -19,27 +19,27 @@ from abovechance.shown.roc import agreement_curves, roc_by_prompts, roc_by_promp
 Drawn = Iterator[tuple[str, Figure, pd.DataFrame]]
 
 
-def shown(accuracy: pd.DataFrame, asked: Mapping[str, Any]) -> dict[str, Any]:
+def settings_shown(accuracy: pd.DataFrame, options: Mapping[str, Any]) -> dict[str, Any]:
     """The model, task, shots and tasks that are shown: those asked for where there are such.
 
     Parameters
     ----------
-    asked
+    options
         Of ``model``, ``task``, ``shots`` and ``tasks``. Of what is left out, or not in the
         data of what is named before it, the first is taken.
     """
-    rows, found = accuracy, {}
+    rows, chosen = accuracy, {}
     for name in SETTING:
-        there = rows[name].unique().tolist()
-        found[name] = asked[name] if asked.get(name) in there else there[0]
-        rows = rows[rows[name] == found[name]]
-    of_model = accuracy[accuracy["model"] == found["model"]]["task"].unique().tolist()
-    tasks = [task for task in asked.get("tasks", []) if task in of_model]
-    return found | {"tasks": tasks or of_model[:4]}
+        available = rows[name].unique().tolist()
+        chosen[name] = options[name] if options.get(name) in available else available[0]
+        rows = rows[rows[name] == chosen[name]]
+    of_model = accuracy[accuracy["model"] == chosen["model"]]["task"].unique().tolist()
+    tasks = [task for task in options.get("tasks", []) if task in of_model]
+    return chosen | {"tasks": tasks or of_model[:4]}
 
 
 def draw(
-    accuracy: pd.DataFrame, outcomes: pd.DataFrame, asked: Mapping[str, Any], pairs: Mapping[str, str]
+    accuracy: pd.DataFrame, outcomes: pd.DataFrame, options: Mapping[str, Any], pairs: Mapping[str, str]
 ) -> Drawn:
     """Figures 1, 3, 4, 5 and 10 of the paper: name, figure and plotted numbers of each.
 
@@ -49,25 +49,25 @@ def draw(
         The table ``accuracy``.
     outcomes
         The released outcomes on held-out data, or own ones.
-    asked
+    options
         See ``shown``.
     pairs
         {base model: the instruction-tuned model made from it}.
     """
-    chosen = shown(accuracy, asked)
+    chosen = settings_shown(accuracy, options)
     of_model = accuracy[accuracy["model"] == chosen["model"]]
-    one = of_model[(of_model["task"] == chosen["task"]) & (of_model["shots"] == chosen["shots"])]
-    numbers = guessers_numbers(one)
-    yield "guessers", guessers(numbers, verdicts(one).iloc[0]), numbers
-    some = of_model[of_model["task"].isin(chosen["tasks"])]
+    of_setting = of_model[(of_model["task"] == chosen["task"]) & (of_model["shots"] == chosen["shots"])]
+    numbers = guessers_numbers(of_setting)
+    yield "guessers", guessers(numbers, verdicts(of_setting).iloc[0]), numbers
+    of_tasks = of_model[of_model["task"].isin(chosen["tasks"])]
     order = {task: place for place, task in enumerate(chosen["tasks"])}
-    some = some.sort_values("task", key=lambda tasks: tasks.map(order), kind="stable")
-    numbers = expected_maximum_numbers(some)
+    of_tasks = of_tasks.sort_values("task", key=lambda tasks: tasks.map(order), kind="stable")
+    numbers = expected_maximum_numbers(of_tasks)
     yield "chosen_tasks", expected_maximum(numbers), numbers
     numbers = pair_numbers(accuracy[accuracy["task"] == chosen["task"]], pairs, ("pair", "shots", "tuned"))
     yield "base_and_tuned", expected_maximum(numbers, panel="pair"), numbers
     ranked = outcomes if "maximum_log_below" in outcomes else _with_scores(outcomes)
-    numbers = curves(most_prompts(ranked)).assign(of="prompts")
+    numbers = curves(most_prompts(ranked)).assign(source="prompts")
     yield (
         "published_agreement",
         agreement_curves(numbers, agreement(most_prompts(ranked), [])),
@@ -88,11 +88,13 @@ def pair_numbers(accuracy: pd.DataFrame, pairs: Mapping[str, str], by: tuple[str
     base_of = {tuned: base for base, tuned in pairs.items()}
     models = accuracy["model"].astype(str)
     name = models.map(lambda model: base_of.get(model, model))
-    there = set(models)
-    label = {base: f"{base} / {pairs[base]}" if pairs.get(base) in there else base for base in name.unique()}
+    available = set(models)
+    label = {
+        base: f"{base} / {pairs[base]}" if pairs.get(base) in available else base for base in name.unique()
+    }
     table = accuracy.assign(pair=name.map(label), tuned=models.isin(base_of))
-    wanted = name.isin(pairs) if pairs else name.notna()
-    return expected_maximum_numbers(table[wanted], by)
+    selected = name.isin(pairs) if pairs else name.notna()
+    return expected_maximum_numbers(table[selected], by)
 
 
 def _with_scores(outcomes: pd.DataFrame) -> pd.DataFrame:

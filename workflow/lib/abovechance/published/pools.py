@@ -82,7 +82,7 @@ class Pools:
     sampled: bool
 
     @classmethod
-    def of(cls, examples: pd.DataFrame, sample: list[int] | None) -> Pools:
+    def from_examples(cls, examples: pd.DataFrame, sample: list[int] | None) -> Pools:
         """From the task's rows of ``released_examples`` and the release's sample of it."""
         evaluated = np.arange(len(examples)) if sample is None else np.array(sample)
         ids, choices, correct = (examples[name].to_numpy() for name in ("id", "choices", "correct"))
@@ -115,10 +115,10 @@ class Pools:
         )
         if not self.sampled:
             for counts, pool in ((self.correct, lucky), (self.choices, all_choices)):
-                pool -= self._own(predictions, prompt, counts, length)[prompt, example]
-        known = all_choices > 0
-        pools = np.where(known, all_choices, np.maximum(any_choices, 1))
-        return np.where(known, lucky, any_lucky) / pools, known
+                pool -= self._answered_by(predictions, prompt, counts, length)[prompt, example]
+        defined = all_choices > 0
+        pools = np.where(defined, all_choices, np.maximum(any_choices, 1))
+        return np.where(defined, lucky, any_lucky) / pools, defined
 
     def _check(self, predictions: pd.DataFrame) -> None:
         """Raise InputError unless examples and demonstrations are the task's."""
@@ -130,14 +130,16 @@ class Pools:
             if any(not 0 <= place < len(self.ids) for place in json.loads(text)):
                 raise InputError(f"demonstrations {text}: the task has {len(self.ids)} examples")
 
-    def _own(self, predictions: pd.DataFrame, prompt: Ints, counts: Ints, length: int) -> NDArray[np.float64]:
+    def _answered_by(
+        self, predictions: pd.DataFrame, prompt: Ints, counts: Ints, length: int
+    ) -> NDArray[np.float64]:
         """(prompts, ids) what each prompt's demonstrations take from the pools."""
-        taken = np.zeros((prompt.max() + 1, length))
+        answered = np.zeros((prompt.max() + 1, length))
         first = np.unique(prompt, return_index=True)[1]
         for row, text in enumerate(predictions["demonstrations"].iloc[first]):
             places = np.array(json.loads(text), dtype=np.int64)
-            np.add.at(taken[row], self.ids[places], counts[places])
-        return taken
+            np.add.at(answered[row], self.ids[places], counts[places])
+        return answered
 
 
 def distinct_prompts(predictions: pd.DataFrame) -> pd.DataFrame:

@@ -82,7 +82,7 @@ def take_in(
         If no setting can be used.
     """
     pools = {
-        str(task): Pools.of(rows, release.sample(str(task)))
+        str(task): Pools.from_examples(rows, release.sample(str(task)))
         for task, rows in examples.groupby("task", observed=True, sort=False)
     }
     problems, findings = list(release.problems), []
@@ -92,20 +92,20 @@ def take_in(
         writing_results(files.released, files.released_accuracy, facts, RELEASED) as write_released,
         writing_results(files.predictions, files.accuracy, facts) as write_mended,
     ):
-        for done, setting in enumerate(release.settings, start=1):
+        for count, setting in enumerate(release.settings, start=1):
             try:
-                taken = _take_in(release, setting, pools[setting.task])
+                table = _take_in(release, setting, pools[setting.task])
             except InputError as error:
                 problems.append(Problem(file_of(setting), str(error), "left out"))
                 continue
-            write_released(taken.released)
-            write_mended(taken.mended)
-            findings += taken.findings
-            losses[setting] = taken.losses
-            report(f"{done} of {len(release.settings)} settings read")
+            write_released(table.released)
+            write_mended(table.mended)
+            findings += table.findings
+            losses[setting] = table.losses
+            report(f"{count} of {len(release.settings)} settings read")
         if not losses:
-            first = next(problem for problem in problems if problem.done == "left out")
-            raise InputError(f"release {release.path}: no setting can be used; {first.file}: {first.what}")
+            first = next(problem for problem in problems if problem.treatment == "left out")
+            raise InputError(f"release {release.path}: no setting can be used; {first.file}: {first.problem}")
     try:
         released = read_tables(files.released_accuracy.values())
         findings += audit.of_aggregates(release.accuracies(), released)
@@ -140,12 +140,12 @@ class _Taken(NamedTuple):
 
 def _take_in(release: Release, setting: Setting, pools: Pools) -> _Taken:
     predictions = release.predictions(setting)
-    chance, known = pools.chance(predictions)
+    chance, is_known = pools.chance(predictions)
     predictions = setting.label(predictions).assign(tie=False, chance=chance)
-    convention = Convention.of(setting.task, setting.shots)
+    convention = Convention.for_setting(setting.task, setting.shots)
     released = predictions.assign(chance=convention.chance) if convention else predictions
     accuracy = accuracy_by_prompt(predictions)
-    findings = list(audit.findings_in(setting, predictions, accuracy, known, pools))
+    findings = list(audit.findings_in(setting, predictions, accuracy, is_known, pools))
     distinct = distinct_prompts(predictions)
     mended = distinct.drop(columns=["demonstrations", "loss"])
     mended = mended.assign(example=mended["example"].astype(str), predicted=UNKNOWN)

@@ -69,8 +69,8 @@ class Problem:
     """Something in the release that cannot be used as it is: where, what, and what was done."""
 
     file: str
-    what: str
-    done: str
+    problem: str
+    treatment: str
 
 
 class Release:
@@ -92,22 +92,22 @@ class Release:
         self._zip: zipfile.ZipFile | None
         if path.is_dir():
             self._zip = None
-            found = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
+            files = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
         elif path.is_file() and zipfile.is_zipfile(path):
             try:
                 self._zip = zipfile.ZipFile(path)
                 check_members(self._zip, path)
             except (zipfile.BadZipFile, OSError) as error:
                 raise InputError(f"release {path}: cannot be read ({error}); was it cut off?") from None
-            found = set(self._zip.namelist())
+            files = set(self._zip.namelist())
         else:
             problem = "is not a zip file" if path.is_file() else "does not exist"
             raise InputError(f"release {path}: {problem}; expected {_RIGHT}")
-        roots = {match[1] for name in found if (match := re.fullmatch(r"(.*?)results/[^/]+-shot\.csv", name))}
+        roots = {match[1] for name in files if (match := re.fullmatch(r"(.*?)results/[^/]+-shot\.csv", name))}
         if len(roots) != 1:
             raise InputError(f"release {path}: has {len(roots)} folders of results; expected {_RIGHT}")
         (self._root,) = roots
-        self.names = {name.removeprefix(self._root) for name in found if name.startswith(self._root)}
+        self.names = {name.removeprefix(self._root) for name in files if name.startswith(self._root)}
 
     def read(self, name: str) -> bytes:
         """The content of a file of ``names``; InputError where it is damaged."""
@@ -123,31 +123,31 @@ class Release:
         """What there are predictions of, models and tasks in the order of the alphabet."""
         return sorted(setting for name in self.names if (setting := _setting(name)))
 
-    def check_named(self, pairs: Mapping[str, str], illustrated: Mapping[str, Any], where: str) -> None:
+    def check_named(self, pairs: Mapping[str, str], illustrated: Mapping[str, Any], place: str) -> None:
         """Raise InputError where keys of a study's config name what neither this nor the paper's release has.
 
         Parameters
         ----------
         pairs, illustrated
             The keys of the config.
-        where
+        place
             The config's file.
         """
         models = sorted({setting.model for setting in self.settings} | {*MODELS})
-        asked = [("pairs", name) for pair in pairs.items() for name in pair]
-        asked += [("illustrated.model", illustrated["model"])] if "model" in illustrated else []
-        for key, name in asked:
+        names = [("pairs", name) for pair in pairs.items() for name in pair]
+        names += [("illustrated.model", illustrated["model"])] if "model" in illustrated else []
+        for key, name in names:
             if name not in models:
-                raise InputError(f"{where}: key '{key}' names the model '{name}'; {nearest(name, models)}")
+                raise InputError(f"{place}: key '{key}' names the model '{name}'; {nearest(name, models)}")
         tasks = [illustrated["task"]] if "task" in illustrated else []
         for name in [*tasks, *illustrated.get("tasks", [])]:
             if name not in bigbench_names():
                 hint = nearest(name, bigbench_names())
-                raise InputError(f"{where}: key 'illustrated' names the task '{name}'; {hint}")
+                raise InputError(f"{place}: key 'illustrated' names the task '{name}'; {hint}")
         shots = {setting.shots for setting in self.settings} | {*SHOTS}
         if illustrated.get("shots", SHOTS[0]) not in shots:
             raise InputError(
-                f"{where}: key 'illustrated.shots' is {illustrated['shots']}; expected one of {sorted(shots)}"
+                f"{place}: key 'illustrated.shots' is {illustrated['shots']}; expected one of {sorted(shots)}"
             )
 
     @cached_property
@@ -208,14 +208,14 @@ class Release:
             If the file is not JSON, or an entry is not a list of numbers.
         """
         name = "results/aggregated-results.json"
-        found = {}
+        tables = {}
         for key, values in (self._json(name) if name in self.names else {}).items():
             setting = _setting(f"results/{key}.csv")
             if not isinstance(values, list) or not all(isinstance(value, int | float) for value in values):
                 raise InputError(f"{self.path}: {name}: '{key}' is not a list of numbers")
             if setting is not None:
-                found[setting] = values
-        return found
+                tables[setting] = values
+        return tables
 
     @property
     def usable_accuracies(self) -> dict[Setting, list[float]]:
@@ -239,7 +239,7 @@ class Release:
         Returns
         -------
         DataFrame
-            ``model`` (as displayed), ``task``, ``shots``, ``split``, ``asked`` (t), the three
+            ``model`` (as displayed), ``task``, ``shots``, ``split``, ``requested_prompts`` (t), the three
             decisions as bool, ``standard_cdf`` and ``maximum_cdf``.
         """
         parts = []
@@ -251,12 +251,12 @@ class Release:
                     raise InputError(f"{self.path}: {name}: cannot be read as CSV ({error})") from None
                 if missing := set(_OUTCOMES) - set(part.columns):
                     raise InputError(f"{self.path}: {name}: lacks the columns {sorted(missing)}")
-                parts.append(part.rename(columns=_OUTCOMES).assign(asked=int(match[1])).dropna())
+                parts.append(part.rename(columns=_OUTCOMES).assign(requested_prompts=int(match[1])).dropna())
         if not parts:
-            return pd.DataFrame(columns=[*_OUTCOMES.values(), "asked"])
+            return pd.DataFrame(columns=[*_OUTCOMES.values(), "requested_prompts"])
         table = pd.concat(parts, ignore_index=True)
         decisions = ["above_maximum", "above_standard", "above_on_test"]
-        return table.astype(dict.fromkeys(decisions, bool)).sort_values("asked", kind="stable")
+        return table.astype(dict.fromkeys(decisions, bool)).sort_values("requested_prompts", kind="stable")
 
 
 _RIGHT = (
@@ -290,11 +290,11 @@ def _check(predictions: pd.DataFrame) -> None:
         "has a prediction that is neither 0 nor 1": ~predictions["correct"].isin([0, 1]),
         "repeats a prompt and example": ids.duplicated(),
     }
-    for what, rows in wrong.items():
+    for problem, rows in wrong.items():
         if rows.any():
             row = int(np.flatnonzero(rows)[0])
             values = ", ".join(map(str, predictions.iloc[row]))
-            raise InputError(f"row {row + 2}: {what}: {values}")
+            raise InputError(f"row {row + 2}: {problem}: {values}")
 
 
 _LIST = re.compile(r"\[\s*(\d+(,\s*\d+)*)?\s*\]")

@@ -51,9 +51,9 @@ CHANGES = TableSchema(
     {
         **setting_columns(),
         **{
-            f"{name}_{side}": replace(_VERDICT[name], meaning=f"{_VERDICT[name].meaning}, {told}")
+            f"{name}_{side}": replace(_VERDICT[name], meaning=f"{_VERDICT[name].meaning}, {words}")
             for name in _CHANGED
-            for side, told in {"published": "as published", "data": "by the data"}.items()
+            for side, words in {"published": "as published", "data": "by the data"}.items()
         },
     },
     "One row per setting whose verdict differs.",
@@ -70,7 +70,7 @@ CHANGES_COUNT = TableSchema(
 _PREDICTORS = [baseline.name for baseline in PAPER]
 _HELDOUT = {
     "outcomes": Column.whole("number of splits and settings"),
-    "held_up": Column.share("share of them above chance on test"),
+    "above_on_test_share": Column.share("share of them above chance on test"),
     **{
         f"{name}_{predictor}": replace(
             AGREEMENT[name], meaning=f"{AGREEMENT[name].meaning}, {predictor} baseline"
@@ -95,7 +95,7 @@ HELDOUT_DIFFERENCE = TableSchema(
         "model": Column.text("name of the model, or 'total'"),
         "metric": Column.text("the measure of agreement"),
         "released": Column.number("its value for the released splits"),
-        "own": Column.number("its value for this study's splits"),
+        "recomputed": Column.number("its value for this study's splits"),
         "difference": Column.number("own minus released"),
     },
     "One row per model and measure.",
@@ -128,10 +128,10 @@ def conventions(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["task", "shots"]
     names = {"examples": "n", "standard_baseline": "p", "prompts": "t"}
-    left = published.groupby(keys)[list(names)].first().rename(columns=names)
-    right = mended.groupby(keys)[list(names)].agg(_range).rename(columns=names)
+    as_published = published.groupby(keys)[list(names)].first().rename(columns=names)
+    as_mended = mended.groupby(keys)[list(names)].agg(_range).rename(columns=names)
     sides = ("_published", "_data")
-    return left.merge(right, left_index=True, right_index=True, suffixes=sides).reset_index()
+    return as_published.merge(as_mended, left_index=True, right_index=True, suffixes=sides).reset_index()
 
 
 def _range(values: pd.Series) -> str:
@@ -170,16 +170,16 @@ def grid(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 def changes(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
     """The settings whose verdict is another once their numbers are those of the data."""
-    both = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
-    changed = both[both["position_published"] != both["position_data"]]
+    merged = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
+    changed = merged[merged["position_published"] != merged["position_data"]]
     return changed[[*CHANGES.columns]].reset_index(drop=True)
 
 
 def changes_count(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
     """How many settings go from which published verdict (rows) to which by the data (columns)."""
-    both = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
+    merged = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
     order = list(POSITIONS)
-    table = pd.crosstab(both["position_published"], both["position_data"])
+    table = pd.crosstab(merged["position_published"], merged["position_data"])
     table = table.reindex(index=order, columns=order, fill_value=0)
     table["all"] = table.sum(axis=1)
     table.loc["all"] = table.sum()
@@ -197,7 +197,7 @@ def heldout_agreement(outcomes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per group, and one for the total: ``held_up``, then each metric for the standard
+        One row per group, and one for the total: ``above_on_test_share``, then each metric for the standard
         and for the maximum baseline.
     """
     groups = list(outcomes.groupby(by, observed=True, sort=False))
@@ -206,20 +206,22 @@ def heldout_agreement(outcomes: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     for key, group in groups:
         scores = {predictor: decision_scores(group, predictor) for predictor in _PREDICTORS}
         row = dict(zip(by, key, strict=True)) | {"outcomes": len(group)}
-        row["held_up"] = group["above_on_test"].mean()
+        row["above_on_test_share"] = group["above_on_test"].mean()
         for metric in ("accuracy", "precision", "recall", "auroc", "aupr"):
             row |= {f"{metric}_{predictor}": scores[predictor][metric] for predictor in _PREDICTORS}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def heldout_difference(released: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+def heldout_difference(released: pd.DataFrame, recomputed: pd.DataFrame) -> pd.DataFrame:
     """The metrics from the released splits beside those from own seeded ones, by model and in total."""
-    tables = (heldout_agreement(table, ["model"]).set_index("model") for table in (released, own))
+    tables = (heldout_agreement(table, ["model"]).set_index("model") for table in (released, recomputed))
     first, second = (table.drop(columns="outcomes").stack() for table in tables)
-    both = pd.concat({"released": first, "own": second}, axis=1).reset_index(names=["model", "metric"])
-    both["difference"] = both["own"] - both["released"]
-    return both
+    merged = pd.concat({"released": first, "recomputed": second}, axis=1).reset_index(
+        names=["model", "metric"]
+    )
+    merged["difference"] = merged["recomputed"] - merged["released"]
+    return merged
 
 
 def tables(
@@ -248,16 +250,16 @@ def tables(
         From ``audit.table``.
     """
     published = published_verdicts(released, aggregated)
-    own = most_prompts(own_outcomes)
-    own = own.assign(model=own["model"].map(displayed))
-    theirs = most_prompts(released_outcomes) if len(released_outcomes) else own
+    recomputed = most_prompts(own_outcomes)
+    recomputed = recomputed.assign(model=recomputed["model"].map(displayed))
+    theirs = most_prompts(released_outcomes) if len(released_outcomes) else recomputed
     grids = {"published_grid": grid(published), "mended_grid": grid(mended)}
     return [
         (CONVENTIONS, conventions(published, mended)),
         (VERDICTS, published),
         (HELDOUT_BY_MODEL, heldout_agreement(theirs, ["model"])),
         (HELDOUT_BY_TASK, heldout_agreement(theirs, ["task"])),
-        (HELDOUT_DIFFERENCE, heldout_difference(theirs, own)),
+        (HELDOUT_DIFFERENCE, heldout_difference(theirs, recomputed)),
         (CHANGES, changes(published, mended)),
         (CHANGES_COUNT, changes_count(published, mended)),
         (AUDIT, findings),

@@ -67,33 +67,39 @@ def correlation(
     InputError
         If there are not as many of both.
     """
-    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if one.shape != other.shape:
-        raise InputError(f"{one.size} values and {other.size}; expected values of the same examples")
-    there = np.isfinite(one) & np.isfinite(other)
-    one, other = one[there], other[there]
-    if len(one) < LEAST or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return Correlation(np.nan, np.nan, np.nan, np.nan, len(one))
-    found = stats.pearsonr(one, other)
-    groups = np.arange(len(one)) if clusters is None else pd.factorize(np.asarray(clusters)[there])[0]
-    z = _fishers_z(one, other, groups)
-    p = float(found.pvalue) if np.isnan(z.p) else z.p
-    return Correlation(float(found.statistic), p, float(np.tanh(z.low)), float(np.tanh(z.high)), len(one))
+    first_values, second_values = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if first_values.shape != second_values.shape:
+        raise InputError(
+            f"{first_values.size} values and {second_values.size}; expected values of the same examples"
+        )
+    defined = np.isfinite(first_values) & np.isfinite(second_values)
+    first_values, second_values = first_values[defined], second_values[defined]
+    if len(first_values) < LEAST or np.ptp(first_values) == 0 or np.ptp(second_values) == 0:
+        return Correlation(np.nan, np.nan, np.nan, np.nan, len(first_values))
+    pearson = stats.pearsonr(first_values, second_values)
+    groups = (
+        np.arange(len(first_values)) if clusters is None else pd.factorize(np.asarray(clusters)[defined])[0]
+    )
+    z = _fishers_z(first_values, second_values, groups)
+    p = float(pearson.pvalue) if np.isnan(z.p) else z.p
+    return Correlation(
+        float(pearson.statistic), p, float(np.tanh(z.low)), float(np.tanh(z.high)), len(first_values)
+    )
 
 
-def _fishers_z(one: Floats, other: Floats, groups: np.ndarray) -> Estimate:
+def _fishers_z(first: Floats, second: Floats, groups: np.ndarray) -> Estimate:
     """Fisher's z, its error by leaving one group out, Student's t (groups - 2)."""
     count = int(groups.max()) + 1
     if count < LEAST:
         return Estimate(np.nan)
-    x, y = one - one.mean(), other - other.mean()
+    x, y = first - first.mean(), second - second.mean()
     sums = np.stack([np.bincount(groups, part, count) for part in (x * 0 + 1, x, y, x * x, y * y, x * y)])
     whole = sums.sum(axis=1, keepdims=True)
     n, sx, sy, sxx, syy, sxy = np.hstack([whole, whole - sums])
     with np.errstate(invalid="ignore", divide="ignore"):
         r = (sxy - sx * sy / n) / np.sqrt((sxx - sx**2 / n) * (syy - sy**2 / n))
-        z, *others = np.arctanh(r)
-        error = np.sqrt((count - 1) ** 2 / count) * np.std(others, ddof=1)
+        z, *other_z = np.arctanh(r)
+        error = np.sqrt((count - 1) ** 2 / count) * np.std(other_z, ddof=1)
     # none if r is 1 or -1, or a series is constant without one group
     return student(float(z), float(error), count - 2)
 
@@ -124,10 +130,10 @@ class Summary(NamedTuple):
 
 def summary(r: ArrayLike) -> Summary:
     """Many r in a line; see ``Summary``."""
-    given = np.asarray(r, dtype=float)
-    given = given[np.isfinite(given)]
-    if not given.size:
+    numeric = np.asarray(r, dtype=float)
+    numeric = numeric[np.isfinite(numeric)]
+    if not numeric.size:
         return Summary(0, np.nan, np.nan, 0, 0, np.nan, np.nan)
-    above, below = int((given > STRONG).sum()), int((given < WEAK).sum())
-    mean, median = float(given.mean()), float(np.median(given))
-    return Summary(given.size, mean, median, above, below, above / given.size, below / given.size)
+    above, below = int((numeric > STRONG).sum()), int((numeric < WEAK).sum())
+    mean, median = float(numeric.mean()), float(np.median(numeric))
+    return Summary(numeric.size, mean, median, above, below, above / numeric.size, below / numeric.size)

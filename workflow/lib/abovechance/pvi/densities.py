@@ -44,8 +44,8 @@ def estimate_densities(pvi: pd.DataFrame) -> pd.DataFrame:
     """
     across = np.linspace(*_range(pvi["pvi"].to_numpy(dtype=float)), POINTS)
     lines = []
-    for correct, own in pvi.groupby("correct"):
-        density = _density(own["pvi"].to_numpy(dtype=float), across) * len(own) / len(pvi)
+    for correct, values in pvi.groupby("correct"):
+        density = _density(values["pvi"].to_numpy(dtype=float), across) * len(values) / len(pvi)
         lines.append(pd.DataFrame({"correct": bool(correct), "pvi": across, "density": density}))
     return pd.concat(lines, ignore_index=True)
 

@@ -24,7 +24,7 @@ PVI_EXAMPLES = TableSchema(
         "pvi": Column.number("mean PVI, adjusted as if under all prompts (least squares)", "bits"),
         "correct": Column.share("share of correct predictions"),
         "margin": Column.number("PVI of the likeliest other answer minus that of the label", "bits"),
-        "against": Column.share("share of prompts under which the input favours another answer"),
+        "against_share": Column.share("share of prompts under which the input favours another answer"),
         "rival": Column.text("that other answer"),
     },
     "One row per setting and example.",
@@ -52,8 +52,10 @@ MISLABELLED = TableSchema(
         "suggested": Column.text("the other answer that the input favours", lacking=""),
         "margin": Column.number("by how much it favours that answer, mean over settings", "bits"),
         "beyond": Column.number("margin minus the median margin of the label", "bits"),
-        "against": Column.share("share of settings and prompts under which the input favours another answer"),
-        "of_label": Column.share(
+        "against_share": Column.share(
+            "share of settings and prompts under which the input favours another answer"
+        ),
+        "label_share": Column.share(
             "share of the label's examples with a positive margin; if it is high, models favour the other "
             "answer for all of them"
         ),
@@ -91,23 +93,23 @@ def summarize_examples(pvi: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row per example, with the columns of ``PVI_EXAMPLES``, without those of the setting.
     """
-    own = pvi.assign(
+    examples = pvi.assign(
         example=pvi["example"].astype(str),
         label=pvi["label"].astype(str),
         rival=pvi["rival"].astype(object),
         margin=pvi["rival_pvi"] - pvi["pvi"],
     )
-    own["against"] = (own["margin"] > 0).where(own["margin"].notna()).astype(float)
-    found = own.groupby("example", sort=False).agg(
+    examples["against_share"] = (examples["margin"] > 0).where(examples["margin"].notna()).astype(float)
+    summary = examples.groupby("example", sort=False).agg(
         label=("label", "first"),
         prompts=("prompt", "size"),
         correct=("correct", "mean"),
-        against=("against", "mean"),
+        against_share=("against_share", "mean"),
         rival=("rival", _most_common),
     )
     for name in ("pvi", "margin"):
-        found[name] = _adjusted(own, "prompt", name)
-    return found.reset_index()[[name for name in PVI_EXAMPLES.columns if name not in SETTING]]
+        summary[name] = _adjusted(examples, "prompt", name)
+    return summary.reset_index()[[name for name in PVI_EXAMPLES.columns if name not in SETTING]]
 
 
 def _adjusted(table: pd.DataFrame, row: str, name: str) -> pd.Series[float]:
@@ -129,7 +131,7 @@ def inputs_of(tasks: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([table[columns].assign(task=name) for name, table in tasks.items()], ignore_index=True)
 
 
-def hardest(examples: pd.DataFrame, inputs: pd.DataFrame, most: int = 5) -> pd.DataFrame:
+def hardest(examples: pd.DataFrame, inputs: pd.DataFrame, most_rows: int = 5) -> pd.DataFrame:
     """The examples of each label that tell the models least (Lu et al., Tables 6, 8 and 17 to 19).
 
     Parameters
@@ -138,7 +140,7 @@ def hardest(examples: pd.DataFrame, inputs: pd.DataFrame, most: int = 5) -> pd.D
         The table ``pvi_examples`` of all models.
     inputs
         ``task``, ``example`` and ``input``, what is asked.
-    most
+    most_rows
         Of each label, or of the task where examples have labels of their own.
 
     Returns
@@ -147,7 +149,7 @@ def hardest(examples: pd.DataFrame, inputs: pd.DataFrame, most: int = 5) -> pd.D
         The table ``pvi_hardest``, by task and label, the hardest first.
     """
     table = _over_settings(examples).sort_values("pvi", kind="stable")
-    table = table.groupby(["task", "kind"], sort=False).head(most)
+    table = table.groupby(["task", "kind"], sort=False).head(most_rows)
     table = table.merge(inputs, on=["task", "example"], how="left")
     order = table.sort_values(["task", "kind", "pvi"], kind="stable", ignore_index=True)
     return order[[*HARDEST.columns]]
@@ -176,7 +178,7 @@ def mislabelled(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
     kinds = [table["task"], table["kind"]]
     against = (table["margin"] > 0).astype(float).groupby(kinds).transform("mean")
     beyond = table["margin"] - table["margin"].groupby(kinds).transform("median")
-    table = table.assign(of_label=against, beyond=beyond)
+    table = table.assign(label_share=against, beyond=beyond)
     table = table[table["margin"] > 0].sort_values("beyond", ascending=False, kind="stable")
     table = table.rename(columns={"rival": "suggested"}).merge(inputs, on=["task", "example"], how="left")
     return table[[*MISLABELLED.columns]].reset_index(drop=True)
@@ -185,22 +187,35 @@ def mislabelled(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
 def _over_settings(examples: pd.DataFrame) -> pd.DataFrame:
     """Means over all settings of a task; ``kind`` is the label where examples share these."""
     parts = []
-    for task, own in examples.groupby("task", sort=False, observed=True):
-        settings = own["model"].astype(str) + "/" + own["shots"].astype(str)
-        own = own.assign(setting=settings)
-        found = own.groupby("example", sort=False).agg(
+    for task, rows in examples.groupby("task", sort=False, observed=True):
+        settings = rows["model"].astype(str) + "/" + rows["shots"].astype(str)
+        rows = rows.assign(setting=settings)
+        summary = rows.groupby("example", sort=False).agg(
             label=("label", "first"),
             correct=("correct", "mean"),
-            against=("against", "mean"),
+            against_share=("against_share", "mean"),
             rival=("rival", _most_common),
             settings=("setting", "nunique"),
         )
         for name in ("pvi", "margin"):
-            found[name] = _adjusted(own, "setting", name)
+            summary[name] = _adjusted(rows, "setting", name)
         # labels that are an example's own say nothing of others
-        shared = len(found) >= FEW * found["label"].nunique()
-        parts.append(found.reset_index().assign(task=task, kind=found["label"].to_numpy() if shared else ""))
-    columns = ["task", "example", "label", "kind", "pvi", "correct", "margin", "against", "rival", "settings"]
+        shared = len(summary) >= FEW * summary["label"].nunique()
+        parts.append(
+            summary.reset_index().assign(task=task, kind=summary["label"].to_numpy() if shared else "")
+        )
+    columns = [
+        "task",
+        "example",
+        "label",
+        "kind",
+        "pvi",
+        "correct",
+        "margin",
+        "against_share",
+        "rival",
+        "settings",
+    ]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
@@ -210,9 +225,9 @@ def of_models(examples: pd.DataFrame) -> pd.DataFrame:
 
     Those of the most shots, where all models have them.
     """
-    most = examples.groupby("task", observed=True)["shots"].transform("max")
-    own = examples[examples["shots"] == most]
-    return own.pivot_table(
+    most_shots = examples.groupby("task", observed=True)["shots"].transform("max")
+    rows = examples[examples["shots"] == most_shots]
+    return rows.pivot_table(
         index=["task", "example"], columns="model", values="pvi", sort=False, observed=True
     )
 
@@ -233,21 +248,27 @@ def by_agreement(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
         The table ``pvi_annotations``, for settings of tasks with annotations.
     """
     rows = []
-    for setting, own in by_setting(annotated(examples, inputs)):
-        r = correlation(own["variation"], own["pvi"], own["cluster"])
-        split = own.groupby(own["variation"] > 0)["pvi"].mean()
-        found = {"annotated": len(own), "r": r.r, "low": r.low, "high": r.high, "p": r.p}
-        found |= {"agree": split.get(False, np.nan), "disagree": split.get(True, np.nan)}
-        rows.append(setting._asdict() | found)
+    for setting, setting_rows in by_setting(annotated(examples, inputs)):
+        r = correlation(setting_rows["variation"], setting_rows["pvi"], setting_rows["cluster"])
+        split = setting_rows.groupby(setting_rows["variation"] > 0)["pvi"].mean()
+        row = {"annotated": len(setting_rows), "r": r.r, "low": r.low, "high": r.high, "p": r.p}
+        row |= {"agree": split.get(False, np.nan), "disagree": split.get(True, np.nan)}
+        rows.append(setting._asdict() | row)
     return pd.DataFrame(rows, columns=[*ANNOTATIONS.columns])
 
 
 def annotated(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
     """The rows of ``examples`` that several annotators answered, with ``cluster`` and ``variation`` ratio."""
-    several = inputs["annotations"].map(lambda own: own is not None and not np.isscalar(own) and len(own) > 1)
-    known = inputs[several.astype(bool)]
-    known = known.assign(variation=[variation_ratio([*own]) for own in known["annotations"]])
-    return examples.merge(known[["task", "example", "cluster", "variation"]], on=["task", "example"])
+    several = inputs["annotations"].map(
+        lambda labels: labels is not None and not np.isscalar(labels) and len(labels) > 1
+    )
+    annotated_inputs = inputs[several.astype(bool)]
+    annotated_inputs = annotated_inputs.assign(
+        variation=[variation_ratio([*labels]) for labels in annotated_inputs["annotations"]]
+    )
+    return examples.merge(
+        annotated_inputs[["task", "example", "cluster", "variation"]], on=["task", "example"]
+    )
 
 
 def variation_ratio(annotations: list[str]) -> float:

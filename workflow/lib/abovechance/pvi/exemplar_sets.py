@@ -42,15 +42,15 @@ def one_way(groups: Sequence[ArrayLike]) -> Anova:
     few, a difference that matters is seldom found: that none is found says little. ``repeated_measures``
     takes every example.
     """
-    given = [np.asarray(group, dtype=float) for group in groups]
-    given = [group[np.isfinite(group)] for group in given]
-    between, within = len(given) - 1, sum(map(len, given)) - len(given)
-    if between < 1 or within < 1 or not all(map(len, given)):
+    numeric = [np.asarray(group, dtype=float) for group in groups]
+    numeric = [group[np.isfinite(group)] for group in numeric]
+    between, within = len(numeric) - 1, sum(map(len, numeric)) - len(numeric)
+    if between < 1 or within < 1 or not all(map(len, numeric)):
         return NONE
-    if all(np.ptp(group) == 0 for group in given):
+    if all(np.ptp(group) == 0 for group in numeric):
         return Anova(np.nan, between, within, np.nan)
-    found = stats.f_oneway(*given)
-    return Anova(float(found.statistic), between, within, float(found.pvalue))
+    test = stats.f_oneway(*numeric)
+    return Anova(float(test.statistic), between, within, float(test.pvalue))
 
 
 class Repeated(NamedTuple):
@@ -91,19 +91,19 @@ def repeated_measures(values: ArrayLike) -> Repeated:
     InputError
         If values are not of two dimensions.
     """
-    given = np.asarray(values, dtype=float)
-    if given.ndim != 2:
-        raise InputError(f"values have {given.ndim} dimensions; expected sets and examples")
-    given = given[:, np.isfinite(given).all(axis=0)]
-    sets, examples = given.shape
+    numeric = np.asarray(values, dtype=float)
+    if numeric.ndim != 2:
+        raise InputError(f"values have {numeric.ndim} dimensions; expected sets and examples")
+    numeric = numeric[:, np.isfinite(numeric).all(axis=0)]
+    sets, examples = numeric.shape
     if sets < 2 or examples < 2:
         return Repeated(NONE, np.nan, np.nan, examples)
-    residual = given - given.mean(axis=0) - given.mean(axis=1, keepdims=True) + given.mean()
-    between = examples * ((given.mean(axis=1) - given.mean()) ** 2).sum()
+    residual = numeric - numeric.mean(axis=0) - numeric.mean(axis=1, keepdims=True) + numeric.mean()
+    between = examples * ((numeric.mean(axis=1) - numeric.mean()) ** 2).sum()
     within = (residual**2).sum()
-    if within <= 1e-12 * (given**2).sum():
+    if within <= 1e-12 * (numeric**2).sum():
         return Repeated(NONE, np.nan, np.nan, examples)
-    epsilon = _greenhouse_geisser(given)
+    epsilon = _greenhouse_geisser(numeric)
     ratio = (between / (sets - 1)) / (within / ((sets - 1) * (examples - 1)))
     freedom = epsilon * (sets - 1), epsilon * (sets - 1) * (examples - 1)
     anova = Anova(float(ratio), *freedom, float(stats.f.sf(ratio, *freedom)))

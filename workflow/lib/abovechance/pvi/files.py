@@ -19,8 +19,8 @@ RUNS = {
     "number_of_shots": "shots",
     "prompt_set": "prompt",
     "accuracy": "accuracy",
-    "average_pvi_for_T": "right",
-    "average_pvi_for_F": "wrong",
+    "average_pvi_for_T": "pvi_correct",
+    "average_pvi_for_F": "pvi_wrong",
     "accuracy_for_pvi<1/5quantile": "lowest_fifth",
     "accuracy_for_pvi>4/5quantile": "highest_fifth",
     "accuracy_for_pvi<1/2quantile": "lowest_half",
@@ -75,48 +75,50 @@ def read_runs(path: Path, unit: str = NATS) -> pd.DataFrame:
     for name in table:
         if name not in NAMES:
             key = next(key for key in RUNS if RUNS[key] == name)
-            found = _numbers(texts, key, path)
+            runs = _numbers(texts, key, path)
             if key.startswith("accuracy"):
-                _check_range(found, key, path, 1.0)
-            table[name] = found.replace([np.inf, -np.inf], np.nan)
-    table["model"] = _told_apart(texts, path)
+                _check_range(runs, key, path, 1.0)
+            table[name] = runs.replace([np.inf, -np.inf], np.nan)
+    table["model"] = _run_names(texts, path)
     wrong = table["shots"].isna() | (table["shots"] % 1 != 0) | (table["shots"] < 0)
     if wrong.any():
         place = table.index[wrong][0]
         raise InputError(f"{path}, row {place}: column 'number_of_shots' is no whole number")
     scale = np.log(2) if unit == NATS else 1.0
-    table[["right", "wrong"]] /= scale
-    parts = table["accuracy"] * table["right"].fillna(0) + (1 - table["accuracy"]) * table["wrong"].fillna(0)
+    table[["pvi_correct", "pvi_wrong"]] /= scale
+    parts = table["accuracy"] * table["pvi_correct"].fillna(0) + (1 - table["accuracy"]) * table[
+        "pvi_wrong"
+    ].fillna(0)
     size = _numbers(texts, "number_of_data", path) if "number_of_data" in texts else np.nan
     table = table.assign(shots=table["shots"].astype(int), information=parts, examples=size)
     return table.assign(**dict.fromkeys(OTHERS, np.nan))[[*PVI_PROMPTS.columns]].reset_index(drop=True)
 
 
-def _told_apart(texts: pd.DataFrame, path: Path) -> pd.Series[str]:
+def _run_names(texts: pd.DataFrame, path: Path) -> pd.Series[str]:
     """The models' names, with what else runs of the same model, data, shots and set differ in."""
     keys = ["dataset", "model", "number_of_shots", "prompt_set"]
-    told = texts["model"]
+    configuration = texts["model"]
     if "temperature" in texts and texts["temperature"].nunique() > 1:
-        told = told.str.cat(texts["temperature"], sep=", temperature ")
+        configuration = configuration.str.cat(texts["temperature"], sep=", temperature ")
     # what takes the fewest values is a choice that was made, and not a number that came out
-    others = [
+    constant_columns = [
         name
         for name in texts.columns
         if name not in {*RUNS, "temperature", "experiment_id"} and texts[name].nunique() < len(texts)
     ]
-    for name in sorted(others, key=lambda name: texts[name].nunique()):
-        groups = texts.assign(told=told).groupby(["told", *keys], sort=False)[name]
+    for name in sorted(constant_columns, key=lambda name: texts[name].nunique()):
+        groups = texts.assign(told=configuration).groupby(["told", *keys], sort=False)[name]
         if (groups.transform("size") > 1).any() and (
             groups.transform("nunique") == groups.transform("size")
         ).all():
-            told = told.str.cat(texts[name], sep=f", {name} ")
-    if (twice := texts.assign(told=told).duplicated(["told", *keys])).any():
+            configuration = configuration.str.cat(texts[name], sep=f", {name} ")
+    if (twice := texts.assign(told=configuration).duplicated(["told", *keys])).any():
         place = texts.index[twice][0]
         raise InputError(
             f"{path}, row {place}: is a second run of {', '.join(str(texts.at[place, key]) for key in keys)} "
             f"({', '.join(keys)}); expected one"
         )
-    return told
+    return configuration
 
 
 def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
@@ -140,31 +142,31 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
     """
     texts = read_csv_texts(path)
     scale = np.log(2) if unit == NATS else 1.0
-    found = {name: _numbers(texts, name, path) / scale for name in (NULL, GIVEN, OWN) if name in texts}
-    pvi = found[NULL] - found[GIVEN] if {NULL, GIVEN} <= {*found} else found[OWN]
+    numbers = {name: _numbers(texts, name, path) / scale for name in (NULL, GIVEN, OWN) if name in texts}
+    pvi = numbers[NULL] - numbers[GIVEN] if {NULL, GIVEN} <= {*numbers} else numbers[OWN]
     if (missing := pvi.isna()).any():
         raise InputError(f"{path}, row {texts.index[missing][0]}: has no PVI; expected a number")
-    for name in {NULL, GIVEN} & {*found}:
-        _check_range(found[name], name, path)
-    rounded = max(SAME, 2 * _last_digit(texts, [*found]) / scale)
+    for name in {NULL, GIVEN} & {*numbers}:
+        _check_range(numbers[name], name, path)
+    rounded = max(SAME, 2 * _last_digit(texts, [*numbers]) / scale)
     with np.errstate(invalid="ignore"):
-        other = (found.get(OWN, pvi) - pvi).abs() > rounded
-    if other.any():
-        place = texts.index[other][0]
+        disagrees = (numbers.get(OWN, pvi) - pvi).abs() > rounded
+    if disagrees.any():
+        place = texts.index[disagrees][0]
         raise InputError(
             f"{path}, row {place}: {OWN} is {texts.at[place, OWN]!s}, and {NULL} - {GIVEN} is "
             f"{pvi[place] * scale:.4g}; expected the same"
         )
-    table = texts.assign(**found, pvi=pvi)
+    table = texts.assign(**numbers, pvi=pvi)
     return table.assign(correct=_flags(texts, path)) if RIGHT in texts else table
 
 
-def _check_range(values: pd.Series[float], name: str, path: Path, most: float = np.inf) -> None:
+def _check_range(values: pd.Series[float], name: str, path: Path, highest: float = np.inf) -> None:
     """Raise InputError where a number is below 0, or above the most that it can be."""
-    if (wrong := (values < 0) | (values > most)).any():
+    if (wrong := (values < 0) | (values > highest)).any():
         place = values.index[wrong][0]
-        right = f"between 0 and {most:g}" if np.isfinite(most) else "at least 0"
-        raise InputError(f"{path}, row {place}: column '{name}' is {values[place]:g}; expected {right}")
+        expected = f"between 0 and {highest:g}" if np.isfinite(highest) else "at least 0"
+        raise InputError(f"{path}, row {place}: column '{name}' is {values[place]:g}; expected {expected}")
 
 
 def _last_digit(texts: pd.DataFrame, columns: list[str]) -> float:
@@ -176,22 +178,22 @@ def _last_digit(texts: pd.DataFrame, columns: list[str]) -> float:
 
 
 def _flags(texts: pd.DataFrame, path: Path) -> pd.Series[bool]:
-    known = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
-    flags = texts[RIGHT].str.strip().str.lower().map(known)
+    flag_of_text = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+    flags = texts[RIGHT].str.strip().str.lower().map(flag_of_text)
     if (strange := flags.isna()).any():
         place = texts.index[strange][0]
-        told = f"column '{RIGHT}' is {str(texts.at[place, RIGHT])!r}"
-        raise InputError(f"{path}, row {place}: {told}; expected True or False")
+        message = f"column '{RIGHT}' is {str(texts.at[place, RIGHT])!r}"
+        raise InputError(f"{path}, row {place}: {message}; expected True or False")
     return flags.astype(bool)
 
 
 def _numbers(texts: pd.DataFrame, name: str, path: Path) -> pd.Series[float]:
     """A column as numbers, infinite ones too; missing where it is blank or says that there is none."""
-    found = []
+    numbers = []
     for place, text in texts[name].items():
         plain = str(text).strip()
         value = WORDS[plain.lower()] if plain.lower() in WORDS else number(plain)
         if value is None:
             raise InputError(f"{path}, row {place}: column '{name}' is '{plain}'; expected a number")
-        found.append(float(value))
-    return pd.Series(found, texts.index)
+        numbers.append(float(value))
+    return pd.Series(numbers, texts.index)

@@ -56,25 +56,25 @@ def hardest_of_labels(settings: Iterable[pd.DataFrame], least: int) -> set[str]:
         that come first.
     """
     parts = []
-    for own in settings:
-        values = by_example(own, "pvi")
-        label = own.astype({"example": str, "label": str}).groupby("example")["label"].first()
+    for setting in settings:
+        values = by_example(setting, "pvi")
+        label = setting.astype({"example": str, "label": str}).groupby("example")["label"].first()
         adjusted = pd.Series(adjusted_means(values.to_numpy()), values.columns)
         parts.append(pd.DataFrame({"label": label, "pvi": adjusted}))
     means = pd.concat(parts).rename_axis("example").groupby(["label", "example"], sort=True)["pvi"].mean()
-    found: set[str] = set()
+    hardest: set[str] = set()
     for _, of_label in means.groupby("label", sort=False):
         ordered = of_label.sort_values(kind="stable").index.get_level_values("example")
-        found.update(ordered[: max(least, math.ceil(SHARE * len(ordered)))])
-    return found
+        hardest.update(ordered[: max(least, math.ceil(SHARE * len(ordered)))])
+    return hardest
 
 
-def compared(drawn: pd.DataFrame, hardest: pd.DataFrame, clusters: pd.Series[int]) -> pd.DataFrame:
+def compared(random_sets: pd.DataFrame, hardest: pd.DataFrame, clusters: pd.Series[int]) -> pd.DataFrame:
     """The table ``pvi_demonstrations`` of one setting, without its columns.
 
     Parameters
     ----------
-    drawn, hardest
+    random_sets, hardest
         The rows of the setting in the table ``predictions``, with demonstrations drawn from all examples and
         from the hardest; of the same examples.
     clusters
@@ -90,14 +90,14 @@ def compared(drawn: pd.DataFrame, hardest: pd.DataFrame, clusters: pd.Series[int
         table.astype({"example": str, "correct": float}).pivot_table(
             index="prompt", columns="example", values="correct"
         )
-        for table in (drawn, hardest)
+        for table in (random_sets, hardest)
     )
-    both = (of_hardest.mean(axis=0) - of_drawn.mean(axis=0)).dropna()
-    found = v_information(both, clusters.reindex(both.index))
-    row: dict[str, float] = {"examples": found.examples}
+    differences = (of_hardest.mean(axis=0) - of_drawn.mean(axis=0)).dropna()
+    estimate = v_information(differences, clusters.reindex(differences.index))
+    row: dict[str, float] = {"examples": estimate.examples}
     for name, table in (("drawn", of_drawn), ("hardest", of_hardest)):
-        by_prompt = table[both.index].mean(axis=1)
+        by_prompt = table[differences.index].mean(axis=1)
         spread = by_prompt.std(ddof=1) if len(by_prompt) > 1 else np.nan
         row |= {f"{name}_prompts": len(by_prompt), name: by_prompt.mean(), f"{name}_spread": spread}
-    row |= {"difference": found.value, "low": found.low, "high": found.high}
+    row |= {"difference": estimate.value, "low": estimate.low, "high": estimate.high}
     return pd.DataFrame([row])

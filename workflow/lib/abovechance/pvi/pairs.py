@@ -56,16 +56,16 @@ Series = Mapping[tuple[int, int], "pd.Series[float]"]
 
 def series(pvi: pd.DataFrame) -> dict[int, pd.Series[float]]:
     """{prompt: PVI by example} of one setting in the table ``pvi``, of the first ``MOST`` prompts."""
-    own = pvi.assign(example=pvi["example"].astype(str))
-    numbers = sorted(own["prompt"].unique())[:MOST]
+    values = pvi.assign(example=pvi["example"].astype(str))
+    numbers = sorted(values["prompt"].unique())[:MOST]
     return {
-        int(number): own[own["prompt"] == number].set_index("example")["pvi"].astype(float)
+        int(number): values[values["prompt"] == number].set_index("example")["pvi"].astype(float)
         for number in numbers
     }
 
 
 def of_model(
-    found: Series, setting: Setting, clusters: pd.Series[int], labels: pd.Series[str], nested: bool
+    series: Series, setting: Setting, clusters: pd.Series[int], labels: pd.Series[str], nested: bool
 ) -> pd.DataFrame:
     """The table ``pvi_pairs`` of one model on one task (Lu et al., Section 4.2).
 
@@ -73,7 +73,7 @@ def of_model(
 
     Parameters
     ----------
-    found
+    series
         {(shots, prompt): PVI by example}.
     setting
         Any one of the model and task.
@@ -93,20 +93,20 @@ def of_model(
         part.
     """
     rows = []
-    for (one, other), between in _pairs(found, nested):
-        names = [f"{shots}-shot, prompt {prompt}" for shots, prompt in (one, other)]
-        of = {"between": between, "model": setting.model, "task": setting.task}
-        of |= dict(zip(("first", "second"), names, strict=True))
-        rows.append(of | _compared(found[one], found[other], clusters, labels))
+    for (first, second), between in _pairs(series, nested):
+        names = [f"{shots}-shot, prompt {prompt}" for shots, prompt in (first, second)]
+        identity = {"between": between, "model": setting.model, "task": setting.task}
+        identity |= dict(zip(("first", "second"), names, strict=True))
+        rows.append(identity | _compared(series[first], series[second], clusters, labels))
     return pd.DataFrame(rows, columns=[*PVI_PAIRS.columns])
 
 
-def _pairs(found: Series, nested: bool) -> Iterable[tuple[tuple[tuple[int, int], tuple[int, int]], str]]:
-    for one, other in combinations(sorted(found), 2):
-        if one[0] == other[0]:
-            yield (one, other), SETS
-        elif nested and one[1] == other[1] and one[0] > 0:  # without demonstrations there is no set
-            yield (one, other), SHOTS
+def _pairs(series: Series, nested: bool) -> Iterable[tuple[tuple[tuple[int, int], tuple[int, int]], str]]:
+    for first, second in combinations(sorted(series), 2):
+        if first[0] == second[0]:
+            yield (first, second), SETS
+        elif nested and first[1] == second[1] and first[0] > 0:  # without demonstrations there is no set
+            yield (first, second), SHOTS
 
 
 def of_models(
@@ -122,21 +122,25 @@ def of_models(
         {task: by example}, see ``of_model``.
     """
     rows = []
-    for task, own in values.groupby(level="task", sort=False):
-        columns = own.droplevel("task")
-        for one, other in combinations(columns.columns, 2):
-            of = {"between": MODELS, "model": "", "task": task, "first": one, "second": other}
-            rows.append(of | _compared(columns[one], columns[other], clusters[str(task)], labels[str(task)]))
+    for task, task_rows in values.groupby(level="task", sort=False):
+        columns = task_rows.droplevel("task")
+        for first, second in combinations(columns.columns, 2):
+            identity = {"between": MODELS, "model": "", "task": task, "first": first, "second": second}
+            rows.append(
+                identity | _compared(columns[first], columns[second], clusters[str(task)], labels[str(task)])
+            )
     return pd.DataFrame(rows, columns=[*PVI_PAIRS.columns])
 
 
 def _compared(
-    one: pd.Series[float], other: pd.Series[float], clusters: pd.Series[int], labels: pd.Series[str]
+    first: pd.Series[float], second: pd.Series[float], clusters: pd.Series[int], labels: pd.Series[str]
 ) -> dict[str, Any]:
-    both = pd.concat([one, other], axis=1, keys=["one", "other"]).replace([np.inf, -np.inf], np.nan).dropna()
-    left = both - both.groupby(labels.reindex(both.index)).transform("mean")
-    within = correlation(left["one"], left["other"]).r
-    return correlation(both["one"], both["other"], clusters.reindex(both.index))._asdict() | {
+    paired = (
+        pd.concat([first, second], axis=1, keys=["one", "other"]).replace([np.inf, -np.inf], np.nan).dropna()
+    )
+    centred = paired - paired.groupby(labels.reindex(paired.index)).transform("mean")
+    within = correlation(centred["one"], centred["other"]).r
+    return correlation(paired["one"], paired["other"], clusters.reindex(paired.index))._asdict() | {
         "within": within
     }
 
@@ -153,10 +157,10 @@ def consistency(pairs: pd.DataFrame) -> pd.DataFrame:
         The table ``CONSISTENCY``.
     """
     rows = []
-    for between, own in pairs.groupby("between", sort=False):
-        r = own["r"]
+    for between, group in pairs.groupby("between", sort=False):
+        r = group["r"]
         if between == SETS:
-            shots = own["first"].str.partition(",")[0]
-            r = own["r"].groupby([own["model"], own["task"], shots], sort=False).mean()
-        rows.append({"between": between} | summary(r)._asdict() | {"within": own["within"].mean()})
+            shots = group["first"].str.partition(",")[0]
+            r = group["r"].groupby([group["model"], group["task"], shots], sort=False).mean()
+        rows.append({"between": between} | summary(r)._asdict() | {"within": group["within"].mean()})
     return pd.DataFrame(rows, columns=["between", *Summary._fields, "within"])

@@ -33,24 +33,25 @@ def bits(logprobs: ArrayLike) -> Floats:
     InputError
         If one is no log-likelihood: not a number, or above 0.
     """
-    given = np.asarray(logprobs, dtype=float)
-    strange = np.isnan(given) | (given > ROUNDING)
+    numeric = np.asarray(logprobs, dtype=float)
+    strange = np.isnan(numeric) | (numeric > ROUNDING)
     if strange.any():
         place = int(np.flatnonzero(strange)[0])
         raise InputError(
-            f"log-likelihood {place} of {given.size} is {given.flat[place]:g}; expected at most 0, in nats"
+            f"log-likelihood {place} of {numeric.size} is {numeric.flat[place]:g}; "
+            "expected at most 0, in nats"
         )
-    return np.maximum(-given / np.log(2), 0.0)
+    return np.maximum(-numeric / np.log(2), 0.0)
 
 
-def pvi(null: ArrayLike, given: ArrayLike) -> Floats:
+def pvi(null: ArrayLike, logprobs: ArrayLike) -> Floats:
     """(n,) pointwise V-usable information in bits (Lu et al., Equation 2).
 
     Parameters
     ----------
     null
         (n,) log-likelihoods, in nats, of answers behind the null-target prompt.
-    given
+    logprobs
         (n,) the same behind the prompt with the input.
 
     Raises
@@ -59,7 +60,7 @@ def pvi(null: ArrayLike, given: ArrayLike) -> Floats:
         If one is no log-likelihood, or there are not as many of both; or where an answer is impossible both
         with the input and without: nothing can be said of it.
     """
-    before, after = bits(null), bits(given)
+    before, after = bits(null), bits(logprobs)
     if before.shape != after.shape:
         raise InputError(f"{before.size} null scores for {after.size} scores; expected one for each")
     if (never := np.isinf(before) & np.isinf(after)).any():
@@ -83,23 +84,23 @@ def over_choices(logprobs: ArrayLike, starts: ArrayLike) -> Floats:
     InputError
         If all choices of an example are impossible.
     """
-    given, first = np.asarray(logprobs, dtype=float), np.asarray(starts, dtype=np.int64)
-    if (never := np.isneginf(total := any_of(given, first))).any():
+    numeric, first = np.asarray(logprobs, dtype=float), np.asarray(starts, dtype=np.int64)
+    if (never := np.isneginf(total := any_of(numeric, first))).any():
         raise InputError(f"all choices of example {int(never.argmax())} of {len(first)} are impossible")
-    return given - np.repeat(total, np.diff(first, append=len(given)))
+    return numeric - np.repeat(total, np.diff(first, append=len(numeric)))
 
 
-def any_of(logprobs: Floats, starts: Ints, right: Bools | None = None) -> Floats:
+def any_of(logprobs: Floats, starts: Ints, correct: Bools | None = None) -> Floats:
     """(examples,) the log-likelihood of any of an example's choices, or of any right one of them.
 
     Parameters
     ----------
     logprobs, starts
         See ``over_choices``.
-    right
+    correct
         (choices,) which of them count; all without it.
     """
-    counted = logprobs if right is None else np.where(right, logprobs, -np.inf)
+    counted = logprobs if correct is None else np.where(correct, logprobs, -np.inf)
     return np.logaddexp.reduceat(counted, starts)
 
 
@@ -132,12 +133,14 @@ def by_group(
     InputError
         If there is not one group for each value.
     """
-    given = np.asarray(values, dtype=float)
-    own = None if clusters is None else np.asarray(clusters)
-    if len(groups) != len(given):
-        raise InputError(f"{len(groups)} groups for {len(given)} values; expected one for each")
+    numeric = np.asarray(values, dtype=float)
+    cluster_codes = None if clusters is None else np.asarray(clusters)
+    if len(groups) != len(numeric):
+        raise InputError(f"{len(groups)} groups for {len(numeric)} values; expected one for each")
     codes, names = pd.factorize(pd.Series([*groups], dtype=object), use_na_sentinel=False)
     return {
-        name: v_information(given[codes == code], None if own is None else own[codes == code])
+        name: v_information(
+            numeric[codes == code], None if cluster_codes is None else cluster_codes[codes == code]
+        )
         for code, name in enumerate(names)
     }

@@ -28,9 +28,9 @@ ACCURACY_OF_ENDS = {
     },
     **{
         name: Column.share(
-            f"the same as '{own}', ordered by the mean PVI under the other prompts, label by label"
+            f"the same as '{own_end}', ordered by the mean PVI under the other prompts, label by label"
         )
-        for own, name in zip(ENDS, OTHERS, strict=True)
+        for own_end, name in zip(ENDS, OTHERS, strict=True)
     },
 }
 PVI_PROMPTS = TableSchema(
@@ -41,8 +41,8 @@ PVI_PROMPTS = TableSchema(
         "examples": Column.whole("number of examples"),
         "accuracy": Column.share("share of correct predictions"),
         "information": Column.number("mean PVI", "bits"),
-        "right": Column.number("mean PVI of correct predictions", "bits"),
-        "wrong": Column.number("mean PVI of wrong predictions", "bits"),
+        "pvi_correct": Column.number("mean PVI of correct predictions", "bits"),
+        "pvi_wrong": Column.number("mean PVI of wrong predictions", "bits"),
         **ACCURACY_OF_ENDS,
     },
     "One row per prompt.",
@@ -93,20 +93,23 @@ def summarize_prompts(pvi: pd.DataFrame) -> pd.DataFrame:
     labels = by_label.reindex(values.columns).to_numpy()
     rows = []
     for place, prompt in enumerate(values.index):
-        there = np.isfinite(values.iloc[place].to_numpy())
-        own, right = values.iloc[place].to_numpy()[there], correct.iloc[place].to_numpy()[there] == 1
-        others, own_labels = others_mean(values.to_numpy(), place)[there], labels[there]
-        ends = [end for share in SHARES for end in accuracy_of_tails(own, right, share)]
+        mask = np.isfinite(values.iloc[place].to_numpy())
+        prompt_values, prompt_correct = (
+            values.iloc[place].to_numpy()[mask],
+            correct.iloc[place].to_numpy()[mask] == 1,
+        )
+        others_pvi, own_labels = others_mean(values.to_numpy(), place)[mask], labels[mask]
+        ends = [end for share in SHARES for end in accuracy_of_tails(prompt_values, prompt_correct, share)]
         rows.append(
             {
                 "prompt": str(prompt),
-                "examples": int(there.sum()),
-                "accuracy": float(right.mean()),
-                "information": float(own.mean()),
-                "right": _mean(own[right]),
-                "wrong": _mean(own[~right]),
+                "examples": int(mask.sum()),
+                "accuracy": float(prompt_correct.mean()),
+                "information": float(prompt_values.mean()),
+                "pvi_correct": _mean(prompt_values[prompt_correct]),
+                "pvi_wrong": _mean(prompt_values[~prompt_correct]),
                 **dict(zip(ENDS, ends, strict=True)),
-                **dict(zip(OTHERS, _ends_of_labels(others, right, own_labels), strict=True)),
+                **dict(zip(OTHERS, _ends_of_labels(others_pvi, prompt_correct, own_labels), strict=True)),
             }
         )
     return pd.DataFrame(rows)
@@ -114,8 +117,8 @@ def summarize_prompts(pvi: pd.DataFrame) -> pd.DataFrame:
 
 def by_example(pvi: pd.DataFrame, column: str) -> pd.DataFrame:
     """(prompts, examples) a column of one setting; missing where a prompt is not evaluated on an example."""
-    own = pvi.assign(example=pvi["example"].astype(str), **{column: pvi[column].astype(float)})
-    return own.pivot_table(index="prompt", columns="example", values=column, sort=False)
+    values = pvi.assign(example=pvi["example"].astype(str), **{column: pvi[column].astype(float)})
+    return values.pivot_table(index="prompt", columns="example", values=column, sort=False)
 
 
 def others_mean(values: Floats, place: int) -> Floats:
@@ -123,13 +126,13 @@ def others_mean(values: Floats, place: int) -> Floats:
     return adjusted_means(np.delete(values, place, axis=0))
 
 
-def _ends_of_labels(values: Floats, right: np.ndarray, labels: np.ndarray) -> Iterable[float]:
+def _ends_of_labels(values: Floats, correct: np.ndarray, labels: np.ndarray) -> Iterable[float]:
     """Accuracies of the ends of each label, by ``SHARES``, of the examples that have a value."""
-    there = np.isfinite(values)
-    if not there.any():
+    mask = np.isfinite(values)
+    if not mask.any():
         return [np.nan] * len(ENDS)
-    of = (values[there], right[there], labels[there])
-    return [end for share in SHARES for end in tails_of_labels(*of, share)]
+    flat = (values[mask], correct[mask], labels[mask])
+    return [end for share in SHARES for end in tails_of_labels(*flat, share)]
 
 
 def _mean(values: Floats) -> float:
@@ -151,8 +154,8 @@ def tails(prompts: pd.DataFrame) -> pd.DataFrame:
         The table ``pvi_tails``.
     """
     grouped = prompts.groupby(SETTING, sort=False, observed=True)
-    found = grouped[["accuracy", *ENDS, *OTHERS]].mean()
-    return found.assign(sets=grouped.size()).reset_index()[[*TAILS.columns]]
+    means = grouped[["accuracy", *ENDS, *OTHERS]].mean()
+    return means.assign(sets=grouped.size()).reset_index()[[*TAILS.columns]]
 
 
 def anova(prompts: pd.DataFrame, nested: bool = True) -> pd.DataFrame:
@@ -175,9 +178,12 @@ def anova(prompts: pd.DataFrame, nested: bool = True) -> pd.DataFrame:
         The table ``pvi_anova``.
     """
     rows = []
-    shown = prompts[(prompts["shots"] > 0) & nested]  # without demonstrations there is no set
-    for (model, task), own in shown.groupby(["model", "task"], sort=False, observed=True):
-        groups = [group.to_numpy(dtype=float) for _, group in own.groupby("prompt", sort=False)["right"]]
+    with_shots = prompts[(prompts["shots"] > 0) & nested]  # without demonstrations there is no set
+    for (model, task), setting_rows in with_shots.groupby(["model", "task"], sort=False, observed=True):
+        groups = [
+            group.to_numpy(dtype=float)
+            for _, group in setting_rows.groupby("prompt", sort=False)["pvi_correct"]
+        ]
         numbers = sum(int(np.isfinite(group).sum()) for group in groups)
         rows.append(
             {"model": model, "task": task, "sets": len(groups), "numbers": numbers}

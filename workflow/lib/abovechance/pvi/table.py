@@ -74,14 +74,14 @@ def of_scores(
             f"null-target prompt {prompt} has no score of example '{example}', choice {choice}; expected "
             "scores of both prompts of the same study"
         )
-    found = _by_example(table, over)
+    examples = _by_example(table, over)
     labels, every = labels_of(task).to_dict(), dict(zip(task["example"], task["labels"], strict=True))
-    found["label"] = [labels[example] for example in found["example"]]
-    found["rival"] = [
+    examples["label"] = [labels[example] for example in examples["example"]]
+    examples["rival"] = [
         None if number < 0 else every[example][number]
-        for example, number in zip(found["example"], found["rival"], strict=True)
+        for example, number in zip(examples["example"], examples["rival"], strict=True)
     ]
-    return found.merge(
+    return examples.merge(
         predictions[["prompt", "example", "correct", "tie"]], on=["prompt", "example"], how="left"
     )
 
@@ -89,16 +89,19 @@ def of_scores(
 def labels_of(task: pd.DataFrame) -> pd.Series[str]:
     """By example, what is correct; several with a stroke between them."""
     columns = (task[name] for name in ("labels", "correct"))
-    told = [" / ".join(np.asarray(own)[np.asarray(correct)]) for own, correct in zip(*columns, strict=True)]
-    return pd.Series(told, task["example"].astype(str).to_numpy())
+    labels = [
+        " / ".join(np.asarray(choices)[np.asarray(correct)])
+        for choices, correct in zip(*columns, strict=True)
+    ]
+    return pd.Series(labels, task["example"].astype(str).to_numpy())
 
 
-def of_likelihoods(given: pd.DataFrame, null: pd.DataFrame, over: str = VOCABULARY) -> pd.DataFrame:
+def of_likelihoods(likelihoods: pd.DataFrame, null: pd.DataFrame, over: str = VOCABULARY) -> pd.DataFrame:
     """The same from the log-likelihoods of another tool's run with inputs, and of one without.
 
     Parameters
     ----------
-    given, null
+    likelihoods, null
         The tables ``likelihoods`` of both runs, of one prompt each: ``example``, ``choice``, ``right`` and
         ``logprob``. What is right is taken from the first.
 
@@ -114,42 +117,42 @@ def of_likelihoods(given: pd.DataFrame, null: pd.DataFrame, over: str = VOCABULA
         If the runs are not of the same examples, choices and labels, or an answer is impossible in both.
     """
     keys = ["example", "choice"]
-    if {"characters", "bytes", "right"} <= {*given} & {*null}:
-        _check_same(given, null, keys)
-    first, second = (table.assign(example=table["example"].astype(str)) for table in (given, null))
-    both = first.merge(
+    if {"characters", "bytes", "right"} <= {*likelihoods} & {*null}:
+        _check_same(likelihoods, null, keys)
+    first, second = (table.assign(example=table["example"].astype(str)) for table in (likelihoods, null))
+    merged = first.merge(
         second[[*keys, "logprob"]], on=keys, how="outer", suffixes=("", "_null"), indicator=True
     )
-    if (alone := both["_merge"] != "both").any():
-        row = both[alone].iloc[0]
+    if (alone := merged["_merge"] != "both").any():
+        row = merged[alone].iloc[0]
         has = "with inputs" if row["_merge"] == "left_only" else "without inputs"
         raise InputError(
             f"example '{row['example']}', choice {row['choice']} is in the run {has} alone; expected "
             "two runs of the same examples"
         )
-    measured = _by_example(both.assign(prompt=0), over)
+    measured = _by_example(merged.assign(prompt=0), over)
     if (never := measured["pvi"].isna()).any():
         example = measured.loc[never, "example"].iloc[0]
         raise InputError(f"example '{example}': its answer is impossible with the input and without")
     return measured
 
 
-def _check_same(given: pd.DataFrame, null: pd.DataFrame, keys: list[str]) -> None:
+def _check_same(likelihoods: pd.DataFrame, null: pd.DataFrame, keys: list[str]) -> None:
     """Raise InputError where a choice is correct in one run alone, or has another length."""
-    both = given.astype({"example": str}).merge(
+    merged = likelihoods.astype({"example": str}).merge(
         null.astype({"example": str}), on=keys, suffixes=("", "_null"), validate="one_to_one"
     )
-    for name, what in (("right", "correct"), ("characters", "characters"), ("bytes", "bytes")):
-        one, other = both[name], both[f"{name}_null"]
-        if (differs := one.notna() & other.notna() & (one != other)).any():
-            row = both[differs].iloc[0]
-            told = "is correct in one run and wrong in the other"
+    for name, noun in (("right", "correct"), ("characters", "characters"), ("bytes", "bytes")):
+        values, null_values = merged[name], merged[f"{name}_null"]
+        if (differs := values.notna() & null_values.notna() & (values != null_values)).any():
+            row = merged[differs].iloc[0]
+            problem = "is correct in one run and wrong in the other"
             raise InputError(
                 f"example '{row['example']}', choice {row['choice']}: "
                 + (
-                    told
+                    problem
                     if name == "right"
-                    else f"has {row[name]:g} {what} in one run, {row[f'{name}_null']:g} in the other"
+                    else f"has {row[name]:g} {noun} in one run, {row[f'{name}_null']:g} in the other"
                 )
                 + "; expected two runs of the same examples, choices and labels"
             )
@@ -160,30 +163,32 @@ def _by_example(table: pd.DataFrame, over: str) -> pd.DataFrame:
     table = table.sort_values(ROW, kind="stable", ignore_index=True)
     changed = (table[["prompt", "example"]] != table[["prompt", "example"]].shift()).any(axis=1)
     starts = np.flatnonzero(changed.to_numpy())
-    found = table.loc[starts, ["prompt", "example"]].reset_index(drop=True)
-    null, given = (table[name].to_numpy(dtype=float) for name in ("logprob_null", "logprob"))
-    return found.assign(**_measured(null, given, table["right"].to_numpy(dtype=bool), starts, over))
+    result = table.loc[starts, ["prompt", "example"]].reset_index(drop=True)
+    null, logprobs = (table[name].to_numpy(dtype=float) for name in ("logprob_null", "logprob"))
+    return result.assign(**_measured(null, logprobs, table["right"].to_numpy(dtype=bool), starts, over))
 
 
 ROW = ["prompt", "example", "choice"]
 
 
-def _measured(null: Floats, given: Floats, right: Bools, starts: Ints, over: str) -> dict[str, np.ndarray]:
+def _measured(
+    null: Floats, logprob: Floats, correct: Bools, starts: Ints, over: str
+) -> dict[str, np.ndarray]:
     """The numbers of each example from those of its choices, one example's after another's."""
     if over == CHOICES:
-        null, given = over_choices(null, starts), over_choices(given, starts)
-    null_bits, own_bits = (bits(any_of(logprobs, starts, right)) for logprobs in (null, given))
+        null, logprob = over_choices(null, starts), over_choices(logprob, starts)
+    null_bits, own_bits = (bits(any_of(logprobs, starts, correct)) for logprobs in (null, logprob))
     with np.errstate(invalid="ignore"):  # what is impossible either way
-        gains, pvi = (given - null) / np.log(2), null_bits - own_bits
-    gains = np.where(right | np.isnan(gains), -np.inf, gains)
-    most = np.maximum.reduceat(gains, starts)
+        gains, pvi = (logprob - null) / np.log(2), null_bits - own_bits
+    gains = np.where(correct | np.isnan(gains), -np.inf, gains)
+    largest_gains = np.maximum.reduceat(gains, starts)
     sizes = np.diff(starts, append=len(gains))
-    places = np.where(gains == np.repeat(most, sizes), np.arange(len(gains)), len(gains))
-    rival = np.where(np.isfinite(most), np.minimum.reduceat(places, starts) - starts, -1)
+    places = np.where(gains == np.repeat(largest_gains, sizes), np.arange(len(gains)), len(gains))
+    rival = np.where(np.isfinite(largest_gains), np.minimum.reduceat(places, starts) - starts, -1)
     return {
         "null_bits": null_bits,
         "bits": own_bits,
         "pvi": pvi,
         "rival": rival,
-        "rival_pvi": np.where(np.isfinite(most), most, np.nan),
+        "rival_pvi": np.where(np.isfinite(largest_gains), largest_gains, np.nan),
     }

@@ -49,13 +49,13 @@ def accuracy_of_tails(values: ArrayLike, correct: ArrayLike, share: float) -> Ta
     InputError
         If there are not as many of both, or a value is not a number.
     """
-    given, right = _ordered_by(values, correct)
+    ordered_values, ordered_correct = _ordered_by(values, correct)
     if not 0 < share <= 0.5:
         raise InputError(f"the share is {share:g}; expected more than 0 and at most 0.5")
-    if not given.size:
+    if not ordered_values.size:
         return Tails(np.nan, np.nan)
-    low, high = np.quantile(given, [share, 1 - share])
-    return Tails(_mean(right[given < low]), _mean(right[given > high]))
+    low, high = np.quantile(ordered_values, [share, 1 - share])
+    return Tails(_mean(ordered_correct[ordered_values < low]), _mean(ordered_correct[ordered_values > high]))
 
 
 def tails_of_labels(values: ArrayLike, correct: ArrayLike, labels: ArrayLike, share: float) -> Tails:
@@ -69,32 +69,32 @@ def tails_of_labels(values: ArrayLike, correct: ArrayLike, labels: ArrayLike, sh
     labels
         (examples,) what is correct.
     """
-    given, right = _ordered_by(values, correct)
-    own = np.asarray(labels)
-    low, high = np.zeros((2, given.size), dtype=bool)
-    for label in np.unique(own):
-        of_label = own == label
-        ends = np.quantile(given[of_label], [share, 1 - share])
-        low |= of_label & (given < ends[0])
-        high |= of_label & (given > ends[1])
-    return Tails(_mean(right[low]), _mean(right[high]))
+    ordered_values, ordered_correct = _ordered_by(values, correct)
+    label_array = np.asarray(labels)
+    low, high = np.zeros((2, ordered_values.size), dtype=bool)
+    for label in np.unique(label_array):
+        of_label = label_array == label
+        ends = np.quantile(ordered_values[of_label], [share, 1 - share])
+        low |= of_label & (ordered_values < ends[0])
+        high |= of_label & (ordered_values > ends[1])
+    return Tails(_mean(ordered_correct[low]), _mean(ordered_correct[high]))
 
 
 def _ordered_by(values: ArrayLike, correct: ArrayLike) -> tuple[Floats, Bools]:
     """Both as arrays, what is infinite beyond all that is not; InputError unless they belong together."""
-    given, right = np.asarray(values, dtype=float), np.asarray(correct, dtype=bool)
-    if given.shape != right.shape:
-        raise InputError(f"{given.size} values for {right.size} predictions; expected one for each")
-    if np.isnan(given).any():
-        raise InputError(f"value {int(np.isnan(given).argmax())} of {given.size} is not a number")
-    if not (finite := np.isfinite(given)).all():
-        ends = (given[finite].min() - 1, given[finite].max() + 1) if finite.any() else (-1.0, 1.0)
-        given = np.clip(given, *ends)
-    return given, right
+    numeric, flags = np.asarray(values, dtype=float), np.asarray(correct, dtype=bool)
+    if numeric.shape != flags.shape:
+        raise InputError(f"{numeric.size} values for {flags.size} predictions; expected one for each")
+    if np.isnan(numeric).any():
+        raise InputError(f"value {int(np.isnan(numeric).argmax())} of {numeric.size} is not a number")
+    if not (finite := np.isfinite(numeric)).all():
+        ends = (numeric[finite].min() - 1, numeric[finite].max() + 1) if finite.any() else (-1.0, 1.0)
+        numeric = np.clip(numeric, *ends)
+    return numeric, flags
 
 
-def _mean(right: np.ndarray) -> float:
-    return float(right.mean()) if right.size else np.nan
+def _mean(correct: np.ndarray) -> float:
+    return float(correct.mean()) if correct.size else np.nan
 
 
 class Threshold(NamedTuple):
@@ -124,14 +124,14 @@ def threshold(values: ArrayLike, correct: ArrayLike) -> Threshold:
     InputError
         If there are not as many of both, or a value is not a number.
     """
-    given, right = _ordered_by(values, correct)
-    if right.all() or not right.any():
+    numeric, flags = _ordered_by(values, correct)
+    if flags.all() or not flags.any():
         return Threshold(np.nan, np.nan)
-    order = np.argsort(given, kind="stable")
-    ordered, told = given[order], right[order]
-    rights, wrongs = int(told.sum()), int((~told).sum())
+    order = np.argsort(numeric, kind="stable")
+    ordered, ordered_flags = numeric[order], flags[order]
+    rights, wrongs = int(ordered_flags.sum()), int((~ordered_flags).sum())
     # whole numbers, so that thresholds that are as good tie: 2 * balanced accuracy - 1, times both totals
-    gain = np.cumsum(~told) * rights - np.cumsum(told) * wrongs
+    gain = np.cumsum(~ordered_flags) * rights - np.cumsum(ordered_flags) * wrongs
     gain[:-1][ordered[1:] == ordered[:-1]] = 0  # no border between equals
     best = int(gain.argmax())
     if gain[best] <= 0:

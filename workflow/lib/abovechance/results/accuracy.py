@@ -73,7 +73,7 @@ def writing_results(
     schema
         The predictions' columns.
     """
-    found: dict[Path, list[pd.DataFrame]] = {path: [] for path in accuracy.values()}
+    tables_of_paths: dict[Path, list[pd.DataFrame]] = {path: [] for path in accuracy.values()}
     with ExitStack() as files:
         write_part = {
             path: files.enter_context(schema.writing_parts(path, made_from))
@@ -83,8 +83,8 @@ def writing_results(
         def write(part: pd.DataFrame) -> None:
             model = setting_of(part).model
             write_part[predictions[model]](part)
-            found[accuracy[model]].append(accuracy_by_prompt(part))
+            tables_of_paths[accuracy[model]].append(accuracy_by_prompt(part))
 
         yield write
-    for path, tables in found.items():
+    for path, tables in tables_of_paths.items():
         ACCURACY.write(ACCURACY.together(tables), path, made_from)

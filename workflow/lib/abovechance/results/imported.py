@@ -42,7 +42,7 @@ def read_imported(path: Path) -> Iterator[pd.DataFrame]:
     InputError
         With its row where a value is missing or cannot be, or if a setting's rows do not lie together.
     """
-    seen: set[Setting] = set()
+    settings: set[Setting] = set()
     waiting: list[tuple[Setting, pd.DataFrame]] = []  # parts of one setting
     row = 0
     with pq.ParquetFile(path) as file:
@@ -57,9 +57,9 @@ def read_imported(path: Path) -> Iterator[pd.DataFrame]:
                 if waiting and waiting[0][0] != setting:
                     yield _joined(waiting, path)
                     waiting = []
-                if not waiting and setting in seen:
+                if not waiting and setting in settings:
                     raise InputError(f"{path}: the rows of {setting.words} do not lie together")
-                seen.add(setting)
+                settings.add(setting)
                 waiting.append((setting, rows))
     if waiting:
         yield _joined(waiting, path)
@@ -109,13 +109,13 @@ def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
     try:
         with pq.ParquetFile(path) as file:
             _check_columns(file.schema_arrow, path)
-            found: list[dict[Any, None]] = [{} for _ in SETTING]
+            names: list[dict[Any, None]] = [{} for _ in SETTING]
             for part in range(file.num_row_groups):
-                for values, column in zip(found, SETTING, strict=True):
+                for values, column in zip(names, SETTING, strict=True):
                     values.update(dict.fromkeys(_values(file, part, column)))
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: cannot be read as Parquet: {error}") from None
-    models, tasks, shots = map(list, found)
+    models, tasks, shots = map(list, names)
     if not models:
         raise InputError(f"{path}: has no rows")
     return models, tasks, shots
@@ -123,15 +123,15 @@ def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
 
 def _check_columns(schema: pa.Schema, path: Path) -> None:
     """Raise InputError unless a file has the columns of predictions, each of its type."""
-    right = "expected a file of `abovechance import`"
+    expected = "expected a file of `abovechance import`"
     if missing := set(PREDICTIONS.columns) - set(schema.names):
         raise InputError(
-            f"{path}: is not a table of predictions: it lacks {', '.join(sorted(missing))}; {right}"
+            f"{path}: is not a table of predictions: it lacks {', '.join(sorted(missing))}; {expected}"
         )
     for field in PREDICTIONS.arrow:
         stored = schema.field(field.name).type
         if _kind(stored) != _kind(field.type):
-            raise InputError(f"{path}: its column '{field.name}' is {stored}, not {field.type}; {right}")
+            raise InputError(f"{path}: its column '{field.name}' is {stored}, not {field.type}; {expected}")
 
 
 def _kind(arrow: pa.DataType) -> str:

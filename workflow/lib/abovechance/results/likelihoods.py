@@ -60,8 +60,8 @@ def of_imported(rows: pd.DataFrame) -> pd.DataFrame:
     rows
         Predictions with the columns ``OF_CHOICES``; a list is missing where the results lack it.
     """
-    there = rows[rows["logprobs"].notna()]
-    table = there.drop(columns=["predicted", "correct", "tie", "chance"]).explode([*OF_CHOICES])
+    with_logprobs = rows[rows["logprobs"].notna()]
+    table = with_logprobs.drop(columns=["predicted", "correct", "tie", "chance"]).explode([*OF_CHOICES])
     table["choice"] = table.groupby(["prompt", "example"], observed=True, sort=False).cumcount()
     numbers = table[["logprobs", "characters", "bytes"]].astype("float64")
     table = table.assign(**numbers, right=table["right"].astype(bool), mean_logprob=np.nan, tokens=np.nan)

@@ -56,14 +56,14 @@ class Chosen(NamedTuple):
 UNKNOWN = -1  # predicted where a correct and a wrong choice tie, or where results do not say
 
 
-def choose(scores: Floats, right: Bools, starts: Ints) -> Chosen:
+def choose(scores: Floats, correct: Bools, starts: Ints) -> Chosen:
     """The choice with the highest score of each example: the one rule for ties.
 
     Parameters
     ----------
     scores
         (choices,) of all examples, one example's after another's.
-    right
+    correct
         (choices,) whether a choice is correct.
     starts
         (examples,) where each example's choices begin.
@@ -78,7 +78,7 @@ def choose(scores: Floats, right: Bools, starts: Ints) -> Chosen:
         raise InputError(f"score {place} of {len(scores)} is {scores[place]}; expected a number")
     # an example whose choices are all correct has no wrong choice: any guess is right
     best_right, best_wrong = (
-        np.maximum.reduceat(np.where(which, scores, -np.inf), starts) for which in (right, ~right)
+        np.maximum.reduceat(np.where(mask, scores, -np.inf), starts) for mask in (correct, ~correct)
     )
     tie = best_right == best_wrong
     best = np.repeat(np.maximum(best_right, best_wrong), np.diff(starts, append=len(scores)))

@@ -50,7 +50,7 @@ class ResponseMatrix:
         return uneven(self.evaluated, shots)
 
     @classmethod
-    def of(cls, predictions: pd.DataFrame) -> ResponseMatrix:
+    def from_predictions(cls, predictions: pd.DataFrame) -> ResponseMatrix:
         """Arrange the predictions of one setting, which need not say what was predicted."""
         prompt, prompts = pd.factorize(predictions["prompt"], sort=True)
         example, examples = pd.factorize(predictions["example"])

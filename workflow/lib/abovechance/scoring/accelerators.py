@@ -34,15 +34,15 @@ def visible_accelerators() -> list[Accelerator]:
         listed = subprocess.run(query, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return []
-    found = []
+    accelerators = []
     for line in listed.splitlines():
         index, uuid, mebibytes = (part.strip() for part in line.split(","))
-        found.append(Accelerator(index, uuid, int(mebibytes) * 2**20))
+        accelerators.append(Accelerator(index, uuid, int(mebibytes) * 2**20))
     allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if allowed is None:
-        return found
+        return accelerators
     names = [name.strip() for name in allowed.split(",")]
-    return [gpu for name in names for gpu in found if name in (gpu.index, gpu.uuid)]
+    return [gpu for name in names for gpu in accelerators if name in (gpu.index, gpu.uuid)]
 
 
 @contextmanager
@@ -60,14 +60,14 @@ def reserved(needed: int, wait: float = 2.0) -> Iterator[list[Accelerator]]:
     before = os.environ.get("CUDA_VISIBLE_DEVICES")
     while True:
         with ExitStack() as locks:
-            taken: list[Accelerator] = []
+            reserved_gpus: list[Accelerator] = []
             for gpu in visible:
-                if sum(held.memory for held in taken) < enough and _lock(gpu, locks):
-                    taken.append(gpu)
-            if sum(gpu.memory for gpu in taken) >= enough:
-                os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(gpu.uuid for gpu in taken)
+                if sum(accelerator.memory for accelerator in reserved_gpus) < enough and _lock(gpu, locks):
+                    reserved_gpus.append(gpu)
+            if sum(gpu.memory for gpu in reserved_gpus) >= enough:
+                os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(gpu.uuid for gpu in reserved_gpus)
                 try:
-                    yield taken
+                    yield reserved_gpus
                 finally:
                     _restore("CUDA_VISIBLE_DEVICES", before)
                 return

@@ -11,7 +11,7 @@
 ``alone``
     One string after another, which is the definition. For all others.
 
-A model is tried twice: on a few short strings when it is loaded (``Paths.of``), and on strings of the
+A model is tried twice: on a few short strings when it is loaded (``Paths.for_model``), and on strings of the
 job itself, among them its longest (``Paths.proved``), since windows, scaled positions and the like begin
 where short strings end.
 """
@@ -70,16 +70,16 @@ class Paths:
         The model that is tried.
     names
         Those that nothing speaks against so far; the last is ``alone``.
-    told
+    notes
         What was found, in words.
     """
 
     model: PreTrainedModel
     names: list[str]
-    told: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, model: PreTrainedModel, longest: int = 0) -> Paths:
+    def for_model(cls, model: PreTrainedModel, longest: int = 0) -> Paths:
         """Try a model on a few short strings.
 
         Parameters
@@ -124,17 +124,17 @@ class Paths:
             If the model cannot read them.
         """
         chosen = _telling(tokens, limit, strings)
-        some = Tokens([tokens.sequences[at] for at in chosen], [tokens.starts[at] for at in chosen])
-        exact = _definition(self.model, some)
+        sample = Tokens([tokens.sequences[at] for at in chosen], [tokens.starts[at] for at in chosen])
+        exact = _definition(self.model, sample)
         while (path := self.path) != "alone":
-            found: list[Computed] = []
+            results: list[Computed] = []
 
-            def scored(path: str = path, found: list[Computed] = found) -> NDArray[np.float64]:
-                found.append(score(self.model, tokens, path, limit))
-                return found[0].logprobs[chosen]
+            def scored(path: str = path, computed: list[Computed] = results) -> NDArray[np.float64]:
+                computed.append(score(self.model, tokens, path, limit))
+                return computed[0].logprobs[chosen]
 
-            if self._holds(path, scored, some, exact):
-                return found[0]
+            if self._holds(path, scored, sample, exact):
+                return results[0]
             self.names.pop(0)
         return score(self.model, tokens, "alone")
 
@@ -146,25 +146,25 @@ class Paths:
     @property
     def why(self) -> str:
         """What was found, in words."""
-        return "; ".join(self.told) or "nothing faster gives the same"
+        return "; ".join(self.notes) or "nothing faster gives the same"
 
     def _try_tree(self, tokens: Tokens, exact: NDArray[np.float64]) -> None:
         """Try the tree path: the mask must be right, and the model must heed it."""
         model = self.model
         kinds = set(getattr(model.config.get_text_config(), "layer_types", None) or [])
-        if others := kinds - set(attention_windows(model)):
-            self.told.append(f"tree: it has layers of the kinds {sorted(others)}")
+        if unsupported := kinds - set(attention_windows(model)):
+            self.notes.append(f"tree: it has layers of the kinds {sorted(unsupported)}")
             return
         if not takes_positions(model):
-            self.told.append("tree: it takes no positions")
+            self.notes.append("tree: it takes no positions")
             return
         wrong = _distance(partial(_in_packs, model, tokens, all_before), tokens, exact, model.dtype)
-        right = _distance(partial(_in_packs, model, tokens, own_ancestors), tokens, exact, model.dtype)
-        self.told.append(
-            f"tree: scores under its mask differ by {right:.2g} nats a token, without one by {wrong:.2g}"
+        distance = _distance(partial(_in_packs, model, tokens, own_ancestors), tokens, exact, model.dtype)
+        self.notes.append(
+            f"tree: scores under its mask differ by {distance:.2g} nats a token, without one by {wrong:.2g}"
         )
         # A model that ignores the mask has both equal; one that takes it has the first at rounding error.
-        if right < min(wrong / 4, _rounding(model)):
+        if distance < min(wrong / 4, _rounding(model)):
             self.names.append("tree")
 
     def _holds(
@@ -180,10 +180,12 @@ class Paths:
         in_16_bits = self.model.dtype not in ROUNDING
         if not holds and in_16_bits and np.isfinite(difference) and path != "plain":
             # another exact way tells how much of the difference is rounding
-            other = _distance(partial(_scores, self.model, tokens, "plain"), tokens, exact, self.model.dtype)
-            holds = difference < 2 * other and other < 4 * _rounding(self.model)
+            distance = _distance(
+                partial(_scores, self.model, tokens, "plain"), tokens, exact, self.model.dtype
+            )
+            holds = difference < 2 * distance and distance < 4 * _rounding(self.model)
         longest = max(map(len, tokens.sequences))
-        self.told.append(f"{path}: differs by {difference:.2g} nats a token in {longest} tokens")
+        self.notes.append(f"{path}: differs by {difference:.2g} nats a token in {longest} tokens")
         return bool(holds)
 
 
@@ -203,12 +205,12 @@ def _distance(
     raise anything for inputs that they do not take.
     """
     try:
-        found = scores()
+        computed = scores()
     except torch.OutOfMemoryError:
         raise
     except Exception:
         return float("nan")
-    differences = np.abs(found - exact) / np.array(tokens.scored)
+    differences = np.abs(computed - exact) / np.array(tokens.scored)
     return float(np.max(differences) if dtype in ROUNDING else np.mean(differences))
 
 
@@ -222,24 +224,24 @@ def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.floa
         another way the second time.
     """
     model_is = f"a model of the type '{model.config.model_type}'"
-    right = "expected a model that predicts the next token"
+    expected = "expected a model that predicts the next token"
     try:
         exact = score_alone(model, tokens.sequences, tokens.starts).logprobs
         first = tokens.sequences[0], tokens.starts[0]
-        again = score_alone(model, [first[0]], [first[1]]).logprobs[0]
+        repeated = score_alone(model, [first[0]], [first[1]]).logprobs[0]
         # as many tokens behind, since another length is rounded in another way
-        one, other = (_with_behind(model, *first, behind) for behind in _two_ends(tokens))
+        first_scores, second_scores = (_with_behind(model, *first, behind) for behind in _two_ends(tokens))
     except (InputError, torch.OutOfMemoryError):
         raise
     except Exception as error:
-        told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        raise InputError(f"{model_is} cannot read a text by itself ({told}); {right}") from None
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise InputError(f"{model_is} cannot read a text by itself ({reason}); {expected}") from None
     if not np.isfinite(exact).all():
-        raise InputError(f"{model_is} gives {exact[~np.isfinite(exact)][0]} for a short text; {right}")
-    if abs(exact[0] - again) > SAME.get(model.dtype, SAME_16_BITS):
-        raise InputError(f"{model_is} scores a text in another way the second time; {right}")
-    if abs(one - other) > SAME.get(model.dtype, SAME_16_BITS):
-        raise InputError(f"{model_is} sees the tokens behind those that it predicts; {right}")
+        raise InputError(f"{model_is} gives {exact[~np.isfinite(exact)][0]} for a short text; {expected}")
+    if abs(exact[0] - repeated) > SAME.get(model.dtype, SAME_16_BITS):
+        raise InputError(f"{model_is} scores a text in another way the second time; {expected}")
+    if abs(first_scores - second_scores) > SAME.get(model.dtype, SAME_16_BITS):
+        raise InputError(f"{model_is} sees the tokens behind those that it predicts; {expected}")
     return exact
 
 
@@ -250,10 +252,10 @@ def _definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
     except (InputError, torch.OutOfMemoryError):
         raise
     except Exception as error:
-        told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         longest = max(map(len, tokens.sequences))
         raise InputError(
-            f"the model cannot read a string of {longest} tokens ({told}); use fewer shots, "
+            f"the model cannot read a string of {longest} tokens ({reason}); use fewer shots, "
             "shorter examples or another model"
         ) from None
 
@@ -314,9 +316,9 @@ def _displacement(tokens: Tokens, limit: int) -> NDArray[np.int64]:
     places = np.zeros(len(trie), dtype=np.int64)
     for pack in cut_packs(trie, limit):
         places[pack.nodes] = len(pack.path) + np.arange(len(pack.nodes)) - trie.depths[pack.nodes]
-    found = np.zeros(trie.strings, dtype=np.int64)
-    np.maximum.at(found, trie.scored_strings, places[trie.parents[trie.scored_nodes]])
-    return found
+    displacement = np.zeros(trie.strings, dtype=np.int64)
+    np.maximum.at(displacement, trie.scored_strings, places[trie.parents[trie.scored_nodes]])
+    return displacement
 
 
 def _some_strings(model: PreTrainedModel) -> Tokens:
@@ -325,9 +327,9 @@ def _some_strings(model: PreTrainedModel) -> Tokens:
     embeddings: Any = model.get_input_embeddings()
     vocabulary = int(embeddings.weight.shape[0])
 
-    def some(length: int) -> list[int]:
+    def texts_of(length: int) -> list[int]:
         return generator.integers(vocabulary // 10, vocabulary, length).tolist()
 
-    trunk, questions, ends = some(4), [some(3), some(3)], [some(2), some(2)]
+    trunk, questions, ends = texts_of(4), [texts_of(3), texts_of(3)], [texts_of(2), texts_of(2)]
     sequences = [trunk + question + end for question in questions for end in ends]
     return Tokens(sequences, [len(trunk) + 3] * len(sequences))

@@ -42,15 +42,15 @@ class Parts:
     blocks: tuple[tuple[int, int, int, int], ...]
 
     @classmethod
-    def of(cls, seen: torch.Tensor) -> Parts:
+    def from_mask(cls, visible: torch.Tensor) -> Parts:
         """The parts of a (rows, columns) bool, in which each row sees itself, and nothing behind.
 
         The last columns are those of the rows themselves.
         """
-        rows, columns = seen.shape
-        by_all = seen[:, : columns - rows].all(dim=0)
+        rows, columns = visible.shape
+        by_all = visible[:, : columns - rows].all(dim=0)
         trunk = int(by_all.long().cumprod(0).sum())
-        first = (trunk + seen[:, trunk:].byte().argmax(dim=1)).tolist()
+        first = (trunk + visible[:, trunk:].byte().argmax(dim=1)).tolist()
         blocks = []
         for begin, end in _cut(first):
             blocks.append((begin, end, min(first[begin:end]), columns - rows + end))
@@ -69,10 +69,10 @@ def _cut(first: list[int]) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def splittable(mask: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
+def splittable(mask: torch.Tensor, visible: torch.Tensor) -> torch.Tensor:
     """The mask itself, which says from now on of which parts it is."""
     if mask.device.type == "cpu":
-        setattr(mask, _PARTS, Parts.of(seen))
+        setattr(mask, _PARTS, Parts.from_mask(visible))
     return mask
 
 
@@ -99,8 +99,8 @@ def in_parts(model: PreTrainedModel) -> Iterator[None]:
 
 def _configs(model: PreTrainedModel) -> list[PreTrainedConfig]:
     """The different configs of a model and its parts."""
-    found = (getattr(module, "config", None) for module in model.modules())
-    return list({id(config): config for config in found if isinstance(config, PreTrainedConfig)}.values())
+    configs = (getattr(module, "config", None) for module in model.modules())
+    return list({id(config): config for config in configs if isinstance(config, PreTrainedConfig)}.values())
 
 
 def parts_attention(
@@ -133,12 +133,12 @@ def parts_attention(
         ),
         strict=True,
     )
-    found = torch.cat(near, dim=2)
+    output = torch.cat(near, dim=2)
     if trunk:
         far, far_sum = _attend(query, key[:, :, :trunk], value[:, :, :trunk], None, scale)
         weight = torch.sigmoid(far_sum - torch.cat(near_sums, dim=2))[..., None]
-        found = torch.lerp(found.to(weight.dtype), far.to(weight.dtype), weight).to(query.dtype)
-    return found.transpose(1, 2).contiguous(), None
+        output = torch.lerp(output.to(weight.dtype), far.to(weight.dtype), weight).to(query.dtype)
+    return output.transpose(1, 2).contiguous(), None
 
 
 def _takes(
@@ -149,7 +149,7 @@ def _takes(
     options: dict[str, Any],
 ) -> bool:
     """Whether the parts are those of these tensors, and nothing but them is asked for."""
-    asked = ("softcap", "position_bias", "cache", "s_aux")
+    needed = ("softcap", "position_bias", "cache", "s_aux")
     return (
         mask.shape[2:] == (query.shape[2], key.shape[2])
         and query.shape[0] == 1
@@ -159,7 +159,7 @@ def _takes(
         # the kernel reads sizes as if they lay together
         and all(states.stride(3) == 1 for states in (query, key, value))
         and not options.get("dropout")
-        and all(options.get(name) is None for name in asked)
+        and all(options.get(name) is None for name in needed)
     )
 
 

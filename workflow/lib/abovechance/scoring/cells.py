@@ -77,7 +77,7 @@ class Cell:
         """Every example that a prompt is evaluated on, with each of its choices."""
         row = self.prompts.iloc[prompt]
         chosen = self.evaluated.loc[evaluated_on(self.evaluation, row["demonstrations"])]
-        return PromptStrings.of(row["text"], chosen)
+        return PromptStrings.from_examples(row["text"], chosen)
 
 
 def score_cells(
@@ -170,10 +170,10 @@ def _check_read(cell: Cell, read: Callable[[PromptStrings], Tokens], vocabulary:
             tokens = read(cell.strings(prompt))
         except InputError as error:
             raise InputError(f"{cell.words}, prompt {prompt}: {error}{_OF_NULL * cell.null}") from None
-        most = max(map(max, tokens.sequences))
-        if vocabulary is not None and most >= vocabulary:
+        largest = max(map(max, tokens.sequences))
+        if vocabulary is not None and largest >= vocabulary:
             raise InputError(
-                f"{cell.words}, prompt {prompt}: the tokenizer gives the token {most}, and the model "
+                f"{cell.words}, prompt {prompt}: the tokenizer gives the token {largest}, and the model "
                 f"has {vocabulary}; expected the model's own tokenizer"
             )
 
@@ -211,7 +211,7 @@ def _score_missing(
     scorer: Scorer,
     report: Callable[[str], None],
 ) -> None:
-    for done, prompt in enumerate(missing, start=1):
+    for scored, prompt in enumerate(missing, start=1):
         if cell.keys[prompt] in store and prompt not in too_long:
             continue  # the first that was scored
         if prompt in too_long:
@@ -222,7 +222,7 @@ def _score_missing(
             except InputError as error:
                 raise InputError(f"{cell.words}, prompt {prompt}: {error}") from None
             store.add(cell.keys[prompt], rows, counts)
-        report(f"{cell.words}: {done} of {len(missing)} prompts scored")
+        report(f"{cell.words}: {scored} of {len(missing)} prompts scored")
 
 
 class Scorer:
@@ -248,13 +248,13 @@ class Scorer:
     @property
     def facts(self) -> dict[str, Any]:
         """How scores were computed, for the record: the same whichever prompts a job had left to score."""
-        tried = {} if self.paths is None else {"path": self.paths.path, "why": self._why(self.paths)}
-        return {**models.describe(self.model), **tried, "versions": versions()}
+        path_facts = {} if self.paths is None else {"path": self.paths.path, "why": self._why(self.paths)}
+        return {**models.describe(self.model), **path_facts, "versions": versions()}
 
     @staticmethod
     def _why(paths: Paths) -> str:
         """What was found, but for how near its own path came on this job's strings, which the log has."""
-        return "; ".join(told for told in paths.told if not told.startswith(f"{paths.path}: differs"))
+        return "; ".join(note for note in paths.notes if not note.startswith(f"{paths.path}: differs"))
 
     def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, Any]]:
         """See ``score``; before it, the path is chosen that gives the definition's scores.
@@ -267,7 +267,7 @@ class Scorer:
         """
         tokens = self.read(strings)
         longest = max(map(len, tokens.sequences))
-        self.paths = Paths.of(self.model, longest)
+        self.paths = Paths.for_model(self.model, longest)
         affordable = len(tokens.trie) * prompts // (50 * longest)
         paths, number = self.paths, min(max(affordable, LEAST_PROVED), MOST_PROVED, len(tokens.sequences))
         return self._scored(strings, tokens, lambda: paths.proved(tokens, self.limit, number))
@@ -312,8 +312,8 @@ class Scorer:
         strange: list[int] = np.flatnonzero(~np.isfinite(logprobs)).tolist()
 
         def alone(at: int) -> bool:
-            found = score_alone(self.model, [tokens.sequences[at]], [tokens.starts[at]]).logprobs
-            return not bool(np.isfinite(found).all())
+            logprobs = score_alone(self.model, [tokens.sequences[at]], [tokens.starts[at]]).logprobs
+            return not bool(np.isfinite(logprobs).all())
 
         if strange:
             at = next(filter(alone, strange), strange[0])
@@ -356,7 +356,7 @@ def prompts_too_long(
     """
     if context is None:
         return {}
-    found = {}
+    too_long = {}
     for prompt in prompts:
         strings = cell.strings(prompt)
         # but for a few special tokens
@@ -364,12 +364,12 @@ def prompts_too_long(
             continue
         longest = max(map(len, read(strings).sequences))
         if longest > context:
-            found[prompt] = longest
-    if found and not leave_out:
-        prompt, longest = max(found.items(), key=lambda item: item[1])
+            too_long[prompt] = longest
+    if too_long and not leave_out:
+        prompt, longest = max(too_long.items(), key=lambda item: item[1])
         raise InputError(
-            f"{cell.words}: {len(found)} of {len(cell.prompts)} prompts are longer than the model's "
+            f"{cell.words}: {len(too_long)} of {len(cell.prompts)} prompts are longer than the model's "
             f"context of {context} tokens (prompt {prompt} has {longest}); use fewer "
             "shots, another model, or the key `too_long: leave_out` in the config"
         )
-    return found
+    return too_long

@@ -112,9 +112,11 @@ def count_tokens(
     """
     rows = []
     for kind, cell in cells:
-        left = prompts_too_long(cell, read, range(len(cell.prompts)), context, leave_out, short_shows=False)
+        prompts_left_out = prompts_too_long(
+            cell, read, range(len(cell.prompts)), context, leave_out, short_shows=False
+        )
         for prompt in range(len(cell.prompts)):
-            if prompt in left:
+            if prompt in prompts_left_out:
                 continue
             tokens = read(cell.strings(prompt))
             lengths = [len(sequence) for sequence in tokens.sequences]
@@ -182,7 +184,7 @@ def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[st
 
 
 def on_machines(
-    needed: pd.DataFrame, given: Mapping[str, float], spent: pd.DataFrame, threads: int
+    needed: pd.DataFrame, available: Mapping[str, float], spent: pd.DataFrame, threads: int
 ) -> pd.DataFrame:
     """Return how long a study takes on each kind of machine: the table ``machines``.
 
@@ -190,7 +192,7 @@ def on_machines(
     ----------
     needed
         From ``estimate``.
-    given
+    available
         {machine: operations a second of one job}.
     spent
         From ``spent``, of earlier studies: what these machines did is known.
@@ -201,7 +203,7 @@ def on_machines(
         f"a slow processor, {threads} thread{'s' * (threads > 1)}": PROCESSOR * threads,
         "a slow GPU": ACCELERATOR,
     }
-    kinds = {"given": given, "measured": _measured(spent, needed["parameters"]), "assumed": assumed}
+    kinds = {"given": available, "measured": _measured(spent, needed["parameters"]), "assumed": assumed}
     total, longest = needed["operations"].sum(), needed["operations"].max()
     rows = [
         {
@@ -223,6 +225,6 @@ def _measured(spent: pd.DataFrame, parameters: pd.Series[int]) -> dict[str, floa
     Small models reach a small part of a machine's speed.
     """
     sizes = spent["operations"] / (OPERATIONS * spent["computed"].where(spent["computed"] > 0))
-    alike = (sizes >= parameters.min() / ALIKE) & (sizes <= parameters.max() * ALIKE)
-    total = spent[alike & (spent["seconds"] > 0)].groupby("machine")[["operations", "seconds"]].sum()
+    similar = (sizes >= parameters.min() / ALIKE) & (sizes <= parameters.max() * ALIKE)
+    total = spent[similar & (spent["seconds"] > 0)].groupby("machine")[["operations", "seconds"]].sum()
     return {str(name): float(speed) for name, speed in (total["operations"] / total["seconds"]).items()}

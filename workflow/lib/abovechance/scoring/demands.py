@@ -48,7 +48,7 @@ class Demands:
     tokens: int
 
     @classmethod
-    def of(
+    def from_tables(
         cls,
         weights: str | Path,
         task: str | Path,
@@ -63,19 +63,19 @@ class Demands:
         FileNotFoundError
             If one is not made yet.
         """
-        drawn = list(map(Path, prompts))
-        for path in map(Path, (weights, task, evaluation_set, *drawn)):
+        prompt_files = list(map(Path, prompts))
+        for path in map(Path, (weights, task, evaluation_set, *prompt_files)):
             path.stat()  # FileNotFoundError, by which Snakemake knows that it has to wait
         facts = _facts(weights)
         folder = Path(facts["folder"])
-        examples, tables = read_table(Path(task)), [*map(read_table, drawn)]
+        examples, tables = read_table(Path(task)), [*map(read_table, prompt_files)]
         if null:
             tables = [null_target(examples, table)[1] for table in tables]
             examples = examples.assign(text=examples["null"])
         evaluated = examples[read_table(Path(evaluation_set))["evaluated"].to_numpy()]
-        own = _bytes(evaluated["text"]) + sum(map(_bytes, evaluated["choices"]))
+        text_bytes = _bytes(evaluated["text"]) + sum(map(_bytes, evaluated["choices"]))
         # a prompt's text goes through the model once, then each example, then each of its choices
-        read = sum(_bytes(table["text"]) + len(table) * own for table in tables)
+        read = sum(_bytes(table["text"]) + len(table) * text_bytes for table in tables)
         # quantized ones are stored two in a byte
         count = parameters(folder) * (2 if facts["quantized"] else 1)
         return cls(count, stored(folder), math.ceil(read / BYTES_PER_TOKEN))
@@ -113,12 +113,12 @@ def parameters(folder: Path) -> int:
     """How many numbers a folder's safetensors hold."""
     from safetensors import safe_open
 
-    found = 0
+    total = 0
     for path in folder.glob("*.safetensors"):
         with safe_open(path, framework="numpy") as file:
             shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
-        found += sum(math.prod(shape) for shape in shapes)
-    return found
+        total += sum(math.prod(shape) for shape in shapes)
+    return total
 
 
 def stored(folder: Path) -> int:

@@ -92,10 +92,10 @@ def score_tree(
             scored = np.concatenate([by_parent.get(node, _NONE) for node in pack.nodes.tolist()])
             rows, row_of_scored = np.unique(trie.parents[trie.scored_nodes[scored]], return_inverse=True)
             # with no row to read a single one is computed and dropped
-            kept = np.searchsorted(pack.nodes, rows) if len(rows) else np.array([len(pack.nodes) - 1])
+            kept_rows = np.searchsorted(pack.nodes, rows) if len(rows) else np.array([len(pack.nodes) - 1])
             logits = _logits(
                 model,
-                kept,
+                kept_rows,
                 input_ids=_tensor(trie.tokens[pack.nodes], model)[None],
                 attention_mask=tree_masks(model, trie, pack, sees(trie, pack, model.device)),
                 position_ids=_tensor(trie.depths[pack.nodes], model)[None],
@@ -104,8 +104,10 @@ def score_tree(
             cached = pack.columns
             computed += len(pack.nodes)
             if len(rows):
-                found = _token_logprobs(logits, row_of_scored, trie.tokens[trie.scored_nodes[scored]])
-                np.add.at(logprobs, trie.scored_strings[scored], found)
+                branch_logprobs = _token_logprobs(
+                    logits, row_of_scored, trie.tokens[trie.scored_nodes[scored]]
+                )
+                np.add.at(logprobs, trie.scored_strings[scored], branch_logprobs)
     return Computed(logprobs, tokens=computed)
 
 
@@ -135,15 +137,15 @@ def score_rows(
     for chosen in _batches(sequences, trunk, limit):
         tokens = np.array([sequences[index] for index in chosen], dtype=np.int64)
         first = min(starts[index] for index in chosen) - 1
-        own = copy.deepcopy(cache)
-        if own is not None:
-            own.batch_repeat_interleave(len(chosen))
+        branch_cache = copy.deepcopy(cache)
+        if branch_cache is not None:
+            branch_cache.batch_repeat_interleave(len(chosen))
         logits = _logits(
             model,
             np.arange(first - trunk, tokens.shape[1] - trunk),
             input_ids=_tensor(tokens[:, trunk:], model),
-            past_key_values=own,
-            use_cache=own is not None,
+            past_key_values=branch_cache,
+            use_cache=branch_cache is not None,
         )
         for row, index in enumerate(chosen):
             scored = np.arange(starts[index], tokens.shape[1])
@@ -156,9 +158,9 @@ def _batches(sequences: Sequence[Sequence[int]], trunk: int, limit: int) -> Iter
     """The strings of each batch, all of one length; the longest first, to see at once if memory suffices."""
     lengths = np.array([len(sequence) for sequence in sequences])
     for length in np.unique(lengths)[::-1].tolist():
-        same, count = np.flatnonzero(lengths == length).tolist(), max(1, limit // (length - trunk))
-        for begin in range(0, len(same), count):
-            yield same[begin : begin + count]
+        equal, count = np.flatnonzero(lengths == length).tolist(), max(1, limit // (length - trunk))
+        for begin in range(0, len(equal), count):
+            yield equal[begin : begin + count]
 
 
 @torch.inference_mode()
@@ -197,7 +199,7 @@ def changing_positions(model: PreTrainedModel) -> int | None:
     text when it becomes longer than the original context. In a batch or a cache they are those of its
     longest text, and dynamic ones stay so for the texts after it.
     """
-    found: list[int] = []
+    positions: list[int] = []
     config = model.config.get_text_config()
 
     def look(settings: object) -> None:
@@ -205,18 +207,18 @@ def changing_positions(model: PreTrainedModel) -> int | None:
             return
         kind = str(settings.get("rope_type") or settings.get("type") or "")
         if kind in ("dynamic", "longrope", "su"):
-            own = settings.get("original_max_position_embeddings")
+            original = settings.get("original_max_position_embeddings")
             whole = getattr(config, "original_max_position_embeddings", None)
-            found.append(int(own or whole or getattr(config, "max_position_embeddings", None) or 0))
+            positions.append(int(original or whole or getattr(config, "max_position_embeddings", None) or 0))
         for inner in settings.values():
             look(inner)
 
     look(getattr(config, "rope_parameters", None))
     look(getattr(config, "rope_scaling", None))
-    return min(found) if found else None
+    return min(positions) if positions else None
 
 
-def _logits(model: PreTrainedModel, kept: Ints, **inputs: Any) -> torch.Tensor:
+def _logits(model: PreTrainedModel, positions: Ints, **inputs: Any) -> torch.Tensor:
     """(rows, kept, vocabulary) logits at these places of each row.
 
     Models may not know that they can be asked for some, or not listen and give the logits of all places.
@@ -224,13 +226,13 @@ def _logits(model: PreTrainedModel, kept: Ints, **inputs: Any) -> torch.Tensor:
     length = inputs["input_ids"].shape[1]
     if "logits_to_keep" in _parameters(type(model)):
         # not as a number of last rows: torch multiplies a slice of rows in a way that copies the whole matrix
-        inputs["logits_to_keep"] = _tensor(kept, model)
+        inputs["logits_to_keep"] = _tensor(positions, model)
     logits = _forward(model, **inputs)
-    if logits.shape[1] == len(kept):
+    if logits.shape[1] == len(positions):
         return logits
     if logits.shape[1] != length:
         raise ValueError(f"{logits.shape[1]} rows of logits were given for {length} tokens")
-    return logits[:, _tensor(kept, model)]
+    return logits[:, _tensor(positions, model)]
 
 
 def _forward(model: PreTrainedModel, **inputs: Any) -> torch.Tensor:
@@ -280,11 +282,11 @@ def _group_scored(trie: TokenTrie) -> dict[int, Ints]:
     return dict(zip(nodes.tolist(), np.split(order, begins[1:]), strict=True))
 
 
-def _keep(cache: DynamicCache, kept: Ints) -> None:
+def _keep(cache: DynamicCache, positions: Ints) -> None:
     """Keep these of the cached tokens and drop the others."""
     for layer in cache.layers:
         if isinstance(layer, DynamicLayer) and layer.keys is not None and layer.values is not None:
-            at = torch.from_numpy(kept).to(layer.keys.device)
+            at = torch.from_numpy(positions).to(layer.keys.device)
             layer.keys, layer.values = layer.keys.index_select(-2, at), layer.values.index_select(-2, at)
 
 

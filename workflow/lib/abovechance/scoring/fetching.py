@@ -97,10 +97,10 @@ def fetch_snapshot(
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    wanted = ["*.json", "*.model", "*.txt", "*.jinja"] + ["*.safetensors"] * tensors + ["*.py"] * trust
+    patterns = ["*.json", "*.model", "*.txt", "*.jinja"] + ["*.safetensors"] * tensors + ["*.py"] * trust
     try:
-        found = snapshot_download(repository, revision=revision, allow_patterns=wanted, cache_dir=cache)
-        return Path(found)
+        snapshot = snapshot_download(repository, revision=revision, allow_patterns=patterns, cache_dir=cache)
+        return Path(snapshot)
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise InputError(
             f"model '{repository}', revision '{revision or 'main'}': cannot be fetched from the "

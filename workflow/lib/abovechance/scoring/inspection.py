@@ -87,10 +87,10 @@ def check_sizes(path: Path) -> None:
         elif isinstance(value, float) and math.isnan(value):
             raise InputError(f"{path}: '{printable(key)}' is NaN; expected a number")
         elif isinstance(value, int) and not isinstance(value, bool):
-            most = next((limit for pattern, limit in MOST.items() if pattern.search(key)), MOST_NUMBER)
-            if abs(value) > most:
+            highest = next((limit for pattern, limit in MOST.items() if pattern.search(key)), MOST_NUMBER)
+            if abs(value) > highest:
                 raise InputError(
-                    f"{path}: '{printable(key)}' is {str(value)[:30]}; expected at most {most:,}"
+                    f"{path}: '{printable(key)}' is {str(value)[:30]}; expected at most {highest:,}"
                 )
 
 
@@ -148,10 +148,10 @@ def _check_tokenizer(weights: Weights, config: Any) -> None:
         raise InputError(f"{folder}: its tokenizer makes no tokens of a plain text")
     size = getattr(config.get_text_config(), "vocab_size", None)
     added = tokenizer.get_added_vocab()  # some models lack a padding token that their tokenizer has
-    most = max((token for text, token in tokenizer.get_vocab().items() if text not in added), default=0)
-    if size is not None and most >= size:
+    highest = max((token for text, token in tokenizer.get_vocab().items() if text not in added), default=0)
+    if size is not None and highest >= size:
         raise InputError(
-            f"{folder}: its tokenizer has tokens up to {most}, the model up to {size - 1}; expected "
+            f"{folder}: its tokenizer has tokens up to {highest}, the model up to {size - 1}; expected "
             "the model's own tokenizer"
         )
 
@@ -177,9 +177,9 @@ def _growth(step: Any) -> float:
     if not isinstance(step, dict):
         return 1.0
     steps = [inner for value in step.values() if isinstance(value, list) for inner in value]
-    found = math.prod(map(_growth, steps))
+    growth = math.prod(map(_growth, steps))
     if step.get("type") == "Replace":
         pattern, content = step.get("pattern", {}).get("String", ""), len(step.get("content", ""))
         # an expression, and no text at all, may be found between any two letters
-        found *= max(1.0, content / len(pattern)) if pattern else 1 + 2 * content
-    return found
+        growth *= max(1.0, content / len(pattern)) if pattern else 1 + 2 * content
+    return growth

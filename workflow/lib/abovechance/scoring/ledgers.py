@@ -47,11 +47,11 @@ class Ledger:
         """That of this process, which has so many threads and accelerators."""
         return cls(path, machine(threads, accelerators), threads, accelerators, since)
 
-    def add(self, what: str, **counts: int) -> None:
+    def add(self, event: str, **counts: int) -> None:
         """Add a line: the seconds since the last one, and what they were spent on."""
-        now = time.monotonic()
-        line = {"what": what, "seconds": round(now - self.last, 4), **counts, **self.job}
-        self.last = now
+        clock = time.monotonic()
+        line = {"what": event, "seconds": round(clock - self.last, 4), **counts, **self.job}
+        self.last = clock
         append(self.path, json.dumps(line).encode() + b"\n")
 
 
@@ -87,9 +87,9 @@ def spent(ledgers: Mapping[tuple[str, str, str], Path]) -> pd.DataFrame:
     rows = []
     for (model, task, kind), path in ledgers.items():
         lines = pd.DataFrame(_lines(path), columns=[*_OF_LINE])
-        for machine, own in lines.groupby("machine", sort=False):
-            prompts = own[own["what"] == "prompt"]
-            parameters = own["parameters"].max() or np.nan
+        for machine, machine_rows in lines.groupby("machine", sort=False):
+            prompts = machine_rows[machine_rows["what"] == "prompt"]
+            parameters = machine_rows["parameters"].max() or np.nan
             rows.append(
                 {
                     "model": model,
@@ -99,10 +99,10 @@ def spent(ledgers: Mapping[tuple[str, str, str], Path]) -> pd.DataFrame:
                     "prompts": len(prompts),
                     **prompts[["tokens", "computed"]].sum().astype(int).to_dict(),
                     "operations": OPERATIONS * parameters * prompts["computed"].sum(),
-                    "start_seconds": own.loc[own["what"] == "start", "seconds"].sum(),
+                    "start_seconds": machine_rows.loc[machine_rows["what"] == "start", "seconds"].sum(),
                     "seconds": prompts["seconds"].sum(),
-                    "processor_hours": (own["seconds"] * own["processors"]).sum() / 3600,
-                    "gpu_hours": (own["seconds"] * own["accelerators"]).sum() / 3600,
+                    "processor_hours": (machine_rows["seconds"] * machine_rows["processors"]).sum() / 3600,
+                    "gpu_hours": (machine_rows["seconds"] * machine_rows["accelerators"]).sum() / 3600,
                 }
             )
     return pd.DataFrame(rows, columns=[*SPENT.columns])
@@ -126,10 +126,10 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
         return
     for line in path.read_bytes().splitlines():
         try:
-            found = json.loads(line)
+            entry = json.loads(line)
         except ValueError:
             continue
-        yield {name: found.get(name, 0) for name in _OF_LINE}
+        yield {name: entry.get(name, 0) for name in _OF_LINE}
 
 
 def machine(threads: int, accelerators: int) -> str:

@@ -19,8 +19,8 @@ def own_ancestors(trie: TokenTrie, pack: Pack, device: torch.device) -> torch.Te
 
 def all_before(_: TokenTrie, pack: Pack, device: torch.device) -> torch.Tensor:
     """(pack, path + pack) bool: what a model sees that ignores the tree and takes the row as one text."""
-    seen = torch.ones(len(pack.nodes), len(pack.columns), dtype=torch.bool, device=device)
-    return seen.tril(len(pack.path))
+    visible = torch.ones(len(pack.nodes), len(pack.columns), dtype=torch.bool, device=device)
+    return visible.tril(len(pack.path))
 
 
 def attention_windows(model: PreTrainedModel) -> dict[str, int | None]:
@@ -33,12 +33,12 @@ def attention_windows(model: PreTrainedModel) -> dict[str, int | None]:
     kinds = getattr(config, "layer_types", None)
     if not kinds:
         kinds = ["sliding_attention" if window else "full_attention"]
-    known = {"full_attention": None, "sliding_attention": window}
-    return {kind: known[kind] for kind in dict.fromkeys(kinds) if kind in known}
+    windows = {"full_attention": None, "sliding_attention": window}
+    return {kind: windows[kind] for kind in dict.fromkeys(kinds) if kind in windows}
 
 
 def tree_masks(
-    model: PreTrainedModel, trie: TokenTrie, pack: Pack, seen: torch.Tensor
+    model: PreTrainedModel, trie: TokenTrie, pack: Pack, visible: torch.Tensor
 ) -> torch.Tensor | dict[str, torch.Tensor]:
     """The pack's additive mask, or one for each kind of layer where a model has several.
 
@@ -47,16 +47,16 @@ def tree_masks(
 
     Parameters
     ----------
-    seen
+    visible
         (pack, path + pack) bool, such as from ``own_ancestors``.
     """
-    depths = _moved(trie.depths[pack.nodes], seen.device)
-    columns = _moved(trie.depths[pack.columns], seen.device)
+    depths = _moved(trie.depths[pack.nodes], visible.device)
+    columns = _moved(trie.depths[pack.columns], visible.device)
     masks = {}
     for kind, window in attention_windows(model).items():
         # a window counts positions, not columns
-        near = seen if window is None else seen & (depths[:, None] - columns[None, :] < window)
-        mask = torch.zeros(1, 1, *seen.shape, dtype=model.dtype, device=seen.device)
+        near = visible if window is None else visible & (depths[:, None] - columns[None, :] < window)
+        mask = torch.zeros(1, 1, *visible.shape, dtype=model.dtype, device=visible.device)
         # not the least number, beside which scores of float16 can be as large
         mask.masked_fill_(~near, -torch.inf)
         masks[kind] = splittable(mask, near)

@@ -111,21 +111,21 @@ def _device_map(device: str, weights: Weights) -> str | dict[str, int] | None:
 def memory_needed(weights: Weights, precision: str) -> int:
     """Bytes that scoring needs on accelerators: the weights in this precision and half as much more."""
     # Quantized weights are stored as bytes, two to each.
-    each = 1 if weights.quantized else DTYPES[precision].itemsize
-    return parameters(Path(weights.folder)) * each * 3 // 2
+    bytes_per_weight = 1 if weights.quantized else DTYPES[precision].itemsize
+    return parameters(Path(weights.folder)) * bytes_per_weight * 3 // 2
 
 
 def describe(model: PreTrainedModel) -> dict[str, str]:
     """Where and how the model's products are computed, for the record."""
     wide = any(isinstance(module, WideLinear) for module in model.modules())
     name = str(model.dtype).removeprefix("torch.")
-    found = {
+    facts = {
         "device": torch.cuda.get_device_name() if model.device.type == "cuda" else model.device.type,
         "products": f"float32, rounded to {name}" if wide else name,
     }
     if by := getattr(model, DECIDED_BY, ""):
-        found[DECIDED_BY] = by
-    return found
+        facts[DECIDED_BY] = by
+    return facts
 
 
 def _memory(device: str) -> int:

@@ -106,8 +106,8 @@ def decide(
         with alone(folder, lambda _: None):
             if not path.is_file():
                 seconds = measure(shapes, dtype)
-                found = {"way": faster(seconds, usual), "seconds": seconds, **facts}
-                write_text(json.dumps(found, indent=1) + "\n", path)
+                decision = {"way": faster(seconds, usual), "seconds": seconds, **facts}
+                write_text(json.dumps(decision, indent=1) + "\n", path)
             way = json.loads(path.read_text(encoding="utf-8")).get("way")
     except (OSError, ValueError, AttributeError):
         return Decision(usual, "flags")
@@ -116,8 +116,8 @@ def decide(
 
 def faster(seconds: Mapping[str, float], usual: str) -> str:
     """Return the way that takes less time; the usual one unless the other is ``MARGIN`` times faster."""
-    other = WIDE if usual == NATIVE else NATIVE
-    return other if seconds[other] * MARGIN < seconds[usual] else usual
+    alternative = WIDE if usual == NATIVE else NATIVE
+    return alternative if seconds[alternative] * MARGIN < seconds[usual] else usual
 
 
 def measure(shapes: Mapping[tuple[int, int], int], dtype: torch.dtype) -> dict[str, float]:
@@ -148,20 +148,20 @@ def _product(layer: nn.Module, inputs: torch.Tensor) -> Callable[[], object]:
     return lambda: layer(inputs)
 
 
-def _fastest(runs: Mapping[str, Callable[[], object]], most: float) -> dict[str, float]:
+def _fastest(runs: Mapping[str, Callable[[], object]], limit: float) -> dict[str, float]:
     """The least seconds of each run, in turns so that what else the machine does slows all of them."""
     for run in runs.values():
         run()
-    found = dict.fromkeys(runs, float("inf"))
+    seconds = dict.fromkeys(runs, float("inf"))
     begin = time.perf_counter()
     for repeat in range(REPEATS):
-        if repeat > 2 and time.perf_counter() - begin > most:
+        if repeat > 2 and time.perf_counter() - begin > limit:
             break
         for name, run in runs.items():
             start = time.perf_counter()
             run()
-            found[name] = min(found[name], time.perf_counter() - start)
-    return found
+            seconds[name] = min(seconds[name], time.perf_counter() - start)
+    return seconds
 
 
 def supports(dtype: torch.dtype) -> bool:

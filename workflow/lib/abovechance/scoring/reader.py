@@ -56,7 +56,7 @@ class Reader:
     stored: int
 
     @classmethod
-    def of(cls, weights: Weights) -> Reader:
+    def from_weights(cls, weights: Weights) -> Reader:
         """That of a model whose weights are there."""
         folder = Path(weights.folder)
         return cls(weights, parameters(folder), stored(folder))
@@ -76,7 +76,7 @@ class Reader:
         folder = fetch_snapshot(repository, revision, trust_remote_code, tensors=False)
         weights = Weights(str(folder), repository, folder.name, trust_remote_code=trust_remote_code)
         if any(folder.glob("*.safetensors")):  # fetched before
-            return cls.of(weights)
+            return cls.from_weights(weights)
         try:
             counted = get_safetensors_metadata(repository, revision=folder.name).parameter_count
             files = HfApi().model_info(repository, revision=folder.name, files_metadata=True).siblings or []
@@ -90,8 +90,8 @@ class Reader:
     @classmethod
     def read(cls, path: Path) -> Reader:
         """Read what ``write`` wrote."""
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return cls(Weights(**found.pop("weights")), **found)
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        return cls(Weights(**settings.pop("weights")), **settings)
 
     def write(self, path: Path) -> None:
         """Write it as JSON."""

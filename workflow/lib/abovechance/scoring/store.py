@@ -112,42 +112,44 @@ class ScoreStore:
     ) -> None:
         self.path, self.store, self.journal = path, store_of(path), path.with_suffix(".journal")
         self.identity = dict(identity)
-        same = [self.identity, *map(dict, earlier)]
-        self._found: dict[str, Scored] = {}
-        self._others: dict[tuple[str, str], Scored] = {}
+        equivalent = [self.identity, *map(dict, earlier)]
+        self._stored: dict[str, Scored] = {}
+        self._unmatched: dict[tuple[str, str], Scored] = {}
         files = [path] if is_one_file(path, self.store) else [self.store, path]
         for source in (*(_read_file(file, report) for file in files), self._read_journal(report)):
             for scored in source:
-                if scored.identity in same:
-                    self._found[scored.key] = scored
+                if scored.identity in equivalent:
+                    self._stored[scored.key] = scored
                 else:
-                    self._others[scored.name] = scored
+                    self._unmatched[scored.name] = scored
 
     def __contains__(self, key: str) -> bool:
-        return key in self._found
+        return key in self._stored
 
     def left_out(self, key: str) -> bool:
         """Whether the prompt of this key was left out."""
-        return key in self._found and self._found[key].rows is None
+        return key in self._stored and self._stored[key].rows is None
 
     def add(self, key: str, rows: pd.DataFrame | None, facts: Mapping[str, Any]) -> None:
         """Keep one prompt's scores, or None for a prompt that was left out, with facts on them."""
         scored = Scored(self.identity, key, rows, dict(facts))
         append(self.journal, _line(scored))
-        self._found[key] = scored
+        self._stored[key] = scored
 
     def finish(self, keys: Sequence[str], made_from: Mapping[str, Any]) -> None:
         """Write the scores file with the prompts of these keys, in this order, and drop the journal.
 
         The store then has these and all others. Wherever this is interrupted, nothing is lost.
         """
-        wanted = [self._found[key] for key in keys]
-        every = {scored.name: scored for scored in (*self._others.values(), *self._found.values(), *wanted)}
-        alone = len(every) == len({scored.name for scored in wanted})
+        selected = [self._stored[key] for key in keys]
+        every = {
+            scored.name: scored for scored in (*self._unmatched.values(), *self._stored.values(), *selected)
+        }
+        alone = len(every) == len({scored.name for scored in selected})
         if not alone:
             facts = [{"identity": dict(scored.identity)} for scored in every.values()]
             _write_file(self.store, [*every.values()], facts, {})
-        _write_file(self.path, wanted, [{}] * len(keys), {**made_from, "identity": self.identity})
+        _write_file(self.path, selected, [{}] * len(keys), {**made_from, "identity": self.identity})
         if alone:
             link(self.path, self.store)
         self.journal.unlink(missing_ok=True)
@@ -160,8 +162,8 @@ class ScoreStore:
         *lines, torn = content.split(b"\n")
         broken = [place for place, line in enumerate(lines, start=1) if _parsed(line) is None]
         if broken:
-            told = f"{len(broken)} of {len(lines)} lines cannot be read, the first is line {broken[0]}"
-            report(f"{self.journal}: {told}; these prompts are scored again")
+            message = f"{len(broken)} of {len(lines)} lines cannot be read, the first is line {broken[0]}"
+            report(f"{self.journal}: {message}; these prompts are scored again")
         if torn:
             with self.journal.open("r+b") as journal:
                 journal.truncate(len(content) - len(torn))
@@ -227,7 +229,7 @@ def _read_file(path: Path, report: Callable[[str], None]) -> Iterator[Scored]:
         runs: list[Any] = made_from.get("runs", [])
         of_all = made_from.get("identity", {})
         by_prompt = {number: rows[OF_PROMPT] for number, rows in table.groupby("prompt", sort=False)}
-        found = [
+        tables = [
             Scored(entry.get("identity", of_all), entry["key"], by_prompt.get(number), _facts(entry, runs))
             for number, entry in enumerate(prompts)
         ]
@@ -235,7 +237,7 @@ def _read_file(path: Path, report: Callable[[str], None]) -> Iterator[Scored]:
         report(f"{path}: cannot be read ({error}); its prompts are scored again")
         return
     # a prompt without rows was left out; if not, its rows are lost
-    yield from (scored for scored in found if scored.rows is not None or TOO_LONG in scored.facts)
+    yield from (scored for scored in tables if scored.rows is not None or TOO_LONG in scored.facts)
 
 
 def _facts(entry: Mapping[str, Any], runs: Sequence[Any]) -> dict[str, Any]:
@@ -256,10 +258,10 @@ def read_asked(path: Path, task: pd.DataFrame, evaluation: pd.DataFrame, prompts
     InputError
         If the file has the scores of other prompts or examples, or is damaged.
     """
-    made_from, asked = read_made_from(path), read_table(prompts)
+    made_from, prompts_table = read_made_from(path), read_table(prompts)
     if made_from.get("null"):
-        task, asked = null_target(task, asked)
-    keys = prompt_keys(task, evaluation, asked)
+        task, prompts_table = null_target(task, prompts_table)
+    keys = prompt_keys(task, evaluation, prompts_table)
     scored = [entry["key"] for entry in made_from["prompts"]]
     if scored != keys:
         missing = len({*keys} - {*scored})
@@ -278,11 +280,13 @@ def both_scored(
 
     See ``read_asked``.
     """
-    told = read_made_from(null)["prompts"]
-    left = [number for number, entry in enumerate(told) if TOO_LONG in entry]
-    own, other = (read_asked(path, task, evaluation, prompts) for path in (scores, null))
-    both = own["prompt"].unique()
-    return own[~own["prompt"].isin(left)], other[other["prompt"].isin(both)]
+    null_prompts = read_made_from(null)["prompts"]
+    left_out = [number for number, entry in enumerate(null_prompts) if TOO_LONG in entry]
+    given_scores, null_scores = (read_asked(path, task, evaluation, prompts) for path in (scores, null))
+    common = given_scores["prompt"].unique()
+    return given_scores[~given_scores["prompt"].isin(left_out)], null_scores[
+        null_scores["prompt"].isin(common)
+    ]
 
 
 def left_out(path: Path) -> dict[str, int]:

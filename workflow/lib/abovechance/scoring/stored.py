@@ -24,8 +24,8 @@ def stored(study: Path) -> pd.DataFrame:
     -------
     DataFrame
         One row a scores file: ``model``, ``task``, ``shots``; ``kind`` of prompts, see ``study.kinds``;
-        ``asked``, whether the study's config, as it ran last, has the setting and the kind; ``prompts`` in
-        the study, ``kept`` besides; ``megabytes`` of both; ``path``.
+        ``in_config``, whether the study's latest config requests the setting and kind; ``prompts`` in the
+        study; ``kept``, the number of further prompts; ``megabytes`` of both; ``path``.
 
     Raises
     ------
@@ -49,14 +49,14 @@ def stored(study: Path) -> pd.DataFrame:
             setting._asdict()
             | {
                 "kind": kind.name,
-                "asked": not config or (kind in kinds_of(config) and _asks(config, setting)),
+                "in_config": not config or (kind in kinds_of(config) and _asks(config, setting)),
                 "prompts": prompts,
                 "kept": max(every - prompts, 0),
                 "megabytes": _bytes([path, store_of(path)]) / 1e6,
                 "path": path,
             }
         )
-    columns = [*Setting._fields, "kind", "asked", "prompts", "kept", "megabytes", "path"]
+    columns = [*Setting._fields, "kind", "in_config", "prompts", "kept", "megabytes", "path"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -69,13 +69,15 @@ def made_from(files: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         ``model``, ``revision`` and ``precision``; ``tokenizer``, a digest of its files, where that is
         known; and ``runs``, the ways in which prompts were computed.
     """
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     runs: list[Any] = []
-    for told in files:
-        found |= {name: told[name] for name in ("model", "revision", "precision")}
-        found |= {name: value for name, value in told.get("identity", {}).items() if name == "tokenizer"}
-        runs += [run for run in told["runs"] if run not in runs]
-    return {**found, "runs": runs}
+    for file_facts in files:
+        facts |= {name: file_facts[name] for name in ("model", "revision", "precision")}
+        facts |= {
+            name: value for name, value in file_facts.get("identity", {}).items() if name == "tokenizer"
+        }
+        runs += [run for run in file_facts["runs"] if run not in runs]
+    return {**facts, "runs": runs}
 
 
 def _asks(config: Mapping[str, Any], setting: Setting) -> bool:
@@ -87,12 +89,12 @@ def _asks(config: Mapping[str, Any], setting: Setting) -> bool:
     return setting.shots in (config.get("shots", []) if shots is None else shots)
 
 
-def drop_unasked(found: pd.DataFrame) -> int:
+def drop_unasked(files: pd.DataFrame) -> int:
     """Delete the scores in a table of ``stored`` that the study does not ask for; return the freed bytes."""
     freed = 0
-    for path, asked in zip(found["path"], found["asked"], strict=True):
+    for path, prompts in zip(files["path"], files["in_config"], strict=True):
         before = _bytes([path, store_of(path)])
-        if asked:
+        if prompts:
             link(path, store_of(path))
         else:
             path.unlink()

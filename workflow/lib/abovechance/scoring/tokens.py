@@ -31,7 +31,7 @@ class PromptStrings:
     choices: tuple[str, ...]
 
     @classmethod
-    def of(cls, demonstrations: str, examples: pd.DataFrame) -> PromptStrings:
+    def from_examples(cls, demonstrations: str, examples: pd.DataFrame) -> PromptStrings:
         """The strings of examples, indexed by id, behind the text of the demonstrations."""
         rows = [
             (example, number, demonstrations + text, f" {choice}")
@@ -105,7 +105,7 @@ def tokenize(
         split_special_tokens=special_tokens == "text",
     )
     sequences, starts = [], []
-    seen: dict[tuple[str, tuple[int, ...]], int] = {}
+    numbers: dict[tuple[str, tuple[int, ...]], int] = {}
     for tokens, spans, context, example, number in zip(
         encoded["input_ids"],
         encoded["offset_mapping"],
@@ -126,10 +126,10 @@ def tokenize(
                 "or shots above 0"
             )
         sequence = tokens[: covered[-1] + 1]
-        same = seen.setdefault((example, tuple(sequence)), number)
-        if same != number:
+        number_of_text = numbers.setdefault((example, tuple(sequence)), number)
+        if number_of_text != number:
             raise InputError(
-                f"example '{example}': its choices {same} and {number} are the same tokens to this "
+                f"example '{example}': its choices {number_of_text} and {number} are the same tokens to this "
                 "tokenizer; expected choices that differ in more"
             )
         sequences.append(sequence)

@@ -104,7 +104,7 @@ def keeps_length(tokenizer: PreTrainedTokenizerFast) -> bool:
     return tokenizer.backend_tokenizer.normalizer is None
 
 
-def load_whole(folder: str, what: str, **settings: Any) -> PreTrainedModel:
+def load_whole(folder: str, kind: str, **settings: Any) -> PreTrainedModel:
     """A model all of whose tensors are those of its weights.
 
     transformers fills what is missing with random numbers, and leaves out what it does not expect.
@@ -113,7 +113,7 @@ def load_whole(folder: str, what: str, **settings: Any) -> PreTrainedModel:
     ----------
     folder
         Where the weights lie.
-    what
+    kind
         What they are called in messages.
     settings
         What ``from_pretrained`` takes besides.
@@ -128,32 +128,32 @@ def load_whole(folder: str, what: str, **settings: Any) -> PreTrainedModel:
         folder, output_loading_info=True, ignore_mismatched_sizes=True, **settings
     )
     model: PreTrainedModel = loaded[0]
-    found: dict[str, Any] = loaded[1]
+    info: dict[str, Any] = loaded[1]
     problems = {
-        "lacks the tensor": sorted(found["missing_keys"]),
-        "has a tensor that its config does not know:": sorted(found["unexpected_keys"]),
+        "lacks the tensor": sorted(info["missing_keys"]),
+        "has a tensor that its config does not know:": sorted(info["unexpected_keys"]),
         "has a tensor of another shape than its config says:": sorted(
-            [str(key[0]) for key in found["mismatched_keys"]] + _misshapen(model)
+            [str(key[0]) for key in info["mismatched_keys"]] + _misshapen(model)
         ),
     }
-    right = "expected the weights that belong to the config"
+    expected = "expected the weights that belong to the config"
     for problem, names in problems.items():
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            raise InputError(f"{what}: {problem} {names[0]}{more}; {right}")
-    if found.get("error_msgs"):
-        raise InputError(f"{what}: {' '.join(str(found['error_msgs'][0]).split())[:300]}")
+            raise InputError(f"{kind}: {problem} {names[0]}{more}; {expected}")
+    if info.get("error_msgs"):
+        raise InputError(f"{kind}: {' '.join(str(info['error_msgs'][0]).split())[:300]}")
     return model
 
 
 def _misshapen(model: PreTrainedModel) -> list[str]:
     """Quantized tensors of another shape than their layer: it is not looked at when they are loaded."""
-    found = []
+    misshapen = []
     for name, layer in model.named_modules():
         shape = getattr(getattr(getattr(layer, "weight", None), "quant_state", None), "shape", None)
         if shape is not None and tuple(shape) != (layer.out_features, layer.in_features):
-            found.append(f"{name}.weight")
-    return found
+            misshapen.append(f"{name}.weight")
+    return misshapen
 
 
 def nf4_config() -> BitsAndBytesConfig:

@@ -41,7 +41,7 @@ def maximum_numbers(choices: Sequence[int] = CHOICES, greatest: int = 5) -> pd.D
                 "choices": number,
                 "examples": size,
                 "prompts": prompts,
-                "maximum_baseline": RandomBaseline.of(1 / number, size).maximum(prompts),
+                "maximum_baseline": RandomBaseline.from_chance(1 / number, size).maximum(prompts),
             }
         )
         for number in choices
@@ -72,7 +72,9 @@ def maximum(numbers: pd.DataFrame) -> Figure:
 
 
 def critical_numbers(
-    choices: Sequence[int] = CHOICES, tried: Sequence[int] = (1, 10, 100, 200), tails: Sequence[float] = TAILS
+    choices: Sequence[int] = CHOICES,
+    prompt_counts: Sequence[int] = (1, 10, 100, 200),
+    tails: Sequence[float] = TAILS,
 ) -> pd.DataFrame:
     """The least accuracy that the best guesser reaches with at most a given probability.
 
@@ -85,9 +87,9 @@ def critical_numbers(
     rows = []
     for size in np.unique(np.logspace(1, 4, 46).astype(int)).tolist():
         for number in choices:
-            guesser = RandomBaseline.of(1 / number, size)
-            least = least_accuracies(guesser, np.array(tried)[:, None], np.array(tails))
-            for (prompts, tail), accuracy in zip(product(tried, tails), least.flat, strict=True):
+            guesser = RandomBaseline.from_chance(1 / number, size)
+            least = least_accuracies(guesser, np.array(prompt_counts)[:, None], np.array(tails))
+            for (prompts, tail), accuracy in zip(product(prompt_counts, tails), least.flat, strict=True):
                 rows.append((number, prompts, tail, size, accuracy))
     return pd.DataFrame(rows, columns=["choices", "prompts", "tail", "examples", "accuracy"])
 
@@ -95,11 +97,11 @@ def critical_numbers(
 def critical(numbers: pd.DataFrame) -> Figure:
     """Contours of the tail probability over examples and accuracy (Figure 7)."""
     style.apply()
-    choices, tried = numbers["choices"].unique(), numbers["prompts"].unique()
+    choices, prompt_counts = numbers["choices"].unique(), numbers["prompts"].unique()
     figure, panels = plt.subplots(
-        len(tried),
+        len(prompt_counts),
         len(choices),
-        figsize=(style.FULL_WIDTH, 1.45 * len(tried) + 0.5),
+        figsize=(style.FULL_WIDTH, 1.45 * len(prompt_counts) + 0.5),
         sharex=True,
         sharey=True,
         squeeze=False,
@@ -107,10 +109,10 @@ def critical(numbers: pd.DataFrame) -> Figure:
     tails = sorted(numbers["tail"].unique())
     shades = plt.get_cmap("Blues")(np.linspace(0.25, 0.85, len(tails) + 1))
     for (row, column), axes in np.ndenumerate(panels):
-        here = numbers[(numbers["choices"] == choices[column]) & (numbers["prompts"] == tried[row])]
+        cell = numbers[(numbers["choices"] == choices[column]) & (numbers["prompts"] == prompt_counts[row])]
         below = 0.0
         for tail, shade in zip(reversed(tails), shades[::-1], strict=False):
-            line = here[here["tail"] == tail]
+            line = cell[cell["tail"] == tail]
             level = line["accuracy"].fillna(1.0)
             axes.fill_between(line["examples"], below, level, color=shade, linewidth=0)
             axes.plot(line["examples"], line["accuracy"], color=style.INK, linewidth=0.6)
@@ -121,10 +123,10 @@ def critical(numbers: pd.DataFrame) -> Figure:
         _decades(axes, x_only=True)
         if row == 0:
             axes.set_title(f"{choices[column]} choices")
-        if row == len(tried) - 1:
+        if row == len(prompt_counts) - 1:
             axes.set_xlabel("examples")
         if column == 0:
-            axes.set_ylabel(f"accuracy\n{_prompts(int(tried[row]))}")
+            axes.set_ylabel(f"accuracy\n{_prompts(int(prompt_counts[row]))}")
     marks = [
         Rectangle((0, 0), 1, 1, color=shade, label=f"above {tail:g}")
         for tail, shade in zip(reversed(tails), shades[::-1], strict=False)
@@ -136,7 +138,7 @@ def critical(numbers: pd.DataFrame) -> Figure:
     return figure
 
 
-def rise_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
+def rise_numbers(prompt_counts: Sequence[int] = TRIED) -> pd.DataFrame:
     """By how much the maximum baseline is above the standard one, for each task of the suites.
 
     Returns
@@ -148,7 +150,9 @@ def rise_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
         {"suite": task.suite, "task": task.task, "prompts": prompts, "rise": best - task.chance}
         for task in suites()
         for prompts, best in zip(
-            tried, RandomBaseline.of(task.chance, task.examples).maximum(np.array(tried)), strict=True
+            prompt_counts,
+            RandomBaseline.from_chance(task.chance, task.examples).maximum(np.array(prompt_counts)),
+            strict=True,
         )
     ]
     return pd.DataFrame(rows)
@@ -157,22 +161,24 @@ def rise_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
 def rise(numbers: pd.DataFrame) -> Figure:
     """By how much the baseline rises for the tasks of a suite (first version's Figure 8): a dot a task."""
     style.apply()
-    names, tried = numbers["suite"].unique(), numbers["prompts"].unique()
+    names, prompt_counts = numbers["suite"].unique(), numbers["prompts"].unique()
     figure, panels = plt.subplots(1, len(names), figsize=(style.FULL_WIDTH, 2.2), sharex=True, sharey=True)
     for axes, suite in zip(np.atleast_1d(panels), names, strict=True):
-        for place, prompts in enumerate(tried):
-            here = numbers[(numbers["suite"] == suite) & (numbers["prompts"] == prompts)]
-            values = np.sort(here["rise"].clip(lower=0))
+        for place, prompts in enumerate(prompt_counts):
+            curve = numbers[(numbers["suite"] == suite) & (numbers["prompts"] == prompts)]
+            values = np.sort(curve["rise"].clip(lower=0))
             aside = place + _beeswarm(values)
             axes.scatter(values, aside, s=11, color=style.COLOURS[0], alpha=0.75, linewidth=0)
-        axes.set(title=suite, xlabel="rise of the baseline, in accuracy", ylim=(len(tried) - 0.5, -0.6))
-        axes.set_yticks(range(len(tried)), [_prompts(prompts) for prompts in tried])
+        axes.set(
+            title=suite, xlabel="rise of the baseline, in accuracy", ylim=(len(prompt_counts) - 0.5, -0.6)
+        )
+        axes.set_yticks(range(len(prompt_counts)), [_prompts(prompts) for prompts in prompt_counts])
         percent_axis(axes.xaxis)
         axes.set_xlim(-0.008, None)
     return figure
 
 
-def normalized_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
+def normalized_numbers(prompt_counts: Sequence[int] = TRIED) -> pd.DataFrame:
     """The tail probability of each normalized score of each task of the suites.
 
     A normalized score of s means the accuracy p + (1 - p) s / 100 on a task of chance p.
@@ -185,11 +191,11 @@ def normalized_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
     parts = []
     score = np.arange(0, 100.5, 0.5)
     for task in suites():
-        baseline = RandomBaseline.of(task.chance, task.examples)
+        baseline = RandomBaseline.from_chance(task.chance, task.examples)
         accuracy = baseline.standard + (1 - baseline.standard) * score / 100
         # the paper counts the whole correct answers that such a score stands for
         correct = np.floor(accuracy * task.examples + 1e-9)
-        for prompts in tried:
+        for prompts in prompt_counts:
             part = {"score": score, "tail": baseline.tail(correct, prompts), "prompts": prompts}
             parts.append(pd.DataFrame(part).assign(suite=task.suite, task=task.task, examples=task.examples))
     return pd.concat(parts, ignore_index=True)
@@ -198,21 +204,26 @@ def normalized_numbers(tried: Sequence[int] = TRIED) -> pd.DataFrame:
 def normalized(numbers: pd.DataFrame) -> Figure:
     """Normalized score against tail probability, one line per task (first version's Figure 9)."""
     style.apply()
-    names, tried = numbers["suite"].unique(), numbers["prompts"].unique()
+    names, prompt_counts = numbers["suite"].unique(), numbers["prompts"].unique()
     figure, panels = plt.subplots(
-        len(names), len(tried), figsize=(style.FULL_WIDTH, 3.6), sharex=True, sharey=True, squeeze=False
+        len(names),
+        len(prompt_counts),
+        figsize=(style.FULL_WIDTH, 3.6),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
     )
     # without the palest yellow, which vanishes in print
     colour = ListedColormap(plt.get_cmap("viridis_r")(np.linspace(0.15, 1, 200)))
     scale = LogNorm(30, 60_000)
     for (row, column), axes in np.ndenumerate(panels):
-        here = numbers[(numbers["suite"] == names[row]) & (numbers["prompts"] == tried[column])]
-        for _, line in here.groupby("task", sort=False):
+        cell = numbers[(numbers["suite"] == names[row]) & (numbers["prompts"] == prompt_counts[column])]
+        for _, line in cell.groupby("task", sort=False):
             size = line["examples"].iloc[0]
             axes.plot(line["score"], line["tail"], color=colour(scale(size)), linewidth=0.9)
         axes.set(yscale="log", ylim=(1e-3, 1.15), xlim=(0, 60))
         if row == 0:
-            axes.set_title(_prompts(int(tried[column])))
+            axes.set_title(_prompts(int(prompt_counts[column])))
         if row == len(names) - 1:
             axes.set_xlabel("normalized score")
         if column == 0:
@@ -237,7 +248,7 @@ def plan_numbers(chance: float, prompts: Sequence[int] = TRIED) -> pd.DataFrame:
                 "examples": size,
                 "prompts": prompts,
                 "standard_baseline": chance,
-                "maximum_baseline": RandomBaseline.of(chance, size).maximum(np.array(prompts)),
+                "maximum_baseline": RandomBaseline.from_chance(chance, size).maximum(np.array(prompts)),
             }
         )
         for size in examples
@@ -288,7 +299,7 @@ GENERAL: dict[str, tuple[Callable[[], pd.DataFrame], Callable[[pd.DataFrame], Fi
 }
 
 
-def drawn() -> Iterator[tuple[str, Figure, pd.DataFrame]]:
+def all_figures() -> Iterator[tuple[str, Figure, pd.DataFrame]]:
     """The figures of no study in particular: name, figure and plotted numbers of each."""
     for name, (numbers, draw) in GENERAL.items():
         plotted = numbers()

@@ -66,8 +66,8 @@ def changed_since(folder: Path, config: Mapping[str, Any] | None) -> list[str]:
         config = read_yaml(reported)
     if config is None or not counted.is_file():
         return []
-    then = read_yaml(counted)
-    return [key for key in COUNTED_KEYS if config.get(key) != then.get(key)]
+    at_counting = read_yaml(counted)
+    return [key for key in COUNTED_KEYS if config.get(key) != at_counting.get(key)]
 
 
 def of_machines(machines: pd.DataFrame) -> pd.DataFrame:

@@ -51,9 +51,9 @@ def differences(first: Path, second: Path) -> pd.DataFrame:
     rows = []
     for verdict in table.to_dict("records"):
         setting = Setting(*(verdict[name] for name in SETTING))
-        found = dict.fromkeys(("prompts", "other_prompts", "predictions", "of_predictions"), 0)
-        row: dict[str, Any] = {**setting._asdict(), **found, "drift": np.nan}
-        if all(setting in those for those in places):
+        counts = dict.fromkeys(("prompts", "other_prompts", "predictions", "of_predictions"), 0)
+        row: dict[str, Any] = {**setting._asdict(), **counts, "drift": np.nan}
+        if all(setting in setting_places for setting_places in places):
             row |= _compared(setting, first, second, places[0][setting], places[1][setting])
         rows.append(row | {name: verdict[name] for name in verdict if name not in SETTING})
     return pd.DataFrame(rows)
@@ -61,30 +61,30 @@ def differences(first: Path, second: Path) -> pd.DataFrame:
 
 def differ(table: pd.DataFrame) -> pd.Series[bool]:
     """(rows,) whether settings differ in position or conclusion, or a study lacks one or its prompts."""
-    other = table["prompts"] == 0
+    changed = table["prompts"] == 0
     for name in ("position", "better_than_chance"):
-        other |= table[f"{name}_first"].fillna("") != table[f"{name}_second"].fillna("")
-    return other
+        changed |= table[f"{name}_first"].fillna("") != table[f"{name}_second"].fillna("")
+    return changed
 
 
 def in_words(table: pd.DataFrame) -> str:
     """What ``differences`` come to."""
-    both = table[table["prompts"] > 0]
-    if both.empty:
+    compared = table[table["prompts"] > 0]
+    if compared.empty:
         return "No setting has a prompt in both studies."
-    lacking, changed = int((table["prompts"] == 0).sum()), int(differ(both).sum())
-    counted = {name: int(both[name].sum()) for name in ("prompts", "predictions", "of_predictions")}
-    told = [
-        f"{len(both)} settings are in both studies, with {counted['prompts']} prompts alike.",
+    lacking, changed = int((table["prompts"] == 0).sum()), int(differ(compared).sum())
+    counted = {name: int(compared[name].sum()) for name in ("prompts", "predictions", "of_predictions")}
+    sentences = [
+        f"{len(compared)} settings are in both studies, with {counted['prompts']} prompts alike.",
         f"Of their predictions, {counted['predictions']} of {counted['of_predictions']} differ.",
     ]
-    if both["drift"].notna().any():
-        told.append(f"Log-likelihoods differ by at most {both['drift'].max():.2g} nats.")
-    told.append(f"Verdicts differ in {changed or 'none'} of them.")
+    if compared["drift"].notna().any():
+        sentences.append(f"Log-likelihoods differ by at most {compared['drift'].max():.2g} nats.")
+    sentences.append(f"Verdicts differ in {changed or 'none'} of them.")
     if lacking:
         are = "setting is" if lacking == 1 else "settings are"
-        told.append(f"{lacking} {are} in one study only, or without a prompt in common.")
-    return " ".join(told)
+        sentences.append(f"{lacking} {are} in one study only, or without a prompt in common.")
+    return " ".join(sentences)
 
 
 def _verdicts(study: Path) -> pd.DataFrame:
@@ -108,11 +108,13 @@ def _places(folder: Path) -> dict[Setting, Place]:
     }
 
 
-def _compared(setting: Setting, first: Path, second: Path, one: Place, other: Place) -> dict[str, Any]:
+def _compared(
+    setting: Setting, first: Path, second: Path, first_place: Place, second_place: Place
+) -> dict[str, Any]:
     """What is counted of a setting that both studies have."""
     name = Path(setting.model, setting.task, f"{setting.shots}-shot.parquet")
     scores = [_scores_of(study) / name for study in (first, second)]
-    tables = [read_part(*place) for place in (one, other)]
+    tables = [read_part(*place) for place in (first_place, second_place)]
     if scores[0].is_file() != scores[1].is_file():
         lacks = scores[int(scores[0].is_file())]
         raise InputError(
@@ -121,15 +123,15 @@ def _compared(setting: Setting, first: Path, second: Path, one: Place, other: Pl
         )
     numbers = [_numbers(path, table) for path, table in zip(scores, tables, strict=True)]
     # {prompt of the second: the same one of the first}
-    same = {numbers[1][key]: number for key, number in numbers[0].items() if key in numbers[1]}
-    pairs = _joined(tables[0], tables[1], same, ["example"])
+    same_prompts = {numbers[1][key]: number for key, number in numbers[0].items() if key in numbers[1]}
+    pairs = _joined(tables[0], tables[1], same_prompts, ["example"])
     unequal = (pairs["predicted"] != pairs["predicted_other"]) | (pairs["correct"] != pairs["correct_other"])
     drift = np.nan
-    if same and all(path.is_file() for path in scores):
-        both = _joined(read_table(scores[0]), read_table(scores[1]), same, ["example", "choice"])
-        drift = float((both["logprob"] - both["logprob_other"]).abs().max())
+    if same_prompts and all(path.is_file() for path in scores):
+        joined = _joined(read_table(scores[0]), read_table(scores[1]), same_prompts, ["example", "choice"])
+        drift = float((joined["logprob"] - joined["logprob_other"]).abs().max())
     return {
-        "prompts": len(same),
+        "prompts": len(same_prompts),
         "other_prompts": len(set(numbers[0]) ^ set(numbers[1])),
         "predictions": int(unequal.sum()),
         "of_predictions": len(pairs),
@@ -152,8 +154,10 @@ def _numbers(scores: Path, predictions: pd.DataFrame) -> dict[object, int]:
     return {entry["key"]: number for number, entry in enumerate(read_made_from(scores)["prompts"])}
 
 
-def _joined(first: pd.DataFrame, second: pd.DataFrame, same: dict[int, int], on: list[str]) -> pd.DataFrame:
+def _joined(
+    first: pd.DataFrame, second: pd.DataFrame, numbers: dict[int, int], on: list[str]
+) -> pd.DataFrame:
     """Rows of both, of the same prompts, side by side."""
-    second = second[second["prompt"].isin(list(same))]
-    second = second.assign(prompt=second["prompt"].map(same))
+    second = second[second["prompt"].isin(list(numbers))]
+    second = second.assign(prompt=second["prompt"].map(numbers))
     return first.merge(second, on=["prompt", *on], suffixes=("", "_other"))

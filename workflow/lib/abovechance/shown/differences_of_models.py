@@ -16,19 +16,24 @@ from abovechance.shown import style
 from abovechance.shown.panels import in_order, legend_label, percent_axis, plain
 
 
-def score_numbers(found: list[Responses], confidence: float) -> pd.DataFrame:
+def score_numbers(responses: list[Responses], confidence: float) -> pd.DataFrame:
     """Each model's score on each task with its interval over examples, and its letters (``many.ranks``)."""
     parts = []
-    for of in found:
-        ranks = many.ranks(sample_of(of), of.models, confidence)
-        means = [clustered_mean(own, of.clusters, confidence) for own in of.by_example]
-        own = pd.DataFrame(
+    for task_responses in responses:
+        ranks = many.ranks(sample_of(task_responses), task_responses.models, confidence)
+        means = [
+            clustered_mean(scores, task_responses.clusters, confidence)
+            for scores in task_responses.by_example
+        ]
+        scores = pd.DataFrame(
             [
                 {"model": model, "low": mean.low, "high": mean.high}
-                for model, mean in zip(of.models, means, strict=True)
+                for model, mean in zip(task_responses.models, means, strict=True)
             ]
         )
-        parts.append(ranks.merge(own, on="model").assign(task=of.task, shots=of.shots))
+        parts.append(
+            ranks.merge(scores, on="model").assign(task=task_responses.task, shots=task_responses.shots)
+        )
     table = pd.concat(parts, ignore_index=True)
     return table[
         ["task", "shots", "model", "score", "low", "high", "groups", "rank_low", "rank_high", "best"]
@@ -51,16 +56,18 @@ def scores(numbers: pd.DataFrame) -> Figure:
     for axes in grid.flat[len(panels) :]:
         axes.remove()
     for axes, (task, shots) in zip(grid.flat, panels, strict=False):
-        own = numbers[(numbers["task"] == task) & (numbers["shots"] == shots)].iloc[::-1]
-        for place, row in enumerate(own.to_dict("records")):
+        task_numbers = numbers[(numbers["task"] == task) & (numbers["shots"] == shots)].iloc[::-1]
+        for place, row in enumerate(task_numbers.to_dict("records")):
             look = {"color": colour[str(row["model"])]}
             axes.hlines(place, row["low"], row["high"], **look)
             axes.plot(row["score"], place, marker="o", markersize=4, **look)
             axes.annotate(
                 str(row["groups"]), (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=7
             )
-        axes.set_yticks(range(len(own)), [legend_label(str(model)) for model in own["model"]])
-        axes.set_ylim(-0.6, len(own) - 0.4)
+        axes.set_yticks(
+            range(len(task_numbers)), [legend_label(str(model)) for model in task_numbers["model"]]
+        )
+        axes.set_ylim(-0.6, len(task_numbers) - 0.4)
         axes.set_title(plain(f"{style.words(str(task))}, {shots}-shot"))
         percent_axis(axes.xaxis)
     return figure

@@ -81,28 +81,28 @@ def expected_maximum(numbers: pd.DataFrame, panel: str = "task") -> Figure:
 _TUNED: dict[str, Any] = {"linestyle": (0, (1, 1)), "linewidth": 1.6}
 
 
-def _expected_maximum_pair(above: Axes, below: Axes, here: pd.DataFrame, colour: dict[int, str]) -> None:
-    others = [each for each in BASELINES if each is not MAXIMUM]
-    by = ["shots", "tuned"] if "tuned" in here else ["shots"]
-    for key, group in here.groupby(by):
+def _expected_maximum_pair(above: Axes, below: Axes, rows: pd.DataFrame, colour: dict[int, str]) -> None:
+    other_baselines = [baseline for baseline in BASELINES if baseline is not MAXIMUM]
+    by = ["shots", "tuned"] if "tuned" in rows else ["shots"]
+    for key, group in rows.groupby(by):
         shots, tuned = int(str(key[0])), key[1:]
-        tried, own = group["prompts"], {"color": colour[shots], **(_TUNED if tuned == (True,) else {})}
-        above.plot(tried, group["expected_accuracy"], zorder=3, **own)
-        for each in BASELINES:
-            above.plot(tried, group[each.column], zorder=2, **style.BASELINES[each.name])
-        below.plot(tried, group[MAXIMUM.tail_column], **own)
-        for each in () if tuned else others:
-            line = style.BASELINES[each.name]["linestyle"]
-            below.plot(tried, group[each.tail_column], color=colour[shots], linestyle=line)
+        prompts, look = group["prompts"], {"color": colour[shots], **(_TUNED if tuned == (True,) else {})}
+        above.plot(prompts, group["expected_accuracy"], zorder=3, **look)
+        for baseline in BASELINES:
+            above.plot(prompts, group[baseline.column], zorder=2, **style.BASELINES[baseline.name])
+        below.plot(prompts, group[MAXIMUM.tail_column], **look)
+        for baseline in () if tuned else other_baselines:
+            line = style.BASELINES[baseline.name]["linestyle"]
+            below.plot(prompts, group[baseline.tail_column], color=colour[shots], linestyle=line)
     percent_axis(above.yaxis)
-    shown = [MAXIMUM] if "tuned" in here else BASELINES
-    tails = here[[each.tail_column for each in shown]].min(axis=1)
+    baselines = [MAXIMUM] if "tuned" in rows else BASELINES
+    tails = rows[[baseline.tail_column for baseline in baselines]].min(axis=1)
     below.set(xscale="log", yscale="log", xlabel="prompts tried")
     below.axhline(0.05, color=style.FAINT, linewidth=0.5, zorder=1)
     below.set_ylim(max(min(tails.min() / 2, 0.01), 1e-12), 1.3)
-    most = here["prompts"].max()
-    digits = (1, 2, 5) if most < 20 else (1,)
+    most_prompts = rows["prompts"].max()
+    digits = (1, 2, 5) if most_prompts < 20 else (1,)
     ticks = [digit * 10**power for power in range(7) for digit in digits]
-    below.set_xticks([tick for tick in ticks if tick <= most])
+    below.set_xticks([tick for tick in ticks if tick <= most_prompts])
     below.xaxis.set_major_formatter("{x:.0f}")
     below.xaxis.set_minor_locator(NullLocator())

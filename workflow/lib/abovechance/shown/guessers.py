@@ -25,18 +25,18 @@ def guessers_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``of`` (``prompts``, ``guesser``, ``best``), ``accuracy``, ``share``.
+        ``source`` (``prompts``, ``guesser``, ``best``), ``accuracy``, ``share``.
     """
     baseline, prompts = random_baselines(accuracy)[0], len(accuracy)
     correct = np.arange(baseline.examples + 1)
-    found = accuracy["accuracy"].value_counts(normalize=True).sort_index()
+    shares = accuracy["accuracy"].value_counts(normalize=True).sort_index()
     parts = {
-        "prompts": (found.index, found.to_numpy()),
+        "prompts": (shares.index, shares.to_numpy()),
         "guesser": (correct / baseline.examples, baseline.pmf(correct)),
         "best": (correct / baseline.examples, baseline.pmf(correct, prompts)),
     }
     return pd.concat(
-        [pd.DataFrame({"of": of, "accuracy": x, "share": y}) for of, (x, y) in parts.items()],
+        [pd.DataFrame({"source": source, "accuracy": x, "share": y}) for source, (x, y) in parts.items()],
         ignore_index=True,
     )
 
@@ -68,19 +68,19 @@ def guessers(numbers: pd.DataFrame, verdict: pd.Series, title: str | None = None
             "mean",
         ),
     }
-    seen = numbers[numbers["share"] > 1e-3]["accuracy"]
-    width = np.diff(numbers.loc[numbers["of"] == "guesser", "accuracy"]).mean()
-    for axes, (of, (colour, mark, label, word)) in zip(panels, marks.items(), strict=True):
-        here = numbers[numbers["of"] == of]
-        axes.bar(here["accuracy"], here["share"], width=width * 0.9, color=colour, alpha=0.55)
+    visible = numbers[numbers["share"] > 1e-3]["accuracy"]
+    width = np.diff(numbers.loc[numbers["source"] == "guesser", "accuracy"]).mean()
+    for axes, (source, (colour, mark, label, word)) in zip(panels, marks.items(), strict=True):
+        rows = numbers[numbers["source"] == source]
+        axes.bar(rows["accuracy"], rows["share"], width=width * 0.9, color=colour, alpha=0.55)
         axes.axvline(mark, color=colour, linewidth=1.2)
         axes.set_title(f"{label}: {word} {mark:.1%}", loc="left", color=colour, fontsize=7.5)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
-        for other, (other_colour, level, _, _) in marks.items():
-            if other != of:
+        for second_source, (other_colour, level, _, _) in marks.items():
+            if second_source != source:
                 axes.axvline(level, color=other_colour, linewidth=0.6, linestyle=(0, (1, 2)))
-    panels[-1].set(xlim=(seen.min() - 3 * width, max(seen.max(), verdict["best_accuracy"]) + 3 * width))
+    panels[-1].set(xlim=(visible.min() - 3 * width, max(visible.max(), verdict["best_accuracy"]) + 3 * width))
     panels[-1].set_xlabel("accuracy")
     percent_axis(panels[-1].xaxis)
     return figure
@@ -102,7 +102,7 @@ def draw(accuracies: ArrayLike, baseline: RandomBaseline, title: str = "") -> Fi
         Which a notebook shows.
     """
     values = np.asarray(accuracies, dtype=float).ravel()
-    found = Verdict.of(float(values.max()), baseline, len(values))
+    verdict = Verdict.from_accuracy(float(values.max()), baseline, len(values))
     table = pd.DataFrame({"accuracy": values})
     table["chances"], table["counts"] = (
         [[*baseline.counts]] * len(values),
@@ -110,7 +110,7 @@ def draw(accuracies: ArrayLike, baseline: RandomBaseline, title: str = "") -> Fi
     )
     figure = guessers(
         guessers_numbers(table),
-        pd.Series(found.judgement | {"best_accuracy": found.accuracy, "prompts": found.prompts}),
+        pd.Series(verdict.judgement | {"best_accuracy": verdict.accuracy, "prompts": verdict.prompts}),
         title,
     )
     plt.close(figure)  # else a notebook would show it twice

@@ -46,8 +46,8 @@ PRUNED = {
 def item_numbers(items: pd.DataFrame) -> pd.DataFrame:
     """The items of the tasks that a figure has room for, without those that are constant."""
     tasks = in_order(items["task"])[:PANELS]
-    own = items[items["task"].isin(tasks) & ~items["constant"].astype(bool)]
-    return own[
+    rows = items[items["task"].isin(tasks) & ~items["constant"].astype(bool)]
+    return rows[
         ["task", "example", "difficulty", "corrected", "half", "other_half", "rest", "best", "answer"]
     ].reset_index(drop=True)
 
@@ -61,16 +61,16 @@ def scatter(numbers: pd.DataFrame) -> Figure:
     tasks = in_order(numbers["task"])
     figure, panels = panel_grid(len(tasks), height=1.9)
     for axes, task in zip(panels, tasks, strict=True):
-        own = numbers[numbers["task"] == task]
+        rows = numbers[numbers["task"] == task]
         axes.axhline(0, color=style.FAINT, linewidth=0.6)
-        answers = grouped(own["answer"]) if own["answer"].notna().all() else None
+        answers = grouped(rows["answer"]) if rows["answer"].notna().all() else None
         if answers is not None and 1 < answers.nunique() <= ANSWERS:
             colour = style.colours(in_order(answers))
             for answer, name in ((answer, str(answer)) for answer in colour):
-                here = own[answers == answer]
+                answered = rows[answers == answer]
                 axes.scatter(
-                    here["difficulty"],
-                    here["corrected"],
+                    answered["difficulty"],
+                    answered["corrected"],
                     s=6,
                     color=colour[name],
                     linewidth=0,
@@ -80,7 +80,7 @@ def scatter(numbers: pd.DataFrame) -> Figure:
             axes.legend(fontsize=5.5, handletextpad=0.1, borderpad=0.1, labelspacing=0.2, loc="best")
         else:
             axes.scatter(
-                own["difficulty"], own["corrected"], s=6, color=style.COLOURS[0], linewidth=0, alpha=0.6
+                rows["difficulty"], rows["corrected"], s=6, color=style.COLOURS[0], linewidth=0, alpha=0.6
             )
         axes.set_title(panel_title(task))
         axes.set_xlim(-0.03, 1.03)
@@ -97,14 +97,14 @@ def halves(numbers: pd.DataFrame) -> Figure:
     tasks = in_order(numbers["task"])
     figure, panels = panel_grid(len(tasks), height=1.9)
     for axes, task in zip(panels, tasks, strict=True):
-        own = numbers[numbers["task"] == task]
-        values = own[["half", "other_half", "rest", "best"]].to_numpy(dtype=float)
+        rows = numbers[numbers["task"] == task]
+        values = rows[["half", "other_half", "rest", "best"]].to_numpy(dtype=float)
         ends = _ends(values)
         axes.plot(ends, ends, color=style.FAINT, linewidth=0.6)
         axes.scatter(
-            own["rest"], own["best"], s=7, facecolor="none", edgecolor=style.COLOURS[1], linewidth=0.6
+            rows["rest"], rows["best"], s=7, facecolor="none", edgecolor=style.COLOURS[1], linewidth=0.6
         )
-        axes.scatter(own["half"], own["other_half"], s=5, color=style.COLOURS[0], linewidth=0, alpha=0.7)
+        axes.scatter(rows["half"], rows["other_half"], s=5, color=style.COLOURS[0], linewidth=0, alpha=0.7)
         axes.set_xlim(ends)
         axes.set_ylim(ends)
         axes.set_box_aspect(1)
@@ -129,10 +129,10 @@ def halves(numbers: pd.DataFrame) -> Figure:
 
 
 def _ends(values: np.ndarray) -> tuple[float, float]:
-    there = values[np.isfinite(values)]
-    if not there.size:
+    finite = values[np.isfinite(values)]
+    if not finite.size:
         return -1.0, 1.0
-    return float(min(there.min(), 0)) - 0.05, float(there.max()) + 0.05
+    return float(min(finite.min(), 0)) - 0.05, float(finite.max()) + 0.05
 
 
 def pruning_numbers(steps: pd.DataFrame) -> pd.DataFrame:
@@ -141,24 +141,24 @@ def pruning_numbers(steps: pd.DataFrame) -> pd.DataFrame:
     Standard errors are divided by that of all items, since they grow with fewer items whatever these are.
     """
     tasks = in_order(steps["task"])[:PANELS]
-    own = steps[steps["task"].isin(tasks)].copy()
-    own["share"] = own["removed"] / (own["removed"] + own["items"])
-    start = own[own["removed"] == 0].set_index(["task", "split"])
-    keys = pd.MultiIndex.from_frame(own[["task", "split"]])
-    found = own[["task", "split", "share"]].copy()
-    for what in PRUNED:
-        base = start[what].reindex(keys).to_numpy()
-        for name in (what, f"random_{what}", f"random_{what}_low", f"random_{what}_high"):
-            found[name] = own[name] / base if what == "error" else own[name] - base
-    return found
+    rows = steps[steps["task"].isin(tasks)].copy()
+    rows["share"] = rows["removed"] / (rows["removed"] + rows["items"])
+    start = rows[rows["removed"] == 0].set_index(["task", "split"])
+    keys = pd.MultiIndex.from_frame(rows[["task", "split"]])
+    numbers = rows[["task", "split", "share"]].copy()
+    for measure in PRUNED:
+        base = start[measure].reindex(keys).to_numpy()
+        for name in (measure, f"random_{measure}", f"random_{measure}_low", f"random_{measure}_high"):
+            numbers[name] = rows[name] / base if measure == "error" else rows[name] - base
+    return numbers
 
 
-def pruning(numbers: pd.DataFrame, what: str) -> Figure:
+def pruning(numbers: pd.DataFrame, measure: str) -> Figure:
     """Held-out scores without the least discriminating items, a panel for each task (Figure 7)."""
     style.apply()
     if numbers.empty:
         return empty_figure("too few rows or items to hold some out")
-    numbers = numbers[numbers[what].notna()]
+    numbers = numbers[numbers[measure].notna()]
     if numbers.empty:
         return empty_figure("it is the same of all rows, or not known")
     tasks, splits = in_order(numbers["task"]), in_order(numbers["split"])
@@ -166,22 +166,22 @@ def pruning(numbers: pd.DataFrame, what: str) -> Figure:
     figure, panels = panel_grid(len(tasks), height=1.7)
     for axes, task in zip(panels, tasks, strict=True):
         for split in splits:
-            own = numbers[(numbers["task"] == task) & (numbers["split"] == split)]
+            rows = numbers[(numbers["task"] == task) & (numbers["split"] == split)]
             axes.fill_between(
-                own["share"],
-                own[f"random_{what}_low"],
-                own[f"random_{what}_high"],
+                rows["share"],
+                rows[f"random_{measure}_low"],
+                rows[f"random_{measure}_high"],
                 color=colour[split],
                 alpha=0.15,
                 linewidth=0,
             )
-            axes.plot(own["share"], own[what], color=colour[split])
+            axes.plot(rows["share"], rows[measure], color=colour[split])
         axes.set_title(panel_title(task))
         percent_axis(axes.xaxis, ticks=4)
         axes.set_xlabel("items removed")
-        if what != "error":
+        if measure != "error":
             axes.axhline(0, color=style.FAINT, linewidth=0.6)
-    label_first_column(panels, PRUNED[what])
+    label_first_column(panels, PRUNED[measure])
     marks = [Line2D([], [], color=colour[split], label=f"held out: {split}") for split in splits]
     legend_below(figure, [*marks, Patch(color=style.FAINT, alpha=0.3, label="as many at random, 95 %")])
     return figure
@@ -196,20 +196,20 @@ def costs(table: pd.DataFrame) -> Figure:
             "too few rows or items to hold some out" if table.empty else "no task has more examples than that"
         )
         return empty_figure(why)
-    shown = {what: words for what, words in COST_ROWS.items() if numbers[what].notna().any()}
+    measures = {measure: words for measure, words in COST_ROWS.items() if numbers[measure].notna().any()}
     splits, methods = in_order(numbers["split"]), in_order(numbers["method"])
     sizes = sorted(numbers["examples"].unique())
-    size = (style.FULL_WIDTH, 1.55 * len(shown) + 0.5)
+    size = (style.FULL_WIDTH, 1.55 * len(measures) + 0.5)
     figure, grid = plt.subplots(
-        len(shown), len(splits), figsize=size, squeeze=False, sharex=True, sharey="row"
+        len(measures), len(splits), figsize=size, squeeze=False, sharex=True, sharey="row"
     )
-    for row, (what, words) in zip(grid, shown.items(), strict=True):
+    for row, (measure, words) in zip(grid, measures.items(), strict=True):
         for axes, split in zip(row, splits, strict=True):
-            if numbers.loc[numbers["split"] == split, what].isna().all():
+            if numbers.loc[numbers["split"] == split, measure].isna().all():
                 axes.text(0.5, 0.5, "too few rows", transform=axes.transAxes, ha="center", color=style.FAINT)
             for method in methods:
-                own = numbers[(numbers["split"] == split) & (numbers["method"] == method)]
-                axes.plot(own["examples"], own[what], **_look(method, methods))
+                rows = numbers[(numbers["split"] == split) & (numbers["method"] == method)]
+                axes.plot(rows["examples"], rows[measure], **_look(method, methods))
             _sizes_axis(axes, sizes)
             percent_axis(axes.yaxis)
         row[0].set_ylim(bottom=0)  # of the whole row, once all is drawn
@@ -226,8 +226,8 @@ def costs(table: pd.DataFrame) -> Figure:
 def _look(method: str, methods: Sequence[str]) -> dict[str, Any]:
     """A line for a method: subsets that know nothing of other models in grey and black."""
     simple = {"random": style.FAINT, "stratified": style.INK}
-    others = [name for name in methods if name not in simple]
-    colour = simple.get(method) or style.COLOURS[others.index(method) % len(style.COLOURS)]
+    complex_methods = [name for name in methods if name not in simple]
+    colour = simple.get(method) or style.COLOURS[complex_methods.index(method) % len(style.COLOURS)]
     return {"color": colour, "marker": "o", "markersize": 3, "linestyle": "--" if method in simple else "-"}
 
 
@@ -248,14 +248,14 @@ def adaptive(table: pd.DataFrame) -> Figure:
     figure, axes = plt.subplots(figsize=(style.FULL_WIDTH, 0.5 + 0.62 * len(questions)))
     for place, question in enumerate(questions):
         for index, way in enumerate(ways):
-            own = table[(table["question"] == question) & (table["way"] == way)]
-            if own.empty:
+            rows = table[(table["question"] == question) & (table["way"] == way)]
+            if rows.empty:
                 continue
-            row = own.iloc[0]
+            row = rows.iloc[0]
             at = place + (index - (len(ways) - 1) / 2) * 0.26
             axes.barh(at, row["share"], height=0.22, color=colour[way])
-            told = f"{row['wrong']:.1%} wrong (95 % limit {row['wrong_limit']:.0%})"
-            axes.text(row["share"] + 0.01, at, told, va="center", fontsize=6.5)
+            label = f"{row['wrong']:.1%} wrong (95 % limit {row['wrong_limit']:.0%})"
+            axes.text(row["share"] + 0.01, at, label, va="center", fontsize=6.5)
     axes.set_yticks(range(len(questions)), questions)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.25)

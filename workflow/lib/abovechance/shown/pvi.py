@@ -31,8 +31,8 @@ ALONG = ["lowest_fifth", "lowest_half", "highest_half", "highest_fifth"]
 
 def density_numbers(densities: pd.DataFrame, settings: pd.DataFrame) -> pd.DataFrame:
     """The table ``pvi_densities`` with each setting's ``threshold``, with the most shots of each task."""
-    most = densities.groupby("task")["shots"].transform("max")
-    return densities[densities["shots"] == most].merge(settings[[*SETTING, "threshold"]], on=SETTING)
+    most_shots = densities.groupby("task")["shots"].transform("max")
+    return densities[densities["shots"] == most_shots].merge(settings[[*SETTING, "threshold"]], on=SETTING)
 
 
 def densities(numbers: pd.DataFrame) -> Figure:
@@ -43,14 +43,14 @@ def densities(numbers: pd.DataFrame) -> Figure:
     panels = [(task, model) for task in tasks for model in models]
     figure, all_axes = panel_grid(len(panels), height=1.7)
     for axes, (task, model) in zip(all_axes, panels, strict=True):
-        own = numbers[(numbers["task"] == task) & (numbers["model"] == model)]
-        for correct, line in own.groupby("correct"):
+        rows = numbers[(numbers["task"] == task) & (numbers["model"] == model)]
+        for correct, line in rows.groupby("correct"):
             if correct:
                 axes.fill_between(line["pvi"], line["density"], color=colour[model], alpha=0.55, linewidth=0)
             else:
                 axes.plot(line["pvi"], line["density"], color=style.INK)
-        if len(own) and np.isfinite(own["threshold"].iloc[0]):
-            axes.axvline(own["threshold"].iloc[0], color=style.INK, linestyle=(0, (3, 2)), linewidth=0.8)
+        if len(rows) and np.isfinite(rows["threshold"].iloc[0]):
+            axes.axvline(rows["threshold"].iloc[0], color=style.INK, linestyle=(0, (3, 2)), linewidth=0.8)
         axes.set_title(panel_title(task))
         axes.set_yticks([])
         axes.set_ylim(bottom=0)
@@ -66,8 +66,8 @@ def densities(numbers: pd.DataFrame) -> Figure:
 
 def annotation_numbers(annotated: pd.DataFrame) -> pd.DataFrame:
     """What ``examples.annotated`` gives, with the most shots of each task."""
-    most = annotated.groupby("task")["shots"].transform("max")
-    return annotated.loc[annotated["shots"] == most, [*SETTING, "example", "variation", "pvi"]]
+    most_shots = annotated.groupby("task")["shots"].transform("max")
+    return annotated.loc[annotated["shots"] == most_shots, [*SETTING, "example", "variation", "pvi"]]
 
 
 def annotators(numbers: pd.DataFrame) -> Figure:
@@ -79,18 +79,23 @@ def annotators(numbers: pd.DataFrame) -> Figure:
     colour = style.colours(models)
     figure, panels = panel_grid(len(tasks), height=2.1)
     for axes, task in zip(panels, tasks, strict=True):
-        here = numbers[numbers["task"] == task]
+        of_task = numbers[numbers["task"] == task]
         for place, model in enumerate(models):
-            own = here[here["model"] == model]
+            of_model = of_task[of_task["model"] == model]
             beside = (place - (len(models) - 1) / 2) * 0.012
             axes.scatter(
-                own["variation"] + beside, own["pvi"], s=4, color=colour[model], alpha=0.35, linewidth=0
+                of_model["variation"] + beside,
+                of_model["pvi"],
+                s=4,
+                color=colour[model],
+                alpha=0.35,
+                linewidth=0,
             )
-            found = [(at, v_information(same["pvi"])) for at, same in own.groupby("variation")]
+            estimates = [(at, v_information(group["pvi"])) for at, group in of_model.groupby("variation")]
             axes.errorbar(
-                [float(str(at)) + beside for at, _ in found],
-                [mean.value for _, mean in found],
-                [np.nan_to_num(mean.high - mean.value) for _, mean in found],
+                [float(str(at)) + beside for at, _ in estimates],
+                [mean.value for _, mean in estimates],
+                [np.nan_to_num(mean.high - mean.value) for _, mean in estimates],
                 color=colour[model],
                 fmt="o",
                 markersize=4,
@@ -121,11 +126,11 @@ def tails(numbers: pd.DataFrame) -> Figure:
     markers = dict(zip(shots, "osD^v<>ph*" * (1 + len(shots) // 10), strict=False))
     figure, panels = panel_grid(len(tasks), height=2.1)
     for axes, task in zip(panels, tasks, strict=True):
-        here = numbers[numbers["task"] == task]
-        for (model, shot, by), line in here.groupby(
+        of_task = numbers[numbers["task"] == task]
+        for (model, shot, by), line in of_task.groupby(
             ["model", "shots", "ordered_by"], sort=False, observed=True
         ):
-            own = by == "the prompt's own"
+            by_prompt = by == "the prompt's own"
             values = line.set_index("part")["accuracy"].reindex(ALONG)
             axes.plot(
                 range(len(ALONG)),
@@ -133,8 +138,8 @@ def tails(numbers: pd.DataFrame) -> Figure:
                 color=colour[str(model)],
                 marker=markers[shot],
                 markersize=3.5,
-                linestyle="-" if own else ":",
-                markerfacecolor=colour[str(model)] if own else "white",
+                linestyle="-" if by_prompt else ":",
+                markerfacecolor=colour[str(model)] if by_prompt else "white",
             )
         _label_tails(axes, task)
     label_first_column(panels, "accuracy")
@@ -146,8 +151,8 @@ def tails(numbers: pd.DataFrame) -> Figure:
         for s in shots
     ]
     hollow: dict[str, Any] = {"markersize": 3.5, "markerfacecolor": "white", "linestyle": ":"}
-    other = Line2D([], [], color=style.INK, marker="o", label="by other prompts' PVI", **hollow)
-    legend_below(figure, [*marks, other])
+    by_others = Line2D([], [], color=style.INK, marker="o", label="by other prompts' PVI", **hollow)
+    legend_below(figure, [*marks, by_others])
     return figure
 
 

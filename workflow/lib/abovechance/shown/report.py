@@ -89,7 +89,7 @@ def render(
     template = environment.from_string(
         files("abovechance.shown").joinpath("report.html.jinja").read_text(encoding="utf-8")
     )
-    told = [
+    story = [
         [] if verdicts is None else Verdicts(verdicts).sentences,
         [] if two_models is None else two_models_lead(two_models),
         [] if series is None else series_lead(series),
@@ -97,7 +97,7 @@ def render(
     return template.render(
         study=study,
         question="How much do scores vary?" if verdicts is None else "Is the best score better than chance?",
-        lead=[" ".join(sentences) for sentences in told if sentences],
+        lead=[" ".join(sentences) for sentences in story if sentences],
         judged=None if verdicts is None or heldout is None else _judged(verdicts, heldout),
         varied=series is not None,
         pictures=pictures,
@@ -110,47 +110,52 @@ def render(
 def two_models_lead(table: pd.DataFrame) -> list[str]:
     """The conclusions of the table ``two_models`` on the means over tasks, or on the only task."""
     means = table[table["task"].str.startswith(MEAN_OVER)]
-    shown = means if len(means) else table.head(1) if len(table) == 1 else table.head(0)
+    rows = means if len(means) else table.head(1) if len(table) == 1 else table.head(0)
     return [
-        f"{row['better']} and {row['other']}, {row['shots']}-shot, {row['task']}: {row['conclusion']}"
-        for row in shown.to_dict("records")
+        f"{row['better']} and {row['worse']}, {row['shots']}-shot, {row['task']}: {row['conclusion']}"
+        for row in rows.to_dict("records")
     ]
 
 
 def series_lead(series: pd.DataFrame) -> list[str]:
     """What the table ``series`` says, in some sentences."""
     accuracies = series[series["metric"].isin(["accuracy", "acc"])]
-    found, what = (accuracies, "accuracy") if len(accuracies) else (series, "score")
-    models, tasks = found["model"].nunique(), found["task"].nunique()
-    developed = found[found["checkpoints"] > 1]
-    told = []
+    table, noun = (accuracies, "accuracy") if len(accuracies) else (series, "score")
+    models, tasks = table["model"].nunique(), table["task"].nunique()
+    developed = table[table["checkpoints"] > 1]
+    sentences = []
     if len(developed):
-        steady, falling = (int(own.sum()) for own in (developed["monotonicity"] >= 0.5, developed["tau"] < 0))
+        steady, falling = (
+            int(developed_in.sum())
+            for developed_in in (developed["monotonicity"] >= 0.5, developed["tau"] < 0)
+        )
         cases = f"{_counted(len(developed), 'case')} ({_counted(models, 'model')}, {_counted(tasks, 'task')})"
-        told.append(
-            f"Of {cases}, the {what} grows steadily during training in {steady or 'none'} (a monotonicity of "
+        sentences.append(
+            f"Of {cases}, the {noun} grows steadily during training in {steady or 'none'} (a monotonicity of "
             f"at least 0.5), and falls rather than grows in {falling or 'none'}."
         )
-    known = found[found["chance"].notna() & (found["examples"] > 0) & found["metric"].str.contains(ACCURACY)]
-    if len(known):
-        above = int(known["leaves_chance"].notna().sum())
-        told.append(
-            f"Of {len(known)} whose chance is known, {above or 'none'} end above it by more than the best of "
-            "as many guessers as there are scores would."
+    with_chance = table[
+        table["chance"].notna() & (table["examples"] > 0) & table["metric"].str.contains(ACCURACY)
+    ]
+    if len(with_chance):
+        above = int(with_chance["leaves_chance"].notna().sum())
+        sentences.append(
+            f"Of {len(with_chance)} whose chance is known, {above or 'none'} end above it by more than the "
+            "best of as many guessers as there are scores would."
         )
-    noisy = found[found["final_deviation"].notna()]
+    noisy = table[table["final_deviation"].notna()]
     if len(noisy):
         noise = noisy["final_deviation"].median()
-        told.append(
+        sentences.append(
             f"The standard deviation over seeds at the last checkpoint has a median of {noise:.3f}: two "
             "trainings that differ in nothing but the seed are on average "
             f"{2 * noise / math.sqrt(math.pi):.3f} apart."
         )
-    return told
+    return sentences
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 MANY = 8  # models that the table at a glance has a column each for
@@ -198,7 +203,9 @@ def _cell(row: Any) -> dict[str, str]:
     if pd.isna(row.better_than_chance):
         hint = f"all {row.left_out} prompts are longer than the model's context"
         return {"conclusion": "left-out", "label": "left out", "best": "none", "hint": hint}
-    beside = ", ".join(f"{each.name} baseline {getattr(row, each.column):.3f}" for each in BASELINES)
+    beside = ", ".join(
+        f"{baseline.name} baseline {getattr(row, baseline.column):.3f}" for baseline in BASELINES
+    )
     hint = (
         f"best of {row.prompts} prompts on {row.examples} examples: {row.best_accuracy:.3f}; {beside}; "
         f"{row.reason}"
@@ -227,8 +234,8 @@ def _html(table: pd.DataFrame, columns: Mapping[str, Column], classes: str = "da
 
 def pictures(figures: Sequence[ShownFigure], paths: Sequence[Path]) -> list[Picture]:
     """The figures with their PNG files, where what they show has rows."""
-    both = zip(figures, paths, strict=True)
-    return [Picture(figure.title, figure.caption, path) for figure, path in both if _has_rows(path)]
+    zipped = zip(figures, paths, strict=True)
+    return [Picture(figure.title, figure.caption, path) for figure, path in zipped if _has_rows(path)]
 
 
 def _has_rows(picture: Path) -> bool:
@@ -271,30 +278,34 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
     made_from
         What each file of predictions, or that of evaluations, was made from.
     """
-    told = {_TOLD[key][0]: _TOLD[key][1](config[key]) for key in _TOLD if key in config}
+    facts_of_config = {_TOLD[key][0]: _TOLD[key][1](config[key]) for key in _TOLD if key in config}
     for name, task in config.get("tasks", {}).items():
         if task["max_examples"] != config["max_examples"]:
-            told["examples"] += f", {task['max_examples']} of {name}"
+            facts_of_config["examples"] += f", {task['max_examples']} of {name}"
     versions: dict[str, str] = {}
-    for made in [one for file in made_from for one in file.get("models") or [file]]:
-        if "model" in made:
-            told[made["name"]] = f"{made['model']} ({made['revision'][:12]}), {made['precision']}"
-        for run in made.get("runs") or [made]:  # of scores, those that they were computed with
+    for model in [entry for file in made_from for entry in file.get("models") or [file]]:
+        if "model" in model:
+            facts_of_config[model["name"]] = (
+                f"{model['model']} ({model['revision'][:12]}), {model['precision']}"
+            )
+        for run in model.get("runs") or [model]:  # of scores, those that they were computed with
             versions |= run["versions"]
-    told["versions"] = ", ".join(f"{package} {number}" for package, number in versions.items())
-    return told
+    facts_of_config["versions"] = ", ".join(f"{package} {number}" for package, number in versions.items())
+    return facts_of_config
 
 
 def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:
     """Those of a study's tables that the report shows with a heading of their own, where they have rows."""
-    found = []
+    all_sections = []
     for table in tables:
         path = folder / f"{table.name}.parquet"
-        if table.title and not (shown := read_table(path)).empty:
-            most = table.most_rows or len(shown)
-            more = f" The first {most} of {len(shown)}; all: tables/{table.name}.csv."
+        if table.title and not (table_rows := read_table(path)).empty:
+            most_rows = table.most_rows or len(table_rows)
+            more = f" The first {most_rows} of {len(table_rows)}; all: tables/{table.name}.csv."
             # columns without values, such as deviations of one seed, say nothing
-            told = shown.head(most).dropna(axis="columns", how="all").drop(columns=[*table.hidden])
-            text = table.text + more * (len(shown) > most)
-            found.append(Section(table.title, text, told, columns_of(path)))
-    return found
+            visible = (
+                table_rows.head(most_rows).dropna(axis="columns", how="all").drop(columns=[*table.hidden])
+            )
+            text = table.text + more * (len(table_rows) > most_rows)
+            all_sections.append(Section(table.title, text, visible, columns_of(path)))
+    return all_sections

@@ -20,7 +20,7 @@ def roc_by_prompts_numbers(outcomes: pd.DataFrame) -> pd.DataFrame:
     """The curves of ``agreement.curves`` for each number of prompts tried, ROC only."""
     parts = [
         curves(group).query("curve == 'roc'").assign(prompts=prompts)
-        for prompts, group in outcomes.groupby("asked")
+        for prompts, group in outcomes.groupby("requested_prompts")
     ]
     return pd.concat(parts or [curves(outcomes).assign(prompts=0)], ignore_index=True)
 
@@ -28,18 +28,18 @@ def roc_by_prompts_numbers(outcomes: pd.DataFrame) -> pd.DataFrame:
 def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
     """ROC of the baselines as predictors, for ever more prompts (Figure 8; first version, 10)."""
     style.apply()
-    tried = numbers["prompts"].unique()
-    if not len(tried):
+    prompt_counts = numbers["prompts"].unique()
+    if not len(prompt_counts):
         return empty_figure("all outcomes agree: no curve")
-    columns = min(3, len(tried))
-    rows = math.ceil(len(tried) / columns)
+    columns = min(3, len(prompt_counts))
+    rows = math.ceil(len(prompt_counts) / columns)
     size = (style.FULL_WIDTH, 2.2 * rows + 0.3)
     figure, grid = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False)
-    for axes in grid.flat[len(tried) :]:
+    for axes in grid.flat[len(prompt_counts) :]:
         axes.remove()
-    for axes, prompts in zip(grid.flat, tried, strict=False):
-        here = numbers[numbers["prompts"] == prompts]
-        for (predictor, score), group in here.groupby(["predictor", "score"], sort=False):
+    for axes, prompts in zip(grid.flat, prompt_counts, strict=False):
+        of_prompts = numbers[numbers["prompts"] == prompts]
+        for (predictor, score), group in of_prompts.groupby(["predictor", "score"], sort=False):
             _roc_line(axes, group, predictor, score)
         axes.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.6)
         axes.set_title(f"best of {prompts}" if prompts > 1 else "one prompt")
@@ -122,9 +122,9 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
     Parameters
     ----------
     numbers
-        From ``agreement.curves``, with ``of``: ``prompts``, or ``guessers`` in their place.
+        From ``agreement.curves``, with ``source``: ``prompts``, or ``guessers`` in their place.
     table
-        From ``agreement.agreement``, with ``predictor``, ``auroc``, ``aupr``, ``held_up``.
+        From ``agreement.agreement``, with ``predictor``, ``auroc``, ``aupr``, ``above_on_test_share``.
 
     The marks are the decisions, the lines the tail probabilities as scores; dotted and hollow, those of
     guessers.
@@ -134,22 +134,24 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
         return empty_figure("no split has examples in both parts: no curve")
     figure, (roc, pr) = plt.subplots(1, 2, figsize=(style.FULL_WIDTH, 3.6))
     by_predictor = table.set_index("predictor")
-    for key, group in numbers.groupby(["of", "curve", "predictor", "score"], sort=False):
-        of, curve, predictor, score = map(str, key)
+    for key, group in numbers.groupby(["source", "curve", "predictor", "score"], sort=False):
+        source, curve, predictor, score = map(str, key)
         axes, area = (roc, "auroc") if curve == "roc" else (pr, "aupr")
         if score == "tail":
             look = _LOOKS[predictor]
             steps = "default" if curve == "roc" else "steps-post"
-            line: Any = {"linewidth": look.width} if of == "prompts" else {"linewidth": 1.0, "linestyle": ":"}
+            line: Any = (
+                {"linewidth": look.width} if source == "prompts" else {"linewidth": 1.0, "linestyle": ":"}
+            )
             axes.plot(group["x"], group["y"], color=look.colour, drawstyle=steps, **line)
-        elif of == "guessers":
+        elif source == "guessers":
             _mark(axes, group, predictor, size=6, hollow=True)
         else:
             reached = by_predictor[area].loc[predictor]
             label = f"{_above(predictor)}, area {reached:.2f}"
             _mark(axes, group, predictor, size=8, label=label)
     roc.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.6)
-    held_up = table["held_up"].iloc[0]
+    held_up = table["above_on_test_share"].iloc[0]
     pr.axhline(held_up, color=style.FAINT, linewidth=0.6)
     roc.set(xlabel="false positive rate", ylabel="true positive rate", title="ROC")
     pr.set(xlabel="recall", ylabel="precision", title="precision and recall")

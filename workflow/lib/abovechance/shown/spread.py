@@ -28,7 +28,7 @@ from abovechance.shown.panels import (
 
 def spread_numbers(accuracy: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
     """One row per prompt: its accuracy, and its setting's baselines, tail and conclusion."""
-    beside = [*SETTING, "best_prompt", *(each.column for each in BASELINES), "maximum_tail"]
+    beside = [*SETTING, "best_prompt", *(baseline.column for baseline in BASELINES), "maximum_tail"]
     beside += ["position", "better_than_chance"]
     return accuracy[[*SETTING, "prompt", "accuracy"]].merge(verdicts[beside], on=SETTING)
 
@@ -43,8 +43,8 @@ def spread(numbers: pd.DataFrame) -> Figure:
     colour = style.colours(models)
     figure, panels = panel_grid(len(tasks), height=1.9)
     for axes, task in zip(panels, tasks, strict=True):
-        here = numbers[numbers["task"] == task]
-        for key, group in here.groupby(["shots", "model"], observed=True):
+        rows = numbers[numbers["task"] == task]
+        for key, group in rows.groupby(["shots", "model"], observed=True):
             shot, model = key[0], str(key[1])
             centre = shots.index(shot) + dodge(models.index(model), len(models))
             _strip(axes, centre, 0.7 / len(models), group, colour[model])
@@ -80,9 +80,9 @@ def _spread_of_many(numbers: pd.DataFrame, tasks: list[str], shots: list[int]) -
     best = numbers[numbers["prompt"] == numbers["best_prompt"]]
     figure, panels = panel_grid(len(tasks), height=1.9)
     for axes, task in zip(panels, tasks, strict=True):
-        here = best[best["task"] == task]
+        rows = best[best["task"] == task]
         for place, shot in enumerate(shots):
-            _crowd(axes, place, here[here["shots"] == shot].sort_values("accuracy", kind="stable"))
+            _crowd(axes, place, rows[rows["shots"] == shot].sort_values("accuracy", kind="stable"))
         axes.set_title(panel_title(task))
         axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
         axes.set_xlim(-0.5, len(shots) - 0.5)
@@ -99,8 +99,8 @@ def _crowd(axes: Axes, place: int, best: pd.DataFrame) -> None:
     across = place + np.linspace(-0.4, 0.4, len(best)) if len(best) > 1 else np.full(len(best), float(place))
     faces = np.where(best["better_than_chance"] == "yes", style.INK, "white")
     axes.scatter(across, best["accuracy"], s=7, color=faces, edgecolor=style.INK, linewidth=0.4, zorder=2)
-    for each in BASELINES:
-        axes.plot(across, best[each.column], zorder=3, **style.BASELINES[each.name])
+    for baseline in BASELINES:
+        axes.plot(across, best[baseline.column], zorder=3, **style.BASELINES[baseline.name])
 
 
 def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour: str) -> None:
@@ -109,8 +109,8 @@ def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour:
     # Equal accuracies are spread evenly, so that no dot hides another and none is random.
     offsets = np.zeros(len(values))
     for value in np.unique(values):
-        same = np.flatnonzero(values == value)
-        offsets[same] = (np.arange(len(same)) - (len(same) - 1) / 2) / max(len(values) / 3, 4)
+        tied = np.flatnonzero(values == value)
+        offsets[tied] = (np.arange(len(tied)) - (len(tied) - 1) / 2) / max(len(values) / 3, 4)
     across = centre + np.clip(offsets, -0.45, 0.45) * width
     axes.scatter(across, values, s=7, color=colour, alpha=0.55, linewidth=0, zorder=2)
     best = int((group["prompt"] == group["best_prompt"]).to_numpy().argmax())
@@ -127,6 +127,6 @@ def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour:
         va="bottom",
         fontsize=7,
     )
-    for each in BASELINES:
-        ends, level = [centre - width / 2, centre + width / 2], group[each.column].iloc[0]
-        axes.plot(ends, [level] * 2, zorder=3, **style.BASELINES[each.name])
+    for baseline in BASELINES:
+        ends, level = [centre - width / 2, centre + width / 2], group[baseline.column].iloc[0]
+        axes.plot(ends, [level] * 2, zorder=3, **style.BASELINES[baseline.name])

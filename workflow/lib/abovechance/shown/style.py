@@ -29,7 +29,7 @@ _LINES: Sequence[dict[str, Any]] = (
     *({"color": colour, "linestyle": ":", "linewidth": 1.3} for colour in COLOURS[2:]),
 )
 # {name of a baseline: how it is drawn}
-BASELINES = {each.name: line for each, line in zip(chance.BASELINES, cycle(_LINES), strict=False)}
+BASELINES = {baseline.name: line for baseline, line in zip(chance.BASELINES, cycle(_LINES), strict=False)}
 # {is the best prompt better than chance: (its colour in tables, its mark in figures)}
 CONCLUSIONS = {"yes": ("#3D8FC4", "*"), "unclear": ("#F6C65B", "?"), "no": ("#D9D9D9", "")}
 
@@ -87,11 +87,11 @@ def save_all(figures: Iterable[tuple[str, Figure, pd.DataFrame]], outputs: Seque
     outputs
         The rule's output files.
     """
-    paths, made = [Path(output) for output in outputs], []
+    paths, saved = [Path(output) for output in outputs], []
     for name, figure, plotted in figures:
         save(figure, plotted, paths[0].parent / name)
-        made.append(name)
-    check_names(made, paths)
+        saved.append(name)
+    check_names(saved, paths)
 
 
 def save(figure: Figure, plotted: pd.DataFrame, stem: Path) -> None:

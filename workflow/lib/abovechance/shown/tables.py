@@ -36,9 +36,9 @@ def write(schema: TableSchema, table: pd.DataFrame, path: Path) -> None:
             marked = readable(table, schema.columns).map(_no_markup)
             write_text(marked.to_markdown(index=False, disable_numparse=True) + "\n", path)
         case ".tex":
-            shown = readable(table, schema.columns)
-            layout = "l" * len(shown.columns)
-            write_text(shown.to_latex(index=False, escape=True, column_format=layout), path)
+            text = readable(table, schema.columns)
+            layout = "l" * len(text.columns)
+            write_text(text.to_latex(index=False, escape=True, column_format=layout), path)
         case suffix:
             raise ValueError(f"{path}: there are no tables in files that end in '{suffix}'")
 
@@ -72,11 +72,11 @@ def readable(table: pd.DataFrame, columns: Mapping[str, Column]) -> pd.DataFrame
     columns
         What is declared of its columns; of others, the type decides.
     """
-    shown = pd.DataFrame(index=table.index)
+    text = pd.DataFrame(index=table.index)
     for name in table.columns:
         column = columns.get(name) or _undeclared(table[name])
-        shown[name.replace("_", " ")] = [_written(value, column) for value in table[name]]
-    return _told_apart(table, shown)
+        text[name.replace("_", " ")] = [_written(value, column) for value in table[name]]
+    return _distinguished(table, text)
 
 
 def _undeclared(values: pd.Series) -> Column:
@@ -99,33 +99,33 @@ def _written(value: Any, column: Column) -> str:
     return f"{value:.0f}" if pa.types.is_integer(column.type) else printable(str(value))
 
 
-def _told_apart(table: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
-    """``shown`` with more digits of baselines that would look like the accuracy and are not equal to it."""
+def _distinguished(table: pd.DataFrame, readable_table: pd.DataFrame) -> pd.DataFrame:
+    """Write more digits of baselines that would look equal to the accuracy and are not."""
     accuracy = next((name for name in ("accuracy", "best_accuracy") if name in table), None)
-    for name in [each.column for each in BASELINES] if accuracy else ():
+    for name in [baseline.column for baseline in BASELINES] if accuracy else ():
         if name not in table:
             continue
         heading = name.replace("_", " ")
-        written = zip(table[accuracy], table[name], shown[heading], strict=True)
-        shown[heading] = [
-            _apart(value, own) if abs(own - value) < 0.001 and _differ(own, value) else text
-            for own, value, text in written
+        written = zip(table[accuracy], table[name], readable_table[heading], strict=True)
+        readable_table[heading] = [
+            _more_decimals(value, digits) if abs(digits - value) < 0.001 and _differ(digits, value) else text
+            for digits, value, text in written
         ]
-    return shown
+    return readable_table
 
 
-def _differ(one: float, other: float) -> bool:
-    return bool(is_above(one, other) or is_above(other, one))
+def _differ(first: float, second: float) -> bool:
+    return bool(is_above(first, second) or is_above(second, first))
 
 
-def _apart(value: float, other: float) -> str:
+def _more_decimals(value: float, second: float) -> str:
     """A number with three decimals, or more until it is written in another way than the other one."""
-    return next(text for digits in range(3, 18) if (text := f"{value:.{digits}f}") != f"{other:.{digits}f}")
+    return next(text for digits in range(3, 18) if (text := f"{value:.{digits}f}") != f"{second:.{digits}f}")
 
 
 def _decimal(value: float) -> str:
     """A number with three decimals, and more if these would show 0 or 1 and it is neither."""
     if 0.9995 <= value < 1:
-        shown = (f"{value:.{digits}f}" for digits in range(4, 18))
-        return next(text for text in shown if not text.startswith("1"))
+        decimals = (f"{value:.{digits}f}" for digits in range(4, 18))
+        return next(text for text in decimals if not text.startswith("1"))
     return f"{value + 0.0:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.1e}"

@@ -46,36 +46,42 @@ METRIC_WORDS = {
 }
 
 
-def shown_metrics(own: pd.DataFrame) -> list[str]:
+def shown_metrics(rows: pd.DataFrame) -> list[str]:
     """Of one task, the metric that counts right answers, and one that says more than that, where there is.
 
     Parameters
     ----------
-    own
+    rows
         The rows of the task in the table ``evaluations``.
     """
-    metrics = own[own["metric"] != BEST].groupby("metric", sort=False)[["examples", "loss"]].max()
+    metrics = (
+        rows[rows["metric"] != BEST].groupby("metric", sort=False)[["examples", "lower_is_better"]].max()
+    )
     accuracies = [metric for metric in metrics.index if ACCURACY.search(str(metric))]
-    counted = [metric for metric, row in metrics.iterrows() if row["examples"] > 0 and not row["loss"]]
+    counted = [
+        metric for metric, row in metrics.iterrows() if row["examples"] > 0 and not row["lower_is_better"]
+    ]
     discrete = [*accuracies, *counted, *metrics.index][:1]
-    others = [metric for metric in metrics.index if metric not in (*accuracies, *discrete)]
-    losses = [metric for metric in others if metrics.loc[metric, "loss"]]
-    own_first = [metric for metric in others if metric == CONTINUOUS]
-    return [str(metric) for metric in (*discrete, *[*own_first, *losses, *others][:1])]
+    further = [metric for metric in metrics.index if metric not in (*accuracies, *discrete)]
+    losses = [metric for metric in further if metrics.loc[metric, "lower_is_better"]]
+    own_first = [metric for metric in further if metric == CONTINUOUS]
+    return [str(metric) for metric in (*discrete, *[*own_first, *losses, *further][:1])]
 
 
 def panels_of(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of the tasks that a figure has room for, with the most shots of each, and their
     ``shown_metrics``, the discrete one first; a column ``discrete`` says which it is."""
-    own = table[table["shots"] == table.groupby("task")["shots"].transform("max")]
+    rows = table[table["shots"] == table.groupby("task")["shots"].transform("max")]
     parts, panels = [], 0
-    for task in in_order(own["task"]):
-        here = own[own["task"] == task]
-        metrics = shown_metrics(here)
+    for task in in_order(rows["task"]):
+        of_task = rows[rows["task"] == task]
+        metrics = shown_metrics(of_task)
         panels += len(metrics)
         if panels > PANELS:
             break
-        parts += [here[here["metric"] == metric].assign(discrete=metric == metrics[0]) for metric in metrics]
+        parts += [
+            of_task[of_task["metric"] == metric].assign(discrete=metric == metrics[0]) for metric in metrics
+        ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -85,9 +91,11 @@ def curve_numbers(table: pd.DataFrame) -> pd.DataFrame:
     one guess."""
     grouped = table.groupby(["task", "metric", "model", "checkpoint"], sort=False)
     quantiles = {name: grouped["value"].quantile(part / 4) for part, name in enumerate(SUMMARY)}
-    found = grouped["value"].agg(mean="mean", seeds="size").assign(**quantiles, error=grouped["error"].mean())
-    found["chance"] = grouped["chance"].mean()
-    return found.reset_index()
+    summary = (
+        grouped["value"].agg(mean="mean", seeds="size").assign(**quantiles, error=grouped["error"].mean())
+    )
+    summary["chance"] = grouped["chance"].mean()
+    return summary.reset_index()
 
 
 def curves(numbers: pd.DataFrame) -> Figure:
@@ -103,20 +111,22 @@ def curves(numbers: pd.DataFrame) -> Figure:
     steps = sorted(numbers["checkpoint"].unique().tolist())
     places = {step: place for place, step in enumerate(steps)} if len(steps) <= PLACES else None
     for axes, (task, metric) in zip(all_axes, panels, strict=True):
-        here = numbers[(numbers["task"] == task) & (numbers["metric"] == metric)]
+        of_metric = numbers[(numbers["task"] == task) & (numbers["metric"] == metric)]
         for index, model in enumerate(models):
-            own = here[here["model"] == model].sort_values("checkpoint")
-            at = (own["checkpoint"].map(places) if places else own["checkpoint"]).to_numpy(dtype=float)
+            of_model = of_metric[of_metric["model"] == model].sort_values("checkpoint")
+            at = (of_model["checkpoint"].map(places) if places else of_model["checkpoint"]).to_numpy(
+                dtype=float
+            )
             if len(steps) <= FEW:  # boxes beside each other; lines stand where their checkpoints are
-                _boxes(axes, own, at + dodge(index, len(models)), 0.5 / len(models), colour[model])
-            elif (own["seeds"] > 1).any():
-                axes.vlines(at, own["lowest"], own["highest"], color=colour[model], linewidth=0.8)
-            _line(axes, own, at, colour[model], style.dashes(index))
-        if ACCURACY.search(metric) and here["chance"].notna().any():
-            axes.axhline(here["chance"].mean(), **style.BASELINES["standard"])
+                _boxes(axes, of_model, at + dodge(index, len(models)), 0.5 / len(models), colour[model])
+            elif (of_model["seeds"] > 1).any():
+                axes.vlines(at, of_model["lowest"], of_model["highest"], color=colour[model], linewidth=0.8)
+            _line(axes, of_model, at, colour[model], style.dashes(index))
+        if ACCURACY.search(metric) and of_metric["chance"].notna().any():
+            axes.axhline(of_metric["chance"].mean(), **style.BASELINES["standard"])
         axes.set_title(f"{panel_title(task, 20)}\n{plain(METRIC_WORDS.get(metric, style.words(metric)))}")
         _training_axis(axes, steps, places)
-        if metric in ("ppl", "perplexity") and (here["mean"] > 0).all():
+        if metric in ("ppl", "perplexity") and (of_metric["mean"] > 0).all():
             axes.set_yscale("log")
     label_first_column(all_axes, "score")
     marks = []
@@ -132,8 +142,8 @@ def curves(numbers: pd.DataFrame) -> Figure:
 def _panels(numbers: pd.DataFrame) -> tuple[Figure, list[Axes], list[tuple[str, str]]]:
     """A figure with a column of panels for each task, those of most metrics first; what each panel shows."""
     stacks: dict[int, list[list[tuple[str, str]]]] = {}
-    for task, own in numbers.groupby("task", sort=False):
-        stack = [(str(task), metric) for metric in in_order(own["metric"])]
+    for task, of_task in numbers.groupby("task", sort=False):
+        stack = [(str(task), metric) for metric in in_order(of_task["metric"])]
         stacks.setdefault(len(stack), []).append(stack)
     columns = min(COLUMNS, max(map(len, stacks.values())))
     rows = [
@@ -152,17 +162,17 @@ def _panels(numbers: pd.DataFrame) -> tuple[Figure, list[Axes], list[tuple[str, 
     return figure, used, [panel for row in rows for panel in row]
 
 
-def _line(axes: Axes, own: pd.DataFrame, at: np.ndarray, colour: str, dashes: str) -> None:
-    mean, reach = own["mean"].to_numpy(), 1.96 * own["error"].fillna(0).to_numpy()
+def _line(axes: Axes, rows: pd.DataFrame, at: np.ndarray, colour: str, dashes: str) -> None:
+    mean, reach = rows["mean"].to_numpy(), 1.96 * rows["error"].fillna(0).to_numpy()
     axes.fill_between(at, mean - reach, mean + reach, alpha=0.18, linewidth=0, color=colour)
     axes.plot(at, mean, marker=".", markersize=3, color=colour, linestyle=dashes)
 
 
-def _boxes(axes: Axes, own: pd.DataFrame, at: np.ndarray, width: float, colour: str) -> None:
+def _boxes(axes: Axes, rows: pd.DataFrame, at: np.ndarray, width: float, colour: str) -> None:
     """Where there are several seeds."""
-    several = (own["seeds"] > 1).to_numpy()
+    several = (rows["seeds"] > 1).to_numpy()
     names = dict(zip(SUMMARY, ("whislo", "q1", "med", "q3", "whishi"), strict=True))
-    boxes: Any = own.loc[several, SUMMARY].rename(columns=names).to_dict("records")
+    boxes: Any = rows.loc[several, SUMMARY].rename(columns=names).to_dict("records")
     if not boxes:
         return
     look: dict[str, Any] = {"color": colour, "linewidth": 0.8}
@@ -198,7 +208,7 @@ def _short(step: int) -> str:
     return f"{step // 1000}k" if step >= 1000 and step % 1000 == 0 else str(step)
 
 
-def noise_numbers(summary: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
+def noise_numbers(summary: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """The last checkpoint's score, half the width of its 95 % interval, and the signal-to-noise ratios of the
     discrete and the continuous score.
 
@@ -206,16 +216,16 @@ def noise_numbers(summary: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     ----------
     summary
         The table ``series``.
-    shown
+    metrics
         Of the table ``evaluations``, what ``panels_of`` gives.
     """
     keys = ["task", "shots", "metric"]
-    last = shown[shown["checkpoint"] == shown.groupby(["model", *keys])["checkpoint"].transform("max")]
+    last = metrics[metrics["checkpoint"] == metrics.groupby(["model", *keys])["checkpoint"].transform("max")]
     grouped = last.groupby(["model", *keys, "discrete"], sort=False)
-    found = grouped.agg(error=("error", "mean"), chance=("chance", "mean")).reset_index()
+    means = grouped.agg(error=("error", "mean"), chance=("chance", "mean")).reset_index()
     measured = summary[["model", *keys, "seeds", "mean", "final_deviation", "snr"]]
-    found["interval"] = 1.96 * found.pop("error")
-    numbers: pd.DataFrame = found.merge(measured, on=["model", *keys])
+    means["interval"] = 1.96 * means.pop("error")
+    numbers: pd.DataFrame = means.merge(measured, on=["model", *keys])
     # what is no share has no place on the axis of these, and stands in the figure by its ratio alone
     shares = numbers["mean"].between(0, 1) & numbers["metric"].map(lambda metric: not LOSSES.search(metric))
     numbers["share"] = shares & numbers["discrete"]
@@ -232,34 +242,41 @@ def noise(numbers: pd.DataFrame) -> Figure:
     noisy = bool(numbers["snr"].replace(np.inf, np.nan).notna().any())
     size = (style.FULL_WIDTH * (1 if noisy else 0.7), 0.9 + len(tasks) * (0.1 * len(models) + 0.12))
     figure, grid = plt.subplots(1, 1 + noisy, figsize=size, sharey=True, squeeze=False)
-    left, right = grid[0][0], grid[0][-1]
+    left_axes, right_axes = grid[0][0], grid[0][-1]
     for row in numbers.to_dict("records"):
-        own = colour[str(row["model"])]
+        model_colour = colour[str(row["model"])]
         at = tasks.index(row["task"]) - dodge(models.index(str(row["model"])), len(models))
-        fill = own if row["discrete"] else "white"
+        fill = model_colour if row["discrete"] else "white"
         if row["share"]:
-            left.hlines(at, row["mean"] - row["interval"], row["mean"] + row["interval"], color=own)
-            left.plot(row["mean"], at, "o", markersize=4, color=own)
-            left.plot(row["chance"], at, "|", markersize=8, color=style.FAINT)
+            left_axes.hlines(
+                at, row["mean"] - row["interval"], row["mean"] + row["interval"], color=model_colour
+            )
+            left_axes.plot(row["mean"], at, "o", markersize=4, color=model_colour)
+            left_axes.plot(row["chance"], at, "|", markersize=8, color=style.FAINT)
         if noisy and np.isfinite(row["snr"]):
-            right.plot(row["snr"], at, "o", markersize=4.5, markeredgecolor=own, markerfacecolor=fill)
-    left.set_yticks(range(len(tasks)), [panel_title(task) for task in tasks])
-    left.set_ylim(-0.6, len(tasks) - 0.4)
-    left.set_title("Score with its 95 % interval")
-    percent_axis(left.xaxis)
+            right_axes.plot(
+                row["snr"], at, "o", markersize=4.5, markeredgecolor=model_colour, markerfacecolor=fill
+            )
+    left_axes.set_yticks(range(len(tasks)), [panel_title(task) for task in tasks])
+    left_axes.set_ylim(-0.6, len(tasks) - 0.4)
+    left_axes.set_title("Score with its 95 % interval")
+    percent_axis(left_axes.xaxis)
     if noisy:
-        right.set_title("Signal-to-noise ratio")
-        right.set_xscale("log")
-        right.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        right.xaxis.set_major_formatter("{x:g}")
-        right.xaxis.set_minor_formatter("")
-        low, high = right.get_xlim()
-        right.set_xlim(low / 1.3, high * 1.3)
+        right_axes.set_title("Signal-to-noise ratio")
+        right_axes.set_xscale("log")
+        right_axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        right_axes.xaxis.set_major_formatter("{x:g}")
+        right_axes.xaxis.set_minor_formatter("")
+        low, high = right_axes.get_xlim()
+        right_axes.set_xlim(low / 1.3, high * 1.3)
     for axes in grid[0]:
         axes.grid(axis="y", linewidth=0.3, color=style.FAINT)
         axes.set_axisbelow(True)
     marks = [Patch(color=colour[model], label=legend_label(model)) for model in models]
-    metrics = {kind: in_order(own["metric"]) for kind, own in numbers.groupby("discrete", sort=False)}
+    metrics = {
+        kind: in_order(model_colour["metric"])
+        for kind, model_colour in numbers.groupby("discrete", sort=False)
+    }
     for kind, fill in ((True, style.INK), (False, "white"))[: 1 + noisy]:
         label = ", ".join(METRIC_WORDS.get(metric, style.words(metric)) for metric in metrics.get(kind, []))
         if not label:
@@ -275,18 +292,18 @@ def formulation_numbers(
     scores: pd.DataFrame, formulations: dict[str, list[str]], series: dict[str, dict[str, Any]]
 ) -> pd.DataFrame:
     """Each model's score in the first formulation of a task and in another one, with the most shots."""
-    own = scores.astype({"task": str, "model": str})
-    own = own[own["metric"].isin([DISCRETE, CONTINUOUS])]
-    own = own[own["shots"] == own.groupby("task")["shots"].transform("max")]
+    rows = scores.astype({"task": str, "model": str})
+    rows = rows[rows["metric"].isin([DISCRETE, CONTINUOUS])]
+    rows = rows[rows["shots"] == rows.groupby("task")["shots"].transform("max")]
     parts = []
-    for task, (first, *others) in formulations.items():
-        for other in others:
-            here = own[own["task"].isin([first, other])]
-            wide = here.pivot_table(index=["metric", "model"], columns="task", values="value").dropna()
-            found = pd.DataFrame(
-                {"first_score": wide[first], "second_score": wide[other]}, index=wide.index
+    for task, (first, *further) in formulations.items():
+        for formulation in further:
+            pair = rows[rows["task"].isin([first, formulation])]
+            wide = pair.pivot_table(index=["metric", "model"], columns="task", values="value").dropna()
+            pairs = pd.DataFrame(
+                {"first_score": wide[first], "second_score": wide[formulation]}, index=wide.index
             ).reset_index()
-            parts.append(found.assign(task=task, first=first, second=other))
+            parts.append(pairs.assign(task=task, first=first, second=formulation))
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=FORMULATED)
     table["checkpoint"] = [series.get(model, {}).get("checkpoint", -1) for model in table["model"]]
     return table[FORMULATED]
@@ -301,17 +318,17 @@ def formulations_of_tasks(numbers: pd.DataFrame) -> Figure:
         return empty_figure("no model has two formulations")
     figure, all_axes = panel_grid(len(panels), height=2.1)
     steps = sorted(numbers["checkpoint"].unique().tolist())
-    for axes, ((task, metric, first, second), own) in zip(all_axes, panels, strict=True):
-        x, y = own["first_score"].to_numpy(), own["second_score"].to_numpy()
-        late = np.array([(steps.index(step) + 1) / len(steps) for step in own["checkpoint"]])
-        alone = own["checkpoint"].to_numpy() < 0  # of no series
+    for axes, ((task, metric, first, second), rows) in zip(all_axes, panels, strict=True):
+        x, y = rows["first_score"].to_numpy(), rows["second_score"].to_numpy()
+        late = np.array([(steps.index(step) + 1) / len(steps) for step in rows["checkpoint"]])
+        alone = rows["checkpoint"].to_numpy() < 0  # of no series
         axes.scatter(x[~alone], y[~alone], s=10, c=late[~alone], cmap="Blues", vmin=-0.4, vmax=1, linewidth=0)
         axes.scatter(x[alone], y[alone], s=10, color=style.COLOURS[1], linewidth=0)
         ends = [min(x.min(), y.min()), max(x.max(), y.max())]
         axes.plot(ends, ends, color=style.FAINT, linewidth=0.6)
         r = correlation(x, y).r
-        told = "" if np.isnan(r) else f", r = {r:.2f} of {len(x)}"
-        axes.set_title(plain(f"{style.words(task)}{told}\n{METRIC_WORDS[metric]}"))
+        correlation_text = "" if np.isnan(r) else f", r = {r:.2f} of {len(x)}"
+        axes.set_title(plain(f"{style.words(task)}{correlation_text}\n{METRIC_WORDS[metric]}"))
         axes.set_xlabel(plain(style.words(first)))
         axes.set_ylabel(plain(style.words(second)))
     return figure

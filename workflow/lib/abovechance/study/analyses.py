@@ -126,7 +126,7 @@ def analyses_of(folder: Path, facts: Iterable[str]) -> list[str]:
         for later in analysis.before:
             earlier[later].add(name)
     following = {name for name, analysis in declared.items() if analysis.follows({*facts})}
-    replaced = {other for name in following for other in declared[name].instead_of}
+    replaced = {replaced_name for name in following for replaced_name in declared[name].instead_of}
     try:
         order = [*TopologicalSorter(earlier).static_order()]
     except CycleError as error:

@@ -44,20 +44,20 @@ def read_bigbench_tasks(source: Path, tasks: Iterable[str]) -> dict[str, pd.Data
     for task in tasks:
         check_bigbench_name(task, str(source))
     try:
-        found = dict(
+        task_tables = dict(
             _task_files_in_folder(source, tasks) if source.is_dir() else _task_files_in_sdist(source, tasks)
         )
     except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
         raise InputError(f"{source}: cannot be read as a tar archive or folder: {error}") from None
-    return {task: _bigbench_table(source, task, found) for task in tasks}
+    return {task: _bigbench_table(source, task, task_tables) for task in tasks}
 
 
 def _bigbench_table(source: Path, task: str, texts: Mapping[tuple[str, str], bytes]) -> pd.DataFrame:
     if (task, "") not in texts:
         raise InputError(f"{source}: has no bigbench/benchmark_tasks/{task}/task.json")
-    where = f"{source}, task '{task}'"
-    with as_written_by("BIG-bench", where):
-        root = parse_json(texts[task, ""], where)
+    place = f"{source}, task '{task}'"
+    with as_written_by("BIG-bench", place):
+        root = parse_json(texts[task, ""], place)
         if "examples" in root:
             return _with_passages(_format_bigbench(root, prefix=""))
     # BIG-bench sorts the subtasks by the paths of their files.
@@ -66,8 +66,8 @@ def _bigbench_table(source: Path, task: str, texts: Mapping[tuple[str, str], byt
     )
     rows: list[Mapping[str, Any]] = []
     for subtask in subtasks:
-        with as_written_by("BIG-bench", f"{where}, subtask '{subtask}'"):
-            parsed = parse_json(texts[task, subtask], f"{where}, subtask '{subtask}'")
+        with as_written_by("BIG-bench", f"{place}, subtask '{subtask}'"):
+            parsed = parse_json(texts[task, subtask], f"{place}, subtask '{subtask}'")
             rows.extend(_format_bigbench(parsed, prefix=f"{subtask}/"))
     return _with_passages(rows)
 

@@ -31,16 +31,18 @@ def clusters(keys: Sequence[Iterable[Hashable]]) -> Ints:
     numbers: dict[Hashable, int] = {}
     pairs = [
         (example, len(keys) + numbers.setdefault(key, len(numbers)))
-        for example, own in enumerate(keys)
-        for key in own
+        for example, keys_of_example in enumerate(keys)
+        for key in keys_of_example
     ]
     size = len(keys) + len(numbers)
-    ones = np.ones(len(pairs), dtype=bool)
-    graph = coo_array((ones, tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)), shape=(size, size))
-    _, found = connected_components(graph, directed=False)
+    weights = np.ones(len(pairs), dtype=bool)
+    graph = coo_array((weights, tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)), shape=(size, size))
+    _, component = connected_components(graph, directed=False)
     # numbered as they come
     first: dict[int, int] = {}
-    return np.array([first.setdefault(int(name), len(first)) for name in found[: len(keys)]], dtype=np.int64)
+    return np.array(
+        [first.setdefault(int(name), len(first)) for name in component[: len(keys)]], dtype=np.int64
+    )
 
 
 def passages(inputs: Sequence[str]) -> list[set[Hashable]]:
@@ -54,24 +56,24 @@ def passages(inputs: Sequence[str]) -> list[set[Hashable]]:
         {part: len(part.split()) for part in map(str.strip, parts) if len(part.split()) >= PASSAGE_WORDS}
         for parts in split
     ]
-    times = Counter(sentence for own in sentences for sentence in own)
+    times = Counter(sentence for sentences_of_text in sentences for sentence in sentences_of_text)
     most_of_all = max(10, 0.1 * len(inputs))  # in a small task, what a tenth has is an instruction
-    found: list[set[Hashable]] = []
-    for text, own in zip(inputs, sentences, strict=True):
+    shared_keys: list[set[Hashable]] = []
+    for text, sentences_of_text in zip(inputs, sentences, strict=True):
         words = re.findall(r"\w+|[^\w\s]", text.lower())
         length = len(text.split())
         keys: set[Hashable] = {
             sentence
-            for sentence, size in own.items()
-            for most, share in PASSAGES
-            if times[sentence] <= min(most, most_of_all) and size >= share * length
+            for sentence, size in sentences_of_text.items()
+            for most_examples, share in PASSAGES
+            if times[sentence] <= min(most_examples, most_of_all) and size >= share * length
         }
-        found.append(keys | ({tuple(sorted(words))} if words else set()))
-    return without_common(found)
+        shared_keys.append(keys | ({tuple(sorted(words))} if words else set()))
+    return without_common(shared_keys)
 
 
 def without_common(keys: Sequence[set[Hashable]]) -> list[set[Hashable]]:
     """Keys without those that say nothing, since all examples have them, or more than a tenth (and ten)."""
-    times = Counter(key for own in keys for key in own)
-    most = min(max(10, 0.1 * len(keys)), len(keys) - 1)
-    return [{key for key in own if times[key] <= most} for own in keys]
+    times = Counter(key for keys_of_example in keys for key in keys_of_example)
+    limit = min(max(10, 0.1 * len(keys)), len(keys) - 1)
+    return [{key for key in keys_of_example if times[key] <= limit} for keys_of_example in keys]

@@ -49,7 +49,7 @@ COUNTED_KEYS = (
 
 
 def resolve(
-    config: Mapping[str, Any], schema: Mapping[str, Any], downloads: Mapping[str, Any], where: str
+    config: Mapping[str, Any], schema: Mapping[str, Any], downloads: Mapping[str, Any], place: str
 ) -> dict[str, Any]:
     """The config with its defaults filled in and its paths expanded, once all that can be checked is right.
 
@@ -61,7 +61,7 @@ def resolve(
         The definition of a study, ``workflow/schemas/config.schema.yaml``.
     downloads
         The pinned downloads, by name.
-    where
+    place
         The config's file, for messages.
 
     Raises
@@ -69,55 +69,55 @@ def resolve(
     InputError
         With file, key, value and what would be right.
     """
-    _check_names(config, where)
-    config = _written_out(config, where)
+    _check_names(config, place)
+    config = _written_out(config, place)
     errors = _Validator(schema).iter_errors(config)
     for error in sorted(errors, key=lambda error: (len(error.path), str(list(error.path)))):
-        raise InputError(f"{where}: {_explain(error)}")
+        raise InputError(f"{place}: {_explain(error)}")
     if config["study"].lower() in TAKEN:
         raise InputError(
-            f"{where}: key 'study' is '{config['study']}', which is the workflow's own in results/; use "
+            f"{place}: key 'study' is '{config['study']}', which is the workflow's own in results/; use "
             "another name"
         )
     for name in (config["study"], *config.get("tasks", {}), *config.get("models", {})):
         if not is_portable(name):
-            raise InputError(f"{where}: '{name}' is a name that some systems cannot store; use another")
+            raise InputError(f"{place}: '{name}' is a name that some systems cannot store; use another")
     start = start_of(config)
-    _check_keys(config, schema, start, where)
+    _check_keys(config, schema, start, place)
     resolved = copy.deepcopy(config)
     _fill_defaults(resolved, schema, start)
     for task in resolved.get("tasks", {}).values():
         for key in ("shots", "max_examples"):
             task.setdefault(key, resolved[key])
-    _expand_paths(resolved, schema, where)
-    _check_start(resolved, schema, start, where)
-    _check_hardest(resolved, where)
-    series.check_apart(resolved.get("models", {}), where)
-    _check_sources(resolved, start, downloads, where)
+    _expand_paths(resolved, schema, place)
+    _check_start(resolved, schema, start, place)
+    _check_hardest(resolved, place)
+    series.check_apart(resolved.get("models", {}), place)
+    _check_sources(resolved, start, downloads, place)
     return resolved
 
 
-def _check_sources(config: Mapping[str, Any], start: str, downloads: Mapping[str, Any], where: str) -> None:
+def _check_sources(config: Mapping[str, Any], start: str, downloads: Mapping[str, Any], place: str) -> None:
     """Raise InputError unless tasks and models have sources that can be used."""
     if start in (MODELS, STORED):
-        formulations.check_alike(config["tasks"], where)
+        formulations.check_alike(config["tasks"], place)
     if start == MODELS:
         for name, task in config["tasks"].items():
-            check_task_source(task.get("formulation_of", name), task["source"], where)
+            check_task_source(task.get("formulation_of", name), task["source"], place)
         for name, model in config["models"].items():
-            _check_model(name, model, downloads, where)
+            _check_model(name, model, downloads, place)
 
 
-def _written_out(config: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _written_out(config: Mapping[str, Any], place: str) -> dict[str, Any]:
     """The config with each task as keys (it can be its source alone), and each series and each task of
     several formats as what it stands for."""
     if isinstance(config.get("models"), Mapping):
-        config = {**config, "models": series.written_out(config["models"], where)}
+        config = {**config, "models": series.written_out(config["models"], place)}
     tasks = config.get("tasks")
     if not isinstance(tasks, Mapping):
         return dict(config)
     keys = {name: task if isinstance(task, Mapping) else {"source": task} for name, task in tasks.items()}
-    return {**config, "tasks": formulations.written_out(keys, where)}
+    return {**config, "tasks": formulations.written_out(keys, place)}
 
 
 def _is_integer(_: object, value: object) -> bool:
@@ -157,7 +157,7 @@ def precision_pairs(models: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, 
     ]
 
 
-def apart(models: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def distinct_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """{model: what it shares with others that are no new models beside it}: its weights, or its training."""
     first = {name: names[0] for names in _by_source(models) for name in names}
     return {name: series.training_of(first[name], models[first[name]]) for name in models}
@@ -165,39 +165,41 @@ def apart(models: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 def _by_source(models: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     """The names of models with the same weights, by these."""
-    found: dict[str, list[str]] = {}
+    names_of_source: dict[str, list[str]] = {}
     for name, entry in models.items():
         source = repr(sorted((key, str(value)) for key, value in entry.items() if key not in NO_SOURCE))
-        found.setdefault(source, []).append(name)
-    return [*found.values()]
+        names_of_source.setdefault(source, []).append(name)
+    return [*names_of_source.values()]
 
 
-def _check_names(config: Mapping[str, Any], where: str, inside: str = "the config") -> None:
+def _check_names(config: Mapping[str, Any], place: str, inside: str = "the config") -> None:
     """Raise InputError unless all keys are texts: YAML reads 5 and yes as something else."""
     for key, value in config.items():
         if not isinstance(key, str):
-            raise InputError(f"{where}: {inside} has the key {key!r}; expected a text, such as '{key}'")
+            raise InputError(f"{place}: {inside} has the key {key!r}; expected a text, such as '{key}'")
         if isinstance(value, Mapping):
-            _check_names(value, where, f"key '{key}'")
+            _check_names(value, place, f"key '{key}'")
 
 
-def _check_keys(config: Mapping[str, Any], schema: Mapping[str, Any], start: str, where: str) -> None:
+def _check_keys(config: Mapping[str, Any], schema: Mapping[str, Any], start: str, place: str) -> None:
     """Raise InputError unless all keys mean something in a study that starts so, and none lacks."""
-    if len(both := [key for key in STARTS if key in config]) > 1:
-        raise InputError(f"{where}: keys '{both[0]}' and '{both[1]}': a study starts from one of them")
+    if len(starts_named := [key for key in STARTS if key in config]) > 1:
+        raise InputError(
+            f"{place}: keys '{starts_named[0]}' and '{starts_named[1]}': a study starts from one of them"
+        )
     for key in config:
         starts = schema["properties"][key].get("starts", [start])
         if start not in starts:
-            belongs = " or ".join(map(_which, starts))
+            belongs = " or ".join(map(_start_in_words, starts))
             raise InputError(
-                f"{where}: key '{key}' means nothing in {_which(start)}; it belongs to {belongs}"
+                f"{place}: key '{key}' means nothing in {_start_in_words(start)}; it belongs to {belongs}"
             )
     for key, part in schema["properties"].items():
         if part.get("needed") and start in part.get("starts", [start]) and key not in config:
-            raise InputError(f"{where}: the config lacks the key '{key}'; a study is one whole file")
+            raise InputError(f"{place}: the config lacks the key '{key}'; a study is one whole file")
 
 
-def _which(start: str) -> str:
+def _start_in_words(start: str) -> str:
     """Studies that start so, in words."""
     if start == STORED:
         return "a study with 'stored' scores"
@@ -211,50 +213,50 @@ def _paths(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, st
     return {key: parts[key]["expected"] for key in parts if key in config and parts[key].get("is_path")}
 
 
-def _expand_paths(config: dict[str, Any], schema: Mapping[str, Any], where: str) -> None:
+def _expand_paths(config: dict[str, Any], schema: Mapping[str, Any], place: str) -> None:
     """Put the home folder in place of ``~``, here and nowhere else."""
     for key in _paths(config, schema):
-        config[key] = _expanded(config[key], f"key '{key}'", where)
+        config[key] = _expanded(config[key], f"key '{key}'", place)
     for name, task in config.get("tasks", {}).items():
         if task["source"] not in (BIGBENCH, INVENTED):
-            task["source"] = _expanded(task["source"], f"key 'tasks.{name}'", where)
+            task["source"] = _expanded(task["source"], f"key 'tasks.{name}'", place)
     for name, model in config.get("models", {}).items():
         if "path" in model:
-            model["path"] = _expanded(model["path"], f"key 'models.{name}.path'", where)
+            model["path"] = _expanded(model["path"], f"key 'models.{name}.path'", place)
 
 
-def _expanded(path: str, key: str, where: str) -> str:
+def _expanded(path: str, key: str, place: str) -> str:
     if not path:
-        raise InputError(f"{where}: {key} is empty; expected a path")
+        raise InputError(f"{place}: {key} is empty; expected a path")
     if "{" in path or "}" in path:
         raise InputError(
-            f"{where}: {key} is '{path}', and braces mean something to Snakemake; use another "
+            f"{place}: {key} is '{path}', and braces mean something to Snakemake; use another "
             "name, or a link to it"
         )
     try:
         return str(Path(path).expanduser())
     except RuntimeError:
-        raise InputError(f"{where}: {key} is '{path}', and there is no such home folder") from None
+        raise InputError(f"{place}: {key} is '{path}', and there is no such home folder") from None
 
 
-def _check_start(config: Mapping[str, Any], schema: Mapping[str, Any], start: str, where: str) -> None:
+def _check_start(config: Mapping[str, Any], schema: Mapping[str, Any], start: str, place: str) -> None:
     """Raise InputError unless what a study starts from is there."""
     paths = _paths(config, schema)
-    for key, right in paths.items():
+    for key, path in paths.items():
         if not Path(config[key]).exists():
             looked = f"there is no '{config[key]}' (looked in {Path.cwd()})"
-            raise InputError(f"{where}: key '{key}': {looked}; expected {right}")
+            raise InputError(f"{place}: key '{key}': {looked}; expected {path}")
     for file in files_below(Path(config["evaluations"]), ".json") if start == "evaluations" else []:
-        _expanded(str(file), "key 'evaluations' has a file that", where)
+        _expanded(str(file), "key 'evaluations' has a file that", place)
     if start == "imported" and Path(config["predictions"]).suffix != ".parquet":
         raise InputError(
-            f"{where}: key 'predictions' is '{config['predictions']}'; expected {paths['predictions']}"
+            f"{place}: key 'predictions' is '{config['predictions']}'; expected {paths['predictions']}"
         )
 
 
-def _check_hardest(config: Mapping[str, Any], where: str) -> None:
+def _check_hardest(config: Mapping[str, Any], place: str) -> None:
     """Raise InputError where hard demonstrations are asked for that cannot be: they are balanced ones."""
-    key = f"{where}: key 'pvi.training_examples'"
+    key = f"{place}: key 'pvi.training_examples'"
     if "training_examples" not in config.get("pvi", {}):
         return
     if config["demonstrations"] != BALANCED:
@@ -279,10 +281,10 @@ def _explain(error: jsonschema.ValidationError) -> str:
     instance: Any = error.instance
     if error.validator == "additionalProperties":
         schema: Any = error.schema
-        known = list(schema["properties"])
-        unknown = next(name for name in instance if name not in known)
+        properties = list(schema["properties"])
+        unknown = next(name for name in instance if name not in properties)
         inside = f" in '{key}'" if key else ""
-        return f"key '{unknown}'{inside} is unknown; {nearest(str(unknown), known)}"
+        return f"key '{unknown}'{inside} is unknown; {nearest(str(unknown), properties)}"
     if error.validator == "required":
         missing = next(name for name in allowed if name not in instance)
         return f"{at} lacks the key '{missing}'"
@@ -290,11 +292,11 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{at} is empty"
     if error.validator == "type":
         quoted = isinstance(instance, int | float | date) and allowed == "string"
-        told = f"{at} is {repr(instance)[:60]}; expected {_TYPES[allowed]}" + f", '{instance}'" * quoted
+        message = f"{at} is {repr(instance)[:60]}; expected {_TYPES[allowed]}" + f", '{instance}'" * quoted
         if allowed == "number" and (written := _as_yaml_number(instance)):
-            return told + f", {written}: YAML takes it as a text"
+            return message + f", {written}: YAML takes it as a text"
         texts = allowed == "integer" and isinstance(instance, str) and instance.strip().isdecimal()
-        return told + "; numbers in lists given to --config are texts: change the file" * texts
+        return message + "; numbers in lists given to --config are texts: change the file" * texts
     if error.validator == "enum":
         near = get_close_matches(str(instance), map(str, allowed), n=1, cutoff=0.6)
         hint = f"; did you mean '{near[0]}'?" if near else ""
@@ -302,8 +304,8 @@ def _explain(error: jsonschema.ValidationError) -> str:
     described: Any = error.schema
     if error.validator == "pattern":
         return f"{at} has {instance!r}; expected {described['expected']}"
-    right = _BOUNDS[str(error.validator)].format(allowed)
-    return f"{at} is {repr(instance)[:60]}; expected {right}"
+    expected = _BOUNDS[str(error.validator)].format(allowed)
+    return f"{at} is {repr(instance)[:60]}; expected {expected}"
 
 
 def _as_yaml_number(value: object) -> str:
@@ -311,10 +313,10 @@ def _as_yaml_number(value: object) -> str:
     if not isinstance(value, str):
         return ""
     try:
-        found = float(value)
+        number = float(value)
     except ValueError:
         return ""
-    text = repr(found)
+    text = repr(number)
     return text if "." in text else text.replace("e", ".0e")
 
 
@@ -361,16 +363,16 @@ def _objects_below(
         yield value, schema
 
 
-def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, Any], where: str) -> None:
-    key = f"{where}: key 'models.{name}'"
-    given = [source for source in SOURCES if source in model]
-    if len(given) != 1:
-        has = " and ".join(f"'{source}'" for source in given) or "no source"
+def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, Any], place: str) -> None:
+    key = f"{place}: key 'models.{name}'"
+    sources = [source for source in SOURCES if source in model]
+    if len(sources) != 1:
+        has = " and ".join(f"'{source}'" for source in sources) or "no source"
         raise InputError(f"{key} has {has}; expected one of {', '.join(SOURCES)}")
-    for other in ("revision", "file", "trust_remote_code"):
-        if model.get(other) and other not in SOURCES[given[0]]:
-            belongs = " or ".join(f"'{source}'" for source, goes in SOURCES.items() if other in goes)
-            raise InputError(f"{key} has '{other}' beside '{given[0]}'; it goes with {belongs}")
+    for option in ("revision", "file", "trust_remote_code"):
+        if model.get(option) and option not in SOURCES[sources[0]]:
+            belongs = " or ".join(f"'{source}'" for source, goes in SOURCES.items() if option in goes)
+            raise InputError(f"{key} has '{option}' beside '{sources[0]}'; it goes with {belongs}")
     if "trained" in model and not {"seed", "step"} <= set(model["trained"]):
         raise InputError(f"{key} is trained here; use `seeds: [1, 2]` and `steps: [0, 100]` beside 'trained'")
     if "download" in model:
@@ -382,6 +384,6 @@ def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, An
             has = f"has the file '{model['file']}'" if "file" in model else "lacks 'file'"
             raise InputError(f"{key} {has}; expected the .gguf file inside the download")
     if "path" in model:
-        check_model_path(Path(model["path"]), f"{where}: key 'models.{name}.path'")
+        check_model_path(Path(model["path"]), f"{place}: key 'models.{name}.path'")
         if model["trust_remote_code"] and Path(model["path"]).suffix == ".gguf":
             raise InputError(f"{key} has 'trust_remote_code', but a GGUF file has no code")

@@ -13,10 +13,10 @@ from abovechance.core.errors import InputError
 from abovechance.core.reading import read_yaml
 
 
-def main(given: str) -> None:
+def main(arguments: str) -> None:
     """Print the path of a config file; what is wrong with the file is one line and exit status 1."""
     try:
-        path = Path(given).expanduser()
+        path = Path(arguments).expanduser()
         read_yaml(path)
     except (InputError, RuntimeError) as error:
         sys.exit(f"abovechance: error: {error}")

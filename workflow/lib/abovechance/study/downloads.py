@@ -20,14 +20,14 @@ def check_sha256(path: Path, pinned: Mapping[str, str], problem: str = "") -> No
         What the download said, to be told where the file is not there.
     """
     if not path.is_file():
-        told = problem.strip().splitlines()[-1:] or ["it said nothing"]
+        reason = problem.strip().splitlines()[-1:] or ["it said nothing"]
         raise InputError(
-            f"downloading {pinned['requirement']} gave no {pinned['file']} ({told[0]}); "
+            f"downloading {pinned['requirement']} gave no {pinned['file']} ({reason[0]}); "
             f"expected a file with SHA-256 {pinned['sha256']}"
         )
-    found = file_sha256(path)
-    if found != pinned["sha256"]:
+    digest = file_sha256(path)
+    if digest != pinned["sha256"]:
         raise InputError(
-            f"{path}: is corrupted: its SHA-256 is {found}, expected {pinned['sha256']}; "
+            f"{path}: is corrupted: its SHA-256 is {digest}, expected {pinned['sha256']}; "
             "delete the file and run again"
         )

@@ -27,7 +27,7 @@ CUE = "Answer:"  # where a text has none
 NAMED = re.compile(r"[A-Z][A-Z0-9_]*: ")
 
 
-def put(table: pd.DataFrame, name: str, where: str) -> pd.DataFrame:
+def apply_format(table: pd.DataFrame, name: str, place: str) -> pd.DataFrame:
     """A table of examples in a format.
 
     Parameters
@@ -36,7 +36,7 @@ def put(table: pd.DataFrame, name: str, where: str) -> pd.DataFrame:
         The table ``tasks``, as written.
     name
         Of the format.
-    where
+    place
         The task, for messages.
 
     Returns
@@ -50,20 +50,20 @@ def put(table: pd.DataFrame, name: str, where: str) -> pd.DataFrame:
     InputError
         If the task cannot be put so.
     """
-    return FORMATS[name](table, where)
+    return FORMATS[name](table, place)
 
 
-def _as_written(table: pd.DataFrame, _where: str) -> pd.DataFrame:
+def _as_written(table: pd.DataFrame, _place: str) -> pd.DataFrame:
     return table
 
 
-def _numbers(table: pd.DataFrame, where: str) -> pd.DataFrame:
-    labels = shared_labels(table, where, "the format 'numbers'")
+def _numbers(table: pd.DataFrame, place: str) -> pd.DataFrame:
+    labels = shared_labels(table, place, "the format 'numbers'")
     listed = [f"({number}) {label}" for number, label in enumerate(labels)]
     question = f"QUESTION: Is this {', '.join(listed[:-1])}, or {listed[-1]}?\nANSWER:"
     correct = [
-        [flags[[*own].index(label)] for label in labels]
-        for own, flags in zip(table["labels"], table["correct"], strict=True)
+        [flags[[*label_texts].index(label)] for label in labels]
+        for label_texts, flags in zip(table["labels"], table["correct"], strict=True)
     ]
     named = all(map(NAMED.match, table["input"]))  # of all examples, or a task would have two formats
     inputs = table["input"] if named else [f"CONTEXT: {text}" for text in table["input"]]
@@ -77,26 +77,26 @@ def _numbers(table: pd.DataFrame, where: str) -> pd.DataFrame:
     )
 
 
-def _cloze(table: pd.DataFrame, where: str) -> pd.DataFrame:
-    _check_bare(table, where)
+def _cloze(table: pd.DataFrame, place: str) -> pd.DataFrame:
+    _check_bare(table, place)
     return table.assign(text=table["bare"])
 
 
-def _letters(table: pd.DataFrame, where: str) -> pd.DataFrame:
-    _check_bare(table, where)
+def _letters(table: pd.DataFrame, location: str) -> pd.DataFrame:
+    _check_bare(table, location)
     cue = _cue(table)
     texts, choices, labels, correct = [], [], [], []
-    orders = _orders(table, where)
+    orders = _orders(table, location)
     columns = (table[name] for name in ("bare", "labels", "correct"))
-    for order, bare, own, right in zip(orders, *columns, strict=True):
+    for order, bare, label_texts, correct_flags in zip(orders, *columns, strict=True):
         letters = [*ascii_uppercase[: len(order)]]
-        shown = [own[place] for place in order]
+        ordered_labels = [label_texts[place] for place in order]
         stem = bare.removesuffix(cue).rstrip()
-        lines = [f"{letter}. {label}" for letter, label in zip(letters, shown, strict=True)]
+        lines = [f"{letter}. {label}" for letter, label in zip(letters, ordered_labels, strict=True)]
         texts.append("\n".join([stem, *lines, (cue or CUE).lstrip("\n")]))
         choices.append(letters)
-        labels.append(shown)
-        correct.append([bool(right[place]) for place in order])
+        labels.append(ordered_labels)
+        correct.append([bool(correct_flags[place]) for place in order])
     lists = {"choices": choices, "labels": labels, "correct": correct}
     columns_of_lists = {name: pd.Series(values, table.index) for name, values in lists.items()}
     return table.assign(text=texts, **columns_of_lists, null=(cue or CUE).lstrip("\n"), end="\n\n")
@@ -108,13 +108,13 @@ def _cue(table: pd.DataFrame) -> str:
     if len(nulls) == 1 and nulls[0].strip() and table["bare"].str.endswith(nulls[0]).all():
         return str(nulls[0])
     last = table["bare"].str.rpartition("\n")
-    alike = len(table) > 1 and last[0].ne("").all() and last[2].nunique() == 1
-    cue = str(last[2].iloc[0]) if alike else ""
+    same_ending = len(table) > 1 and last[0].ne("").all() and last[2].nunique() == 1
+    cue = str(last[2].iloc[0]) if same_ending else ""
     # "Answer:" asks; a question that all examples share is a part of them
     return cue if cue.rstrip().endswith(":") else ""
 
 
-def _orders(table: pd.DataFrame, where: str) -> list[list[int]]:
+def _orders(table: pd.DataFrame, location: str) -> list[list[int]]:
     """In which order each example's choices are listed: the file's, unless that tells the answer.
 
     Where always choosing the same place, from the beginning or from the end, is right more than half way
@@ -124,15 +124,15 @@ def _orders(table: pd.DataFrame, where: str) -> list[list[int]]:
     if max(counts) > len(ascii_uppercase):
         example = table["example"].iloc[counts.index(max(counts))]
         raise InputError(
-            f"{where}: example '{example}' has {max(counts)} choices; the format 'letters' takes at most "
+            f"{location}: example '{example}' has {max(counts)} choices; the format 'letters' takes at most "
             f"{len(ascii_uppercase)}"
         )
-    rights = [[*own] for own in table["correct"]]
-    if len(rights) < FEW and len({tuple(own) for own in rights}) > 1:
+    rights = [[*flags] for flags in table["correct"]]
+    if len(rights) < FEW and len({tuple(flags) for flags in rights}) > 1:
         return [[*range(count)] for count in counts]
-    chance = sum(sum(own) / len(own) for own in rights) / len(rights)
+    chance = sum(sum(flags) / len(flags) for flags in rights) / len(rights)
     always = max(
-        sum(len(own) > place and own[way * place - (way < 0)] for own in rights) / len(rights)
+        sum(len(flags) > place and flags[way * place - (way < 0)] for flags in rights) / len(rights)
         for place in range(max(counts))
         for way in (1, -1)
     )
@@ -149,36 +149,38 @@ FEW = 10  # examples, of which several can have their answers at one place by ch
 MARKED = r"(?:^|[\s(\[])(?:[A-Z]|[a-z]|\d{1,2})[.):\]]\s*"
 
 
-def _check_bare(table: pd.DataFrame, where: str) -> None:
+def _check_bare(table: pd.DataFrame, place: str) -> None:
     """Raise InputError where the texts of most examples list the choices themselves."""
 
     def lists(text: str, labels: Sequence[str]) -> bool:
         ends = [line.strip().rstrip(".") for line in text.split("\n")]
-        own = [label.strip().rstrip(".") for label in labels]
-        if text.count("\n") >= len(own) and all(any(line.endswith(label) for line in ends) for label in own):
+        stripped = [label.strip().rstrip(".") for label in labels]
+        if text.count("\n") >= len(stripped) and all(
+            any(line.endswith(label) for line in ends) for label in stripped
+        ):
             return True
-        if all(re.search(MARKED + re.escape(label) + r"(?!\w)", text, re.MULTILINE) for label in own):
+        if all(re.search(MARKED + re.escape(label) + r"(?!\w)", text, re.MULTILINE) for label in stripped):
             return True
         # choices that are the letters of a list in the text
-        marks = [rf"(?:^|[\s(\[]){re.escape(label)}[.):\]]" for label in own]
-        short = all(len(label) == 1 and label.isalnum() for label in own)
+        marks = [rf"(?:^|[\s(\[]){re.escape(label)}[.):\]]" for label in stripped]
+        short = all(len(label) == 1 and label.isalnum() for label in stripped)
         return short and all(re.search(mark, text, re.MULTILINE) for mark in marks)
 
-    listed = [lists(*both) for both in zip(table["bare"], table["labels"], strict=True)]
+    listed = [lists(*pair) for pair in zip(table["bare"], table["labels"], strict=True)]
     if 2 * sum(listed) > len(listed):
         example = table["example"].iloc[listed.index(True)]
         raise InputError(
-            f"{where}: the texts list the choices themselves, such as that of example '{example}'; for the "
+            f"{place}: the texts list the choices themselves, such as that of example '{example}'; for the "
             "formats 'cloze' and 'letters', use texts without them"
         )
 
 
-def shared_labels(table: pd.DataFrame, where: str, what: str) -> list[str]:
+def shared_labels(table: pd.DataFrame, place: str, noun: str) -> list[str]:
     """The labels that all examples of a task choose from, in the order of the first example.
 
     Parameters
     ----------
-    what
+    noun
         What needs them, for messages.
 
     Raises
@@ -190,9 +192,9 @@ def shared_labels(table: pd.DataFrame, where: str, what: str) -> list[str]:
     for example, labels in zip(table["example"], table["labels"], strict=True):
         if set(labels) != set(first):
             raise InputError(
-                f"{where}: example '{example}' has the choices {[*labels]!r}, and example "
+                f"{place}: example '{example}' has the choices {[*labels]!r}, and example "
                 f"'{table['example'].iloc[0]}' {[*first]!r}; expected the same choices of all examples "
-                f"for {what}"
+                f"for {noun}"
             )
     return [*first]
 

@@ -17,7 +17,7 @@ from typing import Any
 from abovechance.core.errors import InputError
 
 
-def written_out(tasks: Mapping[str, Any], where: str) -> dict[str, Any]:
+def written_out(tasks: Mapping[str, Any], place: str) -> dict[str, Any]:
     """The tasks with those of several formats as one for each.
 
     Raises
@@ -25,22 +25,22 @@ def written_out(tasks: Mapping[str, Any], where: str) -> dict[str, Any]:
     InputError
         If formats are no list, or stand beside ``format``, or a formulation has another task's name.
     """
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for name, entry in tasks.items():
-        for member, own in _members(name, entry, f"{where}: key 'tasks.{name}"):
-            if member in found:
-                raise InputError(f"{where}: key 'tasks.{member}' stands for two tasks; use other names")
-            found[member] = own
-    return found
+        for member, member_entry in _members(name, entry, f"{place}: key 'tasks.{name}"):
+            if member in entries:
+                raise InputError(f"{place}: key 'tasks.{member}' stands for two tasks; use other names")
+            entries[member] = member_entry
+    return entries
 
 
 def formulations(tasks: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
     """{what they are formulations of: the tasks that are}, of resolved tasks."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for name, entry in tasks.items():
         if "formulation_of" in entry:
-            found.setdefault(entry["formulation_of"], []).append(name)
-    return found
+            members.setdefault(entry["formulation_of"], []).append(name)
+    return members
 
 
 def drawn_as(task: str, tasks: Mapping[str, Mapping[str, Any]]) -> tuple[str, str]:
@@ -49,19 +49,19 @@ def drawn_as(task: str, tasks: Mapping[str, Mapping[str, Any]]) -> tuple[str, st
     return (name, formulations(tasks)[name][0]) if name else (task, task)
 
 
-def check_alike(tasks: Mapping[str, Mapping[str, Any]], where: str) -> None:
+def check_alike(tasks: Mapping[str, Mapping[str, Any]], place: str) -> None:
     """Raise InputError unless formulations of one task are of one source, shots and examples."""
     for name, members in formulations(tasks).items():
         if len(members) < 2:
             raise InputError(
-                f"{where}: key 'tasks.{members[0]}' is the only formulation of '{name}'; expected two or "
+                f"{place}: key 'tasks.{members[0]}' is the only formulation of '{name}'; expected two or "
                 "more, as `formats` makes them"
             )
         for key in ("source", "shots", "max_examples"):
-            first, *others = (tasks[member][key] for member in members)
-            if any(other != first for other in others):
+            first, *further = (tasks[member][key] for member in members)
+            if any(value != first for value in further):
                 raise InputError(
-                    f"{where}: key 'tasks.{members[0]}' and others are formulations of '{name}', and do not "
+                    f"{place}: key 'tasks.{members[0]}' and others are formulations of '{name}', and do not "
                     f"have the same {key}; expected the same, so that scores are paired"
                 )
 
@@ -71,14 +71,14 @@ def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[st
     if formats is None:
         yield name, dict(entry)
         return
-    texts = isinstance(formats, list) and all(isinstance(one, str) for one in formats)
+    texts = isinstance(formats, list) and all(isinstance(format_name, str) for format_name in formats)
     if not (texts and len(formats) > 1 and len(set(formats)) == len(formats)):
         raise InputError(
             f"{key}.formats' is {formats!r}; expected a list such as [cloze, letters], each once"
         )
-    for other in ("format", "formulation_of"):
-        if other in entry:
-            raise InputError(f"{key}' has '{other}' beside 'formats'; expected one of them")
-    rest = {each: value for each, value in entry.items() if each != "formats"}
+    for forbidden in ("format", "formulation_of"):
+        if forbidden in entry:
+            raise InputError(f"{key}' has '{forbidden}' beside 'formats'; expected one of them")
+    common = {shared_key: value for shared_key, value in entry.items() if shared_key != "formats"}
     for form in formats:
-        yield f"{name}-{form}", {**rest, "format": form, "formulation_of": name}
+        yield f"{name}-{form}", {**common, "format": form, "formulation_of": name}

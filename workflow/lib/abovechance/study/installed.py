@@ -24,14 +24,14 @@ def workflow_folder() -> Path:
     return WORKFLOW
 
 
-def resolved(config: dict[str, Any], where: str) -> dict[str, Any]:
+def resolved(config: dict[str, Any], place: str) -> dict[str, Any]:
     """Return a study's config with its defaults; InputError with the first mistake in it.
 
     Parameters
     ----------
     config
         As read from YAML.
-    where
+    place
         Its file, for messages.
     """
     folder = workflow_folder()
@@ -39,7 +39,7 @@ def resolved(config: dict[str, Any], where: str) -> dict[str, Any]:
         yaml.safe_load((folder / name).read_text(encoding="utf-8"))
         for name in ("schemas/config.schema.yaml", "downloads.yaml")
     )
-    return resolve(config, schema, downloads, where)
+    return resolve(config, schema, downloads, place)
 
 
 def resolved_file(path: Path) -> dict[str, Any]:

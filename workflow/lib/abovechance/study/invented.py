@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from abovechance.study.formats import CLOZE, LETTERS, put
+from abovechance.study.formats import CLOZE, LETTERS, apply_format
 from abovechance.study.prompts import as_demonstrations
 from abovechance.study.task_sources import INVENTED
 from abovechance.study.tasks import as_table
@@ -71,7 +71,7 @@ def things() -> dict[str, str]:
     return {word: [*KINDS][place % len(KINDS)] for place, word in enumerate(words)}
 
 
-def asked() -> tuple[list[str], list[str]]:
+def training_and_test() -> tuple[list[str], list[str]]:
     """The things that texts ask about, and those that the task asks about: half of each kind."""
     by_kind: dict[str, list[str]] = {}
     for thing, kind in things().items():
@@ -101,24 +101,26 @@ def questions(about: list[str]) -> pd.DataFrame:
 
 def invented_task() -> pd.DataFrame:
     """The table ``tasks`` of the questions that stand in no text."""
-    return questions(asked()[1])
+    return questions(training_and_test()[1])
 
 
 def texts(seed: int) -> Iterator[str]:
     """Texts without end, in an order of the seed's own."""
     generator = random.Random(f"{SEED}/{seed}")
     kinds = things()
-    table = questions(asked()[0])
-    forms = {name: [*as_demonstrations(put(table, name, INVENTED)).values()] for name in (CLOZE, LETTERS)}
+    table = questions(training_and_test()[0])
+    forms = {
+        name: [*as_demonstrations(apply_format(table, name, INVENTED)).values()] for name in (CLOZE, LETTERS)
+    }
     while True:
-        drawn = generator.randrange(100)
-        if drawn < STATING:
+        number = generator.randrange(100)
+        if number < STATING:
             yield (
                 " ".join(_statement(generator, *generator.choice([*kinds.items()])) for _ in range(4))
                 + "\n\n"
             )
         else:
-            form, count = (CLOZE, 4) if drawn < STATING + CLOZES else (LETTERS, 3)
+            form, count = (CLOZE, 4) if number < STATING + CLOZES else (LETTERS, 3)
             yield "".join(generator.choice(forms[form]) for _ in range(count)) + "\n" * (form == CLOZE)
 
 
@@ -126,11 +128,11 @@ def _statement(generator: random.Random, thing: str, kind: str) -> str:
     """What one of the texts says of a thing."""
     if generator.random() < DEFINING:
         return f"A {thing} is a {kind}."
-    does, there, has, place, needs = KINDS[kind]
+    does, subject, has, place, needs = KINDS[kind]
     return generator.choice(
         [
             f"The {thing} {does}.",
-            f"You see the {thing} in {there}.",
+            f"You see the {thing} in {subject}.",
             f"A {thing} has {has}.",
             f"I think of {place} when I see a {thing}.",
             f"Every {thing} needs {needs}.",

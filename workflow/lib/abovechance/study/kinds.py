@@ -49,5 +49,5 @@ KINDS = (DRAWN, NULL, TRAINING, TRAINING_NULL, HARDEST)
 def kinds_of(study: Mapping[str, Any]) -> list[Kind]:
     """The kinds that a study scores, which its resolved config says."""
     pvi = study.get("pvi") or {}
-    asked = [DRAWN] + [NULL] * ("pvi" in study)
-    return asked + [TRAINING, TRAINING_NULL, HARDEST] * ("training_examples" in pvi)
+    kinds = [DRAWN] + [NULL] * ("pvi" in study)
+    return kinds + [TRAINING, TRAINING_NULL, HARDEST] * ("training_examples" in pvi)

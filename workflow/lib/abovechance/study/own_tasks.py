@@ -57,17 +57,17 @@ def read_own(path: Path) -> pd.DataFrame:
             rows = _read_parquet(path)
         case suffix:
             raise InputError(f"{path}: '{suffix}' is not one of {', '.join(OWN_TASK_SUFFIXES)}")
-    seen: dict[str, int] = {}
+    rows_of_id: dict[str, int] = {}
     examples: list[dict[str, Any]] = []
     for place, row in rows:
         example = _own_example(row, f"{path}, row {place}", len(examples))
         name = example["example"]
-        if name in seen:
+        if name in rows_of_id:
             raise InputError(
-                f"{path}, row {place}: the id '{name}' in field 'example' stands in row {seen[name]} as "
-                "well; ids must be unique"
+                f"{path}, row {place}: the id '{name}' in field 'example' is in row "
+                f"{rows_of_id[name]} as well; ids must be unique"
             )
-        seen[name] = place
+        rows_of_id[name] = place
         examples.append(example)
     if not examples:
         raise InputError(f"{path}: has no examples")
@@ -77,8 +77,8 @@ def read_own(path: Path) -> pd.DataFrame:
 def _read_parquet(path: Path) -> Iterator[tuple[int, Any]]:
     """The rows of a Parquet file, a study's own ``tasks`` among them."""
     table = read_parquet(path)
-    known = [name for name in (*FIELDS, "correct") if name in table.column_names]
-    for place, row in enumerate(table.select(known).to_pylist(), start=1):
+    columns = [name for name in (*FIELDS, "correct") if name in table.column_names]
+    for place, row in enumerate(table.select(columns).to_pylist(), start=1):
         if "answer" not in row and "correct" in row:
             flags, choices = row.pop("correct"), row.get("choices")
             if not isinstance(flags, list) or not isinstance(choices, list) or len(flags) != len(choices):
@@ -93,89 +93,89 @@ def _read_parquet(path: Path) -> Iterator[tuple[int, Any]]:
 def _read_csv(path: Path) -> Iterator[tuple[int, Any]]:
     table = read_csv_texts(path, keep_blanks=True)
     for place, row in zip(table.index, table.to_dict("records"), strict=True):
-        where = f"{path}, row {place}"
+        location = f"{path}, row {place}"
         for name in ("choices", "annotations"):
             if str(row.get(name, "")).lstrip().startswith("["):
-                row[name] = _json_list(row[name], where, name)
+                row[name] = _json_list(row[name], location, name)
         if "answer" in row:
-            row["answer"] = _csv_answer(row["answer"].strip(), _as_list(row.get("choices")), where)
+            row["answer"] = _csv_answer(row["answer"].strip(), _as_list(row.get("choices")), location)
         yield place, {field: value for field, value in row.items() if field in TEXTS or value != ""}
 
 
-def _csv_answer(text: str, choices: list[Any], where: str) -> Any:
+def _csv_answer(text: str, choices: list[Any], place: str) -> Any:
     """What the answer in a CSV means: a choice where it is the text of one, else a list or an index."""
-    same = [choice for choice in choices if isinstance(choice, str) and choice.strip() == text]
-    if same:
-        return same[0]
+    same_text = [choice for choice in choices if isinstance(choice, str) and choice.strip() == text]
+    if same_text:
+        return same_text[0]
     if text.startswith("["):
-        return _json_list(text, where, "answer")
+        return _json_list(text, place, "answer")
     # pandas writes whole numbers with a point where a column has gaps
     index = re.fullmatch(r"(0|[1-9][0-9]{0,8})(\.0)?", text, re.ASCII)
-    alike = [choice for choice in choices if isinstance(choice, str) and number(choice) == number(text)]
-    return int(index[1]) if index and not alike else text
+    same_number = [choice for choice in choices if isinstance(choice, str) and number(choice) == number(text)]
+    return int(index[1]) if index and not same_number else text
 
 
-def _json_list(text: str, where: str, field: str) -> Any:
+def _json_list(text: str, place: str, field: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise InputError(
-            f"{where}: field '{field}' is {text[:60]}; expected a list as JSON writes it, as in "
+            f"{place}: field '{field}' is {text[:60]}; expected a list as JSON writes it, as in "
             '["yes", "no"]'
         ) from None
 
 
-def _own_example(row: Any, where: str, number: int) -> dict[str, Any]:
+def _own_example(row: Any, place: str, number: int) -> dict[str, Any]:
     """One checked row of the table from one row of the user's file, the row of this number from 0."""
     if not isinstance(row, dict):
         raise InputError(
-            f"{where}: is {str(row)[:40]}; expected one object on each line, with the fields text, "
+            f"{place}: is {str(row)[:40]}; expected one object on each line, with the fields text, "
             "choices and answer"
         )
     missing = [field for field in ("text", "choices", "answer") if row.get(field) is None]
     if missing:
-        raise InputError(f"{where}: field '{missing[0]}' is missing; needed are text, choices, answer")
+        raise InputError(f"{place}: field '{missing[0]}' is missing; needed are text, choices, answer")
     text, choices = row["text"], _as_list(row["choices"])
     if not isinstance(text, str):
-        raise InputError(f"{where}: field 'text' must be a text, not {text!r}")
+        raise InputError(f"{place}: field 'text' must be a text, not {text!r}")
     if not all(isinstance(choice, str) for choice in choices) or len(set(choices)) < 2:
         raise InputError(
-            f'{where}: field \'choices\' must list at least two texts, as in ["yes", "no"], not {choices!r}'
+            f'{place}: field \'choices\' must list at least two texts, as in ["yes", "no"], not {choices!r}'
         )
     if len(set(choices)) < len(choices):
-        raise InputError(f"{where}: field 'choices' lists the same choice twice: {choices!r}")
+        raise InputError(f"{place}: field 'choices' lists the same choice twice: {choices!r}")
     if blank := [choice for choice in choices if not choice.strip()]:
-        raise InputError(f"{where}: field 'choices' has a choice without a character: {blank[0]!r}")
-    null, annotations = _own_null(row.get("null"), where), _annotations(row.get("annotations"), where)
-    _check_characters([text, null, *choices, *(annotations or [])], where)
+        raise InputError(f"{place}: field 'choices' has a choice without a character: {blank[0]!r}")
+    null, annotations = _own_null(row.get("null"), place), _annotations(row.get("annotations"), place)
+    _check_characters([text, null, *choices, *(annotations or [])], place)
     answers = _as_list(row["answer"])
     if not answers:
-        raise InputError(f"{where}: has no correct choice; field 'answer' is empty")
-    right = {_index_of(answer, choices, where) for answer in answers}
+        raise InputError(f"{place}: has no correct choice; field 'answer' is empty")
+    correct = {_index_of(answer, choices, place) for answer in answers}
     name = row.get("example")
     if isinstance(name, str):
-        _check_characters([name], where)
+        _check_characters([name], place)
     if name is not None and (not isinstance(name, str | int) or isinstance(name, bool)):
-        raise InputError(f"{where}: field 'example' must be a text or a whole number, not {name!r}")
+        raise InputError(f"{place}: field 'example' must be a text or a whole number, not {name!r}")
     return {
         "example": str(number if name is None else name),
         "text": text,
         "choices": choices,
-        "correct": [index in right for index in range(len(choices))],
-        "cluster": _own_cluster(row.get("cluster"), where),
+        "correct": [index in correct for index in range(len(choices))],
+        "cluster": _own_cluster(row.get("cluster"), place),
         "null": null,
         "annotations": annotations,
     }
 
 
-def _own_null(value: Any, where: str) -> str:
+def _own_null(value: Any, place: str) -> str:
     """What remains of a text in the user's file without its input; nothing where the file does not say."""
     if value is not None and not isinstance(value, str):
-        raise InputError(f"{where}: field 'null' must be a text, not {value!r}")
+        raise InputError(f"{place}: field 'null' must be a text, not {value!r}")
     return value or ""
 
 
-def _annotations(value: Any, where: str) -> list[str] | None:
+def _annotations(value: Any, place: str) -> list[str] | None:
     """What annotators answered; None where it is not known."""
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return None
@@ -183,31 +183,31 @@ def _annotations(value: Any, where: str) -> list[str] | None:
     if (
         not isinstance(value, list | tuple | np.ndarray)
         or not listed
-        or not all(isinstance(one, str | int) for one in listed)
+        or not all(isinstance(annotation, str | int) for annotation in listed)
     ):
         raise InputError(
-            f"{where}: field 'annotations' is {value!r}; expected a list of what annotators answered, "
+            f"{place}: field 'annotations' is {value!r}; expected a list of what annotators answered, "
             'as in ["yes", "no", "yes"]'
         )
-    return [str(one) for one in listed]
+    return [str(annotation) for annotation in listed]
 
 
-def _own_cluster(value: Any, where: str) -> str | None:
+def _own_cluster(value: Any, place: str) -> str | None:
     """The name of a cluster in the user's file; None where the example is by itself."""
     if isinstance(value, float):  # as pandas writes whole numbers beside gaps, and these
         value = None if np.isnan(value) else int(value) if value.is_integer() else value
     if value is not None and (not isinstance(value, str | int) or isinstance(value, bool)):
-        raise InputError(f"{where}: field 'cluster' must be a text or a whole number, not {value!r}")
+        raise InputError(f"{place}: field 'cluster' must be a text or a whole number, not {value!r}")
     return None if value is None or value == "" else str(value)
 
 
-def _check_characters(texts: Iterable[str], where: str) -> None:
+def _check_characters(texts: Iterable[str], place: str) -> None:
     """Raise InputError if a text is no characters, such as half of a pair that JSON can write."""
     for text in texts:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise InputError(f"{where}: the text {text[:40]!r} cannot be written: {error.reason}") from None
+            raise InputError(f"{place}: the text {text[:40]!r} cannot be written: {error.reason}") from None
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -217,7 +217,7 @@ def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _index_of(answer: Any, choices: list[str], where: str) -> int:
+def _index_of(answer: Any, choices: list[str], place: str) -> int:
     """The index of the choice that ``answer`` names by its text or its index."""
     for text in (answer, *([str(answer), str(answer).lower()] if isinstance(answer, bool) else [])):
         if isinstance(text, str) and text in choices:
@@ -228,6 +228,6 @@ def _index_of(answer: Any, choices: list[str], where: str) -> int:
     if is_index and 0 <= answer < len(choices):
         return int(answer)
     raise InputError(
-        f"{where}: field 'answer' is {answer!r}; expected one of the choices {choices!r} "
+        f"{place}: field 'answer' is {answer!r}; expected one of the choices {choices!r} "
         f"or an index from 0 to {len(choices) - 1}"
     )

@@ -53,11 +53,11 @@ def evaluation_set(task: pd.DataFrame, name: str, seed: int, max_examples: int) 
         (examples of the task,) with ``example`` str, ``evaluated`` bool, ``demonstration`` bool.
     """
     examples = task["example"].tolist()
-    drawn = set(examples)
+    sample = set(examples)
     if len(examples) > max_examples:
-        drawn = set(random.Random(f"{seed}/{name}").sample(examples, max_examples))
-    evaluated = [example in drawn for example in examples]
-    everything = len(drawn) == len(examples)
+        sample = set(random.Random(f"{seed}/{name}").sample(examples, max_examples))
+    evaluated = [example in sample for example in examples]
+    everything = len(sample) == len(examples)
     return pd.DataFrame(
         {
             "example": examples,
@@ -84,15 +84,15 @@ def training_set(
     InputError
         If all examples are evaluated, or they have choices of their own.
     """
-    left = task[(evaluation["demonstration"] & ~evaluation["evaluated"]).to_numpy()]
-    if left.empty:
+    remaining = task[(evaluation["demonstration"] & ~evaluation["evaluated"]).to_numpy()]
+    if remaining.empty:
         raise InputError(
             f"task '{name}': all of its {len(task)} examples are evaluated, so that none are left to find "
             "hard demonstrations among; expected a smaller `max_examples`, or no key "
             "`pvi.training_examples`"
         )
     generator = random.Random(f"{seed}/{name}/training")
-    shuffled = [generator.sample(members, len(members)) for members in _classes(left, name).values()]
+    shuffled = [generator.sample(members, len(members)) for members in _classes(remaining, name).values()]
     in_rounds = [example for one_of_each in zip_longest(*shuffled) for example in one_of_each if example]
     chosen = task["example"].isin(in_rounds[:examples])
     return pd.DataFrame({"example": task["example"], "evaluated": chosen, "demonstration": False})
@@ -134,8 +134,8 @@ def draw_prompts(
     InputError
         If there are fewer examples than the shots need, or no labels to balance.
     """
-    shown = task[evaluation["demonstration"].to_numpy()]
-    pool = demonstration_texts(shown)
+    demonstration_rows = task[evaluation["demonstration"].to_numpy()]
+    pool = demonstration_texts(demonstration_rows)
     shared = bool((evaluation["demonstration"] & evaluation["evaluated"]).any())
     # Where demonstrations are evaluated too, a prompt must leave an example to evaluate.
     if len(pool) < shots + shared:
@@ -145,11 +145,11 @@ def draw_prompts(
         )
     ids = list(pool)
     if demonstrations == BALANCED and shots:
-        classes = _classes(shown[shown["example"].isin(ids)], name)
+        classes = _classes(demonstration_rows[demonstration_rows["example"].isin(ids)], name)
         _check_balance(classes, name, shots)
-        drawn = [*_balanced_draws(f"{seed}/{name}/balanced", [*classes.values()], shots, prompts)]
+        draws = [*_balanced_draws(f"{seed}/{name}/balanced", [*classes.values()], shots, prompts)]
     else:
-        drawn = [
+        draws = [
             [ids[index] for index in indices]
             for indices in _distinct_draws(random.Random(f"{seed}/{name}/{shots}"), len(ids), shots, prompts)
         ]
@@ -157,9 +157,9 @@ def draw_prompts(
         pool = as_demonstrations(texts)
     return pd.DataFrame(
         {
-            "prompt": range(len(drawn)),
-            "demonstrations": drawn,
-            "text": ["".join(pool[example] for example in chosen) for chosen in drawn],
+            "prompt": range(len(draws)),
+            "demonstrations": draws,
+            "text": ["".join(pool[example] for example in chosen) for chosen in draws],
         }
     )
 
@@ -196,8 +196,10 @@ def null_target(task: pd.DataFrame, prompts: pd.DataFrame) -> tuple[pd.DataFrame
         The tables ``tasks`` and ``prompts``.
     """
     without = task.assign(text=task["null"])
-    left = as_demonstrations(without)
-    texts = ["".join(left[example] for example in chosen) for chosen in prompts["demonstrations"]]
+    null_demonstrations = as_demonstrations(without)
+    texts = [
+        "".join(null_demonstrations[example] for example in chosen) for chosen in prompts["demonstrations"]
+    ]
     return without, prompts.assign(text=texts)
 
 
@@ -219,11 +221,11 @@ def prompt_keys(task: pd.DataFrame, evaluation: pd.DataFrame, prompts: pd.DataFr
 def _classes(examples: pd.DataFrame, name: str) -> dict[str, list[str]]:
     """{label: the ids of its examples}; InputError if examples have choices of their own."""
     labels = shared_labels(examples, f"task '{name}'", "balanced demonstrations")
-    found: dict[str, list[str]] = {label: [] for label in labels}
+    examples_of_label: dict[str, list[str]] = {label: [] for label in labels}
     columns = (examples[column] for column in ("example", "labels", "correct"))
-    for example, own, correct in zip(*columns, strict=True):
-        found[own[list(correct).index(True)]].append(example)
-    return found
+    for example, labels_of_example, correct in zip(*columns, strict=True):
+        examples_of_label[labels_of_example[list(correct).index(True)]].append(example)
+    return examples_of_label
 
 
 def _check_balance(classes: dict[str, list[str]], name: str, shots: int) -> None:
@@ -257,9 +259,9 @@ def _balanced_draws(seed: str, classes: list[list[str]], shots: int, draws: int)
             first = tuple(shuffled[place][0] for place in order)
         firsts.add(first)
         chosen = [*first]
-        for taken in range(1, shots // len(classes)):
+        for count in range(1, shots // len(classes)):
             order = generator.sample(range(len(classes)), len(classes))
-            chosen += [shuffled[place][taken] for place in order]
+            chosen += [shuffled[place][count] for place in order]
         yield chosen
 
 
@@ -272,17 +274,17 @@ def _distinct_draws(generator: random.Random, pool: int, shots: int, draws: int)
     selections = math.perm(pool, shots)
     moved: dict[int, int] = {}
     for place in range(min(draws, selections)):
-        other = generator.randrange(place, selections)
-        number = moved.get(other, other)
-        moved[other] = moved.get(place, place)
+        selection = generator.randrange(place, selections)
+        number = moved.get(selection, selection)
+        moved[selection] = moved.get(place, place)
         yield _selection(number, pool, shots)
 
 
 def _selection(number: int, pool: int, shots: int) -> list[int]:
     """The ordered selection with this number, from 0 to perm(pool, shots) - 1."""
     chosen: list[int] = []
-    for taken in range(shots):
-        number, index = divmod(number, pool - taken)
+    for count in range(shots):
+        number, index = divmod(number, pool - count)
         # index counts among those not yet chosen
         for earlier in sorted(chosen):
             index += index >= earlier

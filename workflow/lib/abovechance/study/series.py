@@ -26,7 +26,7 @@ MOST = 10**12  # of a seed or a step, which are parts of names
 NAMED = ("path", "hub", "revision", "file")  # what of an entry says where a model lies
 
 
-def written_out(models: Mapping[str, Any], where: str) -> dict[str, Any]:
+def written_out(models: Mapping[str, Any], place: str) -> dict[str, Any]:
     """The models with each series as its members.
 
     Raises
@@ -35,17 +35,19 @@ def written_out(models: Mapping[str, Any], where: str) -> dict[str, Any]:
         If seeds or steps are no numbers, or do not stand where the model lies, or a member has a name that is
         another model's.
     """
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for name, entry in models.items():
-        of = isinstance(entry, Mapping) and (any(key in entry for key in AXES) or _has_places(entry))
-        for member, own in _members(name, entry, f"{where}: key 'models.{name}") if of else [(name, entry)]:
-            if member in found:
-                raise InputError(f"{where}: key 'models.{member}' stands for two models; use other names")
-            found[member] = own
-    return found
+        is_series = isinstance(entry, Mapping) and (any(key in entry for key in AXES) or _has_places(entry))
+        for member, member_entry in (
+            _members(name, entry, f"{place}: key 'models.{name}") if is_series else [(name, entry)]
+        ):
+            if member in entries:
+                raise InputError(f"{place}: key 'models.{member}' stands for two models; use other names")
+            entries[member] = member_entry
+    return entries
 
 
-def check_apart(models: Mapping[str, Mapping[str, Any]], where: str) -> None:
+def check_apart(models: Mapping[str, Mapping[str, Any]], place: str) -> None:
     """Raise InputError where two models are of one seed and checkpoint, or one has a training's name."""
     homes: dict[tuple[Any, ...], str] = {}
     for model, entry in models.items():
@@ -53,16 +55,16 @@ def check_apart(models: Mapping[str, Mapping[str, Any]], where: str) -> None:
         named = models.get(training, entry)
         if training != model and ("series" not in named or training_of(training, named) != training):
             raise InputError(
-                f"{where}: key 'models.{training}' has the name of a training of "
+                f"{place}: key 'models.{training}' has the name of a training of "
                 f"'{entry['series']['name']}'; use another name"
             )
         if "series" in entry:
-            of = tuple(entry["series"][key] for key in ("name", "seed", "checkpoint"))
-            other = homes.setdefault(of, model)
-            if other != model:
+            identity = tuple(entry["series"][key] for key in ("name", "seed", "checkpoint"))
+            first_model = homes.setdefault(identity, model)
+            if first_model != model:
                 raise InputError(
-                    f"{where}: keys 'models.{other}' and 'models.{model}' are both checkpoint {of[2]} of "
-                    f"seed {of[1]} of '{of[0]}'; expected one of them"
+                    f"{place}: keys 'models.{first_model}' and 'models.{model}' are both checkpoint "
+                    f"{identity[2]} of seed {identity[1]} of '{identity[0]}'; expected one of them"
                 )
 
 
@@ -75,8 +77,8 @@ def training_of(model: str, entry: Mapping[str, Any]) -> str:
     """The training that a model is a checkpoint of; the model itself where it is of none."""
     if "series" not in entry:
         return model
-    of = entry["series"]
-    return f"{of['name']}-seed{of['seed']}"
+    series = entry["series"]
+    return f"{series['name']}-seed{series['seed']}"
 
 
 def shown_of(models: Sequence[str], entries: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -84,23 +86,23 @@ def shown_of(models: Sequence[str], entries: Mapping[str, Mapping[str, Any]]) ->
     last: dict[str, tuple[int, int, str]] = {}
     for model in models:
         if "series" in (entry := entries.get(model, {})):
-            of = entry["series"]
-            here = (-of["seed"], of["checkpoint"], model)
-            last[of["name"]] = max(here, last.get(of["name"], here))
-    kept = {model for *_, model in last.values()}
-    return [model for model in models if "series" not in entries.get(model, {}) or model in kept]
+            series = entry["series"]
+            rank = (-series["seed"], series["checkpoint"], model)
+            last[series["name"]] = max(rank, last.get(series["name"], rank))
+    shown_models = {model for *_, model in last.values()}
+    return [model for model in models if "series" not in entries.get(model, {}) or model in shown_models]
 
 
 def last_checkpoints(models: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, int]]:
     """{model: (its series, its seed)} of those at the last checkpoint that all seeds of their series have."""
     steps: dict[str, dict[int, set[int]]] = {}
-    for of in members(models).values():
-        steps.setdefault(of["name"], {}).setdefault(of["seed"], set()).add(of["checkpoint"])
+    for places in members(models).values():
+        steps.setdefault(places["name"], {}).setdefault(places["seed"], set()).add(places["checkpoint"])
     last = {name: max(set.intersection(*seeds.values()), default=-1) for name, seeds in steps.items()}
     return {
-        model: (of["name"], of["seed"])
-        for model, of in members(models).items()
-        if of["checkpoint"] == last[of["name"]]
+        model: (places["name"], places["seed"])
+        for model, places in members(models).items()
+        if places["checkpoint"] == last[places["name"]]
     }
 
 
@@ -114,43 +116,52 @@ def compared_as(
     """
     last = last_checkpoints({model: entries.get(model, {}) for model in models})
     trained = {name for name, _ in last.values()}
-    found: dict[str, tuple[str, int]] = {}
+    trainings: dict[str, tuple[str, int]] = {}
     for model in models:
-        of = entries.get(model, {}).get("series")
+        series = entries.get(model, {}).get("series")
         if model in last:
-            found[model] = last[model]
-        elif of is None or of["name"] not in trained:
-            found[model] = (model, 0)
-    if len({name for name, _ in found.values()}) > 1:
-        return found
-    return {model: (model, 0) for model in (found if len(found) > 1 else models)}
+            trainings[model] = last[model]
+        elif series is None or series["name"] not in trained:
+            trainings[model] = (model, 0)
+    if len({name for name, _ in trainings.values()}) > 1:
+        return trainings
+    return {model: (model, 0) for model in (trainings if len(trainings) > 1 else models)}
 
 
 def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[str, dict[str, Any]]]:
     values = {axis: _values(entry, axis, key) for axis in AXES if axis in entry}
-    rest = {each: value for each, value in entry.items() if each not in AXES}
-    trained = rest[TRAINED] if isinstance(rest.get(TRAINED), Mapping) else {}
-    if both := [axis for axis in values if AXES[axis] in trained]:
-        raise InputError(f"{key}' has '{both[0]}' and '{AXES[both[0]]}' in 'trained'; expected one of them")
-    if "series" in rest:
+    common = {shared_key: value for shared_key, value in entry.items() if shared_key not in AXES}
+    trained = common[TRAINED] if isinstance(common.get(TRAINED), Mapping) else {}
+    if conflicting := [axis for axis in values if AXES[axis] in trained]:
+        raise InputError(
+            f"{key}' has '{conflicting[0]}' and '{AXES[conflicting[0]]}' in 'trained'; expected one of them"
+        )
+    if "series" in common:
         raise InputError(f"{key}' has 'series' beside '{next(iter(values))}'; expected one of them")
-    places = " ".join(str(rest.get(place, "")) for place in NAMED)
+    places = " ".join(str(common.get(place, "")) for place in NAMED)
     for axis, word in AXES.items():
         if f"{{{word}}}" in places and axis not in values:
             raise InputError(f"{key}' has {{{word}}} and no '{axis}'; use `{axis}: [1, 2]` beside it")
     for axis, numbers in values.items():
-        if TRAINED not in rest and f"{{{AXES[axis]}}}" not in places and len(numbers) > 1:
+        if TRAINED not in common and f"{{{AXES[axis]}}}" not in places and len(numbers) > 1:
             raise InputError(
                 f"{key}.{axis}' has {len(numbers)} numbers, and nothing says where each model lies; expected "
                 f"{{{AXES[axis]}}} in one of {', '.join(NAMED)}"
             )
     for chosen in product(*values.values()):
-        of = dict(zip((AXES[axis] for axis in values), chosen, strict=True))
-        own = {each: _put(value, of) if each in NAMED else value for each, value in rest.items()}
-        if isinstance(own.get(TRAINED), Mapping):
-            own[TRAINED] = {**own[TRAINED], **of}
-        own["series"] = {"name": name, "seed": of.get("seed", 0), "checkpoint": of.get("step", 0)}
-        yield "-".join([name, *(f"{axis}{number}" for axis, number in of.items())]), own
+        identity = dict(zip((AXES[axis] for axis in values), chosen, strict=True))
+        member_entry = {
+            shared_key: _filled(value, identity) if shared_key in NAMED else value
+            for shared_key, value in common.items()
+        }
+        if isinstance(member_entry.get(TRAINED), Mapping):
+            member_entry[TRAINED] = {**member_entry[TRAINED], **identity}
+        member_entry["series"] = {
+            "name": name,
+            "seed": identity.get("seed", 0),
+            "checkpoint": identity.get("step", 0),
+        }
+        yield "-".join([name, *(f"{axis}{number}" for axis, number in identity.items())]), member_entry
 
 
 def _has_places(entry: Mapping[str, Any]) -> bool:
@@ -159,16 +170,16 @@ def _has_places(entry: Mapping[str, Any]) -> bool:
 
 
 def _values(entry: Mapping[str, Any], axis: str, key: str) -> list[int]:
-    given = entry[axis]
-    whole = isinstance(given, list) and all(
-        isinstance(one, int) and not isinstance(one, bool) for one in given
+    values = entry[axis]
+    whole = isinstance(values, list) and all(
+        isinstance(number, int) and not isinstance(number, bool) for number in values
     )
-    if not (whole and given and 0 <= min(given) <= max(given) <= MOST and len(set(given)) == len(given)):
-        raise InputError(f"{key}.{axis}' is {given!r}; expected a list of whole numbers, each once")
-    return list(given)
+    if not (whole and values and 0 <= min(values) <= max(values) <= MOST and len(set(values)) == len(values)):
+        raise InputError(f"{key}.{axis}' is {values!r}; expected a list of whole numbers, each once")
+    return list(values)
 
 
-def _put(value: Any, numbers: Mapping[str, int]) -> Any:
+def _filled(value: Any, numbers: Mapping[str, int]) -> Any:
     """A text with the numbers in their places."""
     if not isinstance(value, str):
         return value

@@ -16,14 +16,14 @@ def bigbench_names() -> list[str]:
     return files("abovechance.study").joinpath("bigbench_tasks.txt").read_text().split()
 
 
-def check_bigbench_name(task: str, where: str) -> None:
+def check_bigbench_name(task: str, place: str) -> None:
     """Raise InputError, with the nearest name, unless BIG-bench has ``task``."""
     if task not in bigbench_names():
         hint = nearest(task, bigbench_names())
-        raise InputError(f"{where}: BIG-bench has no multiple-choice task '{task}'; {hint}")
+        raise InputError(f"{place}: BIG-bench has no multiple-choice task '{task}'; {hint}")
 
 
-def check_task_source(name: str, source: str, where: str) -> None:
+def check_task_source(name: str, source: str, place: str) -> None:
     """Raise InputError unless a task's source in a config is one.
 
     Parameters
@@ -32,18 +32,18 @@ def check_task_source(name: str, source: str, where: str) -> None:
         The task's name.
     source
         ``bigbench``, ``invented``, or the path of a file of one's own.
-    where
+    place
         The config's file, for messages.
     """
     if source == BIGBENCH:
-        check_bigbench_name(name, f"{where}: key 'tasks'")
+        check_bigbench_name(name, f"{place}: key 'tasks'")
         return
     if source == INVENTED:
         return
     path = Path(source)
-    key = f"{where}: key 'tasks.{name}'"
+    key = f"{place}: key 'tasks.{name}'"
     if path.suffix not in OWN_TASK_SUFFIXES:
-        right = f"'{BIGBENCH}', '{INVENTED}' or a file ending in {', '.join(OWN_TASK_SUFFIXES)}"
-        raise InputError(f"{key} is '{source}'; expected {right}")
+        expected = f"'{BIGBENCH}', '{INVENTED}' or a file ending in {', '.join(OWN_TASK_SUFFIXES)}"
+        raise InputError(f"{key} is '{source}'; expected {expected}")
     if not path.is_file():
         raise InputError(f"{key}: there is no file '{source}' (looked in {Path.cwd()})")

@@ -63,19 +63,19 @@ def as_table(
         For each, what it has in common with others.
     """
     listed = list(rows)
-    own = without_common([{("text", row["text"])} for row in listed])
-    for found, row in zip(own, listed, strict=True):
-        found.add((row["text"], tuple(sorted(row["choices"]))))
+    keys_of_rows = without_common([{("text", row["text"])} for row in listed])
+    for keys_of_row, row in zip(keys_of_rows, listed, strict=True):
+        keys_of_row.add((row["text"], tuple(sorted(row["choices"]))))
         if row.get("cluster") is not None:
-            found.add(("cluster", row["cluster"]))
-    for found, more in zip(own, keys or [], strict=keys is not None):
-        found.update(more)
+            keys_of_row.add(("cluster", row["cluster"]))
+    for keys_of_row, more in zip(keys_of_rows, keys or [], strict=keys is not None):
+        keys_of_row.update(more)
     table = pd.DataFrame(listed, columns=["example", "text", "choices", "correct"])
     return table.assign(
         input=[row.get("input", row["text"]) for row in listed],
         bare=[row.get("bare", row["text"]) for row in listed],
         labels=table["choices"],
-        cluster=clusters(own),
+        cluster=clusters(keys_of_rows),
         null=[row.get("null", "") for row in listed],
         end="\n",
         annotations=pd.Series([row.get("annotations") for row in listed], dtype=object),

@@ -26,17 +26,17 @@ SEEDS = 1 << 32  # seeds of training are below; the tokenizer's texts are of one
 
 def tokenizer() -> PreTrainedTokenizerFast:
     """The tokenizer of all models of the language: byte-level byte-pair encoding."""
-    found = Tokenizer(models.BPE())
-    found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    found.decoder = decoders.ByteLevel()
+    bpe_tokenizer = Tokenizer(models.BPE())
+    bpe_tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe_tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=VOCABULARY,
         special_tokens=["<|end|>"],
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    found.train_from_iterator(islice(texts(SEEDS), SAMPLE), trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=found, eos_token="<|end|>")
+    bpe_tokenizer.train_from_iterator(islice(texts(SEEDS), SAMPLE), trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=bpe_tokenizer, eos_token="<|end|>")
 
 
 def new_model(width: int, layers: int, vocabulary: int) -> LlamaForCausalLM:
@@ -92,10 +92,10 @@ def train(
     torch.manual_seed(seed)
     model = new_model(width, layers, len(reads))
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY)
-    found = {}
+    losses = {}
     for step in range(max(checkpoints) + 1):
         if step in checkpoints:
-            found[step] = _keep(model, reads, checkpoints[step], f"seed {seed}, step {step}")
+            losses[step] = _keep(model, reads, checkpoints[step], f"seed {seed}, step {step}")
             report(f"training: seed {seed}, step {step} of {max(checkpoints)}")
         if step == max(checkpoints):
             break
@@ -107,7 +107,7 @@ def train(
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
         optimizer.step()
         optimizer.zero_grad()
-    return found
+    return losses
 
 
 def _batches(reads: PreTrainedTokenizerFast, seed: int) -> Iterator[torch.Tensor]:
@@ -120,11 +120,11 @@ def _batches(reads: PreTrainedTokenizerFast, seed: int) -> Iterator[torch.Tensor
             waiting = waiting[BATCH * LENGTH :]
 
 
-def _keep(model: LlamaForCausalLM, reads: PreTrainedTokenizerFast, folder: Path, what: str) -> Weights:
+def _keep(model: LlamaForCausalLM, reads: PreTrainedTokenizerFast, folder: Path, noun: str) -> Weights:
     """Save model and tokenizer into a folder that appears whole or not at all."""
     shutil.rmtree(folder, ignore_errors=True)
     with replacing(folder) as beside:
         model.save_pretrained(beside)
         reads.save_pretrained(beside)
     files = sorted([*folder.glob("*.safetensors"), folder / "config.json"])
-    return Weights(str(folder), f"trained on the invented language, {what}", digest(*map(file_sha256, files)))
+    return Weights(str(folder), f"trained on the invented language, {noun}", digest(*map(file_sha256, files)))

@@ -39,22 +39,22 @@ def continuous(table: pd.DataFrame) -> pd.DataFrame:
         raise InputError("the column 'right' has other values than true and false")
     rows = table.sort_values(["example", "choice"], kind="stable", ignore_index=True)
     starts = np.flatnonzero(rows["example"].ne(rows["example"].shift()).to_numpy())
-    logprobs, right = rows["logprob"].to_numpy(dtype=float), rows["right"].to_numpy(dtype=bool)
-    if not np.logical_or.reduceat(right, starts).all():
-        place = starts[np.logical_or.reduceat(right, starts).argmin()]
+    logprobs, correct = rows["logprob"].to_numpy(dtype=float), rows["right"].to_numpy(dtype=bool)
+    if not np.logical_or.reduceat(correct, starts).all():
+        place = starts[np.logical_or.reduceat(correct, starts).argmin()]
         raise InputError(f"example '{rows['example'].iloc[place]}' has no correct choice; expected one")
-    given = over_choices(logprobs, starts)
-    nll = np.minimum.reduceat(np.where(right, -logprobs, np.inf), starts)
-    found = pd.DataFrame(
+    over_choices_logprobs = over_choices(logprobs, starts)
+    nll = np.minimum.reduceat(np.where(correct, -logprobs, np.inf), starts)
+    scores = pd.DataFrame(
         {
             "example": rows["example"].to_numpy()[starts],
-            "correct": np.exp(any_of(given, starts, right)),
-            "predicted": np.exp(np.maximum.reduceat(given, starts)),
+            "correct": np.exp(any_of(over_choices_logprobs, starts, correct)),
+            "predicted": np.exp(np.maximum.reduceat(over_choices_logprobs, starts)),
             "nll": nll,
         }
     )
     for length in ("tokens", "bytes"):
         if length in rows:
-            by_length = np.where(right, -logprobs / rows[length].to_numpy(dtype=float), np.inf)
-            found[f"nll_{length[:-1]}"] = np.minimum.reduceat(by_length, starts)
-    return found
+            by_length = np.where(correct, -logprobs / rows[length].to_numpy(dtype=float), np.inf)
+            scores[f"nll_{length[:-1]}"] = np.minimum.reduceat(by_length, starts)
+    return scores

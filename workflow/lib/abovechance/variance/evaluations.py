@@ -30,7 +30,7 @@ SCORE = {
     "examples": Column.whole("number of examples; -1 if unknown"),
     "prompts": Column.whole("number of prompts"),
     "chance": Column.share("chance of a lucky guess, if known"),
-    "loss": Column.flag("whether lower is better"),
+    "lower_is_better": Column.flag("whether lower is better"),
 }
 EVALUATIONS = TableSchema(
     "evaluations",
@@ -82,21 +82,21 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     grouped: set[str] = set()  # what files call means over tasks
     silent: dict[str, str] = {}  # where a model's files say no step, and where they say one
     stepped: dict[str, str] = {}
-    for where, content in _files(paths):
+    for place, content in _files(paths):
         grouped |= {name for name, members in _keys(content, "group_subtasks").items() if members}
-        for row in _rows(content, where):
+        for row in _rows(content, place):
             if row["checkpoint"] is None:
-                silent.setdefault(row["model"], where)
+                silent.setdefault(row["model"], place)
                 row["checkpoint"] = 0
             else:
-                stepped.setdefault(row["model"], where)
+                stepped.setdefault(row["model"], place)
             key = tuple(row[name] for name in ("model", "seed", "checkpoint", "shots", "task", "metric"))
             if key in homes:
                 raise InputError(
-                    f"{where}: has {row['metric']} of {row['task']} for {row['model']}, seed {row['seed']}, "
+                    f"{place}: has {row['metric']} of {row['task']} for {row['model']}, seed {row['seed']}, "
                     f"step {row['checkpoint']}, and so has {homes[key]}; expected one of them"
                 )
-            homes[key] = where
+            homes[key] = place
             rows.append(row)
     if not rows:
         raise InputError(f"{paths[0]}: has no results; expected {LOOKS_LIKE}")
@@ -114,15 +114,15 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
 
 def _agreed(table: pd.DataFrame) -> pd.Series[int]:
     """How many examples each row is of: where it was worked out, only if all evaluations of a task agree."""
-    found = table["examples"].copy()
-    for _, own in table[~table["told"]].groupby(["task", "shots", "metric"], sort=False):
-        varied = (own["value"] > 0) & (own["value"] < 1) & (own["error"] > 0)
-        counts = {*own.loc[varied, "examples"]}
-        found[own.index] = counts.pop() if len(counts) == 1 else -1
-    return found
+    examples = table["examples"].copy()
+    for _, untold in table[~table["told"]].groupby(["task", "shots", "metric"], sort=False):
+        varied = (untold["value"] > 0) & (untold["value"] < 1) & (untold["error"] > 0)
+        counts = {*untold.loc[varied, "examples"]}
+        examples[untold.index] = counts.pop() if len(counts) == 1 else -1
+    return examples
 
 
-def with_chances(table: pd.DataFrame, chances: Mapping[str, float], where: str) -> pd.DataFrame:
+def with_chances(table: pd.DataFrame, chances: Mapping[str, float], place: str) -> pd.DataFrame:
     """The table ``evaluations`` with the chance of one lucky guess, where it is told.
 
     Parameters
@@ -130,7 +130,7 @@ def with_chances(table: pd.DataFrame, chances: Mapping[str, float], where: str) 
     chances
         {task, or a pattern of tasks' names such as ``mmlu_*``: in [0, 1]}; a task's own name goes before
         patterns, and of these the first that fits.
-    where
+    place
         What says so, for messages.
 
     Raises
@@ -139,13 +139,13 @@ def with_chances(table: pd.DataFrame, chances: Mapping[str, float], where: str) 
         If there is no such task.
     """
     tasks = sorted(set(table["task"]))
-    found: dict[str, float] = {}
+    chance_of_task: dict[str, float] = {}
     for name in sorted(chances, key=lambda name: name not in tasks):
-        for task in _fitting(name, tasks, f"{where}.{name}'"):
-            found.setdefault(task, chances[name])
-    chance = table["task"].map(found).astype(float)
+        for task in _fitting(name, tasks, f"{place}.{name}'"):
+            chance_of_task.setdefault(task, chances[name])
+    chance = table["task"].map(chance_of_task).astype(float)
     if notes := in_percent(table[chance.notna()]):
-        raise InputError(f"{where}': {notes[0]}")
+        raise InputError(f"{place}': {notes[0]}")
     return table.assign(chance=chance)
 
 
@@ -153,12 +153,12 @@ def in_percent(table: pd.DataFrame) -> list[str]:
     """Return what people should know of accuracies in the table ``evaluations`` that are no shares."""
     above = table[table["metric"].str.contains(ACCURACY) & (table["value"] > 1)]
     return [
-        f"{metric} of {task} is up to {own['value'].max():g}: expected a share from 0 to 1 (per cent?)"
-        for (task, metric), own in above.groupby(["task", "metric"], sort=False)
+        f"{metric} of {task} is up to {rows['value'].max():g}: expected a share from 0 to 1 (per cent?)"
+        for (task, metric), rows in above.groupby(["task", "metric"], sort=False)
     ]
 
 
-def with_groups(table: pd.DataFrame, groups: Mapping[str, str], where: str) -> pd.DataFrame:
+def with_groups(table: pd.DataFrame, groups: Mapping[str, str], place: str) -> pd.DataFrame:
     """The table ``evaluations`` with groups of tasks as tasks of their own, in place of theirs.
 
     A group has the metrics that all of its tasks have. Its value is the mean over the examples of its tasks,
@@ -169,7 +169,7 @@ def with_groups(table: pd.DataFrame, groups: Mapping[str, str], where: str) -> p
     ----------
     groups
         {name: the pattern of its tasks' names}.
-    where
+    place
         What says so, for messages.
 
     Raises
@@ -183,55 +183,55 @@ def with_groups(table: pd.DataFrame, groups: Mapping[str, str], where: str) -> p
     parts, grouped = [], set()
     for name, pattern in groups.items():
         if name in set(table["task"]):
-            raise InputError(f"{where}.{name}' has the name of a task; use another")
-        members = _fitting(pattern, tasks, f"{where}.{name}'")
+            raise InputError(f"{place}.{name}' has the name of a task; use another")
+        members = _fitting(pattern, tasks, f"{place}.{name}'")
         grouped |= {*members}
-        parts.append(_group(table[table["task"].isin(members)], name, members, where))
-    left = table[~table["task"].isin(grouped)]
-    return pd.concat([left, *parts], ignore_index=True)
+        parts.append(_group(table[table["task"].isin(members)], name, members, place))
+    ungrouped = table[~table["task"].isin(grouped)]
+    return pd.concat([ungrouped, *parts], ignore_index=True)
 
 
-def _group(table: pd.DataFrame, name: str, members: list[str], where: str) -> pd.DataFrame:
+def _group(table: pd.DataFrame, name: str, members: list[str], place: str) -> pd.DataFrame:
     """The rows of one group."""
     of_tasks = table.groupby("metric", sort=False)["task"].nunique()
     common = of_tasks.index[of_tasks == len(members)]
     if common.empty:
-        raise InputError(f"{where}.{name}': its tasks have no metric in common; use other tasks")
+        raise InputError(f"{place}.{name}': its tasks have no metric in common; use other tasks")
     table = table[table["metric"].isin(common)]
     # an accuracy of 0 or 1 does not say of how many examples it is, and others of the task do
     counts = table["examples"].groupby([table["task"], table["metric"]]).transform("max")
     rows = []
     keys = ["model", "seed", "checkpoint", "shots", "metric"]
-    for key, own in table.assign(examples=counts).groupby(keys, sort=False):
-        if lacking := sorted({*members} - {*own["task"]}):
+    for key, member_rows in table.assign(examples=counts).groupby(keys, sort=False):
+        if lacking := sorted({*members} - {*member_rows["task"]}):
             model, seed, checkpoint, shots, metric = key
             raise InputError(
-                f"{where}.{name}': {metric} of {lacking[0]} lacks for {model}, seed {seed}, step "
+                f"{place}.{name}': {metric} of {lacking[0]} lacks for {model}, seed {seed}, step "
                 f"{checkpoint}, {shots} shots; expected a pattern of tasks that all evaluations have"
             )
-        known = bool((own["examples"] > 0).all())
-        weights = own["examples"].to_numpy(dtype=float) if known else np.ones(len(own))
+        all_counted = bool((member_rows["examples"] > 0).all())
+        weights = member_rows["examples"].to_numpy(dtype=float) if all_counted else np.ones(len(member_rows))
         weights /= weights.sum()
         line = {
             "task": name,
-            "value": float(weights @ own["value"]),
-            "error": float(np.sqrt((weights**2) @ own["error"].to_numpy() ** 2)),
+            "value": float(weights @ member_rows["value"]),
+            "error": float(np.sqrt((weights**2) @ member_rows["error"].to_numpy() ** 2)),
             "bootstrap": np.nan,
-            "examples": int(own["examples"].sum()) if known else -1,
+            "examples": int(member_rows["examples"].sum()) if all_counted else -1,
             "prompts": 1,
-            "chance": float(weights @ own["chance"]),
-            "loss": bool(own["loss"].iloc[0]),
+            "chance": float(weights @ member_rows["chance"]),
+            "lower_is_better": bool(member_rows["lower_is_better"].iloc[0]),
         }
         rows.append(dict(zip(keys, key, strict=True)) | line)
     return pd.DataFrame(rows, columns=[*EVALUATIONS.columns])
 
 
-def _fitting(pattern: str, tasks: list[str], where: str) -> list[str]:
+def _fitting(pattern: str, tasks: list[str], place: str) -> list[str]:
     """The tasks that a pattern fits, at least one."""
-    found = [task for task in tasks if task == pattern or fnmatchcase(task, pattern)]
-    if not found:
-        raise InputError(f"{where} is '{pattern}', and no task fits; {nearest(pattern, tasks)}")
-    return found
+    matches = [task for task in tasks if task == pattern or fnmatchcase(task, pattern)]
+    if not matches:
+        raise InputError(f"{place} is '{pattern}', and no task fits; {nearest(pattern, tasks)}")
+    return matches
 
 
 def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
@@ -246,16 +246,18 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
             named = _of_zip(path)
         else:
             named = iter([(str(path), _content(path))])
-        for where, content in named:
+        for place, content in named:
             try:
-                found = parse_json(content.decode("utf-8-sig"), where)
+                parsed = parse_json(content.decode("utf-8-sig"), place)
             except UnicodeDecodeError:
-                raise InputError(f"{where}: is no text in UTF-8") from None
-            results = found.get("results") if isinstance(found, Mapping) else None
-            if isinstance(results, Mapping) and all(isinstance(own, Mapping) for own in results.values()):
-                yield where, found
+                raise InputError(f"{place}: is no text in UTF-8") from None
+            results = parsed.get("results") if isinstance(parsed, Mapping) else None
+            if isinstance(results, Mapping) and all(
+                isinstance(metrics, Mapping) for metrics in results.values()
+            ):
+                yield place, parsed
             elif path.is_file() and not zipfile.is_zipfile(path):
-                raise InputError(f"{where}: has no results; expected {LOOKS_LIKE}")
+                raise InputError(f"{place}: has no results; expected {LOOKS_LIKE}")
 
 
 def _content(path: Path) -> bytes:
@@ -274,7 +276,7 @@ def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
         raise InputError(f"{path}: cannot be unpacked ({error}); expected a whole zip file") from None
 
 
-def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
+def _rows(content: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
     """The rows of one file."""
     config = _keys(content, "config")
     arguments = _arguments(config.get("model_args"))
@@ -284,14 +286,14 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
         arguments.get("model"),
         config.get("model"),
     )
-    name = str(next((one for one in names if one), "model")).rstrip("/")
+    name = str(next((candidate for candidate in names if candidate), "model")).rstrip("/")
     if "peft" in arguments:
         name = f"{name} + {arguments['peft'].rstrip('/')}"
     revision = arguments.get("revision", "")
-    step, name = _checkpoint(revision, name, where)
-    seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(where).stem)]
-    seed = next((found for found in seeds if found), None)
-    of = {"model": SEED.sub("", name), "seed": int(seed[1]) if seed else 0, "checkpoint": step}
+    step, name = _checkpoint(revision, name, place)
+    seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem)]
+    seed = next((match for match in seeds if match), None)
+    identity = {"model": SEED.sub("", name), "seed": int(seed[1]) if seed else 0, "checkpoint": step}
     for task, metrics in content["results"].items():
         shots = _keys(content, "n-shot").get(task, config.get("num_fewshot"))
         counted = _keys(_keys(content, "n-samples"), task).get("effective")
@@ -302,19 +304,19 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
             if metric.endswith("_stderr") or not numeric or metric in ("alias", "sample_len"):
                 continue
             if not math.isfinite(_as_float(value)):
-                raise InputError(f"{where}: {key} of {task} is {str(value)[:30]}; expected a number")
+                raise InputError(f"{place}: {key} of {task} is {str(value)[:30]}; expected a number")
             error = metrics.get(f"{metric}_stderr,{kind}" if kind else f"{metric}_stderr")
             error = _as_float(error) if isinstance(error, int | float) else np.nan
             if isinstance(counted, int) and not 0 <= counted <= MOST_EXAMPLES:
                 raise InputError(
-                    f"{where}: {task} has {str(counted)[:30]} examples; expected 0 to {MOST_EXAMPLES:,}"
+                    f"{place}: {task} has {str(counted)[:30]} examples; expected 0 to {MOST_EXAMPLES:,}"
                 )
-            told = isinstance(counted, int) and counted > 0
-            examples = counted if isinstance(counted, int) and told else _examples(float(value), error)
+            is_counted = isinstance(counted, int) and counted > 0
+            examples = counted if isinstance(counted, int) and is_counted else _examples(float(value), error)
             better = higher.get(metric)
             loss = not better if isinstance(better, bool) else bool(LOSSES.search(metric))
             named = metric if kind in ("", "none") else key
-            yield of | {
+            yield identity | {
                 "shots": int(shots) if isinstance(shots, int) else 0,
                 "task": str(task),
                 "metric": str(named),
@@ -322,28 +324,28 @@ def _rows(content: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
                 "error": error,
                 "bootstrap": np.nan,
                 "examples": examples,
-                "told": told,
+                "told": is_counted,
                 "prompts": 1,
                 "chance": np.nan,
-                "loss": loss,
+                "lower_is_better": loss,
             }
 
 
 def _keys(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """What stands under a key, where it is keys with values; else none."""
-    found = content.get(name)
-    return found if isinstance(found, Mapping) else {}
+    value = content.get(name)
+    return value if isinstance(value, Mapping) else {}
 
 
-def _arguments(given: Any) -> dict[str, str]:
+def _arguments(text: Any) -> dict[str, str]:
     """What a model was loaded with, given as ``key=value,key=value`` or as keys."""
-    if isinstance(given, Mapping):
-        return {str(key): str(value) for key, value in given.items()}
-    parts = (part.partition("=") for part in str(given or "").split(","))
+    if isinstance(text, Mapping):
+        return {str(key): str(value) for key, value in text.items()}
+    parts = (part.partition("=") for part in str(text or "").split(","))
     return {key.strip(): value.strip() for key, _, value in parts if value}
 
 
-def _checkpoint(revision: str, model: str, where: str) -> tuple[int | None, str]:
+def _checkpoint(revision: str, model: str, place: str) -> tuple[int | None, str]:
     """The step that a revision, the file's name or the model's say, or else the folder's; and the model's
     name without it.
 
@@ -352,24 +354,24 @@ def _checkpoint(revision: str, model: str, where: str) -> tuple[int | None, str]
     InputError
         If they say two.
     """
-    path = PurePosixPath(where)
-    told = {
+    path = PurePosixPath(place)
+    step_by_source = {
         f"what it was run with '{revision}'": _step(revision),
         f"its name '{path.name}'": _step(path.name.removesuffix(".json")),
         f"its model '{model}'": _step(model),
     }
-    steps = {what: step for what, step in told.items() if step is not None}
+    steps = {source: step for source, step in step_by_source.items() if step is not None}
     if len({*steps.values()}) > 1:
-        said = " and ".join(f"step {step} by {what}" for what, step in steps.items())
-        raise InputError(f"{where}: is of {said}; expected one step")
-    found = next(iter(steps.values()), _step(path.parent.name))
-    return found, STEP.sub("", model).rstrip("/")
+        steps_in_words = " and ".join(f"step {step} by {source}" for source, step in steps.items())
+        raise InputError(f"{place}: is of {steps_in_words}; expected one step")
+    checkpoint = next(iter(steps.values()), _step(path.parent.name))
+    return checkpoint, STEP.sub("", model).rstrip("/")
 
 
 def _step(text: str) -> int | None:
     """The last step that a text says, such as 1000 of step1000, checkpoint-1000 or step1k."""
-    found = [*STEP.finditer(text)]
-    return int(found[-1][1]) * UNITS[found[-1][2].lower()] if found else None
+    matches = [*STEP.finditer(text)]
+    return int(matches[-1][1]) * UNITS[matches[-1][2].lower()] if matches else None
 
 
 def _examples(value: float, error: float) -> int:

@@ -62,23 +62,23 @@ def agreement(table: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) ->
         The table ``formulations``.
     """
     rows = []
-    for task, one, other, own in _pairs(table, formulations):
-        for (shots, metric), here in own.groupby(["shots", "metric"], sort=False):
+    for task, first, second, task_rows in _pairs(table, formulations):
+        for (shots, metric), group in task_rows.groupby(["shots", "metric"], sort=False):
             if metric == BEST:
                 continue
-            wide = here.pivot_table(index="model", columns="task", values="value", observed=True)
-            if not {one, other} <= set(wide.columns):
+            wide = group.pivot_table(index="model", columns="task", values="value", observed=True)
+            if not {first, second} <= set(wide.columns):
                 continue
-            both = wide[[one, other]].dropna()
-            x, y = both[one].to_numpy(), both[other].to_numpy()
+            paired = wide[[first, second]].dropna()
+            x, y = paired[first].to_numpy(), paired[second].to_numpy()
             rows.append(
                 {
                     "task": task,
                     "shots": shots,
                     "metric": metric,
-                    "first": one,
-                    "second": other,
-                    "models": len(both),
+                    "first": first,
+                    "second": second,
+                    "models": len(paired),
                     "r": correlation(x, y).r,
                     "first_mean": x.mean(),
                     "second_mean": y.mean(),
@@ -105,12 +105,12 @@ def change(evaluations: pd.DataFrame, formulations: Mapping[str, Sequence[str]])
         The table ``formulation_series``.
     """
     names = {member: task for task, members in formulations.items() for member in members}
-    own = evaluations[evaluations["task"].isin([*names]) & (evaluations["metric"] != BEST)]
-    found = of_evaluations(own).rename(columns={"task": "formulation"})
-    found["task"] = [names[each] for each in found["formulation"]]
+    rows = evaluations[evaluations["task"].isin([*names]) & (evaluations["metric"] != BEST)]
+    summary = of_evaluations(rows).rename(columns={"task": "formulation"})
+    summary["task"] = [names[formulation] for formulation in summary["formulation"]]
     columns = [*FORMULATION_SERIES.columns]
     order = ["model", "task", "shots", "metric"]
-    return found[columns].sort_values(order, kind="stable", ignore_index=True)
+    return summary[columns].sort_values(order, kind="stable", ignore_index=True)
 
 
 def _pairs(
@@ -119,5 +119,5 @@ def _pairs(
     """(task, one formulation, another, the rows of both)."""
     named = table.astype({"task": str, "model": str})
     for task, members in formulations.items():
-        for one, other in combinations(members, 2):
-            yield task, one, other, named[named["task"].isin([one, other])]
+        for first, second in combinations(members, 2):
+            yield task, first, second, named[named["task"].isin([first, second])]

@@ -26,9 +26,9 @@ def final(scores: ArrayLike) -> Floats:
 
 def seed_mean(scores: ArrayLike) -> float:
     """The mean over seeds at the last checkpoint."""
-    there = final(scores)
-    there = there[~np.isnan(there)]
-    return float(there.mean()) if there.size else np.nan
+    finals = final(scores)
+    finals = finals[~np.isnan(finals)]
+    return float(finals.mean()) if finals.size else np.nan
 
 
 def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> float:
@@ -47,12 +47,12 @@ def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> floa
     float
         Missing with fewer than two seeds at each checkpoint.
     """
-    given = _checked(scores)
-    given = given[:, -1:] if last else given
-    counts = (~np.isnan(given)).sum(axis=0)
+    numeric = _checked(scores)
+    numeric = numeric[:, -1:] if last else numeric
+    counts = (~np.isnan(numeric)).sum(axis=0)
     deviations = [
         float(np.nanstd(column, ddof=ddof))
-        for column, count in zip(given.T, counts, strict=True)
+        for column, count in zip(numeric.T, counts, strict=True)
         if count > 1
     ]
     return float(np.mean(deviations)) if deviations else np.nan
@@ -64,9 +64,9 @@ def signal_to_noise(scores: ArrayLike, ddof: int = 1) -> float:
     Infinite where seeds have the same score; missing with one seed.
     """
     deviation = seed_deviation(scores, ddof, last=True)
-    there = final(scores)
-    there = there[~np.isnan(there)]
-    if np.isfinite(deviation) and np.ptp(there) <= ROUNDING * np.abs(there).max():
+    finals = final(scores)
+    finals = finals[~np.isnan(finals)]
+    if np.isfinite(deviation) and np.ptp(finals) <= ROUNDING * np.abs(finals).max():
         deviation = 0.0  # whatever rounding leaves of it
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.float64(seed_mean(scores)) / deviation)
@@ -102,13 +102,15 @@ def rank_correlation(scores: ArrayLike) -> float:
     ties. Seeds whose scores are all the same have none, and do not count; missing where that is so of all, or
     there are fewer than two checkpoints.
     """
-    found = []
+    correlations = []
     for row in _checked(scores):
-        there = ~np.isnan(row)
-        ranks = _ranks(row[there])
+        defined = ~np.isnan(row)
+        ranks = _ranks(row[defined])
         if ranks.size and ranks.max() > 0:
-            found.append(float(stats.kendalltau(np.flatnonzero(there), ranks, variant="b").statistic))
-    return float(np.mean(found)) if found else np.nan
+            correlations.append(
+                float(stats.kendalltau(np.flatnonzero(defined), ranks, variant="b").statistic)
+            )
+    return float(np.mean(correlations)) if correlations else np.nan
 
 
 def _ranks(values: Floats) -> Ints:
@@ -116,9 +118,9 @@ def _ranks(values: Floats) -> Ints:
     order = np.argsort(values, kind="stable")
     largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
     with np.errstate(invalid="ignore"):  # of two infinite ones
-        apart = np.diff(values[order]) > ROUNDING * largest
+        separated = np.diff(values[order]) > ROUNDING * largest
     ranks = np.zeros(len(values), dtype=np.int64)
-    ranks[order[1:]] = np.cumsum(apart)
+    ranks[order[1:]] = np.cumsum(separated)
     return ranks
 
 
@@ -135,7 +137,7 @@ def monotonicity(scores: ArrayLike, loss: bool = False) -> float:
 
 
 def leaves_chance(
-    scores: ArrayLike, chance: float, examples: int, tried: int | None = None, alpha: float = ALPHA
+    scores: ArrayLike, chance: float, examples: int, prompts_tried: int | None = None, alpha: float = ALPHA
 ) -> int | None:
     """The place of the first checkpoint whose best accuracy guessing seldom reaches, and all after it too.
 
@@ -150,7 +152,7 @@ def leaves_chance(
         Of one lucky guess.
     examples
         How many an accuracy is of.
-    tried
+    prompts_tried
         How many accuracies were looked at; all of them where it is not given.
     alpha
         How probable guessing may be to do as well.
@@ -165,13 +167,15 @@ def leaves_chance(
     InputError
         If an accuracy is outside [0, 1].
     """
-    given = _checked(scores)
-    if (outside := given[(given < 0) | (given > 1)]).size:
+    numeric = _checked(scores)
+    if (outside := numeric[(numeric < 0) | (numeric > 1)]).size:
         raise InputError(f"an accuracy is {outside[0]:g}; expected between 0 and 1")
-    baseline = RandomBaseline.of(chance, examples)
-    best = np.where(np.isnan(given).all(axis=0), -np.inf, np.fmax.reduce(given, axis=0))
-    count = int((~np.isnan(given)).sum()) if tried is None else tried
-    seldom = [bool(one >= 0) and baseline.tail(round(float(one) * examples), count) <= alpha for one in best]
+    baseline = RandomBaseline.from_chance(chance, examples)
+    best = np.where(np.isnan(numeric).all(axis=0), -np.inf, np.fmax.reduce(numeric, axis=0))
+    count = int((~np.isnan(numeric)).sum()) if prompts_tried is None else prompts_tried
+    seldom = [
+        bool(score >= 0) and baseline.tail(round(float(score) * examples), count) <= alpha for score in best
+    ]
     if not seldom[-1]:
         return None
     common = next((place for place in range(len(seldom) - 1, -1, -1) if not seldom[place]), -1)
@@ -180,7 +184,7 @@ def leaves_chance(
 
 def _checked(scores: ArrayLike) -> Floats:
     """(seeds, checkpoints); a single series is one seed."""
-    given = np.atleast_2d(np.asarray(scores, dtype=np.float64))
-    if given.ndim != 2 or not given.size:
-        raise InputError(f"scores of the shape {given.shape}; expected seeds and checkpoints")
-    return given
+    numeric = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+    if numeric.ndim != 2 or not numeric.size:
+        raise InputError(f"scores of the shape {numeric.shape}; expected seeds and checkpoints")
+    return numeric

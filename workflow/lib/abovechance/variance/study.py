@@ -49,13 +49,16 @@ def score_setting(
         ``answers.continuous``. ``best_accuracy``, that of the best prompt, has no error, because it was
         chosen.
     """
-    own = predictions.astype({"example": str, "correct": float})
-    parts = [own[["example", "prompt", "correct"]].rename(columns={"correct": "accuracy"})]
+    typed = predictions.astype({"example": str, "correct": float})
+    parts = [typed[["example", "prompt", "correct"]].rename(columns={"correct": "accuracy"})]
     rows = likelihoods.astype({"example": str})
-    found = [continuous(one).assign(prompt=prompt) for prompt, one in rows.groupby("prompt", sort=False)]
-    if found:
-        parts.append(pd.concat(found, ignore_index=True))
-    common = {"prompts": own["prompt"].nunique(), "chance": float(own["chance"].mean())}
+    tables = [
+        continuous(prompt_rows).assign(prompt=prompt)
+        for prompt, prompt_rows in rows.groupby("prompt", sort=False)
+    ]
+    if tables:
+        parts.append(pd.concat(tables, ignore_index=True))
+    common = {"prompts": typed["prompt"].nunique(), "chance": float(typed["chance"].mean())}
     lines: list[dict[str, Any]] = []
     for table in parts:
         by_example = table.drop(columns="prompt").groupby("example", sort=False).mean()
@@ -65,10 +68,10 @@ def score_setting(
             low, high = bootstrap_interval(by_example[metric], of_examples, resamples=RESAMPLES)
             line = {"metric": str(metric), "value": mean.value, "error": mean.standard_error}
             line |= {"examples": mean.examples, "bootstrap": (high - low) / 2}
-            lines.append(line | common | {"loss": METRICS[str(metric)]})
-    best = float(own.groupby("prompt")["correct"].mean().max())
-    counted = {"value": best, "error": np.nan, "bootstrap": np.nan, "examples": own["example"].nunique()}
-    lines.append({"metric": BEST, **counted, **common, "loss": False})
+            lines.append(line | common | {"lower_is_better": METRICS[str(metric)]})
+    best = float(typed.groupby("prompt")["correct"].mean().max())
+    counted = {"value": best, "error": np.nan, "bootstrap": np.nan, "examples": typed["example"].nunique()}
+    lines.append({"metric": BEST, **counted, **common, "lower_is_better": False})
     return pd.DataFrame(lines)
 
 
@@ -80,10 +83,10 @@ def evaluations(table: pd.DataFrame, series: Mapping[str, Mapping[str, Any]]) ->
     DataFrame
         ``model`` is the series' name.
     """
-    own = table.astype({"model": str})
-    own = own[own["model"].isin([*series])]
-    if own.empty:  # formulations need no series
+    rows = table.astype({"model": str})
+    rows = rows[rows["model"].isin([*series])]
+    if rows.empty:  # formulations need no series
         return pd.DataFrame(columns=[*EVALUATIONS.columns])
-    told = pd.DataFrame([series[model] for model in own["model"]], index=own.index)
-    named = own.assign(model=told["name"], seed=told["seed"], checkpoint=told["checkpoint"])
+    places = pd.DataFrame([series[model] for model in rows["model"]], index=rows.index)
+    named = rows.assign(model=places["name"], seed=places["seed"], checkpoint=places["checkpoint"])
     return named[[*EVALUATIONS.columns]].reset_index(drop=True)

@@ -36,7 +36,7 @@ SERIES = TableSchema(
         "left_out": Column.whole("number of checkpoints that only some seeds have"),
         "examples": Column.whole("number of examples; -1 if unknown"),
         "chance": Column.number("chance of a lucky guess, if known"),
-        "loss": Column.flag("whether lower is better"),
+        "lower_is_better": Column.flag("whether lower is better"),
         "first": DEVELOPMENT["first"],
         "mean": DEVELOPMENT["mean"],
         "interval": Column.number(
@@ -58,13 +58,13 @@ SERIES = TableSchema(
 )
 
 
-def shared(own: pd.DataFrame) -> pd.DataFrame:
+def shared(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the checkpoints that all seeds have, of one model, task and metric."""
-    seeds = own["checkpoint"].map(own.groupby("checkpoint")["seed"].nunique())
-    return own[seeds == own["seed"].nunique()]
+    seeds = rows["checkpoint"].map(rows.groupby("checkpoint")["seed"].nunique())
+    return rows[seeds == rows["seed"].nunique()]
 
 
-def arranged(own: pd.DataFrame) -> tuple[list[int], Floats]:
+def arranged(rows: pd.DataFrame) -> tuple[list[int], Floats]:
     """Return the checkpoints and (seeds, checkpoints) the values of one model, task and metric.
 
     If a value is no number, those of all seeds at its checkpoint are missing, so that all measures speak of
@@ -72,10 +72,10 @@ def arranged(own: pd.DataFrame) -> tuple[list[int], Floats]:
 
     Parameters
     ----------
-    own
+    rows
         From ``shared``.
     """
-    wide = own.set_index(["seed", "checkpoint"])["value"].unstack().sort_index().sort_index(axis=1)
+    wide = rows.set_index(["seed", "checkpoint"])["value"].unstack().sort_index().sort_index(axis=1)
     values = wide.to_numpy(dtype=float)
     return [*map(int, wide.columns)], np.where(np.isnan(values).any(axis=0), np.nan, values)
 
@@ -96,31 +96,31 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
         The table ``SERIES``.
     """
     rows: list[dict[str, object]] = []
-    for key, own in table.groupby(KEYS, sort=False):
-        kept = shared(own)
+    for key, metric_rows in table.groupby(KEYS, sort=False):
+        comparable = shared(metric_rows)
         row: dict[str, object] = dict(zip(KEYS, key, strict=True))
         row |= {
-            "seeds": own["seed"].nunique(),
-            "checkpoints": kept["checkpoint"].nunique(),
-            "left_out": own["checkpoint"].nunique() - kept["checkpoint"].nunique(),
-            "examples": int(own["examples"].max()),
-            "chance": float(own["chance"].mean()),
-            "loss": bool(own["loss"].iloc[0]),
+            "seeds": metric_rows["seed"].nunique(),
+            "checkpoints": comparable["checkpoint"].nunique(),
+            "left_out": metric_rows["checkpoint"].nunique() - comparable["checkpoint"].nunique(),
+            "examples": int(metric_rows["examples"].max()),
+            "chance": float(metric_rows["chance"].mean()),
+            "lower_is_better": bool(metric_rows["lower_is_better"].iloc[0]),
         }
-        rows.append(row | (_measured(kept, ddof) if len(kept) else {}))
+        rows.append(row | (_measured(comparable, ddof) if len(comparable) else {}))
     return pd.DataFrame(rows, columns=[*SERIES.columns]).astype({"leaves_chance": "Int64"})
 
 
-def _measured(own: pd.DataFrame, ddof: int) -> dict[str, object]:
+def _measured(rows: pd.DataFrame, ddof: int) -> dict[str, object]:
     """The measures of the rows of ``shared``."""
-    checkpoints, values = arranged(own)
-    loss = bool(own["loss"].iloc[0])
-    place = _leaves_chance(own, values, int(own["examples"].max())) if not loss else None
+    checkpoints, values = arranged(rows)
+    loss = bool(rows["lower_is_better"].iloc[0])
+    place = _leaves_chance(rows, values, int(rows["examples"].max())) if not loss else None
     return {
         "first": measures.seed_mean(values[:, :1]),
         "mean": measures.seed_mean(values),
-        "interval": float(1.96 * own["error"].mean()) if own["error"].notna().any() else np.nan,
-        "bootstrap": float(own["bootstrap"].mean()),
+        "interval": float(1.96 * rows["error"].mean()) if rows["error"].notna().any() else np.nan,
+        "bootstrap": float(rows["bootstrap"].mean()),
         "deviation": measures.seed_deviation(values, ddof),
         "final_deviation": measures.seed_deviation(values, ddof, last=True),
         "snr": measures.signal_to_noise(values, ddof),
@@ -130,11 +130,11 @@ def _measured(own: pd.DataFrame, ddof: int) -> dict[str, object]:
     }
 
 
-def _leaves_chance(own: pd.DataFrame, values: Floats, examples: int) -> int | None:
+def _leaves_chance(rows: pd.DataFrame, values: Floats, examples: int) -> int | None:
     """See ``measures.leaves_chance``; missing for what is no accuracy."""
-    metric, chance = str(own["metric"].iloc[0]), float(own["chance"].iloc[0])
+    metric, chance = str(rows["metric"].iloc[0]), float(rows["chance"].iloc[0])
     shares = ACCURACY.search(metric) and bool((np.isnan(values) | ((values >= 0) & (values <= 1))).all())
     if examples < 1 or not np.isfinite(chance) or not shares or np.isnan(values[:, -1]).all():
         return None
-    tried = int(own["prompts"].sum()) if metric == BEST else None
-    return measures.leaves_chance(values, chance, examples, tried)
+    prompts_tried = int(rows["prompts"].sum()) if metric == BEST else None
+    return measures.leaves_chance(values, chance, examples, prompts_tried)
