@@ -95,6 +95,11 @@ for config_file in workflow.configfiles:
 
 CONFIG_FILES = ", ".join(map(str, workflow.configfiles)) or "--config"
 STUDY = or_exit(resolve, config, SCHEMA, DOWNLOADS, CONFIG_FILES)
+# The config's key is the paper's word; the library's parameter says that there are several.
+SPLIT_OPTIONS = {
+    "prompt_counts" if key == "tried" else key: value
+    for key, value in STUDY["heldout"].items()
+}
 RESULTS = f"results/{STUDY['study']}"
 KINDS = kinds_of(STUDY)  # of prompts, where some are scored
 

@@ -1,4 +1,4 @@
-"""What every script does around its one library call: a log, and errors that people can read."""
+"""The frame of every script: a log, and errors in one line."""
 
 import errno
 import logging

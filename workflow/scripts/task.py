@@ -6,7 +6,7 @@ from script_log import logged
 
 from abovechance.study.bigbench import read_bigbench
 from abovechance.study.downloads import check_sha256
-from abovechance.study.formats import put
+from abovechance.study.formats import apply_format
 from abovechance.study.invented import invented_task
 from abovechance.study.own_tasks import read_own
 from abovechance.study.task_sources import BIGBENCH, INVENTED
@@ -23,5 +23,5 @@ with logged(snakemake):
         table = read_bigbench(source, snakemake.params.name)
     else:
         table = read_own(source)
-    table = put(table, form, f"task '{snakemake.wildcards.task}'")
+    table = apply_format(table, form, f"task '{snakemake.wildcards.task}'")
     TASKS.write(table, Path(snakemake.output.table), {"source": source.name, "format": form})

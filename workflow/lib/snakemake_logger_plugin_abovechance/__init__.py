@@ -93,7 +93,7 @@ class LogHandler(LogHandlerBase):
                 self.run.end(number, clock, succeeded=False)
 
     def _message(self, record: logging.LogRecord, text: str) -> str:
-        """What is shown of a message; nothing of most."""
+        """Return the visible part of a message; empty for most messages."""
         if self.whole:
             return text
         if "on user request" in text and not self.interrupted:

@@ -40,7 +40,7 @@ rule heldout:
         "../../../envs/analysis.yaml"
     params:
         seed=STUDY["seed"],
-        heldout=STUDY["heldout"],
+        heldout=SPLIT_OPTIONS,
         code=code_of("heldout.py"),
     script:
         "../../scripts/heldout.py"
@@ -60,7 +60,7 @@ rule heldout_guessers:
         "../../../envs/analysis.yaml"
     params:
         seed=STUDY["seed"],
-        heldout=STUDY["heldout"],
+        heldout=SPLIT_OPTIONS,
         sets=max(1, GUESSED // len(SETTINGS)),
         code=code_of("heldout_guessers.py"),
     script:

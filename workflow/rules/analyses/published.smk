@@ -129,7 +129,7 @@ rule released_heldout:
         "../../../envs/analysis.yaml"
     params:
         seed=STUDY["seed"],
-        heldout=STUDY["heldout"] | {"whole_split": True},
+        heldout=SPLIT_OPTIONS | {"whole_split": True},
         code=code_of("heldout.py"),
     script:
         "../../scripts/heldout.py"

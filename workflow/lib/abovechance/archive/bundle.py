@@ -99,7 +99,7 @@ def manifest(hashes: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a file of an archive.
+    """A problem of one file in an archive.
 
     It is ``changed``, ``missing``, ``not listed``, there ``twice``, ``a link``, ``no regular file``, ``too
     large``, or has a name that some systems cannot store (``strange_names``).
@@ -110,7 +110,7 @@ class Problem:
 
 
 def verify(path: Path) -> list[Problem]:
-    """What of an archive is not as it was written; nothing where all is.
+    """Return the differences between an archive and its manifest; an empty list if there are none.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def verify(path: Path) -> list[Problem]:
 
 
 def _problems(path: Path) -> list[Problem]:
-    """What of one archive is not as it was written."""
+    """Return the differences between one archive and its manifest."""
     with opened(path) as archive:
         listed = _listed(archive)
         names = archive.names()

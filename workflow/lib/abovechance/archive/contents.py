@@ -1,4 +1,4 @@
-"""What an archive of a study holds: its results, what they were made from, and the code that made them."""
+"""The contents of an archive: a study's results, their inputs, and the code that made them."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def code_state(folder: Path) -> str:
 
 
 def name_of_input(path: Path) -> str:
-    """What a user's own file is called in an archive."""
+    """Return the name of a user's own file in an archive."""
     return f"{INPUTS}/{portable(path.name)}"
 
 
@@ -118,7 +118,7 @@ def _is_checkout(folder: Path) -> bool:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """What git says; nothing where it cannot be asked."""
+    """Return the output of a git command; an empty string if git fails."""
     try:
         completed = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True)
     except OSError:
@@ -259,7 +259,7 @@ Made by abovechance {version}. What is here:
 
 
 def readme(study: Study, config: Mapping[str, Any], version: str, beside: Path | None) -> str:
-    """What people read first in an archive."""
+    """Return the README of an archive."""
     start, scores = start_of(config), config["archive"]["scores"]
     if not any(is_score(study, path) for path in study.files):
         scores = start

@@ -37,7 +37,7 @@ OF_SCORING = ("bigbench", "scoring", "machines", "keep_weights")
 
 @dataclass(frozen=True)
 class Rerun:
-    """What came of running an archived study again.
+    """The result of running an archived study again.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ def unpack(archive: Path, folder: Path, code: bool = False) -> None:
 
 
 class ArchivedCode(NamedTuple):
-    """What is known of the code in an archive.
+    """Return a description of the code in an archive.
 
     Attributes
     ----------

@@ -97,7 +97,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a best score is compared with: the scores of some guessers, of whom the best one counts.
+    """A baseline: the best of some random guessers, with which a best score is compared.
 
     Attributes
     ----------

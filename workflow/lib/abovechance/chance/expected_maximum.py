@@ -1,4 +1,4 @@
-"""What is expected of the best of some of the prompts."""
+"""The expected best accuracy of t prompts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CURVE = (
 
 
 def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """What is expected of the best of t prompts, for t from 1 to all prompts of one setting.
+    """Return the expected best accuracy of t prompts, for t from 1 to all prompts of one setting.
 
     Returns
     -------

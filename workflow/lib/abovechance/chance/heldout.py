@@ -153,7 +153,7 @@ def of_share(examples: int, share: float) -> int:
 
 
 def parts(matrix: ResponseMatrix, chosen: Bools) -> tuple[Part, Part]:
-    """What each prompt has and gets right of the examples chosen in each split, and of the others.
+    """Return the counts of each prompt on the validation examples of each split, and on the others.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ _large = lru_cache(maxsize=64)(_computed)
 
 
 def _binomial(chance: float, count: int) -> tuple[int, Floats]:
-    """Where probabilities that are not 0 begin, and these, by ratios from the mode outwards."""
+    """Return the first place of probabilities above 0, and these, by ratios from the mode outwards."""
     if chance in (0.0, 1.0) or count == 0:
         return (count if chance else 0), np.ones(1)
     miss = 1.0 - chance
@@ -124,6 +124,6 @@ def _products(ratio: Callable[[Floats], Floats], limit: int) -> Floats:
 
 
 def _trimmed(pmf: Floats) -> tuple[int, Floats]:
-    """Where probabilities begin that are not too small for floating point, and these."""
+    """Return the first place of probabilities that floating point can hold, and these."""
     nonzero = np.flatnonzero(pmf)
     return int(nonzero[0]), pmf[nonzero[0] : nonzero[-1] + 1]

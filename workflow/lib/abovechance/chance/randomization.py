@@ -69,7 +69,7 @@ SIMULATED_PROMPTS = 200
 
 @dataclass(frozen=True)
 class Answers:
-    """What prompts predict, and what is correct.
+    """The predictions of prompts, and the gold answers.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Result:
-    """What a randomization test found.
+    """The result of a randomization test.
 
     Attributes
     ----------
@@ -401,7 +401,7 @@ def randomize(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: i
 
 
 def for_verdicts(table: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
-    """What verdicts carry of the table ``randomization``: one row per setting.
+    """Return the columns of the table ``randomization`` that verdicts include: one row per setting.
 
     Parameters
     ----------

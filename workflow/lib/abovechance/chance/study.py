@@ -117,7 +117,7 @@ class Verdicts:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """What follows from all scores, in words."""
+        """The conclusions from all scores, in sentences."""
         metrics = [*self.table["metric"].unique()] if "metric" in self.table else []
         metric = [f"The metric is {metrics[0]}."] if len(metrics) == 1 else []
         return [*in_words(self.table, self.noun), *metric]

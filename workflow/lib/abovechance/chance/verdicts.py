@@ -223,7 +223,7 @@ class Verdict:
 
     @property
     def note(self) -> str:
-        """What rounding leaves open, in words; nothing where it does not."""
+        """Return a sentence about what rounding leaves open; an empty string if it leaves nothing open."""
         ends = self.possible or (self, self)
         least, highest = (round(end.accuracy * self.examples) for end in ends)
         tails = " to ".join(f"{end.maximum_tail:.2g}" for end in ends)

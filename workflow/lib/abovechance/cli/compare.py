@@ -123,7 +123,7 @@ def _show(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison], show
 
 
 def _responses(paths: list[Path], options: Options) -> list[Responses]:
-    """What the models answered, by task and number of shots."""
+    """Return the responses of the models, by task and number of shots."""
     studies = [path for path in paths if predictions_of(path)]
     clusters = {
         file.stem: read_table(file).set_index("example")["cluster"]

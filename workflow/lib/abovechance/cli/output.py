@@ -1,4 +1,4 @@
-"""What commands print and write."""
+"""Output of commands: tables, messages and files."""
 
 from __future__ import annotations
 

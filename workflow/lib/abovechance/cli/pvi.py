@@ -83,7 +83,7 @@ def pvi(
 
 
 def _runs(table: pd.DataFrame, as_json: bool) -> None:
-    """What a table of runs says."""
+    """Summarize a table of runs."""
     ends = runs.tails(table)[[*SETTING, "sets", "accuracy", *runs.ENDS]]
     anova = runs.anova(table)
     if as_json:
@@ -102,7 +102,7 @@ def _runs(table: pd.DataFrame, as_json: bool) -> None:
 
 
 def _examples(table: pd.DataFrame, as_json: bool) -> None:
-    """What PVI of examples says of all of them, and which are the hardest."""
+    """Summarize the PVI of examples, and list the hardest ones."""
     show(pd.DataFrame([overview.summarize_examples(table)]), as_json, upright=True)
     if not as_json:
         typer.echo("\nThe hardest examples:\n")

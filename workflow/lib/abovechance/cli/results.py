@@ -195,12 +195,12 @@ def given_paths(results: list[str]) -> list[Path]:
 
 
 def predictions_of(path: Path) -> Path | None:
-    """Where the predictions of a study's folder lie; None where it is none."""
+    """Return the folder of a study's predictions; None if the folder is not a study."""
     return path / "predictions" if (path / "predictions").is_dir() else None
 
 
 def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
-    """What was answered, in logs, tables and studies' folders; notes on it are told.
+    """Read predictions from logs, tables and study folders; print notes on them.
 
     Returns
     -------

@@ -180,7 +180,7 @@ def compare_models(
 
 
 def generalizes(responses: Responses) -> str:
-    """What inferences on a task hold for, as far as results allow; empty if that is examples like these."""
+    """Return the scope of inferences on a task; empty if it is examples like these."""
     prompts = len(responses.prompts)
     if responses.several_seeds:
         about = f"for {responses.repeats} and examples like these"
@@ -314,7 +314,7 @@ def _row(pair: Comparison) -> dict[str, object]:
 
 
 def _of_prompt_means(responses: Responses, mean: Estimate) -> dict[str, object]:
-    """What of a pair's row differs if prompts have different examples: each prompt's mean counts alike."""
+    """Return the changes to a pair's row if prompts have different examples: prompt means count equally."""
     first, second = (float(np.nanmean(scores, axis=1).mean()) for scores in responses.scores)
     missing = ("unpaired_error", "unpaired_low", "unpaired_high", "gain", "detectable", "needed")
     row = {"first": first, "second": second, "error": mean.standard_error, "test": mean.method}
@@ -322,7 +322,7 @@ def _of_prompt_means(responses: Responses, mean: Estimate) -> dict[str, object]:
 
 
 def _flips(responses: Responses, pairs: pd.DataFrame) -> list[float]:
-    """For each pair, the share of draws of examples, prompts and seeds with the opposite order."""
+    """Return, for each pair, the share of draws of examples, prompts and seeds with the opposite order."""
     below = many.flips(responses.seeds, responses.clusters)
     places = {model: place for place, model in enumerate(responses.models)}
     ordered_pairs = zip(pairs["first"], pairs["second"], strict=True)
@@ -380,7 +380,7 @@ def _over_tasks(tasks: Sequence[TaskComparison], confidence: float) -> list[Mean
 
 
 def seed_components(responses: Responses) -> pd.DataFrame:
-    """Where single answers vary of each model with several seeds, or several prompts of its own.
+    """Return the variance components of single answers, for several seeds or separate prompts.
 
     Returns
     -------
@@ -440,7 +440,7 @@ def _over_tasks_in_words(
 
 
 def about_first(about: str) -> str:
-    """What a sentence holds for, before it."""
+    """Return the scope of a sentence, as its opening words."""
     return f"{about[0].upper()}{about[1:]}: " if about else ""
 
 

@@ -1,4 +1,4 @@
-"""Where scores vary: how much of the variance is examples', prompts', seeds', and theirs together."""
+"""Variance components of scores: examples, prompts, seeds and their interactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models answered, arranged so that they can be compared: by the same examples and prompts."""
+"""Responses of models, arranged by the same examples and prompts so that they can be compared."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Responses:
 
     @property
     def by_seed(self) -> list[Floats]:
-        """For each model (seeds, examples) means over prompts."""
+        """(seeds, examples) means over prompts, one array per model."""
         return [np.nanmean(scores, axis=1) for scores in self.seeds]
 
     @property

@@ -166,7 +166,7 @@ def as_trainings(table: pd.DataFrame, compared: Mapping[str, tuple[str, int]]) -
 
 
 def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
-    """Where single answers of models with several seeds vary.
+    """Return the variance components of single answers of models with several seeds.
 
     Parameters
     ----------

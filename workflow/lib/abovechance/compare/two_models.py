@@ -277,7 +277,7 @@ class StudentTest:
 
     @property
     def name(self) -> str:
-        """What the p-value is by: if differences are the same on all clusters, by exchanging the models."""
+        """Return the method of the p-value; the permutation test if all clusters have the same difference."""
         return "Student" if self.varies else "exchange"
 
     @property

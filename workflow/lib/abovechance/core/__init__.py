@@ -1,1 +1,1 @@
-"""What all rooms stand on: messages, files, tables, settings, digests."""
+"""Messages, files, tables, settings and digests, on which all packages rest."""

@@ -1,4 +1,4 @@
-"""What arrays hold."""
+"""Types of arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What code a result depends on: digests that see what is computed and nothing else.
+"""Digests of the code that a result depends on, which ignore comments, docstrings and layout.
 
 A rule runs again when the digest of its script changes. The digest is of the script, of every
 module of this library that it reaches by imports, and of the data files that these modules name.
@@ -125,7 +125,7 @@ def _module(name: str) -> Path | None:
 
 @cache
 def _content(path: Path) -> str:
-    """What stands for a file in digests."""
+    """Return the text that represents a file in digests."""
     if path.suffix != ".py":
         return file_sha256(path)
     return digest("\n".join(_meaning(ast.parse(path.read_text(encoding="utf-8")))))

@@ -1,4 +1,4 @@
-"""What a result was made from: digests of texts and files, and library versions."""
+"""The origin of a result: digests of texts and files, and library versions."""
 
 from __future__ import annotations
 

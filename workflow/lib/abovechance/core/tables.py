@@ -175,7 +175,7 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def columns_of(path: Path) -> dict[str, Column]:
-    """What a file says of its columns.
+    """Return the descriptions of a file's columns.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame:
 
 
 def read_columns(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.DataFrame:
-    """Some columns of a table that lies in several files, for tables of many millions of rows.
+    """Read some columns of a table in several files, for tables of many millions of rows.
 
     Texts come as categories, which take a few bytes a row.
 
@@ -258,7 +258,7 @@ def read_parts(path: Path) -> Iterator[pd.DataFrame]:
 
 
 def read_made_from(path: Path) -> dict[str, Any]:
-    """What a Parquet file was made from; empty where it does not say.
+    """Return what a Parquet file was made from; an empty mapping if it does not state it.
 
     Raises
     ------

@@ -60,7 +60,7 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
 
 
 def _model_names(models: Sequence[str]) -> dict[str, str]:
-    """What models are called: names are parts of file names, and a model on this machine is a folder's.
+    """Return the names of models: the last part of a path, or the whole name on the hub.
 
     A folder is called by its name, and by those above it where two would be called the same.
     """

@@ -1,4 +1,4 @@
-"""What every importer takes and gives."""
+"""The interface of all importers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_SHOTS = 1_000_000
 
 @dataclass(frozen=True)
 class Options:
-    """What a user says of results that do not say it themselves.
+    """Facts that results may lack, and that the user supplies.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Reported:
-    """What a tool itself reports of all examples.
+    """A tool's own summary over all examples.
 
     Attributes
     ----------
@@ -106,13 +106,13 @@ class Run:
 
     @property
     def setting(self) -> Setting:
-        """What the results are of."""
+        """The setting of the results."""
         return Setting(self.model, self.task, self.shots)
 
 
 @runtime_checkable
 class Importer(Protocol):
-    """What each module of this package is that reads the results of one tool.
+    """The protocol of a module that reads the results of one tool.
 
     Attributes
     ----------

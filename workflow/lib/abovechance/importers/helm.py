@@ -72,7 +72,7 @@ def _task(name: str) -> str:
 
 
 def _reported(file: Path, metric: str, split: str) -> Reported | None:
-    """What HELM reports of all instances that are not perturbed."""
+    """Return HELM's own summary of all instances that are not perturbed."""
     with as_written_by(TOOL, str(file)):
         for stat in read_json(file) if file.is_file() else []:
             if stat["name"] == {"name": metric, "split": split} and stat.get("count"):

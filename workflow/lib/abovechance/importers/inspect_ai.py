@@ -139,7 +139,7 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
 
 
 def _needed(sample: Any) -> Any:
-    """What is used of a sample: its messages and events are much larger."""
+    """Return the used parts of a sample; its messages and events are much larger."""
     used = ("id", "epoch", "scores", "choices", "target")
     return {name: sample[name] for name in used if name in sample} if isinstance(sample, dict) else sample
 
@@ -208,7 +208,7 @@ def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] |
 
 
 def _chance(sample: dict[str, Any], location: str) -> float:
-    """Of a lucky guess; nan where the sample has no choices, or wants several of them marked."""
+    """Return the chance of a lucky guess; nan without choices, or if several of them must be marked."""
     choices = sample.get("choices") or []
     target = sample.get("target")
     if not isinstance(choices, list):

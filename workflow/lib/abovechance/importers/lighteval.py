@@ -73,7 +73,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
 
 
 def _reported(path: Path, task: str, date: str, metric: str) -> Reported | None:
-    """What lighteval reports of all examples, where its file of results lies in its place."""
+    """Return lighteval's own summary of all examples, if its results file is next to the details."""
     parts = path.parent.parent.parts
     if "details" not in parts:
         return None

@@ -52,7 +52,7 @@ def metrics(runs: Sequence[Run]) -> dict[Setting, str]:
 
 
 def uneven(table: pd.DataFrame) -> list[str]:
-    """What people should know of settings whose prompts are not evaluated on the same examples.
+    """Return a note about settings whose prompts are evaluated on different examples.
 
     That each prompt lacks its own demonstrations is as it should be.
 
@@ -126,7 +126,7 @@ def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
 
 
 def _label(run: Run, runs: list[Run], options: Options) -> str:
-    """What names a run's one prompt; InputError where the user has not said that it is one of several."""
+    """Return the name of a run's one prompt; InputError unless the user marked it as one of several."""
     if options.each_file or (options.prompts is not None and len(runs) == 1):
         return run.file
     words, command = run.setting.words, f"abovechance {options.command}"

@@ -195,7 +195,7 @@ class InformationEvaluation(Evaluation):
             ability.tell(place, probability)
 
     def _by_evidence(self) -> str | None:
-        """What all abilities that are possible say of the sum over all examples, if they say the same.
+        """Return the answer that all remaining abilities imply for the sum over all examples, if they agree.
 
         Where all others would say so too, no response has shown anything.
         """

@@ -49,7 +49,7 @@ def checked(matrix: ArrayLike, every_item: bool = True) -> Floats:
 
 
 def _numbers(matrix: ArrayLike) -> Floats:
-    """As numbers, nan where masked or missing."""
+    """Return numbers, nan where masked or missing."""
     if isinstance(matrix, pd.DataFrame):
         return matrix.to_numpy(dtype=float, na_value=np.nan)
     if isinstance(matrix, np.ma.MaskedArray):

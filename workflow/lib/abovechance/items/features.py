@@ -1,4 +1,4 @@
-"""What examples are like, and what of it goes with how well they tell rows apart."""
+"""Features of examples, and how they correlate with discrimination."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ASSOCIATIONS = {
 
 
 def features(tasks: Mapping[str, pd.DataFrame], numbers_alone: bool = False) -> pd.DataFrame:
-    """What the examples of tasks are like: the table ``example_features``.
+    """Return the features of the examples of tasks: the table ``example_features``.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _together(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """What goes with the discrimination of items, those that are constant left out.
+    """Return the associations of features with the discrimination of items that are not constant.
 
     Parameters
     ----------

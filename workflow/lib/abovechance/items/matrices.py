@@ -164,7 +164,7 @@ def in_the_best(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def in_short(matrix: Matrix, listed: pd.DataFrame) -> dict[str, object]:
-    """What a task's items are like: one row of a table.
+    """Summarize the items of a task: one row of a table.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ TABLES = (ITEM_TASKS, ITEMS, ITEM_ASSOCIATIONS, ITEM_FIT, ITEM_PRUNING, SMALLER,
 
 @dataclass(frozen=True)
 class Study:
-    """What is known of a study, besides its responses.
+    """Facts about a study, besides its responses.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ def _each_split(matrix: Matrix, study: Study) -> Iterator[Part]:
 
 
 def _pruned(parts: Sequence[Part], seed: int) -> pd.DataFrame | None:
-    """What becomes of held-out scores without the items that discriminate least."""
+    """Return held-out scores without the least discriminating items."""
     tables = [
         pruning_in_parts([(fold.train, fold.test, fold.rows) for fold in split_parts], seed=seed).assign(
             split=name
@@ -246,7 +246,7 @@ def _pruned(parts: Sequence[Part], seed: int) -> pd.DataFrame | None:
 
 
 def _smaller(parts: Sequence[Part], study: Study) -> pd.DataFrame | None:
-    """What smaller benchmarks cost, new models by their mean; nothing where there are no splits."""
+    """Return the costs of smaller benchmarks; new models by their mean; empty without splits."""
     tables = [
         smaller.costs(
             part.train, part.test, study.examples, study.repeats, study.seed, part.rows, part.models

@@ -1,4 +1,4 @@
-"""What the answers so far say of abilities, and abilities of the examples that are left."""
+"""The information in the answers so far about abilities and the remaining examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PER_DEVIATION = 4  # of these, of the sharpest ability
 
 
 def thin(cells: Ints) -> Ints:
-    """Some fifty of them."""
+    """Return about fifty of them."""
     return cells[:: len(cells) // 50 + 1]
 
 
@@ -76,7 +76,7 @@ def more(first: Floats, second: Floats, limit: float) -> Floats:
 
 
 class NoModel:
-    """In place of the second model where there is one: none right."""
+    """A stand-in for the second model if there is one model only: it answers nothing correctly."""
 
     mixture = 0.0
     highest = np.zeros(1)
@@ -89,7 +89,7 @@ class NoModel:
 
 
 class Ability:
-    """What the answers so far say of the ability of one model."""
+    """The information in the answers so far about the ability of one model."""
 
     def __init__(self, items: Items) -> None:
         self._items = items

@@ -1,4 +1,4 @@
-"""What evaluations that stop early decide."""
+"""Questions that evaluations decide as they go."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Question:
         return 2 if self.low < 0 else 1
 
     def answer(self, total: float) -> str:
-        """What is true of a sum over all examples."""
+        """Return the answer for a sum over all examples."""
         above, below, neither = self.names
         return above if total > self.largest else below if total < self.smallest else neither
 

@@ -46,7 +46,7 @@ def pruning(
     seed: int = 0,
     rows: SeriesRows | None = None,
 ) -> pd.DataFrame:
-    """What becomes of scores of held-out rows where the least discriminating items are taken away.
+    """Return the scores of held-out rows after removing the least discriminating items.
 
     Items are ordered by their corrected discrimination in other rows, since in the same rows an item can
     be low by chance (Madaan et al., 2024, Section 4).
@@ -102,7 +102,7 @@ def pruning_in_parts(
     ]
 
     def measures_of(chosen: Sequence[Ints]) -> Floats:
-        """What is left, mean over parts, of items that may be others in each."""
+        """Return the measures of the remaining items, averaged over parts, each with its own items."""
         zipped = zip(numeric, chosen, strict=True)
         measures = np.array([_measures(test[:, places], rows) for (_, test, rows), places in zipped])
         return np.array([mean_of_known(values) for values in measures.T])

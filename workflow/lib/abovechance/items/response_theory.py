@@ -199,7 +199,7 @@ def _design(places: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class _Responses:
-    """What a round of the algorithm needs: responses, how much parameters are pulled to 0, and the grid."""
+    """The inputs of a round of the algorithm: responses, the prior's pull towards 0, and the grid."""
 
     correct: Floats
     mask: Floats

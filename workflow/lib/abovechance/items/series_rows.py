@@ -30,7 +30,7 @@ class SeriesRows:
     checkpoint: Sequence[int]
 
     def only(self, places: Sequence[int]) -> SeriesRows:
-        """Some of the rows, by their places."""
+        """Return some of the rows, by their places."""
         return SeriesRows(
             [self.series[place] for place in places],
             [self.seed[place] for place in places],
@@ -57,7 +57,7 @@ class SeriesRows:
 
     @cached_property
     def _cells(self) -> list[tuple[Ints, Ints, tuple[int, int]]]:
-        """Of each series its rows, the cell of its table that each is in, and the table's shape."""
+        """Return for each series its rows, the cell of its table for each row, and the table's shape."""
         cells = []
         for name in dict.fromkeys(filter(None, self.series)):
             places = np.flatnonzero([series == name for series in self.series])

@@ -1,4 +1,4 @@
-"""What smaller benchmarks cost: estimates from a few examples beside the scores on all of them."""
+"""The cost of smaller benchmarks: estimates from a few examples compared with scores on all of them."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def costs(
     rows: SeriesRows | None = None,
     models: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """What held-out rows' scores and order lose where they are evaluated on few examples.
+    """Return the errors in scores and order of held-out rows that are evaluated on few examples.
 
     Which examples, and the models of how they go with abilities, come from other rows, as for a model that is
     new. Methods: ``random`` and ``stratified`` subsets; the weighted mean of anchors by ``correlation``, by
@@ -173,7 +173,7 @@ def costs(
 
 
 class _Model(NamedTuple):
-    """What is fitted to other rows, and how far off it is."""
+    """A model that is fitted to other rows, and its error."""
 
     items: Items
     error: float

@@ -1,4 +1,4 @@
-"""What the tables of single tasks say together."""
+"""Tables over all tasks."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
 
 
 def pruned(steps: pd.DataFrame) -> pd.DataFrame:
-    """What taking away a fifth of the items changes: one row for each task and split."""
+    """Return the effect of removing a fifth of the items: one row for each task and split."""
     grouped = steps.sort_values("removed", kind="stable").groupby(["task", "split"], sort=False)
     rows = []
     for (task, split), group in grouped:
@@ -136,7 +136,7 @@ def pruned(steps: pd.DataFrame) -> pd.DataFrame:
 
 
 def smaller(costs: pd.DataFrame) -> pd.DataFrame:
-    """What smaller benchmarks cost on average, of the tasks that have all sizes which a task has.
+    """Return the mean costs of smaller benchmarks, over the tasks that have all sizes.
 
     Parameters
     ----------

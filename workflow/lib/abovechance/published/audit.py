@@ -1,4 +1,4 @@
-"""What does not hold in a release, setting by setting, each with its evidence.
+"""Problems of a release, setting by setting, each with its evidence.
 
 A finding says what the data show and no more. Where several causes would show the
 same, none is named.
@@ -65,7 +65,7 @@ def table(findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def of_problems(problems: Sequence[Problem]) -> list[Finding]:
-    """What could not be used, as findings."""
+    """Return the unusable files, as findings."""
     return [Finding("", "", "", "not used", f"{p.file}: {p.problem}; {p.treatment}") for p in problems]
 
 
@@ -155,7 +155,7 @@ def _too_low(accuracy: pd.DataFrame) -> dict[str, str]:
 
 
 def of_aggregates(accuracies: Mapping[Setting, list[float]], accuracy: pd.DataFrame) -> Iterator[Finding]:
-    """Where the aggregated accuracies are not those of the predictions.
+    """Return the differences between the aggregated accuracies and those of the predictions.
 
     Parameters
     ----------

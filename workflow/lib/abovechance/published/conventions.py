@@ -35,7 +35,7 @@ class Convention:
     @classmethod
     @cache
     def for_setting(cls, task: str, shots: int) -> Convention | None:
-        """Of a task of the suite; None of another."""
+        """Return the convention of a task of the suite; None for another task."""
         if task not in nominal():
             return None
         size = nominal()[task].examples

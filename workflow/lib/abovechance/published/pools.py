@@ -39,7 +39,7 @@ RELEASED_EXAMPLES = TableSchema(
 
 
 def released_examples(tasks: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """What a release's ids stand for: the table ``released_examples``.
+    """Return the meaning of a release's ids: the table ``released_examples``.
 
     Parameters
     ----------

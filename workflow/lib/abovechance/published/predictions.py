@@ -40,7 +40,7 @@ RELEASED = TableSchema(
 
 @dataclass(frozen=True)
 class Files:
-    """Where to write what a release holds.
+    """The output files for the contents of a release.
 
     Attributes
     ----------

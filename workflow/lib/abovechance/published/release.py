@@ -120,7 +120,7 @@ class Release:
 
     @cached_property
     def settings(self) -> list[Setting]:
-        """What there are predictions of, models and tasks in the order of the alphabet."""
+        """The settings with predictions, models and tasks in alphabetical order."""
         return sorted(setting for name in self.names if (setting := _setting(name)))
 
     def check_named(self, pairs: Mapping[str, str], illustrated: Mapping[str, Any], place: str) -> None:
@@ -266,7 +266,7 @@ _RIGHT = (
 
 
 def _setting(name: str) -> Setting | None:
-    """What the file of this name has, if it is one of predictions."""
+    """Return the setting of a file of predictions; None for other files."""
     match = re.fullmatch(r"results/(.+)_(\d+)-shot\.csv", name)
     if not match:
         return None

@@ -1,4 +1,4 @@
-"""What PVI says of each example: which are hard, and which are likely to have a wrong label."""
+"""PVI of examples: which are hard, and which probably have a wrong label."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def summarize_examples(pvi: pd.DataFrame) -> pd.DataFrame:
 
 
 def _adjusted(table: pd.DataFrame, row: str, name: str) -> pd.Series[float]:
-    """By example, the mean of a column over prompts or settings as if each had every example."""
+    """Return, for each example, the mean of a column over prompts or settings, adjusted for missing ones."""
     wide = table.pivot_table(index=row, columns="example", values=name, sort=False, dropna=False)
     return pd.Series(adjusted_means(wide.to_numpy(dtype=float)), wide.columns)
 

@@ -170,7 +170,7 @@ def _check_range(values: pd.Series[float], name: str, path: Path, highest: float
 
 
 def _last_digit(texts: pd.DataFrame, columns: list[str]) -> float:
-    """What the last digit that is written is worth, in the column with the fewest digits."""
+    """Return the value of the last written digit, in the column with the fewest digits."""
     digits = [
         texts[name].str.strip().str.extract(r"\.(\d+)\Z")[0].str.len().fillna(0).max() for name in columns
     ]

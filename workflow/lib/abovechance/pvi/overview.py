@@ -1,4 +1,4 @@
-"""What PVI says of a setting, in a line."""
+"""A summary of the PVI of a setting, in one row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PVI says of each prompt (exemplar set): one row a prompt, and what follows for tasks and models.
+"""PVI of prompts (exemplar sets): one row per prompt, and summaries of tasks and models.
 
 Rows come from a study's table ``pvi``, or from a file of results like the one that the paper's authors
 released.

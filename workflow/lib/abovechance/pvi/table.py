@@ -87,7 +87,7 @@ def of_scores(
 
 
 def labels_of(task: pd.DataFrame) -> pd.Series[str]:
-    """By example, what is correct; several with a stroke between them."""
+    """Return the correct choice of each example; several are separated by a slash."""
     columns = (task[name] for name in ("labels", "correct"))
     labels = [
         " / ".join(np.asarray(choices)[np.asarray(correct)])

@@ -1,1 +1,1 @@
-"""What models answered: predictions, accuracies and the response matrix."""
+"""Responses of models: predictions, accuracies and the response matrix."""

@@ -135,7 +135,7 @@ def _check_columns(schema: pa.Schema, path: Path) -> None:
 
 
 def _kind(arrow: pa.DataType) -> str:
-    """What values of a type are, in however many bits."""
+    """Return the kind of values of a type, without its number of bits."""
     if pa.types.is_dictionary(arrow):
         return _kind(arrow.value_type)
     kinds = {"integer": pa.types.is_integer, "floating": pa.types.is_floating, "boolean": pa.types.is_boolean}

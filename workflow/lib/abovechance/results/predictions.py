@@ -35,7 +35,7 @@ NORMALIZATIONS = {"token": "tokens", "character": "characters", "byte": "bytes",
 
 
 class Chosen(NamedTuple):
-    """What is predicted for each example.
+    """Return the prediction for each example.
 
     Attributes
     ----------

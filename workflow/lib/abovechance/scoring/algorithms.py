@@ -145,7 +145,7 @@ class Paths:
 
     @property
     def why(self) -> str:
-        """What was found, in words."""
+        """The findings, in words."""
         return "; ".join(self.notes) or "nothing faster gives the same"
 
     def _try_tree(self, tokens: Tokens, exact: NDArray[np.float64]) -> None:

@@ -50,7 +50,7 @@ class Cell:
 
     @property
     def words(self) -> str:
-        """What the prompts are of, as people read it."""
+        """The setting of the prompts, in words."""
         return self.setting.words + ", null target" * self.null
 
     def without_inputs(self) -> Cell:
@@ -253,7 +253,7 @@ class Scorer:
 
     @staticmethod
     def _why(paths: Paths) -> str:
-        """What was found, but for how near its own path came on this job's strings, which the log has."""
+        """Return the findings, without the used path's error on this job (the log has it)."""
         return "; ".join(note for note in paths.notes if not note.startswith(f"{paths.path}: differs"))
 
     def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, Any]]:

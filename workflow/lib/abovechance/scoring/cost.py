@@ -1,4 +1,4 @@
-"""What scoring a study will cost, counted in tokens before it begins.
+"""The cost of scoring a study, counted in tokens before scoring.
 
 Every string of every prompt is tokenized, and the tokens that the engine will compute are counted
 off the tries; only the weights are not needed. Hours follow from operations, two for each parameter and

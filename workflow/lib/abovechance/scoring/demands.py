@@ -1,4 +1,4 @@
-"""What a scoring job asks of a cluster, before it starts: from the weights' size and the length of texts.
+"""Resources that a scoring job requests from a cluster, from the weights' size and the length of texts.
 
 Rough on purpose: a queue takes whole gigabytes and minutes, and a job that needed more is run again with it.
 """
@@ -31,7 +31,7 @@ START = 15
 
 @dataclass(frozen=True)
 class Demands:
-    """What one scoring job needs at most.
+    """The largest resources that one scoring job needs.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def _size(files: Iterable[str | Path]) -> int:
 
 
 def _facts(weights: str | Path) -> dict[str, Any]:
-    """What a weights file says; read here, since what it is read with elsewhere loads PyTorch."""
+    """Return the facts in a weights file, without importing PyTorch."""
     return json.loads(Path(weights).read_text(encoding="utf-8"))
 
 

@@ -47,7 +47,7 @@ def pack_tokens(model: PreTrainedModel) -> int:
 
 @dataclass(frozen=True)
 class Computed:
-    """What a pass over a trie gave.
+    """The result of a pass over a trie.
 
     Attributes
     ----------

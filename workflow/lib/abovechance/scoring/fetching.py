@@ -1,4 +1,4 @@
-"""Where a model's weights come from: a folder, a GGUF file, a pinned download, or the Hugging Face hub."""
+"""Sources of a model's weights: a folder, a GGUF file, a pinned download, or the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _check_reached(repository: str, revision: str | None) -> None:
 def fetch_snapshot(
     repository: str, revision: str | None, trust: bool, tensors: bool = True, cache: Path | None = None
 ) -> Path:
-    """Where a repository's config and tokenizer lie in the hub's cache, fetched if need be.
+    """Return the folder of a repository's config and tokenizer in the hub's cache; download them if needed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What scores depend on besides the prompt: scores of another identity are never mixed with new ones."""
+"""The facts that scores depend on besides the prompt: scores with different identities never mix."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def _check_growth(path: Path) -> None:
 
 
 def _growth(step: Any) -> float:
-    """By how many times a step of a tokenizer, with its steps inside, can make a text longer."""
+    """Return the factor by which a step of a tokenizer, with its inner steps, can make a text longer."""
     if not isinstance(step, dict):
         return 1.0
     steps = [inner for value in step.values() if isinstance(value, list) for inner in value]

@@ -1,4 +1,4 @@
-"""What scoring has cost: jobs write it to ledgers, a line for each prompt as soon as it is scored."""
+"""The cost of scoring so far: jobs write one line to a ledger for each scored prompt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPERATIONS = 2.0  # for each parameter and token
 
 
 class Ledger:
-    """What one scoring job spends, in a file that later jobs of the same model and task add to.
+    """The spending of one scoring job, in a file that later jobs of the same model and task append to.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
 
 
 def machine(threads: int, accelerators: int) -> str:
-    """What a job runs on, in words: the accelerators' name, or the processor's and how many threads of it."""
+    """Return the hardware of a job in words: the accelerators' name, or the processor's and its threads."""
     if accelerators:
         import torch  # which those who only read ledgers need not have
 

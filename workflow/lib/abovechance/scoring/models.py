@@ -100,7 +100,7 @@ def dequantized(model: PreTrainedModel) -> PreTrainedModel:
 
 
 def _device_map(device: str, weights: Weights) -> str | dict[str, int] | None:
-    """Where the parts of a model go: on the one accelerator that is seen, or over several."""
+    """Return the device of each part of a model: the one visible accelerator, or several."""
     if device == "cpu":
         return "cpu" if weights.quantized else None
     if device == "mps":
@@ -116,7 +116,7 @@ def memory_needed(weights: Weights, precision: str) -> int:
 
 
 def describe(model: PreTrainedModel) -> dict[str, str]:
-    """Where and how the model's products are computed, for the record."""
+    """Return where and how the model's products are computed, for the record."""
     wide = any(isinstance(module, WideLinear) for module in model.modules())
     name = str(model.dtype).removeprefix("torch.")
     facts = {

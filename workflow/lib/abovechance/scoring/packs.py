@@ -1,4 +1,4 @@
-"""In which order a trie is computed: its inner nodes depth-first, cut into full packs.
+"""The order in which a trie is computed: its inner nodes depth-first, cut into full packs.
 
 A pack is one pass of the model. While it is computed, the key-value cache holds the path to the
 pack's first node and nothing else: in depth-first order, whatever a node sees is on that path or

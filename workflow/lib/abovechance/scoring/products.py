@@ -1,4 +1,4 @@
-"""In which type a processor multiplies 16-bit weights: measured once per machine, the same ever after.
+"""The type in which a processor multiplies 16-bit weights: measured once per machine and kept.
 
 A processor with matrix instructions for a 16-bit type (AVX512-BF16, AMX) need not be faster with them than
 with float32. So both ways are measured with the model's own shapes. Their scores differ by rounding, so the

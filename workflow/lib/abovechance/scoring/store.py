@@ -63,7 +63,7 @@ STORE = ".store.parquet"
 
 @dataclass(frozen=True)
 class Scored:
-    """What is known of one prompt.
+    """The stored scores of one prompt.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Scored:
 
     @property
     def name(self) -> tuple[str, str]:
-        """What no two differ in that are the same."""
+        """The key of a prompt: equal for equal prompts only."""
         return json.dumps(self.identity, sort_keys=True), self.key
 
 

@@ -1,4 +1,4 @@
-"""What scores lie in a study's folder, and which of them the study asks for."""
+"""The scores in a study's folder, and which of them its config requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from abovechance.study.kinds import KINDS, kinds_of
 
 
 def stored(study: Path) -> pd.DataFrame:
-    """What scores lie in a study's folder.
+    """List the scores in a study's folder.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def stored(study: Path) -> pd.DataFrame:
 
 
 def made_from(files: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the scores of one model were made from, by what each of its scores files says.
+    """Return what the scores of one model were made from, according to its scores files.
 
     Returns
     -------

@@ -65,7 +65,7 @@ class Tokens:
 
     @cached_property
     def trie(self) -> TokenTrie:
-        """What the sequences share."""
+        """The common beginning of the sequences."""
         return build_trie(self.sequences, self.starts)
 
     @property

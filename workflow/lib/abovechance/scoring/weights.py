@@ -1,4 +1,4 @@
-"""What a model's weights are made into.
+"""The files of a model's weights, ready to be loaded.
 
 Weights are fetched (``fetching``), converted and quantized once, in the workflow's own jobs;
 a small JSON file, the *weights file*, then says where they lie and what they
@@ -39,7 +39,7 @@ logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
 
 @dataclass(frozen=True)
 class Weights:
-    """Where a model's weights lie and what they are.
+    """The place and the kind of a model's weights.
 
     Attributes
     ----------

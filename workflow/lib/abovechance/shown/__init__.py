@@ -1,1 +1,1 @@
-"""What people look at: tables, figures and the report."""
+"""Tables, figures and the report."""

@@ -1,4 +1,4 @@
-"""What the random baselines are where, for any study: figures and their numbers."""
+"""Figures of the random baselines in general, and their numbers."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def critical(numbers: pd.DataFrame) -> Figure:
 
 
 def rise_numbers(prompt_counts: Sequence[int] = TRIED) -> pd.DataFrame:
-    """By how much the maximum baseline is above the standard one, for each task of the suites.
+    """Return the rise from the standard to the maximum baseline, for each task of the suites.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def rise_numbers(prompt_counts: Sequence[int] = TRIED) -> pd.DataFrame:
 
 
 def rise(numbers: pd.DataFrame) -> Figure:
-    """By how much the baseline rises for the tasks of a suite (first version's Figure 8): a dot a task."""
+    """Draw the rise of the baseline for each task of a suite (Figure 8 of the first version)."""
     style.apply()
     names, prompt_counts = numbers["suite"].unique(), numbers["prompts"].unique()
     figure, panels = plt.subplots(1, len(names), figsize=(style.FULL_WIDTH, 2.2), sharex=True, sharey=True)

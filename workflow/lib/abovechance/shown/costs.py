@@ -1,4 +1,4 @@
-"""What a study costs, in words and tables for people."""
+"""The cost of a study, in words and tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS = {
 
 
 def in_words(needed: pd.DataFrame) -> str:
-    """What scoring needs, in a few lines.
+    """Return the needs of scoring, in a few lines.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What differs between two runs of a study: on another machine, with other threads, another version.
+"""Differences between two runs of a study: on another machine, with other threads, another version.
 
 Scores of the same model and texts differ by rounding where they are computed in another order, and
 predictions where two choices are as good as equal. What people want to know is whether verdicts do.
@@ -68,7 +68,7 @@ def differ(table: pd.DataFrame) -> pd.Series[bool]:
 
 
 def in_words(table: pd.DataFrame) -> str:
-    """What ``differences`` come to."""
+    """Summarize ``differences`` in sentences."""
     compared = table[table["prompts"] > 0]
     if compared.empty:
         return "No setting has a prompt in both studies."
@@ -100,7 +100,7 @@ def _verdicts(study: Path) -> pd.DataFrame:
 
 
 def _places(folder: Path) -> dict[Setting, Place]:
-    """In which file of a study's predictions each setting is, and which part of it."""
+    """Return, for each setting, the file of a study's predictions and the part of it."""
     return {
         setting: (path, number)
         for path in sorted(folder.glob("*.parquet"))
@@ -111,7 +111,7 @@ def _places(folder: Path) -> dict[Setting, Place]:
 def _compared(
     setting: Setting, first: Path, second: Path, first_place: Place, second_place: Place
 ) -> dict[str, Any]:
-    """What is counted of a setting that both studies have."""
+    """Return the counts of a setting that both studies have."""
     name = Path(setting.model, setting.task, f"{setting.shots}-shot.parquet")
     scores = [_scores_of(study) / name for study in (first, second)]
     tables = [read_part(*place) for place in (first_place, second_place)]

@@ -1,4 +1,4 @@
-"""What a study shows: each table and figure by name, with what the report says of it.
+"""The tables and figures of a study by name, with their captions in the report.
 
 The files of ``rules/analyses`` list what they make, and the report shows it in that order. A job that writes
 other names than its rule lists is an error.

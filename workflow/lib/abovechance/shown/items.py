@@ -136,7 +136,7 @@ def _ends(values: np.ndarray) -> tuple[float, float]:
 
 
 def pruning_numbers(steps: pd.DataFrame) -> pd.DataFrame:
-    """Of each step the share of items removed, and what changes of scores, with the band of random removal.
+    """Return the change of scores by share of items removed, with the band of random removal.
 
     Standard errors are divided by that of all items, since they grow with fewer items whatever these are.
     """

@@ -1,4 +1,4 @@
-"""What several figures are made of: panels, axes and legends."""
+"""Parts of figures: panels, axes and legends."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def in_order(values: pd.Series) -> list[str]:
 
 
 def dodge(index: int, count: int) -> float:
-    """Where the index-th of ``count`` groups stands beside the middle of its place."""
+    """Return the offset of the index-th of ``count`` groups from the middle of its place."""
     return (index - (count - 1) / 2) * 0.78 / count
 
 

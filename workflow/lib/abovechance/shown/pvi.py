@@ -65,7 +65,7 @@ def densities(numbers: pd.DataFrame) -> Figure:
 
 
 def annotation_numbers(annotated: pd.DataFrame) -> pd.DataFrame:
-    """What ``examples.annotated`` gives, with the most shots of each task."""
+    """Return the rows of ``examples.annotated`` with the most shots of each task."""
     most_shots = annotated.groupby("task")["shots"].transform("max")
     return annotated.loc[annotated["shots"] == most_shots, [*SETTING, "example", "variation", "pvi"]]
 

@@ -118,7 +118,7 @@ def two_models_lead(table: pd.DataFrame) -> list[str]:
 
 
 def series_lead(series: pd.DataFrame) -> list[str]:
-    """What the table ``series`` says, in some sentences."""
+    """Summarize the table ``series`` in sentences."""
     accuracies = series[series["metric"].isin(["accuracy", "acc"])]
     table, noun = (accuracies, "accuracy") if len(accuracies) else (series, "score")
     models, tasks = table["model"].nunique(), table["task"].nunique()
@@ -162,7 +162,7 @@ MANY = 8  # models that the table at a glance has a column each for
 
 
 def _judged(verdicts: pd.DataFrame, heldout: pd.DataFrame) -> dict[str, Any]:
-    """What the template shows of verdicts and of held-out results."""
+    """Return the variables of the template about verdicts and held-out results."""
     counts = verdict_counts(verdicts)
     rows, columns = ("task", "model") if verdicts["model"].nunique() <= MANY else ("model", "task")
     return {
@@ -199,7 +199,7 @@ def _glance(verdicts: pd.DataFrame, rows: str, columns: str) -> list[dict[str, A
 
 
 def _cell(row: Any) -> dict[str, str]:
-    """What the table at a glance shows of a setting."""
+    """Return the variables of one cell of the overview table."""
     if pd.isna(row.better_than_chance):
         hint = f"all {row.left_out} prompts are longer than the model's context"
         return {"conclusion": "left-out", "label": "left out", "best": "none", "hint": hint}
@@ -269,7 +269,7 @@ _TOLD: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 
 def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What was run: the config's main keys, and the models and versions that the files name.
+    """Return the facts of the run: the config's main keys, and the models and versions in the files.
 
     Parameters
     ----------

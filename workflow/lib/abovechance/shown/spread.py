@@ -76,7 +76,7 @@ MOST_STRIPS = 60
 
 
 def _spread_of_many(numbers: pd.DataFrame, tasks: list[str], shots: list[int]) -> Figure:
-    """Of many models, the best prompts alone, the models of each number of shots in their order."""
+    """Draw the best prompts only, for many models, grouped by number of shots."""
     best = numbers[numbers["prompt"] == numbers["best_prompt"]]
     figure, panels = panel_grid(len(tasks), height=1.9)
     for axes, task in zip(panels, tasks, strict=True):

@@ -47,7 +47,7 @@ METRIC_WORDS = {
 
 
 def shown_metrics(rows: pd.DataFrame) -> list[str]:
-    """Of one task, the metric that counts right answers, and one that says more than that, where there is.
+    """Choose two metrics of one task: one that counts correct answers, and a finer one if there is any.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _line(axes: Axes, rows: pd.DataFrame, at: np.ndarray, colour: str, dashes: s
 
 
 def _boxes(axes: Axes, rows: pd.DataFrame, at: np.ndarray, width: float, colour: str) -> None:
-    """Where there are several seeds."""
+    """Return the rows with several seeds."""
     several = (rows["seeds"] > 1).to_numpy()
     names = dict(zip(SUMMARY, ("whislo", "q1", "med", "q3", "whishi"), strict=True))
     boxes: Any = rows.loc[several, SUMMARY].rename(columns=names).to_dict("records")

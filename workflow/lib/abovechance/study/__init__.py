@@ -1,1 +1,1 @@
-"""What a study is: its config, tasks, prompts and models' folders."""
+"""A study: its config, tasks, prompts and model folders."""

@@ -46,7 +46,7 @@ FACTS = {
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a file of ``rules/analyses`` declares."""
+    """The declarations in a file of ``rules/analyses``."""
 
     name: str
     needs: tuple[str, ...]

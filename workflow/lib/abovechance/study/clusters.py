@@ -46,7 +46,7 @@ def clusters(keys: Sequence[Iterable[Hashable]]) -> Ints:
 
 
 def passages(inputs: Sequence[str]) -> list[set[Hashable]]:
-    """What questions have in common that can be seen: for each, its passages, and its words in any order.
+    """Return the visible parts that questions share: for each, its passages, and its words in any order.
 
     A passage is a sentence of at least ``PASSAGE_WORDS`` words that some inputs have and that is a good
     part of each (``PASSAGES``). Inputs of the same words are the same with parts swapped.

@@ -103,7 +103,7 @@ def _letters(table: pd.DataFrame, location: str) -> pd.DataFrame:
 
 
 def _cue(table: pd.DataFrame) -> str:
-    """What stands after the input in all texts, and so asks for the answer; nothing where they have none."""
+    """Return the text after the input that all examples share, and that asks for the answer; may be empty."""
     nulls = table["null"].unique()
     if len(nulls) == 1 and nulls[0].strip() and table["bare"].str.endswith(nulls[0]).all():
         return str(nulls[0])
@@ -115,7 +115,7 @@ def _cue(table: pd.DataFrame) -> str:
 
 
 def _orders(table: pd.DataFrame, location: str) -> list[list[int]]:
-    """In which order each example's choices are listed: the file's, unless that tells the answer.
+    """Return the order of each example's choices: the file's order, unless it reveals the answer.
 
     Where always choosing the same place, from the beginning or from the end, is right more than half way
     from chance to always, an order is drawn for each example; of few examples, where all are alike.

@@ -125,7 +125,7 @@ def texts(seed: int) -> Iterator[str]:
 
 
 def _statement(generator: random.Random, thing: str, kind: str) -> str:
-    """What one of the texts says of a thing."""
+    """Return a statement about a thing."""
     if generator.random() < DEFINING:
         return f"A {thing} is a {kind}."
     does, subject, has, place, needs = KINDS[kind]

@@ -1,4 +1,4 @@
-"""What prompts are scored for: each kind has scores and rules of its own, so that none changes another."""
+"""The kinds of prompts: each has its own scores and rules, so that none changes another."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _read_csv(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _csv_answer(text: str, choices: list[Any], place: str) -> Any:
-    """What the answer in a CSV means: a choice where it is the text of one, else a list or an index."""
+    """Return the answer in a CSV cell: a choice if it is the text of one, else a list or an index."""
     same_text = [choice for choice in choices if isinstance(choice, str) and choice.strip() == text]
     if same_text:
         return same_text[0]
@@ -169,14 +169,14 @@ def _own_example(row: Any, place: str, number: int) -> dict[str, Any]:
 
 
 def _own_null(value: Any, place: str) -> str:
-    """What remains of a text in the user's file without its input; nothing where the file does not say."""
+    """Return the text in the user's file without its input; an empty string if the file does not have it."""
     if value is not None and not isinstance(value, str):
         raise InputError(f"{place}: field 'null' must be a text, not {value!r}")
     return value or ""
 
 
 def _annotations(value: Any, place: str) -> list[str] | None:
-    """What annotators answered; None where it is not known."""
+    """Return the annotators' answers; None if they are unknown."""
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return None
     listed = _as_list(value)

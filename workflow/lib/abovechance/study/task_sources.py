@@ -1,4 +1,4 @@
-"""Where tasks come from, checked before anything is read."""
+"""Sources of tasks, checked before anything is read."""
 
 from __future__ import annotations
 

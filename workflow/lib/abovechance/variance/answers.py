@@ -12,7 +12,7 @@ NEEDED = ("example", "choice", "logprob", "right")
 
 
 def continuous(table: pd.DataFrame) -> pd.DataFrame:
-    """What a model thinks of the answers of each example, beside which one it picks.
+    """Return continuous scores of the answers of each example, in addition to the choice.
 
     Parameters
     ----------

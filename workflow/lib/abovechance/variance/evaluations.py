@@ -332,13 +332,13 @@ def _rows(content: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
 
 
 def _keys(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """What stands under a key, where it is keys with values; else none."""
+    """Return the mapping under a key; an empty one if it is not a mapping."""
     value = content.get(name)
     return value if isinstance(value, Mapping) else {}
 
 
 def _arguments(text: Any) -> dict[str, str]:
-    """What a model was loaded with, given as ``key=value,key=value`` or as keys."""
+    """Return the arguments a model was loaded with, from ``key=value,key=value`` or from keys."""
     if isinstance(text, Mapping):
         return {str(key): str(value) for key, value in text.items()}
     parts = (part.partition("=") for part in str(text or "").split(","))

@@ -1,4 +1,4 @@
-"""What varies in a series of evaluations, benchmark by benchmark."""
+"""Variance in a series of evaluations, by benchmark."""
 
 from __future__ import annotations
 
