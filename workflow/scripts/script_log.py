@@ -65,7 +65,7 @@ def logged(snakemake: Any, network: bool = False) -> Iterator[logging.Logger]:
 
 
 def progress(logger: logging.Logger, seconds: float = 5.0) -> Callable[[str], None]:
-    """A function that logs every message, and shows one on the screen every few seconds.
+    """Return a function that logs every message, and shows one on the screen every few seconds.
 
     Nothing is shown where Snakemake's logger reads the log and shows one line for all jobs.
     """

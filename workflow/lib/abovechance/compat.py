@@ -21,7 +21,7 @@ Chances = float | Sequence[float] | Mapping[int, int]
 
 
 def max_random_baseline(n: int, arg: Chances, t: int) -> float:
-    """Expected accuracy of the best of ``t`` guessers on ``n`` examples, in [0, 1].
+    """Return expected accuracy of the best of ``t`` guessers on ``n`` examples, in [0, 1].
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def max_random_baseline(n: int, arg: Chances, t: int) -> float:
 
 
 def max_random_p_value(acc: float, n: int, arg: Chances, t: int) -> float:
-    """Probability that the best of ``t`` guessers has at least the accuracy ``acc``, in [0, 1].
+    """Return probability that the best of ``t`` guessers has at least the accuracy ``acc``, in [0, 1].
 
     As in the package, an accuracy between two numbers of correct examples stands for the lower.
     """
@@ -45,12 +45,12 @@ def max_random_p_value(acc: float, n: int, arg: Chances, t: int) -> float:
 
 
 def max_random_F(num_correct: float, n: int, arg: Chances, t: int) -> float:
-    """Probability that the best of ``t`` guessers has at most ``num_correct`` correct, in [0, 1]."""
+    """Return probability that the best of ``t`` guessers has at most ``num_correct`` correct, in [0, 1]."""
     return MaxOrderStatisticPoissonBinomial(n, arg).F(num_correct, t)
 
 
 def max_random_pmf(num_correct: float, n: int, arg: Chances, t: int) -> float:
-    """Probability that the best of ``t`` guessers has exactly ``num_correct`` correct, in [0, 1]."""
+    """Return probability that the best of ``t`` guessers has exactly ``num_correct`` correct, in [0, 1]."""
     return MaxOrderStatisticPoissonBinomial(n, arg).pmf(num_correct, t)
 
 
@@ -61,7 +61,7 @@ class MaxOrderStatisticPoissonBinomial:
         self._n, self._baseline = n, _baseline(n, arg)
 
     def expectation(self, t: int) -> float:
-        """The expected number of correct examples of the best of ``t`` guessers, in [0, n]."""
+        """Return the expected number of correct examples of the best of ``t`` guessers, in [0, n]."""
         return self._n * self._baseline.maximum(t)
 
     def max_random_baseline(self, t: int) -> float:
@@ -82,7 +82,7 @@ class MaxOrderStatisticPoissonBinomial:
 
 
 def _floor(correct: float) -> int:
-    """The whole number at or below, or the nearest where rounding made the difference."""
+    """Return the whole number at or below, or the nearest where rounding made the difference."""
     return -int(whole(-correct))
 
 

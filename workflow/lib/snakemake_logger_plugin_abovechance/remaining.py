@@ -120,7 +120,7 @@ class Run:
 
 
 def in_words(seconds: float) -> str:
-    """A time as people say it: 42 s, 12 min, 3 h 20 min.
+    """Return a time as people say it: 42 s, 12 min, 3 h 20 min.
 
     >>> in_words(41.7), in_words(95), in_words(12_000)
     ('42 s', '2 min', '3 h 20 min')

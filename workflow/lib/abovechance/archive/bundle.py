@@ -88,12 +88,12 @@ def _add(archive: zipfile.ZipFile, name: str, content: Content) -> str:
 
 
 def sha256(content: Content) -> str:
-    """The SHA-256 of a file or of bytes, in hexadecimal."""
+    """Return the SHA-256 of a file or of bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else file_sha256(content)
 
 
 def manifest(hashes: Mapping[str, str]) -> str:
-    """The lines of a manifest: {name: SHA-256}."""
+    """Return the lines of a manifest: {name: SHA-256}."""
     return "".join(f"{value}  {name}\n" for name, value in sorted(hashes.items()))
 
 
@@ -184,7 +184,7 @@ def companions(path: Path) -> dict[Path, str]:
 
 
 def lacking(path: Path) -> list[str]:
-    """The names of archives that belong to this one and do not lie beside it."""
+    """Return the names of archives that belong to this one and do not lie beside it."""
     return [companion.name for companion in companions(path) if not companion.is_file()]
 
 
@@ -195,7 +195,7 @@ class Archive:
         self.root = root
 
     def names(self) -> list[str]:
-        """The names of all files, and in a zip file of folders that are more than folders in it."""
+        """Return the names of all files, and in a zip file of folders that are more than folders in it."""
         if isinstance(self.root, zipfile.ZipFile):
             entries = self.root.infolist()
             return [entry.filename for entry in entries if not _is_plain_folder(entry)]
@@ -239,7 +239,7 @@ class Archive:
         return path.read_bytes()
 
     def sha256(self, name: str) -> str:
-        """The SHA-256 of a file; of one that cannot be read, nothing."""
+        """Return the SHA-256 of a file; of one that cannot be read, nothing."""
         try:
             if isinstance(self.root, zipfile.ZipFile):
                 with self.root.open(name) as file:
@@ -251,7 +251,7 @@ class Archive:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Archive]:
-    """An archive's files.
+    """Yield an archive's files.
 
     Raises
     ------

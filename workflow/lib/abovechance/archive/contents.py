@@ -69,7 +69,7 @@ def results(study: Study, scores: bool) -> dict[str, Content]:
 
 
 def is_score(study: Study, path: Path) -> bool:
-    """Whether a file is one of stored scores."""
+    """Return whether a file is one of stored scores."""
     return path.relative_to(study.folder).parts[0] in {kind.scores for kind in KINDS}
 
 
@@ -104,7 +104,7 @@ def name_of_input(path: Path) -> str:
 
 
 def code_version(folder: Path, version: str) -> str:
-    """The version of the code; of a git checkout, its commit, and whether files differ from that."""
+    """Return the version of the code; of a git checkout, its commit, and whether files differ from that."""
 
     if not _is_checkout(folder):
         return version
@@ -127,7 +127,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def inputs(study: Study) -> str:
-    """A CSV of what the study was made from: files by their hashes, models by their revisions."""
+    """Return a CSV of what the study was made from: files by their hashes, models by their revisions."""
     files = [
         file
         for path in study.inputs
@@ -152,7 +152,7 @@ def inputs(study: Study) -> str:
 
 
 def models(study: Study) -> list[dict[str, str]]:
-    """The models whose predictions the study has: where each comes from, and its revision."""
+    """Return the models whose predictions the study has: where each comes from, and its revision."""
     facts = [read_made_from(path) for path in _parquet(study, "predictions")]
     return [
         {
@@ -174,7 +174,7 @@ def _parquet(study: Study, folder: str) -> list[Path]:
 
 
 def logs(folder: Path) -> str:
-    """A CSV of what jobs said: of each log how many lines it has, and the last of them."""
+    """Return a CSV of what jobs said: of each log how many lines it has, and the last of them."""
     rows = []
     for path in sorted(folder.rglob("*.log")):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -184,7 +184,7 @@ def logs(folder: Path) -> str:
 
 
 def environment() -> str:
-    """The packages that are installed, a line each, with Python and the system first."""
+    """Return the packages that are installed, a line each, with Python and the system first."""
     system = f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}\n"
     packages = {
         f"{packages.metadata['Name']}=={packages.version}"
@@ -195,7 +195,7 @@ def environment() -> str:
 
 
 def citation(name: str, settings: Mapping[str, Any], version: str) -> str:
-    """A CITATION.cff of the results; of nobody where the config names no authors.
+    """Return a CITATION.cff of the results; of nobody where the config names no authors.
 
     Parameters
     ----------

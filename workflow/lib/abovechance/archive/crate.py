@@ -66,7 +66,7 @@ def metadata(
     files: Mapping[str, int],
     run: Sequence[float],
 ) -> bytes:
-    """The crate's metadata as JSON.
+    """Return the crate's metadata as JSON.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ def _check_whole(archive: Path) -> None:
 
 
 def _config(archive: Path) -> dict[str, Any]:
-    """The config in an archive, read as a user's is."""
+    """Return the config in an archive, read as a user's is."""
     name = f"{RESULTS}/config.yaml"
     with opened(archive) as file:
         if name not in file.names():
@@ -232,7 +232,7 @@ def rerun_config(
     scores: bool = True,
     bigbench: Path | None = None,
 ) -> dict[str, Any]:
-    """The archived study's config, its paths those of the archive when it is unpacked.
+    """Return the archived study's config, its paths those of the archive when it is unpacked.
 
     No path that the archived config names is opened.
 
@@ -257,7 +257,7 @@ def rerun_config(
 
 
 def _bigbench(config: Mapping[str, Any], checkout: Path | None) -> dict[str, str]:
-    """The checkout of BIG-bench that a study of a release took its tasks from, if it took one."""
+    """Return the checkout of BIG-bench that a study of a release took its tasks from, if it took one."""
     if "bigbench" not in config:
         return {}
     if checkout is None:
@@ -281,6 +281,6 @@ def compared(archived: Path, remade: Path) -> Rerun:
 
 
 def _results(folder: Path, but: Sequence[str]) -> set[Path]:
-    """The files below a folder by their names in it, but for those in some folders."""
+    """Return the files below a folder by their names in it, but for those in some folders."""
     files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     return {name for name in files if name.parts[0] not in but}

@@ -72,7 +72,7 @@ HELDOUT_DIFFERENCE = TableSchema(
 
 
 def most_prompts(table: pd.DataFrame) -> pd.DataFrame:
-    """The outcomes where the best was chosen from the most prompts."""
+    """Return the outcomes where the best was chosen from the most prompts."""
     return table[table["requested_prompts"] == table["requested_prompts"].max()]
 
 
@@ -96,7 +96,7 @@ def agreement_by_prompts(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """How well being above each baseline on validation foresees being above chance on test.
+    """Return how well being above each baseline on validation foresees being above chance on test.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def with_ranks(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _score(table: pd.DataFrame, predictor: str) -> Floats:
-    """How far above a baseline outcomes are: log F^t, which tells apart what tails near 1 do not."""
+    """Return how far above a baseline outcomes are: log F^t, which tells apart what tails near 1 do not."""
     return np.maximum(table[f"{predictor}_log_below"].to_numpy(dtype=float), -1e300)
 
 
@@ -169,7 +169,7 @@ def _agreement(group: pd.DataFrame, predictor: str) -> dict[str, float]:
 
 
 def decision_scores(group: pd.DataFrame, predictor: str) -> dict[str, float]:
-    """How well the decision to be above a baseline foresees being above chance on test.
+    """Return how well the decision to be above a baseline foresees being above chance on test.
 
     Returns
     -------
@@ -237,7 +237,7 @@ MEASURES = ("accuracy", "auroc", "tail_auroc")
 
 
 def difference(table: pd.DataFrame, resamples: int = 10_000, seed: int = 0) -> pd.DataFrame:
-    """How much better the maximum baseline foresees held-out results than the standard one.
+    """Return how much better the maximum baseline foresees held-out results than the standard one.
 
     Splits of a setting, and settings of a task, are not independent, so whole tasks are resampled (percentile
     bootstrap). With fewer than ``LEAST_TASKS`` tasks there is no interval.

@@ -161,13 +161,13 @@ def compared(score: Floats | float, candidates: TriedPrompts) -> dict[Baseline, 
 
 
 def expected_columns(baselines: Sequence[Baseline] | None = None) -> dict[str, Column]:
-    """The columns of expected accuracies, one for each baseline; of all ``BASELINES`` unless given."""
+    """Return the columns of expected accuracies, one for each baseline; of all ``BASELINES`` unless given."""
     listed = BASELINES if baselines is None else baselines
     return {baseline.column: Column.share(baseline.expected) for baseline in listed}
 
 
 def tail_columns() -> dict[str, Column]:
-    """The columns of tail probabilities, one for each baseline."""
+    """Return the columns of tail probabilities, one for each baseline."""
     return {baseline.tail_column: Column.tail(baseline.tail) for baseline in BASELINES}
 
 

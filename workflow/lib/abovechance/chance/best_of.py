@@ -81,7 +81,7 @@ class BestOf:
         return np.unique(np.concatenate(values))
 
     def tail(self, score: ArrayLike) -> Floats | float:
-        """Probability that the best guesser has at least this score; arrays broadcast with (...,)."""
+        """Return probability that the best guesser has at least this score; arrays broadcast with (...,)."""
         return number(-np.expm1(self._log_cdf(score, below=True)) + 0.0)  # not -0
 
     def log_below(self, score: ArrayLike) -> Floats | float:
@@ -89,11 +89,11 @@ class BestOf:
         return number(self._log_cdf(score, below=True))
 
     def cdf(self, score: ArrayLike) -> Floats | float:
-        """Probability that the best guesser has at most this score; arrays broadcast with (...,)."""
+        """Return probability that the best guesser has at most this score; arrays broadcast with (...,)."""
         return number(np.exp(self._log_cdf(score, below=False)))
 
     def exceeded(self, score: ArrayLike) -> Floats | float:
-        """Probability that the best guesser has more than this score; arrays broadcast with (...,)."""
+        """Return probability that the best guesser has more than this score; arrays broadcast with (...,)."""
         return number(-np.expm1(self._log_cdf(score, below=False)) + 0.0)
 
     @cached_property
@@ -105,7 +105,7 @@ class BestOf:
         return number(np.asarray(self.tail(points[first].reshape(mean.shape))))
 
     def pmf(self, score: ArrayLike) -> Floats | float:
-        """Probability that the best guesser has exactly this score; arrays broadcast with (...,)."""
+        """Return probability that the best guesser has exactly this score; arrays broadcast with (...,)."""
         at_most, below = (self._log_cdf(score, below) for below in (False, True))
         # minus nothing times something would be -0
         return number(np.exp(at_most) * -np.expm1(np.minimum(below - at_most, 0.0)) + 0.0)
@@ -152,7 +152,7 @@ class BestOf:
         return self._counts @ _finite(log_cdfs)
 
     def _correct(self, score: ArrayLike, baseline: RandomBaseline, below: bool) -> NDArray[np.int64]:
-        """The most examples that a guesser has correct whose score is at most, or below, this one."""
+        """Return the most examples that a guesser has correct whose score is at most, or below, this one."""
         centre, unit = scale(baseline, self.standardized)
         score = np.asarray(score, dtype=np.float64)
         if np.isnan(score).any():
@@ -163,7 +163,7 @@ class BestOf:
 
 
 def is_above(score: ArrayLike, bound: ArrayLike) -> NDArray[np.bool_]:
-    """Whether scores are above a bound by more than floating point explains: the only such decision.
+    """Return whether scores are above a bound by more than floating point explains: the only such decision.
 
     Scores and expected scores are quotients of numbers up to 1e7, so they are within 1e-13 of exact ones; and
     the scores of two numbers of correct examples differ by more than 1e-8. The accuracy 1 is above any
@@ -174,13 +174,13 @@ def is_above(score: ArrayLike, bound: ArrayLike) -> NDArray[np.bool_]:
 
 
 def score_of(correct: ArrayLike, baseline: RandomBaseline, standardized: bool) -> Floats:
-    """The accuracy, or the standardized score, of numbers of correct examples."""
+    """Return the accuracy, or the standardized score, of numbers of correct examples."""
     centre, unit = scale(baseline, standardized)
     return np.asarray((np.asarray(correct) - centre) / unit)
 
 
 def scale(baseline: RandomBaseline, standardized: bool) -> tuple[float, float]:
-    """How many correct examples the score 0 is, and how many more each 1 of a score."""
+    """Return how many correct examples the score 0 is, and how many more each 1 of a score."""
     if not standardized:
         return 0.0, float(baseline.examples)
     # who cannot but be at the mean is at 0

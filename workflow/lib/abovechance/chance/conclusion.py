@@ -151,7 +151,7 @@ def _is(number: int) -> str:
 
 
 def probability(value: float) -> str:
-    """A probability with two decimals, in powers of ten where it is small.
+    """Return a probability with two decimals, in powers of ten where it is small.
 
     What is above ``ALPHA`` is not written as if it were at it.
     """

@@ -252,14 +252,14 @@ class _Member:
         return cls(shared, unshared, (labels, correct_numbers, len(unshared) if correct_numbers else 0))
 
     def can_have(self, pattern: _Pattern) -> bool:
-        """Whether this example has the choices that are correct under a pattern."""
+        """Return whether this example has the choices that are correct under a pattern."""
         labels, correct_numbers, unshared = pattern
         return all(label in self.shared for label in labels) and (
             not correct_numbers or unshared == len(self.unshared)
         )
 
     def places(self, pattern: _Pattern) -> list[int]:
-        """The choices that are correct under a pattern."""
+        """Return the choices that are correct under a pattern."""
         labels, correct_numbers, _ = pattern
         return [
             *(self.shared[label] for label in labels),
@@ -312,7 +312,7 @@ def _choices(labels: Ints, available: Bools) -> dict[int, list[int]]:
 
 
 def _interchangeable(examples: list[dict[int, list[int]]], common: set[int]) -> bool:
-    """Whether examples have the same shared labels, once each, and as many other choices."""
+    """Return whether examples have the same shared labels, once each, and as many other choices."""
     forms = {
         (
             tuple(sorted(by_label.keys() & common)),

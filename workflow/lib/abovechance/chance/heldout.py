@@ -131,12 +131,12 @@ class Part:
         return of_groups, baseline_of.reshape(self.correct.shape)
 
     def of_splits(self, splits: slice) -> Part:
-        """The part of some of the splits."""
+        """Return the part of some of the splits."""
         return Part(self.correct[:, splits], self.counts[:, splits], self.chances, self.taken_for)
 
 
 def _different(rows: Ints) -> tuple[Ints, Ints]:
-    """The places of the different rows, and (rows,) which of them each is."""
+    """Return the places of the different rows, and (rows,) which of them each is."""
     sizes = rows.max(axis=0) + 1
     # one number for each row is far faster to sort, where 63 binary digits hold it
     if np.log2(sizes.astype(np.float64)).sum() < 62:
@@ -183,7 +183,7 @@ def outcomes(
     prompt_counts: Sequence[int],
     whole_split: bool = False,
 ) -> pd.DataFrame:
-    """One row for every split and number of prompts tried: the columns of ``outcomes``.
+    """Return one row for every split and number of prompts tried: the columns of ``outcomes``.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def _shuffled(seed: int, rows: int, length: int) -> Ints:
 def _outcomes(
     on_validation: Part, on_test: Part, order: Ints, prompt_counts: Ints, standardized: bool
 ) -> pd.DataFrame:
-    """The outcomes of all splits where (splits, prompts) ``order`` is that of trying prompts."""
+    """Return the outcomes of all splits where (splits, prompts) ``order`` is that of trying prompts."""
     baselines, baseline_of = on_validation.baselines
     splits = len(order)
     if len(baselines) > FEW_BASELINES and splits > 1:
@@ -294,7 +294,7 @@ def all_outcomes(
     prompt_counts: Iterable[int],
     whole_split: bool = False,
 ) -> pd.DataFrame:
-    """The table ``outcomes`` of all settings.
+    """Return the table ``outcomes`` of all settings.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def all_outcomes(
 def guessed_outcomes(
     settings: Callable[[], Iterable[pd.DataFrame]], seed: int, sets: int, **how: Any
 ) -> pd.DataFrame:
-    """The table ``guessers``: outcomes of random guessers in place of prompts.
+    """Return the table ``guessers``: outcomes of random guessers in place of prompts.
 
     What a validation part has, the test part lacks: guessers who do well on one do badly on the other. So
     being above a baseline foresees even less of them than nothing, and their outcomes are what those of
@@ -339,7 +339,7 @@ def guessed_outcomes(
 
 
 def _guessed(predictions: pd.DataFrame, seed: int, number: int) -> pd.DataFrame:
-    """The predictions of one setting as random guessers have them right."""
+    """Return the predictions of one setting as random guessers have them right."""
     generator = np.random.default_rng(setting_of(predictions).seed(seed, f"guessers {number}"))
     lucky = generator.random(len(predictions)) < predictions["chance"].to_numpy()
     return predictions.assign(correct=lucky)

@@ -120,14 +120,14 @@ GRID = 513  # accuracies for which tails are computed
 
 
 def _student_tail(levels: Floats, degrees: Floats) -> Floats:
-    """The normal tail probabilities at the quantiles of Student's t with these tail probabilities."""
+    """Return the normal tail probabilities at the quantiles of Student's t with these tail probabilities."""
     from scipy.special import ndtr, stdtrit  # slow to import
 
     return ndtr(stdtrit(degrees, levels))
 
 
 def _binomial_bound(accuracy: Floats, examples: Floats, levels: Floats) -> Floats:
-    """The lower limits of proportions of so many independent examples (Clopper and Pearson, 1934)."""
+    """Return the lower limits of proportions of so many independent examples (Clopper and Pearson, 1934)."""
     from scipy.special import betaincinv
 
     correct = accuracy * examples

@@ -38,7 +38,7 @@ def adjusted(tails: ArrayLike, method: str) -> Floats:
 
 
 def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of verdicts with its tails adjusted, one setting a row.
+    """Return a table of verdicts with its tails adjusted, one setting a row.
 
     Returns
     -------

@@ -28,7 +28,7 @@ STEPS = 30
 
 
 def examples_needed(chance: float, prompts: int, margin: float) -> int:
-    """The least number of examples for which the maximum baseline stays within a margin.
+    """Return the least number of examples for which the maximum baseline stays within a margin.
 
     Of n examples it is at most ``chance + margin``, and so it is for every greater number:
     the expected maximum of means falls with n, since a mean over n + 1 examples is the mean
@@ -60,7 +60,7 @@ def examples_needed(chance: float, prompts: int, margin: float) -> int:
 
 
 def prompts_allowed(baseline: RandomBaseline, accuracy: float) -> int | None:
-    """The most prompts whose maximum baseline stays below an accuracy.
+    """Return the most prompts whose maximum baseline stays below an accuracy.
 
     With more prompts than these, chance alone is expected to reach it.
 
@@ -79,13 +79,13 @@ def prompts_allowed(baseline: RandomBaseline, accuracy: float) -> int | None:
 
 
 def least_above(baseline: RandomBaseline, prompts: int) -> float | None:
-    """The least accuracy that is above the maximum baseline; None where not even 1 is."""
+    """Return the least accuracy that is above the maximum baseline; None where not even 1 is."""
     correct = _threshold(baseline, prompts, None)
     return correct / baseline.examples if correct <= baseline.examples else None
 
 
 def least_significant(baseline: RandomBaseline, prompts: int, alpha: float = ALPHA) -> float | None:
-    """The least accuracy that the best of ``prompts`` guessers reaches with at most this probability.
+    """Return the least accuracy that the best of ``prompts`` guessers reaches with at most this probability.
 
     None where even answering all correctly is more probable.
     """
@@ -141,7 +141,7 @@ def examples_for_power(
     alpha: float | None = ALPHA,
     target_power: float = 0.8,
 ) -> int:
-    """The least number of examples from which on the power is at least ``target_power``.
+    """Return the least number of examples from which on the power is at least ``target_power``.
 
     Power rises with the number of examples while as many correct ones are asked for, and falls where
     one more is. So it is enough to look where one more is asked for: there, it has to be enough

@@ -59,7 +59,7 @@ class Distribution:
 
 
 def distribution(counts: Counts) -> Distribution:
-    """The distribution of ((chance, examples of this chance), ...)."""
+    """Return the distribution of ((chance, examples of this chance), ...)."""
     return (_small if sum(count for _, count in counts) <= SMALL else _large)(counts)
 
 

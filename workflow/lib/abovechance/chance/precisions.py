@@ -50,7 +50,7 @@ PRECISION_SUMMARY = TableSchema(
 def precision_settings(
     verdicts: pd.DataFrame, accuracy: pd.DataFrame, pairs: Sequence[tuple[str, str]]
 ) -> pd.DataFrame:
-    """Two precisions of the same model side by side, one row per pair, task and number of shots.
+    """Return two precisions of the same model side by side, one row per pair, task and number of shots.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def precision_settings(
 
 
 def _moved(pairs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """How accuracies change from one precision to the other, by these keys."""
+    """Return how accuracies change from one precision to the other, by these keys."""
     rows = []
     for key, group in pairs.groupby(keys, sort=False):
         first, second = group["accuracy_first"], group["accuracy_second"]
@@ -97,7 +97,7 @@ def _correlation(first: pd.Series, second: pd.Series) -> float:
 
 
 def precision_summary(settings: pd.DataFrame) -> pd.DataFrame:
-    """How verdicts differ between two precisions, one row per pair and number of shots.
+    """Return how verdicts differ between two precisions, one row per pair and number of shots.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ CHANCES = ("chance", "choices")
 
 
 def read_scores(path: Path) -> pd.DataFrame:
-    """A table of best accuracies from a CSV file.
+    """Return a table of best accuracies from a CSV file.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def read_scores(path: Path) -> pd.DataFrame:
 
 
 def is_score_table(path: Path) -> bool:
-    """Whether a file is a CSV whose heading has ``best_accuracy``."""
+    """Return whether a file is a CSV whose heading has ``best_accuracy``."""
     if path.suffix != ".csv" or not path.is_file():
         return False
     columns = heading(path)
@@ -106,7 +106,7 @@ def _score(row: Mapping[Hashable, str], place: str) -> dict[str, object]:
 
 
 def _between_0_and_1(row: Mapping[Hashable, str], column: str, place: str) -> float:
-    """The number in a column; InputError where it is none, or no share."""
+    """Return the number in a column; InputError where it is none, or no share."""
     text = row[column].strip()
     value = number(text)
     if value is None or not 0 <= value <= 1:
@@ -118,7 +118,7 @@ def _between_0_and_1(row: Mapping[Hashable, str], column: str, place: str) -> fl
 
 
 def _whole(row: Mapping[Hashable, str], column: str, place: str, limit: int) -> int:
-    """The whole number in a column; InputError where it is none, less than 1, or too large."""
+    """Return the whole number in a column; InputError where it is none, less than 1, or too large."""
     text = row[column].strip()
     value = whole(text)
     if value is None or not 1 <= value <= limit:

@@ -68,12 +68,12 @@ class RandomBaseline:
 
     @classmethod
     def from_chance(cls, chance: float, examples: int) -> RandomBaseline:
-        """The baseline where every one of ``examples`` examples has the same ``chance``."""
+        """Return the baseline where every one of ``examples`` examples has the same ``chance``."""
         return cls.from_counts({chance: examples})
 
     @classmethod
     def from_choices(cls, choices: Mapping[int, int]) -> RandomBaseline:
-        """The baseline of ``{number of choices: number of examples}``, one choice correct in each.
+        """Return the baseline of ``{number of choices: number of examples}``, one choice correct in each.
 
         >>> RandomBaseline.from_choices({2: 50, 5: 50}).standard
         0.35
@@ -84,7 +84,7 @@ class RandomBaseline:
 
     @classmethod
     def from_counts(cls, counts: Mapping[float, int]) -> RandomBaseline:
-        """The baseline of ``{chance of a lucky guess: number of examples}``."""
+        """Return the baseline of ``{chance of a lucky guess: number of examples}``."""
         for number in counts.values():
             if not 0 <= number <= MOST_EXAMPLES or number != int(number):
                 expected = f"a number of examples is whole, from 0 to {MOST_EXAMPLES:,}"
@@ -138,7 +138,7 @@ class RandomBaseline:
     def tail(self, correct: float, prompts: Numbers) -> Floats: ...
 
     def tail(self, correct: ArrayLike, prompts: ArrayLike = 1) -> Floats | float:
-        """Probability that the best of ``prompts`` guessers has at least ``correct`` correct.
+        """Return probability that the best of ``prompts`` guessers has at least ``correct`` correct.
 
         ``1 - F(correct - 1)^prompts``, in [0, 1]; ``correct`` and ``prompts`` are numbers or
         arrays that broadcast.
@@ -160,7 +160,7 @@ class RandomBaseline:
     def cdf(self, correct: float, prompts: Numbers) -> Floats: ...
 
     def cdf(self, correct: ArrayLike, prompts: ArrayLike = 1) -> Floats | float:
-        """Probability that the best of ``prompts`` guessers has at most ``correct`` correct.
+        """Return probability that the best of ``prompts`` guessers has at most ``correct`` correct.
 
         ``F(correct)^prompts``, in [0, 1]; broadcasts as ``tail`` does.
         """
@@ -180,7 +180,7 @@ class RandomBaseline:
     def pmf(self, correct: float, prompts: Numbers) -> Floats: ...
 
     def pmf(self, correct: ArrayLike, prompts: ArrayLike = 1) -> Floats | float:
-        """Probability that the best of ``prompts`` guessers has exactly ``correct`` correct.
+        """Return probability that the best of ``prompts`` guessers has exactly ``correct`` correct.
 
         ``F(correct)^prompts - F(correct - 1)^prompts``, in [0, 1]; broadcasts as ``tail`` does.
         """
@@ -199,7 +199,7 @@ class RandomBaseline:
         return number(np.where(inside & (at_most > -np.inf), probabilities, 0.0))
 
     def quantile(self, probability: ArrayLike, prompts: ArrayLike = 1) -> NDArray[np.int64] | int:
-        """The least number of correct examples that the best guesser does not exceed so probably.
+        """Return the least number of correct examples that the best guesser does not exceed so probably.
 
         The least k with ``F(k)^prompts >= probability``; broadcasts as ``tail`` does.
 
@@ -256,7 +256,7 @@ class RandomBaseline:
     def maximum(self, prompts: Numbers) -> Floats: ...
 
     def maximum(self, prompts: ArrayLike) -> Floats | float:
-        """The maximum random baseline: expected accuracy of the best of ``prompts`` guessers.
+        """Return the maximum random baseline: expected accuracy of the best of ``prompts`` guessers.
 
         In [0, 1], of the shape of ``prompts``.
         """
@@ -271,12 +271,12 @@ class RandomBaseline:
 
 
 def number(values: Floats) -> Floats | float:
-    """A float in place of an array without axes."""
+    """Return a float in place of an array without axes."""
     return float(values) if np.ndim(values) == 0 else values
 
 
 def whole(correct: ArrayLike) -> NDArray[np.int64]:
-    """The least number of correct examples that is at least ``correct``.
+    """Return the least number of correct examples that is at least ``correct``.
 
     Accuracies are quotients: 0.29 * 100 is 28.999999999999996 in floating point
     and 0.07 * 100 is 7.000000000000001, so the nearest whole number is taken

@@ -355,7 +355,7 @@ def _reference(answers: Answers, best: float) -> float:
 
 
 def randomize(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: int = 10_000) -> pd.DataFrame:
-    """The table ``randomization`` of one setting: one row per prompt and statistic.
+    """Return the table ``randomization`` of one setting: one row per prompt and statistic.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ class Verdict:
     def from_accuracy(
         cls, accuracy: float | str, baseline: RandomBaseline, prompts: int, digits: int | None = None
     ) -> Verdict:
-        """The verdict on the best of ``prompts`` prompts on the baseline's examples.
+        """Return the verdict on the best of ``prompts`` prompts on the baseline's examples.
 
         Accuracies of other people are rounded: what is judged is the nearest number of correct examples, and
         beside it those that round to the same (``Correct.from_accuracy``).
@@ -122,7 +122,7 @@ class Verdict:
 
     @classmethod
     def from_prompts(cls, ordered: pd.DataFrame, prompts_tried: int | None = None) -> Verdict:
-        """The verdict on the best prompt of one setting.
+        """Return the verdict on the best prompt of one setting.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class Verdict:
 
     @classmethod
     def _from_best(cls, correct: int, own_baseline: RandomBaseline, candidates: TriedPrompts) -> Verdict:
-        """The verdict on the best prompt, with so many correct examples."""
+        """Return the verdict on the best prompt, with so many correct examples."""
         score = float(score_of(correct, own_baseline, candidates.standardized))
         best = {baseline.name: baseline.guessers(candidates) for baseline in BASELINES}
         several = best[MAXIMUM.name]
@@ -261,7 +261,7 @@ def _baseline(chances: tuple[float, ...], counts: tuple[int, ...]) -> RandomBase
 
 
 def differ(accuracy: pd.DataFrame) -> bool:
-    """Whether the prompts of one setting have examples so different that accuracies do not compare.
+    """Return whether the prompts of one setting have examples so different that accuracies do not compare.
 
     A prompt's own demonstrations are not among the examples that it is evaluated on. Prompts that differ by
     more than that were run on other examples: accuracies on few, or on easier ones, are higher by luck.

@@ -120,7 +120,7 @@ def refuse(options: Mapping[str, object], because: str) -> None:
 
 
 def one_chance(chance: float | None, choices: str | None) -> float:
-    """The chance of every example; InputError where examples differ."""
+    """Return the chance of every example; InputError where examples differ."""
     value = _chance_option(chance, choices)
     if isinstance(value, float):
         return value
@@ -132,14 +132,14 @@ def one_chance(chance: float | None, choices: str | None) -> float:
 
 
 def chance_of_figure(chance: float | None, choices: str | None) -> float:
-    """The one chance that a figure is drawn for; InputError where examples differ."""
+    """Return the one chance that a figure is drawn for; InputError where examples differ."""
     if choices is not None and ":" in choices:
         raise InputError("--figure is drawn for one number of choices; leave it out")
     return one_chance(chance, choices)
 
 
 def _chance_option(chance: float | None, choices: str | None) -> float | str:
-    """The one of two options that is given."""
+    """Return the one of two options that is given."""
     if chance is not None and choices is None:
         return float(chance)
     if choices is not None and chance is None:
@@ -148,7 +148,7 @@ def _chance_option(chance: float | None, choices: str | None) -> float | str:
 
 
 def random_baseline(examples: int | None, chance: float | None, choices: str | None) -> RandomBaseline:
-    """The baseline that the options describe."""
+    """Return the baseline that the options describe."""
     value = _chance_option(chance, choices)
     if isinstance(value, float) or ":" not in value:
         if examples is None:

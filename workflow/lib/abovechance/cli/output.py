@@ -71,7 +71,7 @@ def as_rows(
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things in words."""
+    """Return a number of things in words."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -100,7 +100,7 @@ def check_writable(path: Path, option: str, suffixes: tuple[str, ...]) -> Path:
 
 
 def expanded(path: Path, option: str) -> Path:
-    """A path with the home folder in place of ``~``."""
+    """Return a path with the home folder in place of ``~``."""
     try:
         return path.expanduser()
     except RuntimeError:
@@ -127,6 +127,6 @@ def write_figure(draw: Callable[[pd.DataFrame], Any], numbers: pd.DataFrame, pat
 
 
 def _is_of(path: Path, numbers: pd.DataFrame) -> bool:
-    """Whether a file has the heading of such numbers, as an earlier one has."""
+    """Return whether a file has the heading of such numbers, as an earlier one has."""
     with path.open(encoding="utf-8", errors="replace") as file:
         return file.readline().strip() == ",".join(map(str, numbers.columns))

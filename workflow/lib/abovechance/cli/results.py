@@ -131,7 +131,7 @@ def _of_study(folder: Path) -> Verdicts:
 
 
 def _judged(paths: list[Path], options: Options) -> Verdicts:
-    """The verdicts on other tools' results."""
+    """Return the verdicts on other tools' results."""
     imported, metrics = _imported(paths, options)
     accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in by_setting(imported)], ignore_index=True)
     several = accuracy.groupby(SETTING).size().max()
@@ -185,7 +185,7 @@ def import_(
 
 
 def given_paths(results: list[str]) -> list[Path]:
-    """The paths that are given, the home folder in place of ``~``, and a file in place of ``-``."""
+    """Return the paths that are given, the home folder in place of ``~``, and a file in place of ``-``."""
     names = list(map(str, results))
     if "" in names:
         raise InputError("RESULTS is empty; expected files or folders, or - for a CSV from a pipe")
@@ -228,7 +228,7 @@ def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
 
 
 def _from_pipe() -> Path:
-    """A CSV from standard input, in a file that lasts as long as the process."""
+    """Return a CSV from standard input, in a file that lasts as long as the process."""
     folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
     path = Path(folder.name) / "stdin.csv"

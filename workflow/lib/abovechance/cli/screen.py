@@ -26,7 +26,7 @@ KEYS = ("source", "model", "task", "shots", "metric", "examples", "prompts")
 
 
 def screen_width() -> int:
-    """The columns of the screen; those of a pipe are ``PIPE_WIDTH``, or what ``COLUMNS`` says."""
+    """Return the columns of the screen; those of a pipe are ``PIPE_WIDTH``, or what ``COLUMNS`` says."""
     return shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
 
 

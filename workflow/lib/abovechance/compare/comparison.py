@@ -195,7 +195,7 @@ def generalizes(responses: Responses) -> str:
 
 
 def sample_of(responses: Responses) -> many.Sample:
-    """The draws of one task: tasks with the same examples, such as formulations, are drawn alike."""
+    """Return the draws of one task: tasks with the same examples, such as formulations, are drawn alike."""
     examples = crc32("\n".join(responses.examples).encode())
     if generalizes(responses) == LIKE_THESE and not responses.several_seeds:
         return many.prompted(responses.scores, responses.clusters, examples=examples)
@@ -203,7 +203,7 @@ def sample_of(responses: Responses) -> many.Sample:
 
 
 def headline_of(responses: Responses, confidence: float = CONFIDENCE) -> Estimate:
-    """The first of two models less the second, by the inference that ``generalizes`` names."""
+    """Return the first of two models less the second, by the inference that ``generalizes`` names."""
     scores, (first, second) = responses.by_example, responses.by_seed
     if responses.several_seeds:
         estimate = over_seeds(first, second, responses.clusters, confidence).difference
@@ -260,7 +260,7 @@ def _of_two(
     power: float,
     seed_deviation: float | None,
 ) -> TwoModelComparison:
-    """The comparison of two models, the better one first."""
+    """Return the comparison of two models, the better one first."""
     if headline_of(responses, confidence).value < 0:
         responses = responses.reversed
         comparison = replace(comparison, models=responses.models, sample=comparison.sample.reordered([1, 0]))
@@ -300,12 +300,12 @@ def _of_two(
 
 
 def inference(estimate: Estimate) -> dict[str, float]:
-    """An estimate as values of the columns of ``INFERENCE``."""
+    """Return an estimate as values of the columns of ``INFERENCE``."""
     return {"difference": estimate.value, "low": estimate.low, "high": estimate.high, "p": estimate.p}
 
 
 def _row(pair: Comparison) -> dict[str, object]:
-    """A comparison as a row with the columns of ``PAIR``."""
+    """Return a comparison as a row with the columns of ``PAIR``."""
     unpaired = pair.unpaired
     row = pair._asdict() | inference(pair.difference) | {"test": pair.difference.method}
     row |= {"error": pair.difference.standard_error, "unpaired_error": unpaired.standard_error}
@@ -404,7 +404,7 @@ def seed_components(responses: Responses) -> pd.DataFrame:
 
 
 def _conclusion(responses: Responses, pair: Comparison, headline: Estimate, power: float) -> str:
-    """The conclusion on two models on one task, the better one first."""
+    """Return the conclusion on two models on one task, the better one first."""
     about = generalizes(responses)
     if pair.better == pair.worse == 0 and len(responses.prompts) == 1:
         per_cluster = 1 - (1 - headline.confidence) ** (1 / pair.clusters)
@@ -427,7 +427,7 @@ def _conclusion(responses: Responses, pair: Comparison, headline: Estimate, powe
 def _over_tasks_in_words(
     models: list[str], about: str, pairs: pd.DataFrame, by_task: pd.DataFrame, confidence: float
 ) -> str:
-    """The conclusion on two models by their mean over tasks, the better one first."""
+    """Return the conclusion on two models by their mean over tasks, the better one first."""
     value, error, low, high, p = (
         float(pairs[name].iloc[0]) for name in ("difference", "error", "low", "high", "p")
     )
@@ -445,7 +445,7 @@ def about_first(about: str) -> str:
 
 
 def _better(models: list[str], difference: Estimate) -> str:
-    """Which of two models is better, the first one being ahead."""
+    """Return which of two models is better, the first one being ahead."""
     low, high = 100 * difference.low, 100 * difference.high
     interval = f"{difference.confidence:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
     p_value = f"p = {probability(difference.p)}" if np.isfinite(difference.p) else "p is not known"
@@ -458,12 +458,12 @@ def _better(models: list[str], difference: Estimate) -> str:
 
 
 def points(share: float) -> str:
-    """A difference of two shares in words."""
+    """Return a difference of two shares in words."""
     return f"{100 * share:.1f} points"
 
 
 def _beside_seeds(difference: float, deviation: float, place: str) -> str:
-    """How a difference compares with what a training seed does to the score of one training."""
+    """Return how a difference compares with what a training seed does to the score of one training."""
     if not np.isfinite(deviation):
         return ""
     below = abs(difference) < deviation

@@ -22,7 +22,7 @@ COMPONENTS = {
 
 
 def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFrame:
-    """The variance of a single score, divided among crossed factors and what they do together.
+    """Return the variance of a single score, divided among crossed factors and what they do together.
 
     A model of random effects without repetition: a score is the sum of an effect of each factor and of each
     combination of factors; the last of these, of all factors, has the noise in it. Components are estimated
@@ -81,12 +81,12 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
 
 
 def _levels(scores: Floats, term: tuple[int, ...]) -> int:
-    """How many scores have the same levels of a term's factors."""
+    """Return how many scores have the same levels of a term's factors."""
     return int(np.prod([levels for axis, levels in enumerate(scores.shape) if axis not in term]))
 
 
 def _mean_square(scores: Floats, term: tuple[int, ...]) -> float:
-    """The mean square of a term in the analysis of variance."""
+    """Return the mean square of a term in the analysis of variance."""
     effect = np.zeros(1)
     for size in range(len(term) + 1):
         for part in combinations(term, size):

@@ -16,7 +16,7 @@ NEEDED = ("model", "accuracy", "n")
 
 
 def is_leaderboard(path: Path) -> bool:
-    """Whether a file is a CSV whose heading has ``model``, ``accuracy`` and ``n``."""
+    """Return whether a file is a CSV whose heading has ``model``, ``accuracy`` and ``n``."""
     return path.is_file() and path.suffix == ".csv" and {*NEEDED} <= set(heading(path))
 
 

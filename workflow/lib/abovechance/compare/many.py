@@ -78,7 +78,7 @@ class Difference(NamedTuple):
         return self._replace(value=-self.value, center=-self.center)
 
     def interval(self, tail: float) -> tuple[float, float]:
-        """The interval that leaves out this probability on either side; missing if nothing varies."""
+        """Return the interval that leaves out this probability on either side; missing if nothing varies."""
         if not self.spread.standard_error > 0:
             return np.nan, np.nan
         reach = self.spread.reach(tail)
@@ -115,13 +115,13 @@ class Sample:
     trainings: bool = False
 
     def difference(self, first: int, second: int) -> Difference:
-        """The difference of two models, by their places."""
+        """Return the difference of two models, by their places."""
         if first < second:
             return self.differences[first, second]
         return self.differences[second, first].reversed
 
     def reordered(self, places: Sequence[int]) -> Sample:
-        """The models of these places, in this order."""
+        """Return the models of these places, in this order."""
         pairs = combinations(range(len(places)), 2)
         return Sample(
             self.scores[[*places]],
@@ -294,7 +294,7 @@ def trained(
 def flips(
     scores: Sequence[ArrayLike], clusters: ArrayLike | None = None, draws: int = DRAWS, seed: int = 0
 ) -> Floats:
-    """How often the order of two models is another with other examples, prompts and seeds.
+    """Return how often the order of two models is another with other examples, prompts and seeds.
 
     Examples (clusters of them) and prompts are drawn with replacement, the same ones for all models; of each
     model, its seeds too. As all are drawn from those that are there, deviations of few are too small.
@@ -373,7 +373,7 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
 
 
 def together(tasks: Sequence[Sample]) -> Sample:
-    """The mean over tasks, each counted alike, of the same models.
+    """Return the mean over tasks, each counted alike, of the same models.
 
     Tasks that are drawn alike, such as formulations on the same examples, count as belonging together.
     """
@@ -408,7 +408,7 @@ def together(tasks: Sequence[Sample]) -> Sample:
 def _spread_over_tasks(
     spreads: Sequence[Spread], variance: float, shared_examples: bool, trainings: bool
 ) -> Spread:
-    """The variance of a mean over tasks, with the degrees of freedom of what varies.
+    """Return the variance of a mean over tasks, with the degrees of freedom of what varies.
 
     Parameters
     ----------
@@ -438,7 +438,7 @@ def _spread_over_tasks(
 
 
 def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
-    """All pairs of models.
+    """Return all pairs of models.
 
     Returns
     -------
@@ -476,7 +476,7 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
 
 
 def _largest(sample: Sample, confidence: float) -> float:
-    """The quantile of the largest deviation of any pair's difference, in standard errors."""
+    """Return the quantile of the largest deviation of any pair's difference, in standard errors."""
     largest_of_draws = np.zeros(len(sample.draws))
     for (first, two), difference in sample.differences.items():
         deviations = sample.draws[:, first] - sample.draws[:, two] - difference.center
@@ -486,7 +486,7 @@ def _largest(sample: Sample, confidence: float) -> float:
 
 
 def ranks(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
-    """The models in order, and how sure the order is.
+    """Return the models in order, and how sure the order is.
 
     Returns
     -------

@@ -156,7 +156,7 @@ class PromptPair:
         return float((self.differences.sum(axis=1) / self.sizes.sum(axis=1)).mean())
 
     def mean(self, confidence: float) -> Estimate:
-        """The mean over these prompts, with examples drawn again."""
+        """Return the mean over these prompts, with examples drawn again."""
         totals = self.sizes.sum(axis=1, keepdims=True)
         means = self.differences.sum(axis=1, keepdims=True) / totals
         residuals = ((self.differences - means * self.sizes) / totals).mean(axis=0)
@@ -185,7 +185,7 @@ class PromptPair:
 
 
 def _of_best(pair: PromptPair, confidence: float, generator: np.random.Generator) -> Estimate:
-    """The difference of best prompts, each chosen on one half of the examples and scored on the other.
+    """Return the difference of best prompts, each chosen on one half of the examples and scored on the other.
 
     Of prompts that are equally good on the first half, the mean is taken.
     """

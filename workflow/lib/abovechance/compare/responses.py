@@ -86,7 +86,7 @@ class Responses:
 def arrange(
     table: pd.DataFrame, clusters: Mapping[str, pd.Series[int]] | None = None, least: int = 2
 ) -> Iterator[Responses]:
-    """The responses of each task and number of shots that several models have.
+    """Yield the responses of each task and number of shots that several models have.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def seeds_spread(
     clusters: ArrayLike | None = None,
     elsewhere: tuple[float, int] | None = None,
 ) -> Spread:
-    """The variance of the difference of two models' means.
+    """Return the variance of the difference of two models' means.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def _residuals(scores: Floats, clusters: ArrayLike | None) -> Floats:
 
 
 def _pooled(means: list[Floats]) -> float:
-    """The standard deviation over seeds, of both models together."""
+    """Return the standard deviation over seeds, of both models together."""
     freedom = sum(len(seed_means) - 1 for seed_means in means)
     squares = sum(float(((seed_means - seed_means.mean()) ** 2).sum()) for seed_means in means)
     return float(np.sqrt(squares / freedom)) if freedom else np.nan

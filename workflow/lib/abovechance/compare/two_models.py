@@ -139,7 +139,7 @@ def compare(
 
 
 def largest(scores: ArrayLike) -> float:
-    """The largest absolute score, at least the smallest normal number; 1 if all scores are 0."""
+    """Return the largest absolute score, at least the smallest normal number; 1 if all scores are 0."""
     largest_score = float(np.abs(scores).max())
     return max(largest_score, float(np.finfo(float).tiny)) if largest_score else 1.0
 
@@ -151,7 +151,7 @@ def difference_test(
     correct: float = 1.0,
     confidence: float = CONFIDENCE,
 ) -> tuple[Estimate, ScoreTest | StudentTest]:
-    """The mean difference of scores, and the test of it.
+    """Return the mean difference of scores, and the test of it.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class ScoreTest:
         return float(2 * stats.norm.sf(abs(self._score(0.0))))
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """The differences that are not rejected."""
+        """Return the differences that are not rejected."""
         reach, middle = stats.norm.isf((1 - confidence) / 2), (self.better - self.worse) / self.examples
         ends = []
         for end, sign in ((-1.0, 1), (1.0, -1)):
@@ -208,7 +208,7 @@ class ScoreTest:
         return ends[0], ends[1]
 
     def _root(self, reach: float, outer: float, inner: float) -> float:
-        """The difference between two others at which the statistic is ``reach``."""
+        """Return the difference between two others at which the statistic is ``reach``."""
 
         def gap(delta: float) -> float:
             return self._score(delta) - reach
@@ -243,7 +243,7 @@ class ScoreTest:
         return float(stats.binom.pmf(number, examples, differ) @ rejects)
 
     def detectable(self, confidence: float, power: float) -> float:
-        """The least difference that is found with this power."""
+        """Return the least difference that is found with this power."""
 
         def lacking(delta: float) -> float:
             return self.power(delta, self.examples, confidence) - power
@@ -253,7 +253,7 @@ class ScoreTest:
         return float(optimize.brentq(lacking, 1e-9, 1.0, xtol=1e-7))
 
     def needed(self, confidence: float, power: float) -> float:
-        """How many examples it takes to find the observed difference with this power."""
+        """Return how many examples it takes to find the observed difference with this power."""
         delta = abs(self.better - self.worse) / self.examples
         if not delta:
             return np.nan
@@ -293,14 +293,14 @@ class StudentTest:
         return self.mean.p
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """The mean and what Student's quantile adds; missing if differences do not vary."""
+        """Return the mean and what Student's quantile adds; missing if differences do not vary."""
         if not self.varies:
             return np.nan, np.nan
         mean = student(*self.mean[:2], self.mean.freedom, confidence)
         return mean.low, mean.high
 
     def power(self, delta: float, times: float, confidence: float) -> float:
-        """The probability that the test rejects with ``times`` as many clusters."""
+        """Return the probability that the test rejects with ``times`` as many clusters."""
         freedom = (self.mean.freedom + 1) * times - 1
         reach, centre = (
             stats.t.isf((1 - confidence) / 2, freedom),
@@ -311,7 +311,7 @@ class StudentTest:
         return float(np.nan_to_num(above, nan=float(centre > reach)) + np.nan_to_num(below))
 
     def detectable(self, confidence: float, power: float) -> float:
-        """The least difference that is found with this power."""
+        """Return the least difference that is found with this power."""
         if not self.varies:
             return np.nan
 
@@ -324,7 +324,7 @@ class StudentTest:
         return float(optimize.brentq(lacking, 0.0, upper, xtol=1e-9 * upper))
 
     def needed(self, confidence: float, power: float) -> float:
-        """How many examples, in clusters like these, find the observed difference with this power."""
+        """Return how many examples, in clusters like these, find the observed difference with this power."""
         if not self.varies or not self.mean.value:
             return np.nan
         current = self.mean.examples
@@ -337,7 +337,7 @@ class StudentTest:
 
 
 def _least_examples(power_of: Callable[[int], float], power: float) -> float:
-    """The least number of examples with this power, by halving intervals; missing above 10^9."""
+    """Return the least number of examples with this power, by halving intervals; missing above 10^9."""
     upper = 2
     while power_of(upper) < power:
         upper *= 2
@@ -411,7 +411,7 @@ def exchanged(sums: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> flo
 
 
 def _exactly(reached: float, sizes: Floats) -> float:
-    """How probable it is that whole numbers with signs at random have a sum as far from 0.
+    """Return how probable it is that whole numbers with signs at random have a sum as far from 0.
 
     The numbers of one size are a binomial, and their sums the convolution of these.
     """

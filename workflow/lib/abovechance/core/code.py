@@ -40,7 +40,7 @@ def module_digest(*modules: str) -> str:
 
 
 def reached(script: Path) -> frozenset[Path]:
-    """The script itself, and the modules and data files that it reaches."""
+    """Return the script itself, and the modules and data files that it reaches."""
     files: set[Path] = set()
     waiting = [script.resolve()]
     while waiting:
@@ -54,7 +54,7 @@ def reached(script: Path) -> frozenset[Path]:
 
 @cache
 def _named_by(path: Path) -> frozenset[Path]:
-    """The modules that a file imports, at its top or inside functions, and the data that it names.
+    """Return the modules that a file imports, at its top or inside functions, and the data that it names.
 
     A data file lies beside the module that reads it, which has its name as a text.
     """
@@ -69,7 +69,7 @@ def _named_by(path: Path) -> frozenset[Path]:
 
 
 def _run(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those that are for type checkers only, which are never run."""
+    """Yield all nodes but those that are for type checkers only, which are never run."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -81,7 +81,7 @@ def _run(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _imported(node: ast.AST) -> list[str]:
-    """The dotted names of the modules that an import may mean."""
+    """Return the dotted names of the modules that an import may mean."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom):
@@ -94,7 +94,7 @@ def _imported(node: ast.AST) -> list[str]:
 
 
 def _files_of(name: str, importer: Path) -> Iterator[Path]:
-    """The files that importing a dotted name runs, if it is of this library or of a script's folder."""
+    """Yield the files that importing a dotted name runs, if it is of this library or of a script's folder."""
     parts = name.split(".")
     if parts[0] == PACKAGE:
         hidden = _lists_names(".".join(parts[:-1])) and _module(name) is None
@@ -109,13 +109,13 @@ def _files_of(name: str, importer: Path) -> Iterator[Path]:
 
 
 def _lists_names(name: str) -> bool:
-    """Whether a package gives names of its modules on first use, which its stub lists."""
+    """Return whether a package gives names of its modules on first use, which its stub lists."""
     parts = name.split(".")
     return name == PACKAGE or (parts[0] == PACKAGE and LIBRARY.joinpath(*parts[1:], "__init__.pyi").is_file())
 
 
 def _module(name: str) -> Path | None:
-    """The file of a module or sub-package of this library; None where there is none."""
+    """Return the file of a module or sub-package of this library; None where there is none."""
     path = LIBRARY.joinpath(*name.split(".")[1:])
     for file in (path / "__init__.py", path.with_suffix(".py")):
         if file.is_file():
@@ -152,7 +152,7 @@ def _meaning(node: object) -> Iterator[str]:
 
 
 def _own_names(node: object) -> list[str]:
-    """The names that a statement imports from this library, with those they are given."""
+    """Return the names that a statement imports from this library, with those they are given."""
     if not _own_import(node) or not isinstance(node, ast.Import | ast.ImportFrom):
         return []
     last = (alias.name.split(".")[-1] for alias in node.names)
@@ -165,7 +165,7 @@ def _has_docstring(node: ast.AST) -> bool:
 
 
 def _own_import(node: object) -> bool:
-    """Whether a statement imports from this library."""
+    """Return whether a statement imports from this library."""
     return (isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == PACKAGE) or (
         isinstance(node, ast.Import) and all(alias.name.split(".")[0] == PACKAGE for alias in node.names)
     )

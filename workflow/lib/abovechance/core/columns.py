@@ -59,7 +59,7 @@ class Column:
 
     @classmethod
     def from_field(cls, field: pa.Field) -> Column:
-        """The column that a file holds; see ``field``."""
+        """Return the column that a file holds; see ``field``."""
         facts = {key.decode(): value.decode() for key, value in (field.metadata or {}).items()}
         texts = {key: facts.get(key, "") for key in ("meaning", "unit", "lacking")}
         return cls(field.type, **texts, is_tail=facts.get("is_tail") == "True")
@@ -74,7 +74,7 @@ class Column:
 
     @classmethod
     def text(cls, meaning: str, lacking: str = "none") -> Column:
-        """A text; ``lacking`` is what people see where there is none."""
+        """Return a text; ``lacking`` is what people see where there is none."""
         return cls(pa.string(), meaning, lacking=lacking)
 
     @classmethod
@@ -84,7 +84,7 @@ class Column:
 
     @classmethod
     def whole(cls, meaning: str, unit: str = "") -> Column:
-        """A whole number."""
+        """Return a whole number."""
         return cls(pa.int64(), meaning, unit)
 
     @classmethod
@@ -94,12 +94,12 @@ class Column:
 
     @classmethod
     def share(cls, meaning: str) -> Column:
-        """A number from 0 to 1: a share, an accuracy, or a probability that need not be small."""
+        """Return a number from 0 to 1: a share, an accuracy, or a probability that need not be small."""
         return cls(pa.float64(), meaning, SHARE)
 
     @classmethod
     def tail(cls, meaning: str) -> Column:
-        """A tail probability or a p-value, which people see with two digits."""
+        """Return a tail probability or a p-value, which people see with two digits."""
         return cls(pa.float64(), meaning, SHARE, is_tail=True)
 
     @classmethod
@@ -108,7 +108,7 @@ class Column:
         return cls(pa.bool_(), meaning)
 
     def several(self) -> Column:
-        """A list of such values."""
+        """Return a list of such values."""
         # Parquet files name the values of lists so
         return replace(self, type=pa.list_(pa.field("element", self.type)))
 

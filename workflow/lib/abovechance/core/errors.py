@@ -10,7 +10,7 @@ class InputError(ValueError):
 
 
 def nearest(word: str, known_words: list[str] | tuple[str, ...]) -> str:
-    """A hint such as ``did you mean 'emoji_movie'?``, or the known words where none is near."""
+    """Return a hint such as ``did you mean 'emoji_movie'?``, or the known words where none is near."""
     matches = get_close_matches(word, known_words, n=1, cutoff=0.6)
     if matches:
         return f"did you mean '{matches[0]}'?"

@@ -54,13 +54,13 @@ class Estimate(NamedTuple):
     method: str = "Student"
 
     def scaled(self, factor: float) -> Estimate:
-        """The estimate of the same quantity in a unit that is ``factor`` times smaller."""
+        """Return the estimate of the same quantity in a unit that is ``factor`` times smaller."""
         value, standard_error, low, high = (factor * number for number in self[:4])
         return self._replace(value=value, standard_error=standard_error, low=low, high=high)
 
 
 def student(value: float, standard_error: float, freedom: float, confidence: float = CONFIDENCE) -> Estimate:
-    """An estimate with interval and p-value by Student's distribution.
+    """Return an estimate with interval and p-value by Student's distribution.
 
     Both are missing if the standard error is 0 or unknown, or there are no degrees of freedom: then nothing
     says how the estimate varies.
@@ -107,12 +107,12 @@ class Spread:
         return satterthwaite(self.variances, self.freedoms, self.standard_error**2)
 
     def scaled(self, factor: float) -> Spread:
-        """The variance of the same estimate in a unit that is ``factor`` times smaller."""
+        """Return the variance of the same estimate in a unit that is ``factor`` times smaller."""
         variances = tuple(factor**2 * variance for variance in self.variances)
         return Spread(variances, self.freedoms, factor**2 * self.overlap)
 
     def reach(self, tail: float) -> float:
-        """How far an interval reaches that leaves out this probability on either side."""
+        """Return how far an interval reaches that leaves out this probability on either side."""
         from scipy.special import ndtri, stdtrit  # slow to import
 
         parts = []
@@ -139,7 +139,7 @@ class Spread:
         return 2 * exp(float(brentq(beyond, least, upper, xtol=1e-12))) if value else 1.0
 
     def estimate(self, value: float, confidence: float = CONFIDENCE) -> Estimate:
-        """The estimate with its interval and p-value; both are missing if nothing varies."""
+        """Return the estimate with its interval and p-value; both are missing if nothing varies."""
         interval = Estimate(value, self.standard_error, freedom=self.freedom, confidence=confidence)
         if not (interval.standard_error > 0 and isfinite(interval.standard_error)):
             return interval
@@ -160,7 +160,7 @@ def variance_of_sum(parts: ArrayLike) -> float:
 
 
 def clustered_variance(parts: ArrayLike, sizes: ArrayLike, correlation: float) -> tuple[float, float]:
-    """The variance of a mean over clusters of any sizes, and its degrees of freedom.
+    """Return the variance of a mean over clusters of any sizes, and its degrees of freedom.
 
     The bias-reduced estimate (CR2) and degrees of freedom of Bell and McCaffrey (2002), by the working model
     of Imbens and Kolesár (2016): examples of one cluster are correlated. With clusters of equal size, these
@@ -197,7 +197,7 @@ def clustered_variance(parts: ArrayLike, sizes: ArrayLike, correlation: float) -
 
 
 def intraclass(values: ArrayLike, groups: ArrayLike) -> float:
-    """The correlation of two examples of one cluster, by moments, in [0, 1].
+    """Return the correlation of two examples of one cluster, by moments, in [0, 1].
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def satterthwaite(
 def clustered_mean(
     values: ArrayLike, clusters: ArrayLike | None = None, confidence: float = CONFIDENCE
 ) -> Estimate:
-    """A mean with its interval, examples of one cluster taken as wholes.
+    """Return a mean with its interval, examples of one cluster taken as wholes.
 
     The standard error and the degrees of freedom are those of ``clustered_variance``; if each example is a
     cluster by itself, the common ones, with n - 1.
@@ -306,7 +306,7 @@ def bootstrap_interval(
     seed: int = 0,
     method: str = "basic",
 ) -> tuple[float, float]:
-    """The interval of a mean over examples, by drawing clusters of examples with replacement.
+    """Return the interval of a mean over examples, by drawing clusters of examples with replacement.
 
     Parameters
     ----------

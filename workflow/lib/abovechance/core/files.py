@@ -110,7 +110,7 @@ def link(path: Path, name: Path) -> None:
 
 
 def is_one_file(path: Path, name: Path) -> bool:
-    """Whether two names are of the same file."""
+    """Return whether two names are of the same file."""
     return path.exists() and name.exists() and path.samefile(name)
 
 
@@ -147,7 +147,7 @@ def _no_formula(value: object) -> object:
 
 
 def file_name(text: str) -> str:
-    """A name that can be a part of a file's: the text itself, or what of it can, and a digest.
+    """Return a name that can be a part of a file's: the text itself, or what of it can, and a digest.
 
     Names of models in other tools' logs may have any character.
     """
@@ -159,7 +159,7 @@ def file_name(text: str) -> str:
 
 
 def files_below(path: Path, suffix: str) -> list[Path]:
-    """The files of a folder and of folders in it whose names end so; a file is itself."""
+    """Return the files of a folder and of folders in it whose names end so; a file is itself."""
     return sorted(path.rglob(f"*{suffix}")) if path.is_dir() else [path]
 
 

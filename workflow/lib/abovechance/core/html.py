@@ -7,7 +7,7 @@ from html import escape
 
 
 def as_html(rows: Mapping[str, object]) -> str:
-    """A table with a row for each name and value, for notebooks."""
+    """Return a table with a row for each name and value, for notebooks."""
     texts = {
         name.replace("_", " "): f"{value:.4g}" if isinstance(value, float) else str(value)
         for name, value in rows.items()

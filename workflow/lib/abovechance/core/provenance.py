@@ -15,7 +15,7 @@ def digest(*texts: str) -> str:
 
 
 def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file's content in hexadecimal."""
+    """Return the SHA-256 of a file's content in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

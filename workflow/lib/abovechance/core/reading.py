@@ -46,7 +46,7 @@ def as_written_by(tool: str, place: str) -> Iterator[None]:
 
 
 def read_text(path: Path) -> str:
-    """A text file in UTF-8, with or without a byte-order mark.
+    """Return a text file in UTF-8, with or without a byte-order mark.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def _check_file(path: Path, limit: int = MOST_TEXT) -> None:
 
 
 def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
-    """A CSV as texts, so that messages can quote what is written; see ``number`` and ``whole``.
+    """Return a CSV as texts, so that messages can quote what is written; see ``number`` and ``whole``.
 
     Fields are separated by commas, semicolons or tabs, whichever the heading has. Columns without a name
     and without a value, which spreadsheets leave, are no columns, and no more is the one without a name in
@@ -146,7 +146,7 @@ def _check_shape(names: list[str], rows: Mapping[int, list[str]], top: int, path
 
 
 def heading(path: Path) -> list[str]:
-    """The names of a CSV's columns, of any file its first line; none where it cannot be opened."""
+    """Return the names of a CSV's columns, of any file its first line; none where it cannot be opened."""
     try:
         if not path.is_file():  # a pipe may never end
             return []
@@ -190,12 +190,12 @@ def whole(text: str) -> int | None:
 
 
 def read_json(path: Path) -> Any:
-    """A JSON file; InputError with file and place where it is none."""
+    """Return a JSON file; InputError with file and place where it is none."""
     return parse_json(read_text(path), str(path))
 
 
 def parse_json(text: str | bytes, place: str) -> Any:
-    """A JSON text; InputError where it is none, or has too many values to hold."""
+    """Return a JSON text; InputError where it is none, or has too many values to hold."""
     check_values(text, place)
     try:
         return json.loads(text, object_pairs_hook=_unique)
@@ -229,7 +229,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def read_parquet(path: Path) -> pa.Table:
-    """A Parquet file; InputError where it is none."""
+    """Return a Parquet file; InputError where it is none."""
     _check_file(path, MOST_MEMBER)
     try:
         table = pq.read_table(path)
@@ -241,7 +241,7 @@ def read_parquet(path: Path) -> pa.Table:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """A YAML or JSON file with keys at its top, none of which stands twice.
+    """Return a YAML or JSON file with keys at its top, none of which stands twice.
 
     Raises
     ------
@@ -276,7 +276,7 @@ def parse_yaml(text: str, path: str) -> dict[str, Any]:
 
 
 def _load_yaml(text: str) -> Any:
-    """The value of a YAML text.
+    """Return the value of a YAML text.
 
     An alias (``*a``) stands for all that its anchor has, so that a short text can be a huge value, or one
     that contains itself.
@@ -296,7 +296,7 @@ MOST_YAML = 2**20  # characters
 
 
 def _size(node: yaml.Node, sizes: dict[int, float]) -> float:
-    """How many values a node has with its aliases written out: without end, if it contains itself."""
+    """Return how many values a node has with its aliases written out: without end, if it contains itself."""
     if id(node) not in sizes:
         sizes[id(node)] = math.inf  # as long as it is being counted
         parts = node.value if isinstance(node, yaml.CollectionNode) else []
@@ -320,7 +320,7 @@ def _line(error: yaml.MarkedYAMLError) -> str:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object of these pairs."""
+    """Return a JSON object of these pairs."""
     mapping: dict[str, Any] = {}
     for key, value in pairs:
         if key in mapping:
@@ -343,7 +343,7 @@ class _UniqueKeys(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
-        """A whole number that is written as one: YAML reads 1:30 as 90 and 010 as 8."""
+        """Return a whole number that is written as one: YAML reads 1:30 as 90 and 010 as 8."""
         value: int = super().construct_yaml_int(node)
         if not re.fullmatch(r"[+-]?(0|[1-9][0-9_]*)", node.value):
             problem = f"{node.value} means {value} to YAML; expected {value}, or '{node.value}' in quotes"

@@ -52,7 +52,7 @@ def times_drawn(count: int, draws: int, generator: np.random.Generator) -> Float
 
 
 def times_drawn_in_parts(count: int, draws: int, generator: np.random.Generator) -> Iterator[Floats]:
-    """The rows of ``times_drawn``, as many at a time as memory allows."""
+    """Yield the rows of ``times_drawn``, as many at a time as memory allows."""
     part = max(1, BATCH // count)
     for begin in range(0, draws, part):
         yield times_drawn(count, min(part, draws - begin), generator)

@@ -33,11 +33,11 @@ class Setting(NamedTuple):
         return f"{self.model}, {self.task}, {self.shots}-shot"
 
     def seed(self, seed: int, purpose: str = "") -> int:
-        """The study's seed made this setting's own, and that of one purpose in it."""
+        """Return the study's seed made this setting's own, and that of one purpose in it."""
         return int(digest("/".join([str(seed), self.name, *filter(None, [purpose])])), 16)
 
     def label(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The table with the setting's columns."""
+        """Return the table with the setting's columns."""
         return table.assign(**self._asdict())
 
 
@@ -51,12 +51,12 @@ MEANINGS = {
 
 
 def setting_of(rows: pd.DataFrame) -> Setting:
-    """The setting of the rows of one setting."""
+    """Return the setting of the rows of one setting."""
     first = rows.iloc[0]
     return Setting(*(first[column] for column in SETTING))
 
 
 def by_setting(table: pd.DataFrame) -> Iterator[tuple[Setting, pd.DataFrame]]:
-    """Each setting of a table with its rows, in the order of their first rows."""
+    """Yield each setting of a table with its rows, in the order of their first rows."""
     for key, rows in table.groupby(SETTING, observed=True, sort=False):
         yield Setting._make(key), rows

@@ -29,7 +29,7 @@ from abovechance.core.untrusted import MOST_MEMBER, check_regular
 
 
 def setting_columns(many: bool = False) -> dict[str, Column]:
-    """The columns that name a setting; its texts as categories where each stands in many rows."""
+    """Return the columns that name a setting; its texts as categories where each stands in many rows."""
     hints = get_type_hints(Setting)
     of_type = {str: Column.category if many else Column.text, int: Column.whole}
     return {name: of_type[hints[name]](meaning) for name, meaning in MEANINGS.items()}
@@ -62,7 +62,7 @@ class TableSchema:
         return pa.schema([column.field(name) for name, column in self.columns.items()])
 
     def to_arrow(self, table: pd.DataFrame) -> pa.Table:
-        """The table with exactly these columns and types, without optional ones that it lacks.
+        """Return the table with exactly these columns and types, without optional ones that it lacks.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class TableSchema:
     def writing_parts(
         self, path: Path, made_from: Mapping[str, Any]
     ) -> Iterator[Callable[[pd.DataFrame], None]]:
-        """A function that adds rows to a table too large to be held at once; see ``read_parts``."""
+        """Yield a function that adds rows to a table too large to be held at once; see ``read_parts``."""
         with _writing(path, self.arrow, made_from) as writer:
 
             def write(part: pd.DataFrame) -> None:
@@ -106,7 +106,7 @@ Tables = Sequence[tuple[TableSchema, pd.DataFrame]]
 
 @contextmanager
 def _writing(path: Path, schema: pa.Schema, made_from: Mapping[str, Any]) -> Iterator[pq.ParquetWriter]:
-    """A writer whose file takes its place, with its checksum, once everything is written."""
+    """Yield a writer whose file takes its place, with its checksum, once everything is written."""
     facts = json.dumps({**made_from, "versions": versions()}, ensure_ascii=False)
     with (
         replacing(path) as beside,
@@ -138,7 +138,7 @@ def _texts(metadata: Mapping[bytes, bytes] | None) -> list[tuple[bytes, bytes]]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[pq.ParquetFile]:
-    """A Parquet file that is as it was written; files of pandas have no facts and no checksum."""
+    """Yield a Parquet file that is as it was written; files of pandas have no facts and no checksum."""
     with reading(path), pq.ParquetFile(path) as file:
         metadata = file.metadata.metadata or {}
         groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
@@ -222,7 +222,7 @@ def read_columns(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.Data
 
 
 def settings_of_parts(path: Path) -> list[Setting]:
-    """The setting of each part of a table that has one setting in a part; see ``read_part``.
+    """Return the setting of each part of a table that has one setting in a part; see ``read_part``.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def read_part(path: Path, number: int) -> pd.DataFrame:
 
 
 def read_parts(path: Path) -> Iterator[pd.DataFrame]:
-    """The parts of a table in the order in which they were written, one at a time.
+    """Yield the parts of a table in the order in which they were written, one at a time.
 
     Raises
     ------

@@ -30,7 +30,7 @@ FORMATS: list[Importer] = [module for module in _MODULES if isinstance(module, I
 
 
 def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
-    """All runs in files and folders; folders are searched.
+    """Return all runs in files and folders; folders are searched.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def endings(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _files(path: Path) -> list[tuple[Importer, Path]]:
-    """All tools' results in a path, each with the module that reads it."""
+    """Return all tools' results in a path, each with the module that reads it."""
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
     if not path.is_dir():

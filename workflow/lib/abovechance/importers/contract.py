@@ -178,7 +178,7 @@ def check_recorded(run: Run) -> None:
 
 
 def named(value: Any, place: str) -> str:
-    """A name of an example, model or task as a text; InputError if it has half of a character."""
+    """Return a name of an example, model or task as a text; InputError if it has half of a character."""
     name = str(value)
     try:
         name.encode()
@@ -188,7 +188,7 @@ def named(value: Any, place: str) -> str:
 
 
 def number_of_shots(value: Any, place: str) -> int:
-    """A number of demonstrations as a whole number; InputError if it is none, or negative."""
+    """Return a number of demonstrations as a whole number; InputError if it is none, or negative."""
     whole = isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
     if not whole or not 0 <= value <= MOST_SHOTS:
         raise InputError(f"{place}: has {repr(value)[:40]} shots; expected a whole number from 0")
@@ -196,7 +196,7 @@ def number_of_shots(value: Any, place: str) -> int:
 
 
 def truth(value: Any, metric: str, place: str) -> bool:
-    """Whether a metric's value says correct; InputError unless it is 0 or 1."""
+    """Return whether a metric's value says correct; InputError unless it is 0 or 1."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -231,7 +231,7 @@ def recorded_row(correct: bool, choices: int, correct_choices: set[int] | None) 
 def judged(
     scores: Sequence[float], correct_choices: set[int], texts: Sequence[str | None], place: str
 ) -> dict[str, object]:
-    """The columns of a row from the log-likelihoods of its choices.
+    """Return the columns of a row from the log-likelihoods of its choices.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def judged(
 def logged(
     scores: Sequence[float], correct_choices: set[int], texts: Sequence[str | None]
 ) -> dict[str, object]:
-    """The columns ``likelihoods.OF_CHOICES`` of a row.
+    """Return the columns ``likelihoods.OF_CHOICES`` of a row.
 
     Parameters
     ----------
@@ -282,12 +282,12 @@ def logged(
 
 
 def tied(ties: int) -> str:
-    """How ties of a correct and a wrong choice were taken, as a note."""
+    """Return how ties of a correct and a wrong choice were taken, as a note."""
     return f"{ties} {'tie' if ties == 1 else 'ties'} of a correct and a wrong choice counted as wrong"
 
 
 def files_below(path: Path, pattern: str) -> list[Path]:
-    """The file itself where its name is of the pattern, or all such files in a folder, sorted.
+    """Return the file itself where its name is of the pattern, or all such files in a folder, sorted.
 
     Hidden folders are not searched.
     """

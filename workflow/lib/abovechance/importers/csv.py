@@ -25,13 +25,13 @@ TRUTH = {"1": True, "true": True, "1.0": True, "0": False, "false": False, "0.0"
 
 
 def find(path: Path) -> list[Path]:
-    """The CSV file, or those files of a folder whose headings have the columns that are needed."""
+    """Return the CSV file, or those files of a folder whose headings have the columns that are needed."""
     files = files_below(path, "*.csv")
     return files if path.is_file() else [file for file in files if set(NEEDED) <= set(heading(file))]
 
 
 def unread_files(folder: Path) -> list[Path]:
-    """The CSV files of a folder that are not read: they are something else."""
+    """Return the CSV files of a folder that are not read: they are something else."""
     return [file for file in files_below(folder, "*.csv") if not set(NEEDED) <= set(heading(file))]
 
 
@@ -111,7 +111,7 @@ FIELDS: Mapping[str, tuple[Callable[[str], object], str]] = {
 
 
 def _values(table: pd.DataFrame, column: str, path: Path) -> list[object]:
-    """The values of a column; InputError with the row of the first that is none."""
+    """Return the values of a column; InputError with the row of the first that is none."""
     reading, expected = FIELDS[column]
     values = [reading(text) for text in table[column]]
     if None in values:

@@ -27,12 +27,12 @@ LOOKS_LIKE = "a HELM run's folder with per_instance_stats.json and run_spec.json
 
 
 def find(path: Path) -> list[Path]:
-    """The folders of runs in a path."""
+    """Return the folders of runs in a path."""
     return [file.parent for file in files_below(path, "per_instance_stats.json")]
 
 
 def read(folder: Path, options: Options) -> Iterator[Run]:
-    """The run, its train trials as prompts."""
+    """Yield the run, its train trials as prompts."""
     if not (folder / "run_spec.json").is_file():
         raise InputError(f"{folder}: has per_instance_stats.json, but no run_spec.json")
     metric = options.metric or "exact_match"
@@ -65,7 +65,7 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
 
 
 def _task(name: str) -> str:
-    """The scenario and its arguments, without the model."""
+    """Return the scenario and its arguments, without the model."""
     scenario, _, arguments = name.partition(":")
     arguments = ",".join(part for part in arguments.split(",") if not part.startswith("model="))
     return f"{scenario}:{arguments}" if arguments else scenario
@@ -124,7 +124,7 @@ def _row(instance: dict[str, Any], stat: dict[str, Any], place: str) -> dict[str
 
 
 def _predicted(instance: dict[str, Any], value: float) -> int:
-    """The predicted choice's number, where it is told and no tie."""
+    """Return the predicted choice's number, where it is told and no tie."""
     if 0 < value < 1:
         return UNKNOWN
     recorded = [stat for stat in instance["stats"] if stat["name"]["name"] == "predicted_index"]

@@ -35,19 +35,19 @@ VALUES = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0} | {"yes": 1.0, "true": 1.0, "n
 
 
 def find(path: Path) -> list[Path]:
-    """The logs in a path: .eval files, or .json files that are such logs."""
+    """Return the logs in a path: .eval files, or .json files that are such logs."""
     return files_below(path, "*.eval") + list(filter(_is_log, files_below(path, "*.json")))
 
 
 def _is_log(path: Path) -> bool:
-    """Whether a JSON file begins as a log of inspect does."""
+    """Return whether a JSON file begins as a log of inspect does."""
     with path.open("rb") as file:
         head = file.read(1000)
     return all(key in head for key in (b'"version"', b'"status"', b'"eval"'))
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
-    """The one run of a log."""
+    """Yield the one run of a log."""
     log, samples = _log(path)
     if log.get("status") not in (None, "success"):
         raise InputError(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
@@ -108,7 +108,7 @@ def _shots(value: Any, place: str) -> tuple[int, list[str]]:
 
 
 def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
-    """The accuracy of all samples in the log's header."""
+    """Return the accuracy of all samples in the log's header."""
     for score in (log.get("results") or {}).get("scores") or []:
         value = ((score.get("metrics") or {}).get("accuracy") or {}).get("value")
         if score.get("name") == scorer and value is not None:
@@ -117,7 +117,7 @@ def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
 
 
 def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
-    """The log's header and samples."""
+    """Return the log's header and samples."""
     if path.suffix == ".json":
         log = read_json(path)
         if not isinstance(log, dict) or not isinstance(log.get("samples") or [], list):
@@ -145,7 +145,7 @@ def _needed(sample: Any) -> Any:
 
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
-    """A JSON file of the archive, in whichever way it is compressed."""
+    """Return a JSON file of the archive, in whichever way it is compressed."""
     place = f"{path}, {name}"
     try:
         content = _unpacked(path, archive, archive.getinfo(name))
@@ -155,7 +155,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
 
 
 def _unpacked(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """The content of a file of the archive; its checksum is held against that of the archive."""
+    """Return the content of a file of the archive; its checksum is held against that of the archive."""
     if member.compress_type != ZSTANDARD:
         return archive.read(member)
     with path.open("rb") as file:
@@ -171,7 +171,7 @@ def _unpacked(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> 
 
 
 def _scorer(samples: list[dict[str, Any]], path: Path, metric: str | None, epoch: int) -> str:
-    """The name of the scorer that decides: the one asked for, or the only one there is."""
+    """Return the name of the scorer that decides: the one asked for, or the only one there is."""
     with as_written_by(TOOL, str(path)):
         names = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
     if not names:
@@ -185,7 +185,7 @@ def _scorer(samples: list[dict[str, Any]], path: Path, metric: str | None, epoch
 
 
 def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] | None:
-    """A sample's row; None where it was not scored."""
+    """Return a sample's row; None where it was not scored."""
     with as_written_by(TOOL, place):
         score = (sample.get("scores") or {}).get(scorer) or {}
         raw = score.get("value")
@@ -225,6 +225,6 @@ def _chance(sample: dict[str, Any], location: str) -> float:
 
 
 def _letters(target: str) -> list[str]:
-    """The letters of several choices, such as those of 'A,C'; the target itself if it is a text."""
+    """Return the letters of several choices, such as those of 'A,C'; the target itself if it is a text."""
     is_letters = re.fullmatch(r"[A-Z](\s*,?\s*[A-Z])*", target.strip())
     return re.findall("[A-Z]", target) if is_letters else [target]

@@ -38,12 +38,12 @@ METRICS = ("acc", "exact_match", "em", "quasi_exact_match")
 
 
 def find(path: Path) -> list[Path]:
-    """The details files in a path."""
+    """Return the details files in a path."""
     return files_below(path, "details_*.parquet")
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
-    """The one run of a details file."""
+    """Yield the one run of a details file."""
     table = read_parquet(path)
     if missing := {"doc", "metric"} - set(table.column_names):
         raise InputError(f"{path}: lacks the columns {sorted(missing)}; expected {LOOKS_LIKE}")
@@ -88,7 +88,7 @@ def _reported(path: Path, task: str, date: str, metric: str) -> Reported | None:
 
 
 def _value(cell: Any) -> Any:
-    """A cell, read where it is a text."""
+    """Return a cell, read where it is a text."""
     if not isinstance(cell, str):
         return cell
     try:
@@ -98,7 +98,7 @@ def _value(cell: Any) -> Any:
 
 
 def _metric(cells: Sequence[dict[str, Any]], path: Path) -> str | None:
-    """The metric whose values are taken where none is asked for; None where log-likelihoods decide.
+    """Return the metric whose values are taken where none is asked for; None where log-likelihoods decide.
 
     They decide ``acc``. Others, such as normalized ones, are taken as they are recorded.
     """
@@ -143,7 +143,7 @@ def _row(row: dict[str, Any], number: int, location: str, metric_option: str | N
 
 
 def _correct_choices(gold: Any, choices: int, place: str) -> set[int]:
-    """The numbers of the correct choices."""
+    """Return the numbers of the correct choices."""
     numbers = list(gold) if isinstance(gold, list | tuple) else [gold]
     if not numbers or not all(type(number) is int and 0 <= number < choices for number in numbers):
         raise InputError(

@@ -45,12 +45,12 @@ FIELDS = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "fi
 
 
 def find(path: Path) -> list[Path]:
-    """The sample logs in a path."""
+    """Return the sample logs in a path."""
     return files_below(path, "samples_*.jsonl")
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
-    """The one run of a sample log."""
+    """Yield the one run of a sample log."""
     samples = [_Sample(value, f"{path}, row {row}") for row, value in read_json_lines(path)]
     if not samples:
         raise InputError(f"{path}: has no samples")
@@ -92,7 +92,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
 
 
 def _is_mean(config: dict[str, Any], metric: str) -> bool:
-    """Whether the tool reports a metric's mean, and nothing that is estimated from its values."""
+    """Return whether the tool reports a metric's mean, and nothing that is estimated from its values."""
     entries = [entry for entry in config.get("metric_list") or [] if entry.get("metric") == metric]
     return all(entry.get("aggregation") in (None, "mean", "nanmean") for entry in entries)
 
@@ -152,7 +152,7 @@ class _Sample:
         return [name for name in names if name in self.fields]
 
     def recorded(self, metric: str) -> bool:
-        """Whether the sample is correct by this metric."""
+        """Return whether the sample is correct by this metric."""
         if metric not in self.metrics:
             options = " or ".join(self.metrics) or "NAME"
             raise InputError(f"{self.place}: has no metric '{metric}'; use --metric {options}")
@@ -160,7 +160,7 @@ class _Sample:
 
 
 def _of_filter(samples: list[_Sample], path: Path, options: Options) -> list[_Sample]:
-    """The samples of one filter."""
+    """Return the samples of one filter."""
     filters = list(dict.fromkeys(sample.filter for sample in samples))
     # a task of one filter needs no choice, whatever was asked for of the others
     filter_name = options.filter if options.filter and len(filters) > 1 else filters[0]
@@ -175,7 +175,7 @@ def _of_filter(samples: list[_Sample], path: Path, options: Options) -> list[_Sa
 
 
 def _metric(samples: list[_Sample], options: Options) -> str | None:
-    """The metric whose recorded values are taken; None where log-likelihoods decide."""
+    """Return the metric whose recorded values are taken; None where log-likelihoods decide."""
     if options.metric:
         return options.metric
     scored = all(sample.scores for sample in samples)
@@ -193,18 +193,18 @@ def _metric(samples: list[_Sample], options: Options) -> str | None:
 
 
 def _named(metric: str | None, samples: list[_Sample]) -> str:
-    """The metric's name, with that of the filter if the log has one, as in the tool's results."""
+    """Return the metric's name, with that of the filter if the log has one, as in the tool's results."""
     name, filter_ = metric or "acc", samples[0].filter
     return name if filter_ == "none" else f"{name},{filter_}"
 
 
 def _other_metrics(sample: _Sample, metric: str | None) -> list[str]:
-    """The other metrics that say of each sample whether it is correct."""
+    """Return the other metrics that say of each sample whether it is correct."""
     return [name for name in sample.metrics if name != metric and sample.fields[name] in (0.0, 1.0)]
 
 
 def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:
-    """The rows of all samples, under the first reading of their targets that agrees with the log."""
+    """Return the rows of all samples, under the first reading of their targets that agrees with the log."""
     readings, problems = [], []
     for reading in (_by_text, _by_number, _by_context):
         try:
@@ -239,7 +239,7 @@ def _agrees(row: dict[str, Any]) -> bool:
 
 
 def _recorded(sample: _Sample, metric: str, correct_choices: set[int] | None) -> dict[str, Any]:
-    """A row by what the tool recorded."""
+    """Return a row by what the tool recorded."""
     row = recorded_row(sample.recorded(metric), len(sample.scores), correct_choices)
     if correct_choices is None and sample.scores and not _list(str(sample.fields.get("target", "")).strip()):
         row["chance"] = 1 / len(sample.scores)  # one of them is correct, whichever it is
@@ -248,7 +248,7 @@ def _recorded(sample: _Sample, metric: str, correct_choices: set[int] | None) ->
 
 
 def _judged(sample: _Sample, correct_choices: set[int]) -> dict[str, Any]:
-    """A row by the log-likelihoods of the choices, beside what the tool recorded."""
+    """Return a row by the log-likelihoods of the choices, beside what the tool recorded."""
     with as_written_by(TOOL, sample.place):
         row = judged(sample.scores, correct_choices, sample.texts, sample.place)
     recorded = {"recorded": float(sample.recorded("acc"))} if "acc" in sample.metrics else {}
@@ -256,7 +256,7 @@ def _judged(sample: _Sample, correct_choices: set[int]) -> dict[str, Any]:
 
 
 def _by_text(sample: _Sample) -> set[int]:
-    """The correct choices where the target is the text of one, or a list of such texts."""
+    """Return the correct choices where the target is the text of one, or a list of such texts."""
     texts = [None if text is None else text.removeprefix(sample.delimiter).strip() for text in sample.texts]
     target = str(sample.fields.get("target", "")).strip()
     targets = [target] if target in texts else [str(value).strip() for value in _list(target)]
@@ -276,7 +276,7 @@ def _by_text(sample: _Sample) -> set[int]:
 
 
 def _by_number(sample: _Sample) -> set[int]:
-    """The correct choices where the target is the number of one, or a list of such numbers."""
+    """Return the correct choices where the target is the number of one, or a list of such numbers."""
     target = str(sample.fields.get("target", "")).strip()
     numbers = _list(target) or [_literal(target)]
     if not all(isinstance(number, int | float) and number in range(len(sample.scores)) for number in numbers):
@@ -299,7 +299,7 @@ def _by_context(sample: _Sample) -> set[int]:
 
 
 def _list(text: str) -> list[Any]:
-    """The values of a list that is written as Python or NumPy writes it; none if it is no list."""
+    """Return the values of a list that is written as Python or NumPy writes it; none if it is no list."""
     value = _literal(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)) if text.startswith("[") else None
     return value if isinstance(value, list) else []
 

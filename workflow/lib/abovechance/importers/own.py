@@ -20,7 +20,7 @@ LOOKS_LIKE = "a .parquet file of `abovechance import`, or a study's folder predi
 
 
 def find(path: Path) -> list[Path]:
-    """The file, where it is one of predictions, or a study's of all its models.
+    """Return the file, where it is one of predictions, or a study's of all its models.
 
     In other folders, such files lie beside the logs that they were made of.
     """

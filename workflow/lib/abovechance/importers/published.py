@@ -19,7 +19,7 @@ LOOKS_LIKE = "a release with results/<model>_<task>_<shots>-shot.csv"
 
 
 def find(path: Path) -> list[Path]:
-    """The path, where it is a release."""
+    """Return the path, where it is a release."""
     try:
         return [path] if Release(path).settings else []
     except InputError:

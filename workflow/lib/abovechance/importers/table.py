@@ -19,7 +19,7 @@ from abovechance.results.imported import as_imported
 
 
 def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
-    """The table ``imported`` of all runs, one setting after another.
+    """Return the table ``imported`` of all runs, one setting after another.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def _one_setting(runs: list[Run], options: Options) -> pd.DataFrame:
 
 
 def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
-    """A run's rows with names of prompts and known chances."""
+    """Return a run's rows with names of prompts and known chances."""
     rows = run.rows
     if rows.empty:
         raise InputError(f"{run.file}: has no results of {run.model} on {run.task} that can be used")

@@ -62,7 +62,7 @@ class Evaluation(ABC):
         return len(self._scores)
 
     def next(self) -> int:
-        """The place of the example to evaluate now; the same one until its answer is told.
+        """Return the place of the example to evaluate now; the same one until its answer is told.
 
         Raises
         ------

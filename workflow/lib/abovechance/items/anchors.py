@@ -50,14 +50,14 @@ def stratified(matrix: ArrayLike, size: int, seed: int = 0) -> Anchors:
 
 
 def by_responses(matrix: ArrayLike, size: int, seed: int = 0) -> Anchors:
-    """The items in the middle of clusters that the same rows have right."""
+    """Return the items in the middle of clusters that the same rows have right."""
     numeric = checked(matrix)
     _items(numeric, size)
     return _clustered(_filled(numeric).T, size, seed)
 
 
 def by_correlation(matrix: ArrayLike, size: int, seed: int = 0) -> Anchors:
-    """The items in the middle of clusters that correlate over rows, however hard they are.
+    """Return the items in the middle of clusters that correlate over rows, however hard they are.
 
     The squared distance of standardized scores is 2 (1 - r); constant items are together.
     """
@@ -86,7 +86,7 @@ OF_RESPONSES: dict[str, Callable[[ArrayLike, int, int], Anchors]] = {
 
 
 def _items(matrix: ArrayLike, size: int) -> int:
-    """How many items there are, of which ``size`` shall be kept."""
+    """Return how many items there are, of which ``size`` shall be kept."""
     items = np.shape(matrix)[1]
     if not 1 <= size <= items:
         raise InputError(f"{size} of {items} items; expected between 1 and {items}")
@@ -99,7 +99,7 @@ def _filled(numeric: Floats) -> Floats:
 
 
 def _clustered(points: Floats, size: int, seed: int) -> Anchors:
-    """The point next to the centre of each cluster of k-means, with the cluster's share of points.
+    """Return the point next to the centre of each cluster of k-means, with the cluster's share of points.
 
     Where there are fewer different points than clusters, that many anchors.
     """

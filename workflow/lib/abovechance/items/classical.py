@@ -71,7 +71,7 @@ def row_scores(matrix: ArrayLike) -> Floats:
 
 
 def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.DataFrame:
-    """How easy each item is, and how well it tells rows apart.
+    """Return how easy each item is, and how well it tells rows apart.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def reliability(matrix: ArrayLike) -> float:
 
 
 def _pairwise(numeric: Floats) -> tuple[float, float]:
-    """The mean variance of an item and the mean covariance of two, of the rows that have both."""
+    """Return the mean variance of an item and the mean covariance of two, of the rows that have both."""
     evaluated = np.isfinite(numeric).astype(float)
     # about a mean near theirs, so that sums of products keep their digits
     filled = np.where(evaluated > 0, numeric - np.nanmean(numeric), 0.0)

@@ -85,7 +85,7 @@ def share_of_weighted(bias: float, variance: float, size: int) -> float:
 
 
 def model_error(matrix: ArrayLike, dimensions: int = 1) -> float:
-    """How far the fitted model is off: the mean error of a held-out row's mean score.
+    """Return how far the fitted model is off: the mean error of a held-out row's mean score.
 
     The model is fitted without every fifth row. The ability of these is that by every second item, and the
     error that of the mean of the others.

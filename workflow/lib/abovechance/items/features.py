@@ -78,7 +78,7 @@ def features(tasks: Mapping[str, pd.DataFrame], numbers_alone: bool = False) -> 
 
 
 def _together(table: pd.DataFrame) -> pd.DataFrame:
-    """One row for the examples of a number: what all of them have in common, and means."""
+    """Return one row for the examples of a number: what all of them have in common, and means."""
 
     def common(values: pd.Series[str]) -> str | None:
         return str(values.iloc[0]) if values.nunique() == 1 else None

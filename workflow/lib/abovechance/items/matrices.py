@@ -69,7 +69,7 @@ class Matrix(NamedTuple):
 
 
 def matrices(table: pd.DataFrame) -> Iterator[Matrix]:
-    """The response matrix of each task.
+    """Yield the response matrix of each task.
 
     Parameters
     ----------

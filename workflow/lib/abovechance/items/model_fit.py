@@ -37,7 +37,7 @@ class TooFewError(InputError):
 def held_out(
     matrix: ArrayLike, dimensions: tuple[int, ...] = (1, 2), share: float = HELD_OUT, seed: int = 0
 ) -> pd.DataFrame:
-    """How well models foresee responses that were held out at random.
+    """Return how well models foresee responses that were held out at random.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def held_out(
 
 
 def _foreseen(train: Floats, dimensions: tuple[int, ...]) -> Iterator[tuple[str, int, Floats]]:
-    """Each model with its dimensions and the (rows, items) probabilities of right responses."""
+    """Yield each model with its dimensions and the (rows, items) probabilities of right responses."""
     mask = np.isfinite(train)
 
     def mean(axis: int | None) -> Floats:
@@ -104,7 +104,7 @@ def _foreseen(train: Floats, dimensions: tuple[int, ...]) -> Iterator[tuple[str,
 
 
 def item_fit(items: Items, matrix: ArrayLike, simulations: int = SIMULATIONS, seed: int = 0) -> pd.DataFrame:
-    """How far each item's curve is from the model's.
+    """Return how far each item's curve is from the model's.
 
     The root mean squared deviation between the share of right responses that is expected at each ability,
     given all responses, and the model's probability there, over the distribution of abilities (as in PISA).

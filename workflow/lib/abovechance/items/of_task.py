@@ -113,7 +113,7 @@ class Part(NamedTuple):
 def analyse(
     matrix: Matrix, chance: Mapping[str, float], features: pd.DataFrame, study: Study
 ) -> dict[str, pd.DataFrame]:
-    """The tables of one task.
+    """Return the tables of one task.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def analyse(
 
 
 def _with_parameters(matrix: Matrix, listed: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """The items with the two-parameter model of them, and how well it fits."""
+    """Return the items with the two-parameter model of them, and how well it fits."""
     model = response_theory.fit(matrix.scores)
     fits = model_fit.item_fit(model, matrix.scores, seed=seed)
     parameters = pd.DataFrame(
@@ -165,7 +165,7 @@ def _with_parameters(matrix: Matrix, listed: pd.DataFrame, seed: int) -> pd.Data
 
 
 def _held_out(matrix: Matrix, seed: int) -> pd.DataFrame | None:
-    """How well responses are foreseen; nothing where too few can be held out."""
+    """Return how well responses are foreseen; nothing where too few can be held out."""
     if not _large(matrix.scores) or np.isfinite(matrix.scores).sum(axis=1).max() < LEAST_ITEMS:
         return None
     try:
@@ -180,7 +180,7 @@ def _large(scores: Floats) -> bool:
 
 
 def splits(matrix: Matrix, study: Study) -> Iterator[tuple[str, Ints, Ints]]:
-    """The name of each way of holding rows out, with (train, test); new models several times."""
+    """Yield the name of each way of holding rows out, with (train, test); new models several times."""
     yield RANDOM, *at_random(len(matrix.rows), seed=study.seed)
     yield BEST, *by_score(matrix.scores)
     groups = [study.groups[model] for model in matrix.rows["model"]]
@@ -192,7 +192,7 @@ def splits(matrix: Matrix, study: Study) -> Iterator[tuple[str, Ints, Ints]]:
 
 
 def dense(matrix: Matrix) -> Matrix:
-    """The items that nearly all rows have, and the rows that have nearly all of these.
+    """Return the items that nearly all rows have, and the rows that have nearly all of these.
 
     What is taken away has to be there.
     """

@@ -35,7 +35,7 @@ class Outlook:
         self._sums = [side.sums_of(self._unseen) for side in self._sides]
 
     def _possible(self, rows: Ints, columns: Ints, least: float) -> Bools:
-        """Pairs of abilities that the answers so far leave."""
+        """Return pairs of abilities that the answers so far leave."""
         first, second = self._sides
         return first.highest[rows, None] + second.highest[columns] > least
 
@@ -51,7 +51,7 @@ class Outlook:
         return bool((above[open_] >= self._enough).all()), bool((below[open_] >= self._enough).all())
 
     def is_sure(self, above: bool, rows: Ints, columns: Ints, least: float) -> bool:
-        """The same of one of the two, by the distributions that sums have."""
+        """Return the same of one of the two, by the distributions that sums have."""
         first, second = self._sides
         first_counts, second_counts = first.counts(rows, self._unseen), second.counts(columns, self._unseen)
         if above:

@@ -84,7 +84,7 @@ def pruning_in_parts(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """The same, means over several ways to hold rows out: (train, test, rows) of the same items.
+    """Return the same, means over several ways to hold rows out: (train, test, rows) of the same items.
 
     The same items are taken away at random in all of them, and 95 % are of the means over them, which vary
     less than single ones.

@@ -54,7 +54,7 @@ def replays(
     alpha: float = ALPHA,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """How many examples decide a verdict against chance, and which of two models is better.
+    """Return how many examples decide a verdict against chance, and which of two models is better.
 
     The item response model is fitted to models of other groups, as for a model that is new.
 
@@ -141,7 +141,7 @@ def _halves(of_row: NDArray[np.object_], seed: int) -> list[tuple[Ints, Ints]]:
 def _two_models(
     matrix: Matrix, of_row: NDArray[np.object_], prompts: int, alpha: float, generator: Generator, seed: int
 ) -> Iterator[Replay]:
-    """Pairs of models of different groups, where others are left to fit to: the same prompts."""
+    """Yield pairs of models of different groups, where others are left to fit to: the same prompts."""
     rows = matrix.rows
     group_of = dict(zip(rows["model"], of_row, strict=True))
     pairs = [pair for pair in combinations(group_of, 2) if group_of[pair[0]] != group_of[pair[1]]]

@@ -74,7 +74,7 @@ class Items:
             )
 
     def only(self, places: ArrayLike) -> Items:
-        """The model of some of the items, by their places."""
+        """Return the model of some of the items, by their places."""
         selected = np.asarray(places)
         parts = (
             self.discrimination[selected],
@@ -208,7 +208,7 @@ class _Responses:
     weights: Floats
 
     def improved(self, value: Floats) -> tuple[Floats, float]:
-        """The parameters after one round, and the logarithm of the posterior before it."""
+        """Return the parameters after one round, and the logarithm of the posterior before it."""
         posterior, likelihood = posterior_of(self.correct, self.mask, self.design @ value.T, self.weights)
         counts, hits = posterior.T @ self.mask, posterior.T @ self.correct
         result = value
@@ -237,7 +237,7 @@ def _em(value: Floats, responses: _Responses, most_rounds: int) -> tuple[Floats,
 
 
 def sharpest(value: Floats) -> float:
-    """The least standard deviation of an ability given responses to all items, of (items, a and b)."""
+    """Return the least standard deviation of an ability given responses to all items, of (items, a and b)."""
     p = expit(np.linspace(-WIDEST, WIDEST, 121)[:, None] * value[:, 0] - value[:, -1])
     return float(1 / np.sqrt(1 + (p * (1 - p) * value[:, 0] ** 2).sum(axis=1).max()))
 

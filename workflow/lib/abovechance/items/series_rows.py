@@ -68,6 +68,6 @@ class SeriesRows:
 
 
 def mean_of_known(values: Iterable[float]) -> float:
-    """The mean of the values that are there; missing where none is."""
+    """Return the mean of the values that are there; missing where none is."""
     finite = [value for value in values if np.isfinite(value)]
     return float(np.mean(finite)) if finite else np.nan

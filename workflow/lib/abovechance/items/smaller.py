@@ -40,7 +40,7 @@ ALL = "all examples"
 
 
 def flipped_pairs(full: ArrayLike, estimated: ArrayLike) -> float:
-    """The share of pairs of rows whose order is turned round; of those that differ on all items.
+    """Return the share of pairs of rows whose order is turned round; of those that differ on all items.
 
     Pairs that the estimate finds equal count half; rows without one do not count. 1 - 2 times it is Kendall's
     tau where nothing is tied.
@@ -181,7 +181,7 @@ class _Model(NamedTuple):
 
 
 def _model(train: Floats) -> _Model | None:
-    """The fitted model; none where scores are others than 0 and 1."""
+    """Return the fitted model; none where scores are others than 0 and 1."""
     scores = train[np.isfinite(train)]
     if not np.isin(scores, (0, 1)).all():
         return None
@@ -192,7 +192,7 @@ def _model(train: Floats) -> _Model | None:
 def _estimates(
     train: Floats, test: Floats, model: _Model | None, size: int, seed: int
 ) -> Iterator[tuple[str, Floats]]:
-    """Each method with its estimates of the scores of the rows of test."""
+    """Yield each method with its estimates of the scores of the rows of test."""
     for name, chosen in anchors.OF_RESPONSES.items():
         yield name, estimates.weighted(chosen(train, size, seed), test)
     if model is None:
@@ -210,7 +210,7 @@ def _estimates(
 def _row(
     method: str, size: int, full: Floats, estimated: Floats, pairs: _Pairs, rows: SeriesRows | None
 ) -> dict[str, object]:
-    """One row of the table, of (repeats, rows) estimates."""
+    """Return one row of the table, of (repeats, rows) estimates."""
     away = estimated - full
     several = estimated[:, np.isfinite(estimated).sum(axis=0) > 1]
     of_series = [] if rows is None else [(rows, estimate) for estimate in np.round(estimated, 12)]

@@ -79,7 +79,7 @@ DECISIONS_BY_TASK = replace(ADAPTIVE, name="adaptive_by_task", file="")
 
 
 def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFrame) -> pd.DataFrame:
-    """The items that better rows fail more often, as far as both random halves of the rows say so.
+    """Return the items that better rows fail more often, as far as both random halves of the rows say so.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ def findings_in(
     is_known: NDArray[np.bool_],
     pools: Pools,
 ) -> Iterator[Finding]:
-    """The findings in one setting.
+    """Yield the findings in one setting.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def of_aggregates(accuracies: Mapping[Setting, list[float]], accuracy: pd.DataFr
 
 
 def of_pairs(losses: Mapping[Setting, pd.DataFrame]) -> Iterator[Finding]:
-    """Pairs of models whose losses agree so closely that they are likely the same weights.
+    """Yield pairs of models whose losses agree so closely that they are likely the same weights.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class Convention:
         return RandomBaseline.from_chance(self.chance, self.examples).maximum(self.prompts)
 
     def position(self, best: float) -> str:
-        """The verdict on a best accuracy, as the paper decides it."""
+        """Return the verdict on a best accuracy, as the paper decides it."""
         if best < self.chance:
             return "below"
         return "between" if best <= self.maximum else "above"
@@ -61,7 +61,7 @@ class Convention:
 def published_verdicts(
     accuracy: pd.DataFrame, aggregated: Mapping[Setting, Sequence[float]] | None = None
 ) -> pd.DataFrame:
-    """One row per setting: the paper's n, p and t, the best accuracy, and the verdict.
+    """Return one row per setting: the paper's n, p and t, the best accuracy, and the verdict.
 
     Parameters
     ----------

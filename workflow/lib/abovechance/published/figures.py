@@ -20,7 +20,7 @@ Drawn = Iterator[tuple[str, Figure, pd.DataFrame]]
 
 
 def settings_shown(accuracy: pd.DataFrame, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The model, task, shots and tasks that are shown: those asked for where there are such.
+    """Return the model, task, shots and tasks that are shown: those asked for where there are such.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ def draw(
 
 
 def draw_pair(accuracy: pd.DataFrame, base: str, tuned: str | None) -> Drawn:
-    """All results of a base model and the one that was tuned from it (full results of the paper)."""
+    """Yield all results of a base model and the one that was tuned from it (full results of the paper)."""
     numbers = pair_numbers(accuracy, {base: tuned or ""}, ("task", "shots", "tuned"))
     yield f"pair_{base}", expected_maximum(numbers), numbers
 
 
 def pair_numbers(accuracy: pd.DataFrame, pairs: Mapping[str, str], by: tuple[str, ...]) -> pd.DataFrame:
-    """Expected maxima of base and tuned models; a model without a pair is a base model."""
+    """Return expected maxima of base and tuned models; a model without a pair is a base model."""
     base_of = {tuned: base for base, tuned in pairs.items()}
     models = accuracy["model"].astype(str)
     name = models.map(lambda model: base_of.get(model, model))

@@ -143,6 +143,6 @@ class Pools:
 
 
 def distinct_prompts(predictions: pd.DataFrame) -> pd.DataFrame:
-    """The predictions of the first of all prompts that have the same demonstrations."""
+    """Return the predictions of the first of all prompts that have the same demonstrations."""
     first = predictions.drop_duplicates("prompt").drop_duplicates("demonstrations")
     return predictions[predictions["prompt"].isin(first["prompt"])]

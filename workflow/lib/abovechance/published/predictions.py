@@ -118,7 +118,7 @@ def take_in(
 
 
 def released_likelihoods(released: pd.DataFrame) -> pd.DataFrame:
-    """The likelihoods of one setting's correct answers under its distinct prompts.
+    """Return the likelihoods of one setting's correct answers under its distinct prompts.
 
     Parameters
     ----------

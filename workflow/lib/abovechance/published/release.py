@@ -60,7 +60,7 @@ _OUTCOMES = {
 
 
 def file_of(setting: Setting) -> str:
-    """A setting's file in a release."""
+    """Return a setting's file in a release."""
     return f"results/{setting.model}_{setting.task}_{setting.shots}-shot.csv"
 
 
@@ -110,7 +110,7 @@ class Release:
         self.names = {name.removeprefix(self._root) for name in files if name.startswith(self._root)}
 
     def read(self, name: str) -> bytes:
-        """The content of a file of ``names``; InputError where it is damaged."""
+        """Return the content of a file of ``names``; InputError where it is damaged."""
         try:
             if self._zip is not None:
                 return self._zip.read(self._root + name)
@@ -226,7 +226,7 @@ class Release:
             return {}
 
     def sample(self, task: str) -> list[int] | None:
-        """Which examples of a large task were evaluated, by their place; None where all were."""
+        """Return which examples of a large task were evaluated, by their place; None where all were."""
         names = [name for name in sorted(self.names) if name.startswith(f"subsampled-idxs/{task}_")]
         return self._json(names[0]) if names else None
 
@@ -234,7 +234,7 @@ class Release:
         return parse_json(self.read(name), f"{self.path}: {name}")
 
     def outcomes(self) -> pd.DataFrame:
-        """The released outcomes on held-out data, all numbers of prompts tried; empty where none are.
+        """Return the released outcomes on held-out data, all numbers of prompts tried; empty where none are.
 
         Returns
         -------

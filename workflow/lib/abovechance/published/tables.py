@@ -113,7 +113,7 @@ AUDIT_SUMMARY = TableSchema(
 
 
 def _grid_schema(name: str, table: pd.DataFrame) -> TableSchema:
-    """The columns of a grid, one for each model and number of shots."""
+    """Return the columns of a grid, one for each model and number of shots."""
     return TableSchema(
         name,
         {column: Column.text(f"position of {column}", lacking="") for column in map(str, table)},
@@ -122,7 +122,7 @@ def _grid_schema(name: str, table: pd.DataFrame) -> TableSchema:
 
 
 def conventions(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
-    """The paper's n, p and t of each task and number of shots, beside those of the data.
+    """Return the paper's n, p and t of each task and number of shots, beside those of the data.
 
     Where models differ, the data's columns have the least and the greatest.
     """
@@ -169,14 +169,14 @@ def grid(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def changes(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
-    """The settings whose verdict is another once their numbers are those of the data."""
+    """Return the settings whose verdict is another once their numbers are those of the data."""
     merged = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
     changed = merged[merged["position_published"] != merged["position_data"]]
     return changed[[*CHANGES.columns]].reset_index(drop=True)
 
 
 def changes_count(published: pd.DataFrame, mended: pd.DataFrame) -> pd.DataFrame:
-    """How many settings go from which published verdict (rows) to which by the data (columns)."""
+    """Return how many settings go from which published verdict (rows) to which by the data (columns)."""
     merged = published.merge(mended, on=SETTING, suffixes=("_published", "_data"))
     order = list(POSITIONS)
     table = pd.crosstab(merged["position_published"], merged["position_data"])
@@ -277,7 +277,7 @@ def displayed(model: str) -> str:
 
 
 def audit_summary(findings: pd.DataFrame) -> pd.DataFrame:
-    """How many rows of the audit each finding has, in how many tasks and models."""
+    """Return how many rows of the audit each finding has, in how many tasks and models."""
     grouped = findings.groupby("finding", sort=False)
     counts = grouped.agg(rows=("evidence", "size"), tasks=("task", "nunique"), models=("model", "nunique"))
     return counts.reset_index().sort_values("rows", ascending=False, kind="stable")

@@ -28,7 +28,7 @@ MOST = 20_000  # values that a density is made of; of more, as many evenly throu
 
 
 def estimate_densities(pvi: pd.DataFrame) -> pd.DataFrame:
-    """The table ``pvi_densities`` of one setting, without its columns.
+    """Return the table ``pvi_densities`` of one setting, without its columns.
 
     Gaussian kernels, their width by Scott's rule, or the distance of two points where that is more.
 

@@ -81,7 +81,7 @@ ANNOTATIONS = TableSchema(
 
 
 def summarize_examples(pvi: pd.DataFrame) -> pd.DataFrame:
-    """The table ``pvi_examples`` of one setting, without its columns.
+    """Return the table ``pvi_examples`` of one setting, without its columns.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _adjusted(table: pd.DataFrame, row: str, name: str) -> pd.Series[float]:
 
 
 def _most_common(values: pd.Series) -> str | None:
-    """The value of most rows, the first one of as many."""
+    """Return the value of most rows, the first one of as many."""
     counted = values.value_counts(sort=False)
     return None if counted.empty else str(counted.index[int(counted.to_numpy().argmax())])
 
@@ -132,7 +132,7 @@ def inputs_of(tasks: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def hardest(examples: pd.DataFrame, inputs: pd.DataFrame, most_rows: int = 5) -> pd.DataFrame:
-    """The examples of each label that tell the models least (Lu et al., Tables 6, 8 and 17 to 19).
+    """Return the examples of each label that tell the models least (Lu et al., Tables 6, 8 and 17 to 19).
 
     Parameters
     ----------
@@ -272,6 +272,6 @@ def annotated(examples: pd.DataFrame, inputs: pd.DataFrame) -> pd.DataFrame:
 
 
 def variation_ratio(annotations: list[str]) -> float:
-    """The share of annotators who did not answer what most did, in [0, 1): 0 where all agree."""
+    """Return the share of annotators who did not answer what most did, in [0, 1): 0 where all agree."""
     _, counts = np.unique(np.asarray(annotations, dtype=object).astype(str), return_counts=True)
     return float(1 - counts.max() / counts.sum())

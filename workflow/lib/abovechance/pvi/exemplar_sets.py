@@ -35,7 +35,7 @@ NONE = Anova(np.nan, np.nan, np.nan, np.nan)
 
 
 def one_way(groups: Sequence[ArrayLike]) -> Anova:
-    """The common one-way analysis of variance (``scipy.stats.f_oneway``).
+    """Return the common one-way analysis of variance (``scipy.stats.f_oneway``).
 
     The paper's (Lu et al., Tables 3 and 15) has a group for each of three exemplar sets, and in each the mean
     PVI of correct predictions for two numbers of shots: six numbers, 2 and 3 degrees of freedom. With so
@@ -76,7 +76,7 @@ class Repeated(NamedTuple):
 
 
 def repeated_measures(values: ArrayLike) -> Repeated:
-    """Whether the mean PVI of the same examples differs between exemplar sets.
+    """Return whether the mean PVI of the same examples differs between exemplar sets.
 
     Each example is measured under each set, so that what makes examples differ is taken out. An analysis of
     variance with examples as blocks; for two sets, it is the paired t-test.
@@ -111,7 +111,7 @@ def repeated_measures(values: ArrayLike) -> Repeated:
 
 
 def _greenhouse_geisser(values: np.ndarray) -> float:
-    """How far the sets' covariances are from equal ones: 1 where they are, 1 / (sets - 1) at worst."""
+    """Return how far the sets' covariances are from equal ones: 1 where they are, 1 / (sets - 1) at worst."""
     sets = len(values)
     centre = np.eye(sets) - 1 / sets
     covariance = centre @ np.cov(values) @ centre

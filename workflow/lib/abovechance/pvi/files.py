@@ -34,7 +34,7 @@ SAME = 0.01  # bits; files may be rounded
 
 
 def is_runs(path: Path) -> bool:
-    """Whether a CSV is a table of runs; else it is one of examples, or none.
+    """Return whether a CSV is a table of runs; else it is one of examples, or none.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def is_runs(path: Path) -> bool:
 
 
 def read_runs(path: Path, unit: str = NATS) -> pd.DataFrame:
-    """A table of runs as the table ``pvi_prompts``, in bits.
+    """Return a table of runs as the table ``pvi_prompts``, in bits.
 
     Runs of one model, data set, number of shots and exemplar set that differ in something else, and runs of
     other temperatures, are told apart by it, as if they were of other models. An infinite mean PVI, which an
@@ -95,7 +95,7 @@ def read_runs(path: Path, unit: str = NATS) -> pd.DataFrame:
 
 
 def _run_names(texts: pd.DataFrame, path: Path) -> pd.Series[str]:
-    """The models' names, with what else runs of the same model, data, shots and set differ in."""
+    """Return the models' names, with what else runs of the same model, data, shots and set differ in."""
     keys = ["dataset", "model", "number_of_shots", "prompt_set"]
     configuration = texts["model"]
     if "temperature" in texts and texts["temperature"].nunique() > 1:
@@ -122,7 +122,7 @@ def _run_names(texts: pd.DataFrame, path: Path) -> pd.Series[str]:
 
 
 def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
-    """A table of examples, in bits.
+    """Return a table of examples, in bits.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _flags(texts: pd.DataFrame, path: Path) -> pd.Series[bool]:
 
 
 def _numbers(texts: pd.DataFrame, name: str, path: Path) -> pd.Series[float]:
-    """A column as numbers, infinite ones too; missing where it is blank or says that there is none."""
+    """Return a column as numbers, infinite ones too; missing where it is blank or says that there is none."""
     numbers = []
     for place, text in texts[name].items():
         plain = str(text).strip()

@@ -38,7 +38,7 @@ SHARE = 0.2  # of each label's examples are called hardest: the paper's fifth
 
 
 def hardest_of_labels(settings: Iterable[pd.DataFrame], least: int) -> set[str]:
-    """The ids of the examples of each label with the least PVI.
+    """Return the ids of the examples of each label with the least PVI.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def hardest_of_labels(settings: Iterable[pd.DataFrame], least: int) -> set[str]:
 
 
 def compared(random_sets: pd.DataFrame, hardest: pd.DataFrame, clusters: pd.Series[int]) -> pd.DataFrame:
-    """The table ``pvi_demonstrations`` of one setting, without its columns.
+    """Return the table ``pvi_demonstrations`` of one setting, without its columns.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def summarize_examples(table: pd.DataFrame) -> dict[str, float]:
 
 
 def summarize_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) -> pd.DataFrame:
-    """The table ``pvi_settings`` of one setting, without its columns.
+    """Return the table ``pvi_settings`` of one setting, without its columns.
 
     Parameters
     ----------

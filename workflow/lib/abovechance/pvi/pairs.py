@@ -67,7 +67,7 @@ def series(pvi: pd.DataFrame) -> dict[int, pd.Series[float]]:
 def of_model(
     series: Series, setting: Setting, clusters: pd.Series[int], labels: pd.Series[str], nested: bool
 ) -> pd.DataFrame:
-    """The table ``pvi_pairs`` of one model on one task (Lu et al., Section 4.2).
+    """Return the table ``pvi_pairs`` of one model on one task (Lu et al., Section 4.2).
 
     Exemplar sets are compared with the same number of shots, and numbers of shots with the same set.
 
@@ -112,7 +112,7 @@ def _pairs(series: Series, nested: bool) -> Iterable[tuple[tuple[tuple[int, int]
 def of_models(
     values: pd.DataFrame, clusters: Mapping[str, pd.Series[int]], labels: Mapping[str, pd.Series[str]]
 ) -> pd.DataFrame:
-    """The table ``pvi_pairs`` of all models on each task (Lu et al., Figures 3 and 6).
+    """Return the table ``pvi_pairs`` of all models on each task (Lu et al., Figures 3 and 6).
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def _compared(
 
 
 def consistency(pairs: pd.DataFrame) -> pd.DataFrame:
-    """How consistent PVI is between exemplar sets, numbers of shots and models (Lu et al., Table 2).
+    """Return how consistent PVI is between exemplar sets, numbers of shots and models (Lu et al., Table 2).
 
     As in the paper, the r of exemplar sets is the mean over the pairs of sets of a setting, and that of
     numbers of shots is by set.

@@ -126,7 +126,7 @@ def v_information(
 def by_group(
     values: ArrayLike, groups: Sequence[Hashable], clusters: ArrayLike | None = None
 ) -> dict[Hashable, Estimate]:
-    """The V-usable information within each class or part of a data set, by their first examples.
+    """Return the V-usable information within each class or part of a data set, by their first examples.
 
     Raises
     ------

@@ -76,7 +76,7 @@ ANOVA = TableSchema(
 
 
 def summarize_prompts(pvi: pd.DataFrame) -> pd.DataFrame:
-    """The table ``pvi_prompts`` of one setting, without its columns.
+    """Return the table ``pvi_prompts`` of one setting, without its columns.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def tails(prompts: pd.DataFrame) -> pd.DataFrame:
 
 
 def anova(prompts: pd.DataFrame, nested: bool = True) -> pd.DataFrame:
-    """Whether exemplar sets differ in the mean PVI of right predictions (Lu et al., Tables 3 and 15).
+    """Return whether exemplar sets differ in the mean PVI of right predictions (Lu et al., Tables 3 and 15).
 
     A group for each exemplar set, and in it a number for each number of shots: see ``exemplar_sets.one_way``
     for why that none is found says little.

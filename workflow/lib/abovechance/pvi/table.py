@@ -40,7 +40,7 @@ def of_scores(
     predictions: pd.DataFrame,
     over: str = VOCABULARY,
 ) -> pd.DataFrame:
-    """The table ``pvi`` of one scored setting, without the setting's columns.
+    """Return the table ``pvi`` of one scored setting, without the setting's columns.
 
     An answer's probability is that of its tokens after the prompt, of the whole vocabulary as in the paper,
     or, ``over`` the choices, given that the answer is one of them. Where several choices are correct, the
@@ -97,7 +97,7 @@ def labels_of(task: pd.DataFrame) -> pd.Series[str]:
 
 
 def of_likelihoods(likelihoods: pd.DataFrame, null: pd.DataFrame, over: str = VOCABULARY) -> pd.DataFrame:
-    """The same from the log-likelihoods of another tool's run with inputs, and of one without.
+    """Return the same from the log-likelihoods of another tool's run with inputs, and of one without.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _check_same(likelihoods: pd.DataFrame, null: pd.DataFrame, keys: list[str]) 
 
 
 def _by_example(table: pd.DataFrame, over: str) -> pd.DataFrame:
-    """One row for each prompt and example, from one for each of its choices."""
+    """Return one row for each prompt and example, from one for each of its choices."""
     table = table.sort_values(ROW, kind="stable", ignore_index=True)
     changed = (table[["prompt", "example"]] != table[["prompt", "example"]].shift()).any(axis=1)
     starts = np.flatnonzero(changed.to_numpy())
@@ -174,7 +174,7 @@ ROW = ["prompt", "example", "choice"]
 def _measured(
     null: Floats, logprob: Floats, correct: Bools, starts: Ints, over: str
 ) -> dict[str, np.ndarray]:
-    """The numbers of each example from those of its choices, one example's after another's."""
+    """Return the numbers of each example from those of its choices, one example's after another's."""
     if over == CHOICES:
         null, logprob = over_choices(null, starts), over_choices(logprob, starts)
     null_bits, own_bits = (bits(any_of(logprobs, starts, correct)) for logprobs in (null, logprob))

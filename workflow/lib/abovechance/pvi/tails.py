@@ -59,7 +59,7 @@ def accuracy_of_tails(values: ArrayLike, correct: ArrayLike, share: float) -> Ta
 
 
 def tails_of_labels(values: ArrayLike, correct: ArrayLike, labels: ArrayLike, share: float) -> Tails:
-    """The same of the lowest and highest examples of each label, all labels together.
+    """Return the same of the lowest and highest examples of each label, all labels together.
 
     A model that likes one answer, whatever it reads, is right on the examples that have it as their label,
     and these are easy under every prompt. Within labels, that has no part in it.
@@ -115,7 +115,7 @@ class Threshold(NamedTuple):
 
 
 def threshold(values: ArrayLike, correct: ArrayLike) -> Threshold:
-    """Which PVI divides right from wrong predictions (Lu et al., Figure 4); see ``Threshold``.
+    """Return which PVI divides right from wrong predictions (Lu et al., Figure 4); see ``Threshold``.
 
     Halfway between two examples; of several that are as good, the lowest.
 

@@ -33,7 +33,7 @@ ACCURACY = TableSchema(
 
 
 def accuracy_by_prompt(predictions: pd.DataFrame) -> pd.DataFrame:
-    """The table ``accuracy`` of one setting: one row per prompt.
+    """Return the table ``accuracy`` of one setting: one row per prompt.
 
     With the accuracy come the ``chances`` of a lucky guess and how many examples have each
     (``counts``), which is all that a prompt's random baseline depends on.
@@ -63,7 +63,7 @@ def writing_results(
     made_from: Mapping[str, Any],
     schema: TableSchema = PREDICTIONS,
 ) -> Iterator[Callable[[pd.DataFrame], None]]:
-    """A function that adds the predictions of one setting: they and their accuracies are written.
+    """Yield a function that adds the predictions of one setting: they and their accuracies are written.
 
     Parameters
     ----------

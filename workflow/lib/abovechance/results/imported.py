@@ -35,7 +35,7 @@ def as_imported(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_imported(path: Path) -> Iterator[pd.DataFrame]:
-    """The rows of one setting after another, with the columns of ``IMPORTED``.
+    """Yield the rows of one setting after another, with the columns of ``IMPORTED``.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def _check(part: pd.DataFrame, path: Path, before: int) -> None:
 
 
 def _joined(parts: list[tuple[Setting, pd.DataFrame]], path: Path) -> pd.DataFrame:
-    """All rows of a setting; InputError if a prompt has an example twice."""
+    """Return all rows of a setting; InputError if a prompt has an example twice."""
     tables = [rows for _, rows in parts]
     table = tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
     if (twice := table.duplicated(["prompt", "example"])).any():
@@ -97,7 +97,7 @@ def _joined(parts: list[tuple[Setting, pd.DataFrame]], path: Path) -> pd.DataFra
 
 
 def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
-    """The models, tasks and numbers of shots of an imported table, in the order of its rows.
+    """Return the models, tasks and numbers of shots of an imported table, in the order of its rows.
 
     Only columns' statistics are read where each part of the file is of one setting.
 
@@ -144,7 +144,7 @@ def _kind(arrow: pa.DataType) -> str:
 
 
 def _values(file: pq.ParquetFile, part: int, column: str) -> list[Any]:
-    """The different values of a column in one part of a file."""
+    """Return the different values of a column in one part of a file."""
     place = file.schema_arrow.names.index(column)
     statistics = file.metadata.row_group(part).column(place).statistics
     if statistics is not None and statistics.has_min_max and statistics.min == statistics.max:

@@ -39,7 +39,7 @@ OF_CHOICES = {
 
 
 def of_scores(scores: pd.DataFrame, task: pd.DataFrame) -> pd.DataFrame:
-    """The likelihoods of one scored setting, without the setting's columns.
+    """Return the likelihoods of one scored setting, without the setting's columns.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def of_scores(scores: pd.DataFrame, task: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_imported(rows: pd.DataFrame) -> pd.DataFrame:
-    """The likelihoods of one imported setting, of the rows that have any.
+    """Return the likelihoods of one imported setting, of the rows that have any.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ UNKNOWN = -1  # predicted where a correct and a wrong choice tie, or where resul
 
 
 def choose(scores: Floats, correct: Bools, starts: Ints) -> Chosen:
-    """The choice with the highest score of each example: the one rule for ties.
+    """Return the choice with the highest score of each example: the one rule for ties.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def choose(scores: Floats, correct: Bools, starts: Ints) -> Chosen:
 
 
 def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "token") -> pd.DataFrame:
-    """Which examples each prompt gets right; see ``choose``.
+    """Return which examples each prompt gets right; see ``choose``.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def predict(scores: pd.DataFrame, task: pd.DataFrame, normalization: str = "toke
 
 
 def with_truth(scores: pd.DataFrame, task: pd.DataFrame) -> pd.DataFrame:
-    """The table ``scores`` of one setting with ``right``: whether the choice is a correct one.
+    """Return the table ``scores`` of one setting with ``right``: whether the choice is a correct one.
 
     Raises
     ------

@@ -46,7 +46,7 @@ class ResponseMatrix:
         return chances, self.evaluated.astype(np.int64) @ (kinds[:, None] == np.arange(len(chances)))
 
     def uneven(self, shots: int) -> bool:
-        """Whether prompts are evaluated on other examples, see ``uneven``."""
+        """Return whether prompts are evaluated on other examples, see ``uneven``."""
         return uneven(self.evaluated, shots)
 
     @classmethod
@@ -68,7 +68,7 @@ class ResponseMatrix:
 
 
 def uneven(evaluated: Bools, shots: int) -> bool:
-    """Whether prompts are evaluated on other examples, by more than their demonstrations.
+    """Return whether prompts are evaluated on other examples, by more than their demonstrations.
 
     Their accuracies cannot be compared then: those on few examples, or on easier ones, are higher by luck.
 

@@ -28,7 +28,7 @@ class Accelerator:
 
 
 def visible_accelerators() -> list[Accelerator]:
-    """The GPUs that this process may use, in their order; none where there is no driver."""
+    """Return the GPUs that this process may use, in their order; none where there is no driver."""
     query = ["nvidia-smi", "--query-gpu=index,uuid,memory.total", "--format=csv,noheader,nounits"]
     try:
         listed = subprocess.run(query, capture_output=True, text=True, check=True).stdout

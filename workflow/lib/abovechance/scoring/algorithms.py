@@ -174,7 +174,7 @@ class Paths:
         tokens: Tokens,
         exact: NDArray[np.float64],
     ) -> bool:
-        """Whether a path gives the definition's scores up to rounding; what was found is told."""
+        """Return whether a path gives the definition's scores up to rounding; what was found is told."""
         difference = _distance(scores, tokens, exact, self.model.dtype)
         holds = difference < _rounding(self.model)
         in_16_bits = self.model.dtype not in ROUNDING
@@ -215,7 +215,7 @@ def _distance(
 
 
 def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
-    """The scores of strings one by one, once they are what they should be.
+    """Return the scores of strings one by one, once they are what they should be.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.floa
 
 
 def _definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
-    """The scores of strings one by one; InputError where the model cannot read them."""
+    """Return the scores of strings one by one; InputError where the model cannot read them."""
     try:
         return score_alone(model, tokens.sequences, tokens.starts).logprobs
     except (InputError, torch.OutOfMemoryError):
@@ -261,12 +261,12 @@ def _definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
 
 
 def _two_ends(tokens: Tokens) -> tuple[list[int], list[int]]:
-    """Two ends of the same length."""
+    """Return two ends of the same length."""
     return tokens.sequences[0][:3], tokens.sequences[0][3:6]
 
 
 def _with_behind(model: PreTrainedModel, sequence: Sequence[int], start: int, end: Sequence[int]) -> float:
-    """The score of a string's tokens where these tokens stand behind them."""
+    """Return the score of a string's tokens where these tokens stand behind them."""
     longer = [*sequence, *end]
     whole, behind = score_alone(model, [longer, longer], [start, len(sequence)]).logprobs
     return float(whole - behind)
@@ -284,7 +284,7 @@ def _in_packs(
 
 
 def takes_positions(model: PreTrainedModel) -> bool:
-    """Whether positions are what the model is told, and not the places in its row, as with ALiBi.
+    """Return whether positions are what the model is told, and not the places in its row, as with ALiBi.
 
     Short strings cannot show this in 16 bits: there, ALiBi's error in a short row is as small
     as rounding.
@@ -296,7 +296,7 @@ def takes_positions(model: PreTrainedModel) -> bool:
 
 
 def _telling(tokens: Tokens, limit: int, strings: int) -> list[int]:
-    """The places of the strings that show most.
+    """Return the places of the strings that show most.
 
     First the one that stands furthest from its place: in a pack, other strings' tokens stand between a
     string and its beginning, and a model that goes by the places of a row errs there. The longest, for what
@@ -322,7 +322,7 @@ def _displacement(tokens: Tokens, limit: int) -> NDArray[np.int64]:
 
 
 def _some_strings(model: PreTrainedModel) -> Tokens:
-    """Two questions with two choices of two tokens each, behind the same four tokens."""
+    """Return two questions with two choices of two tokens each, behind the same four tokens."""
     generator = np.random.default_rng(0)
     embeddings: Any = model.get_input_embeddings()
     vocabulary = int(embeddings.weight.shape[0])

@@ -43,7 +43,7 @@ class Parts:
 
     @classmethod
     def from_mask(cls, visible: torch.Tensor) -> Parts:
-        """The parts of a (rows, columns) bool, in which each row sees itself, and nothing behind.
+        """Return the parts of a (rows, columns) bool, in which each row sees itself, and nothing behind.
 
         The last columns are those of the rows themselves.
         """
@@ -70,7 +70,7 @@ def _cut(first: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def splittable(mask: torch.Tensor, visible: torch.Tensor) -> torch.Tensor:
-    """The mask itself, which says from now on of which parts it is."""
+    """Return the mask itself, which says from now on of which parts it is."""
     if mask.device.type == "cpu":
         setattr(mask, _PARTS, Parts.from_mask(visible))
     return mask
@@ -98,7 +98,7 @@ def in_parts(model: PreTrainedModel) -> Iterator[None]:
 
 
 def _configs(model: PreTrainedModel) -> list[PreTrainedConfig]:
-    """The different configs of a model and its parts."""
+    """Return the different configs of a model and its parts."""
     configs = (getattr(module, "config", None) for module in model.modules())
     return list({id(config): config for config in configs if isinstance(config, PreTrainedConfig)}.values())
 
@@ -148,7 +148,7 @@ def _takes(
     mask: torch.Tensor,
     options: dict[str, Any],
 ) -> bool:
-    """Whether the parts are those of these tensors, and nothing but them is asked for."""
+    """Return whether the parts are those of these tensors, and nothing but them is asked for."""
     needed = ("softcap", "position_bias", "cache", "s_aux")
     return (
         mask.shape[2:] == (query.shape[2], key.shape[2])

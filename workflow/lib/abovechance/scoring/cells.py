@@ -54,7 +54,7 @@ class Cell:
         return self.setting.words + ", null target" * self.null
 
     def without_inputs(self) -> Cell:
-        """The null-target prompts of these, evaluated on the same examples."""
+        """Return the null-target prompts of these, evaluated on the same examples."""
         task, prompts = null_target(self.task, self.prompts)
         return Cell(self.setting, task, self.evaluation, prompts, null=True)
 
@@ -69,7 +69,7 @@ class Cell:
         return prompt_keys(self.task, self.evaluation, self.prompts)
 
     def longest(self, prompt: int) -> int:
-        """The characters of a prompt's longest string, or a few more."""
+        """Return the characters of a prompt's longest string, or a few more."""
         examples = self.evaluated
         return len(self.prompts["text"].iloc[prompt]) + int(examples["text"].map(len).max())
 
@@ -152,7 +152,7 @@ def score_cells(
 
 
 def _missing(cell: Cell, store: ScoreStore, leave_out: bool) -> list[int]:
-    """The prompts that have no score; one that was left out has none where none is to be left out."""
+    """Return the prompts that have no score; one that was left out has none where none is to be left out."""
     return [
         prompt
         for prompt, key in enumerate(cell.keys)
@@ -273,7 +273,7 @@ class Scorer:
         return self._scored(strings, tokens, lambda: paths.proved(tokens, self.limit, number))
 
     def score(self, strings: PromptStrings) -> tuple[pd.DataFrame, Mapping[str, Any]]:
-        """The scores of one prompt's strings, and how many tokens that took.
+        """Return the scores of one prompt's strings, and how many tokens that took.
 
         Returns
         -------

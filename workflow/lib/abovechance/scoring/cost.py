@@ -86,7 +86,7 @@ def count_tokens(
     context: int | None = None,
     leave_out: bool = False,
 ) -> pd.DataFrame:
-    """The table ``token_counts`` of a task under a tokenizer.
+    """Return the table ``token_counts`` of a task under a tokenizer.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def count_tokens(
 
 
 def _computed(tokens: Tokens, path: str) -> int:
-    """How many tokens of a prompt's strings go through a model on a path."""
+    """Return how many tokens of a prompt's strings go through a model on a path."""
     if path == "tree":
         return int(tokens.trie.inner.sum())
     lengths = [len(sequence) for sequence in tokens.sequences]

@@ -110,7 +110,7 @@ def quantizing_mb(weights: str | Path, attempt: int = 1) -> int:
 
 
 def parameters(folder: Path) -> int:
-    """How many numbers a folder's safetensors hold."""
+    """Return how many numbers a folder's safetensors hold."""
     from safetensors import safe_open
 
     total = 0

@@ -28,7 +28,7 @@ PACK_TOKENS = 256
 
 
 def pack_tokens(model: PreTrainedModel) -> int:
-    """The most tokens of a pack, for the model and where it runs.
+    """Return the most tokens of a pack, for the model and where it runs.
 
     A processor is busy with few tokens, and the smaller a pack, the less of its mask is empty.
     An accelerator wants more, as many as its memory (not what of it happens to be free, so
@@ -254,14 +254,14 @@ _PARAMETERS: dict[type[PreTrainedModel], frozenset[str]] = {}
 
 
 def trunk_length(sequences: Sequence[Sequence[int]], starts: Sequence[int]) -> int:
-    """How many tokens all strings begin with, up to before the first choice."""
+    """Return how many tokens all strings begin with, up to before the first choice."""
     return min([min(starts) - 1, *(common_prefix(sequences[0], sequence) for sequence in sequences)])
 
 
 def _cache_trunk(
     model: PreTrainedModel, sequences: Sequence[Sequence[int]], starts: Sequence[int]
 ) -> tuple[DynamicCache | None, int]:
-    """The cache of what all strings begin with, up to before the first choice, and its length."""
+    """Return the cache of what all strings begin with, up to before the first choice, and its length."""
     trunk = trunk_length(sequences, starts)
     if trunk == 0:
         return None, 0

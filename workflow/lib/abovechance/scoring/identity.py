@@ -33,7 +33,7 @@ def identities(
     special_tokens: str,
     products: str = "measured",
 ) -> list[dict[str, Any]]:
-    """The identity of scores that are made now, then those of earlier ones that count as the same.
+    """Return the identity of scores that are made now, then those of earlier ones that count as the same.
 
     Parameters
     ----------

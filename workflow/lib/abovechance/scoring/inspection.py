@@ -45,7 +45,7 @@ def check_weights(weights: Weights) -> None:
 
 
 def _check_config(weights: Weights) -> Any:
-    """The model's config, of which an empty model can be built that predicts the next token."""
+    """Return the model's config, of which an empty model can be built that predicts the next token."""
     path = Path(weights.folder, "config.json")
     check_sizes(path)
     with told_by_library(f"{path}: transformers cannot read it"):

@@ -121,7 +121,7 @@ _OF_LINE = ("what", "seconds", "tokens", "computed", "parameters", "machine", "p
 
 
 def _lines(path: Path) -> Iterable[dict[str, Any]]:
-    """The whole lines of a ledger; a job that was killed may have left a torn one."""
+    """Yield the whole lines of a ledger; a job that was killed may have left a torn one."""
     if not path.is_file():
         return
     for line in path.read_bytes().splitlines():
@@ -143,7 +143,7 @@ def machine(threads: int, accelerators: int) -> str:
 
 
 def _processor() -> str:
-    """The processor's name, as Linux has it."""
+    """Return the processor's name, as Linux has it."""
     listed = Path("/proc/cpuinfo")
     lines = listed.read_text(encoding="utf-8", errors="replace").splitlines() if listed.is_file() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

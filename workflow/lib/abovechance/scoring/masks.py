@@ -40,7 +40,7 @@ def attention_windows(model: PreTrainedModel) -> dict[str, int | None]:
 def tree_masks(
     model: PreTrainedModel, trie: TokenTrie, pack: Pack, visible: torch.Tensor
 ) -> torch.Tensor | dict[str, torch.Tensor]:
-    """The pack's additive mask, or one for each kind of layer where a model has several.
+    """Return the pack's additive mask, or one for each kind of layer where a model has several.
 
     Each is (1, 1, pack, path + pack), on the model's device and in its type: 0 where a node sees a token,
     else minus infinity. A boolean mask would do for some attention implementations only.

@@ -22,7 +22,7 @@ DTYPES = {
 
 
 def device_for(precision: str) -> str:
-    """The kind of device that scores in a precision: ``cuda``, ``mps`` or ``cpu``.
+    """Return the kind of device that scores in a precision: ``cuda``, ``mps`` or ``cpu``.
 
     Apple's ``mps`` takes float32, and bfloat16 from macOS 14 on; NF4 and float16 go to the processor there.
     """
@@ -48,7 +48,7 @@ def limits(weights: Weights) -> tuple[int | None, int | None]:
 
 
 def load(weights: Weights, precision: str, products: str = MEASURED) -> PreTrainedModel:
-    """The model, ready to score, on the accelerator if there is one.
+    """Return the model, ready to score, on the accelerator if there is one.
 
     NF4 weights are dequantized once if the machine's memory allows it, which gives the same numbers as
     dequantizing them in every product (bitsandbytes' kernel for processors with AVX512-BF16 rounds
@@ -82,7 +82,7 @@ def load(weights: Weights, precision: str, products: str = MEASURED) -> PreTrain
 
 
 def dequantized(model: PreTrainedModel) -> PreTrainedModel:
-    """The model with its NF4 weights as bfloat16 ones.
+    """Return the model with its NF4 weights as bfloat16 ones.
 
     Raises
     ------

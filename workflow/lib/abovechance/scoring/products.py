@@ -149,7 +149,7 @@ def _product(layer: nn.Module, inputs: torch.Tensor) -> Callable[[], object]:
 
 
 def _fastest(runs: Mapping[str, Callable[[], object]], limit: float) -> dict[str, float]:
-    """The least seconds of each run, in turns so that what else the machine does slows all of them."""
+    """Return the least seconds of each run, in turns so that what else the machine does slows all of them."""
     for run in runs.values():
         run()
     seconds = dict.fromkeys(runs, float("inf"))
@@ -176,14 +176,14 @@ def supports(dtype: torch.dtype) -> bool:
 
 
 def cache_folder() -> Path:
-    """The folder of the user's cache in which decisions are kept."""
+    """Return the folder of the user's cache in which decisions are kept."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "abovechance" / "products"
 
 
 @cache
 def machine() -> str:
-    """The processor's name and a digest of its features, by which a machine is known again."""
+    """Return the processor's name and a digest of its features, by which a machine is known again."""
     listed = Path("/proc/cpuinfo")
     lines = listed.read_text(encoding="utf-8", errors="replace").splitlines() if listed.is_file() else []
     fields: dict[str, str] = {}

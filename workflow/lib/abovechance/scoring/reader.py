@@ -20,7 +20,7 @@ from abovechance.scoring.weights import Weights
 
 
 def expected_path(weights: Weights) -> Callable[[int], str]:
-    """The path that a model will take for strings of so many tokens, as its class says.
+    """Return the path that a model will take for strings of so many tokens, as its class says.
 
     Scoring does not believe this, and tries (``algorithms.Paths``): a model may turn out to take a slower
     one.

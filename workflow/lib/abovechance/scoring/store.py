@@ -127,7 +127,7 @@ class ScoreStore:
         return key in self._stored
 
     def left_out(self, key: str) -> bool:
-        """Whether the prompt of this key was left out."""
+        """Return whether the prompt of this key was left out."""
         return key in self._stored and self._stored[key].rows is None
 
     def add(self, key: str, rows: pd.DataFrame | None, facts: Mapping[str, Any]) -> None:
@@ -155,7 +155,7 @@ class ScoreStore:
         self.journal.unlink(missing_ok=True)
 
     def _read_journal(self, report: Callable[[str], None]) -> Iterator[Scored]:
-        """The whole lines of a killed job's journal; from the torn one behind them the file is cut."""
+        """Yield the whole lines of a killed job's journal; from the torn one behind them the file is cut."""
         if not self.journal.exists():
             return
         content = self.journal.read_bytes()
@@ -171,12 +171,12 @@ class ScoreStore:
 
 
 def store_of(path: Path) -> Path:
-    """The file next to a scores file with every prompt that was ever scored for it."""
+    """Return the file next to a scores file with every prompt that was ever scored for it."""
     return path.with_name(path.stem + STORE)
 
 
 def _line(scored: Scored) -> bytes:
-    """A prompt as a line of a journal: a checksum and JSON."""
+    """Return a prompt as a line of a journal: a checksum and JSON."""
     rows = None if scored.rows is None else scored.rows[OF_PROMPT].to_dict("list")
     entry = {"identity": dict(scored.identity), "key": scored.key, "facts": dict(scored.facts), "rows": rows}
     text = json.dumps(entry).encode()
@@ -184,7 +184,7 @@ def _line(scored: Scored) -> bytes:
 
 
 def _parsed(line: bytes) -> Scored | None:
-    """The prompt of a line; None where the line is not as it was written."""
+    """Return the prompt of a line; None where the line is not as it was written."""
     checksum, _, text = line.partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text):
         return None
@@ -220,7 +220,7 @@ def _write_file(
 
 
 def _read_file(path: Path, report: Callable[[str], None]) -> Iterator[Scored]:
-    """The prompts of a file; none where there is no file, or none that can be read."""
+    """Yield the prompts of a file; none where there is no file, or none that can be read."""
     if not path.exists():
         return
     try:
@@ -246,7 +246,7 @@ def _facts(entry: Mapping[str, Any], runs: Sequence[Any]) -> dict[str, Any]:
 
 
 def read_asked(path: Path, task: pd.DataFrame, evaluation: pd.DataFrame, prompts: Path) -> pd.DataFrame:
-    """The table ``scores`` of a file, which has the scores of these prompts on these examples.
+    """Return the table ``scores`` of a file, which has the scores of these prompts on these examples.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def read_asked(path: Path, task: pd.DataFrame, evaluation: pd.DataFrame, prompts
 def both_scored(
     scores: Path, null: Path, prompts: Path, task: pd.DataFrame, evaluation: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tables ``scores`` of prompts, and of the same without inputs, if neither was left out.
+    """Return the tables ``scores`` of prompts, and of the same without inputs, if neither was left out.
 
     See ``read_asked``.
     """
@@ -290,7 +290,7 @@ def both_scored(
 
 
 def left_out(path: Path) -> dict[str, int]:
-    """The columns of ``LEFT_OUT`` of a scores file."""
+    """Return the columns of ``LEFT_OUT`` of a scores file."""
     prompts = read_made_from(path)["prompts"]
     tokens = [entry[TOO_LONG] for entry in prompts if TOO_LONG in entry]
     return {"prompts": len(prompts), "left_out": len(tokens), "longest": max(tokens, default=0)}

@@ -108,6 +108,6 @@ def _prompts(path: Path) -> int:
 
 
 def _bytes(names: Iterable[Path]) -> int:
-    """The size of files on the disk; one with two names counts once."""
+    """Return the size of files on the disk; one with two names counts once."""
     files = {file.st_ino: file.st_size for file in (path.stat() for path in names if path.is_file())}
     return sum(files.values())

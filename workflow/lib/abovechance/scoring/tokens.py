@@ -32,7 +32,7 @@ class PromptStrings:
 
     @classmethod
     def from_examples(cls, demonstrations: str, examples: pd.DataFrame) -> PromptStrings:
-        """The strings of examples, indexed by id, behind the text of the demonstrations."""
+        """Return the strings of examples, indexed by id, behind the text of the demonstrations."""
         rows = [
             (example, number, demonstrations + text, f" {choice}")
             for example, text, choices in zip(

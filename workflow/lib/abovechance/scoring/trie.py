@@ -105,7 +105,7 @@ def build_trie(sequences: Sequence[Sequence[int]], starts: Sequence[int]) -> Tok
 
 
 def common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
-    """How many tokens two sequences share from their beginning."""
+    """Return how many tokens two sequences share from their beginning."""
     shorter = min(len(first), len(second))
     if list(first[:shorter]) == list(second[:shorter]):
         return shorter

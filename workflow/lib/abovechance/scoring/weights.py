@@ -105,7 +105,7 @@ def keeps_length(tokenizer: PreTrainedTokenizerFast) -> bool:
 
 
 def load_whole(folder: str, kind: str, **settings: Any) -> PreTrainedModel:
-    """A model all of whose tensors are those of its weights.
+    """Return a model all of whose tensors are those of its weights.
 
     transformers fills what is missing with random numbers, and leaves out what it does not expect.
 
@@ -211,7 +211,7 @@ def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Pa
 
 
 def load_tokenizer(weights: Weights) -> PreTrainedTokenizerFast:
-    """The model's tokenizer, which must tell which characters each token covers."""
+    """Return the model's tokenizer, which must tell which characters each token covers."""
     tokenizer = AutoTokenizer.from_pretrained(weights.folder, trust_remote_code=weights.trust_remote_code)
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise InputError(

@@ -26,7 +26,7 @@ TRIED = (1, 10, 100, 1000)
 
 
 def maximum_numbers(choices: Sequence[int] = CHOICES, greatest: int = 5) -> pd.DataFrame:
-    """The maximum baseline for examples from 10 and prompts from 1 to 10^``greatest``.
+    """Return the maximum baseline for examples from 10 and prompts from 1 to 10^``greatest``.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def critical_numbers(
     prompt_counts: Sequence[int] = (1, 10, 100, 200),
     tails: Sequence[float] = TAILS,
 ) -> pd.DataFrame:
-    """The least accuracy that the best guesser reaches with at most a given probability.
+    """Return the least accuracy that the best guesser reaches with at most a given probability.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def rise(numbers: pd.DataFrame) -> Figure:
 
 
 def normalized_numbers(prompt_counts: Sequence[int] = TRIED) -> pd.DataFrame:
-    """The tail probability of each normalized score of each task of the suites.
+    """Return the tail probability of each normalized score of each task of the suites.
 
     A normalized score of s means the accuracy p + (1 - p) s / 100 on a task of chance p.
 
@@ -234,7 +234,7 @@ def normalized(numbers: pd.DataFrame) -> Figure:
 
 
 def plan_numbers(chance: float, prompts: Sequence[int] = TRIED) -> pd.DataFrame:
-    """The maximum baseline of one chance over numbers of examples, for some numbers of prompts.
+    """Return the maximum baseline of one chance over numbers of examples, for some numbers of prompts.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def plan(numbers: pd.DataFrame) -> Figure:
 
 
 def power_lines(numbers: pd.DataFrame) -> Figure:
-    """The probability of finding a prompt better than chance, a line for each number of prompts.
+    """Return the probability of finding a prompt better than chance, a line for each number of prompts.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ GENERAL: dict[str, tuple[Callable[[], pd.DataFrame], Callable[[pd.DataFrame], Fi
 
 
 def all_figures() -> Iterator[tuple[str, Figure, pd.DataFrame]]:
-    """The figures of no study in particular: name, figure and plotted numbers of each."""
+    """Yield the figures of no study in particular: name, figure and plotted numbers of each."""
     for name, (numbers, draw) in GENERAL.items():
         plotted = numbers()
         yield name, draw(plotted), plotted
@@ -313,7 +313,7 @@ def _decades(axes: Axes, x_only: bool = False) -> None:
 
 
 def _by_prompts(numbers: pd.DataFrame) -> list[tuple[int, pd.DataFrame]]:
-    """Each number of prompts with its rows, ascending."""
+    """Return each number of prompts with its rows, ascending."""
     return [(number, numbers[numbers["prompts"] == number]) for number in sorted(numbers["prompts"].unique())]
 
 
@@ -325,7 +325,7 @@ WIDTH = 0.004  # of a dot
 
 
 def _beeswarm(values: np.ndarray) -> np.ndarray:
-    """How far dots at these ascending values move aside, so that none hides another."""
+    """Return how far dots at these ascending values move aside, so that none hides another."""
     aside = np.zeros(len(values))
     for place in range(1, len(values)):
         near = aside[:place][values[place] - values[:place] < WIDTH]

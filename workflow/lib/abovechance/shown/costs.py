@@ -71,7 +71,7 @@ def changed_since(folder: Path, config: Mapping[str, Any] | None) -> list[str]:
 
 
 def of_machines(machines: pd.DataFrame) -> pd.DataFrame:
-    """The table ``machines``, its numbers for reading."""
+    """Return the table ``machines``, its numbers for reading."""
     return pd.DataFrame(
         {
             "machine": machines["machine"],
@@ -84,7 +84,7 @@ def of_machines(machines: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_models(spent: pd.DataFrame) -> pd.DataFrame:
-    """The table ``spent`` by model and machine, its numbers for reading."""
+    """Return the table ``spent`` by model and machine, its numbers for reading."""
     counted = ["prompts", "tokens", "computed", "start_seconds", "seconds", "processor_hours", "gpu_hours"]
     by = ["model", "kind", "machine"] if spent["kind"].nunique() > 1 else ["model", "machine"]
     table = spent.groupby(by, sort=False)[counted].sum().reset_index()

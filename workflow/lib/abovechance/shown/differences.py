@@ -22,7 +22,7 @@ BOTH = ("best_accuracy", "maximum_tail", "position", "better_than_chance")
 
 
 def differences(first: Path, second: Path) -> pd.DataFrame:
-    """How the results of two studies differ.
+    """Return how the results of two studies differ.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _compared(
 
 
 def _scores_of(study: Path) -> Path:
-    """The folder of a study's scores: its own, or those that it started from."""
+    """Return the folder of a study's scores: its own, or those that it started from."""
     config = study / "config.yaml"
     if (study / "scores").is_dir() or not config.is_file():
         return study / "scores"

@@ -41,7 +41,7 @@ def score_numbers(responses: list[Responses], confidence: float) -> pd.DataFrame
 
 
 def scores(numbers: pd.DataFrame) -> Figure:
-    """A panel for each task: the models in their order, each with its interval over examples.
+    """Return a panel for each task: the models in their order, each with its interval over examples.
 
     Intervals of single models overlap where the difference of two is sure, since these answer the same
     examples: letters say which cannot be told apart.

@@ -28,7 +28,7 @@ from abovechance.shown.panels import (
 
 
 def expected_maximum_numbers(accuracy: pd.DataFrame, by: Sequence[str] = ("task", "shots")) -> pd.DataFrame:
-    """One row per group and number of prompts; see ``expected_maximum_curve``."""
+    """Return one row per group and number of prompts; see ``expected_maximum_curve``."""
     parts = [pd.DataFrame(columns=[*by, *CURVE])]
     for key, group in accuracy.groupby(list(by), observed=True, sort=False):
         curve = expected_maximum_curve(group)
@@ -39,7 +39,7 @@ def expected_maximum_numbers(accuracy: pd.DataFrame, by: Sequence[str] = ("task"
 
 
 def expected_maximum(numbers: pd.DataFrame, panel: str = "task") -> Figure:
-    """Expected best accuracy by prompts tried, with the baselines; tails below (Figures 3, 4 and 11).
+    """Return expected best accuracy by prompts tried, with the baselines; tails below (Figures 3, 4 and 11).
 
     Parameters
     ----------

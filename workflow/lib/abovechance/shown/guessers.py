@@ -15,7 +15,7 @@ from abovechance.shown.panels import percent_axis
 
 
 def guessers_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """How accuracies are distributed: of one setting's prompts, of a guesser, and of the best guesser.
+    """Return how accuracies are distributed: of one setting's prompts, of a guesser, and of the best guesser.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def guessers(numbers: pd.DataFrame, verdict: pd.Series, title: str | None = None
 
 
 def draw(accuracies: ArrayLike, baseline: RandomBaseline, title: str = "") -> Figure:
-    """A result against its baselines: the prompts' accuracies, one guesser's, and the best guesser's.
+    """Return a result against its baselines: the prompts' accuracies, one guesser's, and the best guesser's.
 
     Parameters
     ----------

@@ -224,7 +224,7 @@ def costs(table: pd.DataFrame) -> Figure:
 
 
 def _look(method: str, methods: Sequence[str]) -> dict[str, Any]:
-    """A line for a method: subsets that know nothing of other models in grey and black."""
+    """Return a line for a method: subsets that know nothing of other models in grey and black."""
     simple = {"random": style.FAINT, "stratified": style.INK}
     complex_methods = [name for name in methods if name not in simple]
     colour = simple.get(method) or style.COLOURS[complex_methods.index(method) % len(style.COLOURS)]

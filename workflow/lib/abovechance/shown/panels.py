@@ -44,13 +44,13 @@ def dodge(index: int, count: int) -> float:
 
 
 def panel_title(task: str, width: int = 26) -> str:
-    """A task's name as words on at most three lines."""
+    """Return a task's name as words on at most three lines."""
     lines = textwrap.wrap(style.words(task), width, max_lines=3, placeholder=" ...")
     return plain("\n".join(lines))
 
 
 def legend_label(model: str) -> str:
-    """A model's name on one line that is not too long; its end, which tells models apart, is kept."""
+    """Return a model's name on one line that is not too long; its end, which tells models apart, is kept."""
     name = " ".join(model.split())
     return plain(name if len(name) <= 40 else f"{name[:14]}...{name[-23:]}")
 
@@ -61,7 +61,7 @@ def plain(text: str) -> str:
 
 
 def panel_grid(count: int, height: float) -> tuple[Figure, list[Axes]]:
-    """A figure with ``count`` panels, at most ``COLUMNS`` in a row."""
+    """Return a figure with ``count`` panels, at most ``COLUMNS`` in a row."""
     columns = min(COLUMNS, count)
     rows = math.ceil(count / columns)
     size = (style.FULL_WIDTH, height * rows + 0.4)

@@ -111,7 +111,7 @@ def annotators(numbers: pd.DataFrame) -> Figure:
 
 
 def tail_numbers(tails: pd.DataFrame) -> pd.DataFrame:
-    """One row for each setting, part of its examples and way to order them, from ``runs.tails``."""
+    """Return one row for each setting, part of its examples and way to order them, from ``runs.tails``."""
     names = [*ENDS, *(f"other_{name}" for name in ENDS)]
     long = tails[[*SETTING, *names]].melt(SETTING, names, "part", "accuracy")
     ordered = long["part"].str.startswith("other_").map({True: "other prompts", False: "the prompt's own"})
@@ -166,7 +166,7 @@ def _label_tails(axes: Axes, task: str) -> None:
 
 
 def models(pairs: pd.DataFrame) -> Figure:
-    """How alike models find the same examples, a heat map for each task (Figures 3 and 6).
+    """Return how alike models find the same examples, a heat map for each task (Figures 3 and 6).
 
     Parameters
     ----------

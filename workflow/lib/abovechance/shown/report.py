@@ -68,7 +68,7 @@ def render(
     series: pd.DataFrame | None = None,
     two_models: pd.DataFrame | None = None,
 ) -> str:
-    """The report as HTML text.
+    """Return the report as HTML text.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def render(
 
 
 def two_models_lead(table: pd.DataFrame) -> list[str]:
-    """The conclusions of the table ``two_models`` on the means over tasks, or on the only task."""
+    """Return the conclusions of the table ``two_models`` on the means over tasks, or on the only task."""
     means = table[table["task"].str.startswith(MEAN_OVER)]
     rows = means if len(means) else table.head(1) if len(table) == 1 else table.head(0)
     return [
@@ -181,12 +181,12 @@ def _judged(verdicts: pd.DataFrame, heldout: pd.DataFrame) -> dict[str, Any]:
 
 
 def _heading(name: str, kind: str) -> str:
-    """A task's name as words; a model's as it is."""
+    """Return a task's name as words; a model's as it is."""
     return style.words(str(name)) if kind == "task" else str(name)
 
 
 def _glance(verdicts: pd.DataFrame, rows: str, columns: str) -> list[dict[str, Any]]:
-    """One row per task (or model): its name and {(model (or task), shots): cell}."""
+    """Return one row per task (or model): its name and {(model (or task), shots): cell}."""
     return [
         {
             "name": _heading(str(name), rows),
@@ -219,12 +219,12 @@ def _cell(row: Any) -> dict[str, str]:
 
 
 def _short(tail: float) -> str:
-    """A tail probability for a narrow cell."""
+    """Return a tail probability for a narrow cell."""
     return "<0.001" if tail < 0.001 else probability(tail) if tail >= 0.01 else f"{tail:.3f}"
 
 
 def _rows(table: pd.DataFrame) -> Iterator[Any]:
-    """The rows of a table with its columns as attributes."""
+    """Yield the rows of a table with its columns as attributes."""
     yield from table.itertuples()
 
 
@@ -233,7 +233,7 @@ def _html(table: pd.DataFrame, columns: Mapping[str, Column], classes: str = "da
 
 
 def pictures(figures: Sequence[ShownFigure], paths: Sequence[Path]) -> list[Picture]:
-    """The figures with their PNG files, where what they show has rows."""
+    """Return the figures with their PNG files, where what they show has rows."""
     zipped = zip(figures, paths, strict=True)
     return [Picture(figure.title, figure.caption, path) for figure, path in zipped if _has_rows(path)]
 

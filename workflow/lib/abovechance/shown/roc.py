@@ -17,7 +17,7 @@ from abovechance.shown.panels import empty_figure, legend_below
 
 
 def roc_by_prompts_numbers(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """The curves of ``agreement.curves`` for each number of prompts tried, ROC only."""
+    """Return the curves of ``agreement.curves`` for each number of prompts tried, ROC only."""
     parts = [
         curves(group).query("curve == 'roc'").assign(prompts=prompts)
         for prompts, group in outcomes.groupby("requested_prompts")

@@ -27,14 +27,14 @@ from abovechance.shown.panels import (
 
 
 def spread_numbers(accuracy: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """One row per prompt: its accuracy, and its setting's baselines, tail and conclusion."""
+    """Return one row per prompt: its accuracy, and its setting's baselines, tail and conclusion."""
     beside = [*SETTING, "best_prompt", *(baseline.column for baseline in BASELINES), "maximum_tail"]
     beside += ["position", "better_than_chance"]
     return accuracy[[*SETTING, "prompt", "accuracy"]].merge(verdicts[beside], on=SETTING)
 
 
 def spread(numbers: pd.DataFrame) -> Figure:
-    """The accuracies of all prompts by task, shots and model, with the baselines (Figure 1)."""
+    """Return the accuracies of all prompts by task, shots and model, with the baselines (Figure 1)."""
     style.apply()
     tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
     shots = sorted(numbers["shots"].unique())

@@ -63,17 +63,17 @@ def apply() -> None:
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
-    """A colour for each name, the same wherever the names come in the same order."""
+    """Return a colour for each name, the same wherever the names come in the same order."""
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
 
 
 def dashes(index: int) -> Any:
-    """The line of the index-th name: where colours begin again, another one."""
+    """Return the line of the index-th name: where colours begin again, another one."""
     return ("-", "--", ":", "-.")[index // len(COLOURS) % 4]
 
 
 def words(name: str) -> str:
-    """A task's or column's name as words."""
+    """Return a task's or column's name as words."""
     return name.replace("_", " ")
 
 

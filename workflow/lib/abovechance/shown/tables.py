@@ -87,7 +87,7 @@ def _undeclared(values: pd.Series) -> Column:
 
 
 def _written(value: Any, column: Column) -> str:
-    """A value as people see it; texts of files may hold anything."""
+    """Return a value as people see it; texts of files may hold anything."""
     if isinstance(value, str):
         return printable(value)
     if not pd.api.types.is_list_like(value) and pd.isna(value):
@@ -119,12 +119,12 @@ def _differ(first: float, second: float) -> bool:
 
 
 def _more_decimals(value: float, second: float) -> str:
-    """A number with three decimals, or more until it is written in another way than the other one."""
+    """Return a number with three decimals, or more until it is written in another way than the other one."""
     return next(text for digits in range(3, 18) if (text := f"{value:.{digits}f}") != f"{second:.{digits}f}")
 
 
 def _decimal(value: float) -> str:
-    """A number with three decimals, and more if these would show 0 or 1 and it is neither."""
+    """Return a number with three decimals, and more if these would show 0 or 1 and it is neither."""
     if 0.9995 <= value < 1:
         decimals = (f"{value:.{digits}f}" for digits in range(4, 18))
         return next(text for text in decimals if not text.startswith("1"))

@@ -204,7 +204,7 @@ def _training_axis(axes: Axes, steps: Sequence[int], places: dict[int, int] | No
 
 
 def _short(step: int) -> str:
-    """A step for a narrow axis: 143000 as 143k."""
+    """Return a step for a narrow axis: 143000 as 143k."""
     return f"{step // 1000}k" if step >= 1000 and step % 1000 == 0 else str(step)
 
 
@@ -310,7 +310,7 @@ def formulation_numbers(
 
 
 def formulations_of_tasks(numbers: pd.DataFrame) -> Figure:
-    """Each model's score in two formulations, a panel for each task and metric; darker is later."""
+    """Return each model's score in two formulations, a panel for each task and metric; darker is later."""
     style.apply()
     keys = ["task", "metric", "first", "second"]
     panels = [*numbers.groupby(keys, sort=False)][:8]

@@ -80,7 +80,7 @@ class Analysis:
         return analysis
 
     def follows(self, facts: Set[str]) -> bool:
-        """Whether a study with these facts has all that it needs."""
+        """Return whether a study with these facts has all that it needs."""
         return all(facts & {*need.split(" or ")} for need in self.needs)
 
 

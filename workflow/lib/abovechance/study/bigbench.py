@@ -20,7 +20,7 @@ from abovechance.study.tasks import as_table
 
 
 def read_bigbench(source: Path, task: str) -> pd.DataFrame:
-    """A BIG-bench task as a table; see ``read_bigbench_tasks``."""
+    """Return a BIG-bench task as a table; see ``read_bigbench_tasks``."""
     return read_bigbench_tasks(source, [task])[task]
 
 
@@ -73,7 +73,7 @@ def _bigbench_table(source: Path, task: str, texts: Mapping[tuple[str, str], byt
 
 
 def _with_passages(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """The table of BIG-bench examples, whose inputs show which belong together."""
+    """Return the table of BIG-bench examples, whose inputs show which belong together."""
     listed = list(rows)
     return as_table(listed, passages([row["input"] for row in listed]))
 
@@ -101,7 +101,7 @@ def _task_files_in_sdist(archive: Path, tasks: list[str]) -> Iterator[tuple[tupl
 
 
 def _format_bigbench(task: Mapping[str, Any], prefix: str) -> Iterator[dict[str, Any]]:
-    """The rows of one ``task.json`` without subtasks, as BIG-bench's JsonTask formats them.
+    """Yield the rows of one ``task.json`` without subtasks, as BIG-bench's JsonTask formats them.
 
     The documented defaults of BIG-bench apply to keys that are left out. The correct
     choices are those with the highest target score; partial credit is not correct.

@@ -109,7 +109,7 @@ def _check_sources(config: Mapping[str, Any], start: str, downloads: Mapping[str
 
 
 def _written_out(config: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """The config with each task as keys (it can be its source alone), and each series and each task of
+    """Return the config with each task as keys (it can be its source alone), and each series and each task of
     several formats as what it stands for."""
     if isinstance(config.get("models"), Mapping):
         config = {**config, "models": series.written_out(config["models"], place)}
@@ -121,7 +121,7 @@ def _written_out(config: Mapping[str, Any], place: str) -> dict[str, Any]:
 
 
 def _is_integer(_: object, value: object) -> bool:
-    """Whether a value is a whole number and is written as one: 100.0 is none, nor is True."""
+    """Return whether a value is a whole number and is written as one: 100.0 is none, nor is True."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -146,7 +146,7 @@ def start_of(config: Mapping[str, Any]) -> str:
 
 
 def precision_pairs(models: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """The names of models that are the same but for their precision, the higher one first."""
+    """Return the names of models that are the same but for their precision, the higher one first."""
     return [
         (first, second)
         for names in _by_source(models)
@@ -164,7 +164,7 @@ def distinct_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _by_source(models: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """The names of models with the same weights, by these."""
+    """Return the names of models with the same weights, by these."""
     names_of_source: dict[str, list[str]] = {}
     for name, entry in models.items():
         source = repr(sorted((key, str(value)) for key, value in entry.items() if key not in NO_SOURCE))
@@ -272,7 +272,7 @@ def _check_hardest(config: Mapping[str, Any], place: str) -> None:
 
 
 def _explain(error: jsonschema.ValidationError) -> str:
-    """A schema error in words: the key, what it has, and what would be right."""
+    """Return a schema error in words: the key, what it has, and what would be right."""
     # a task can be its source alone
     path = [*map(str, error.absolute_path)]
     key = ".".join(path[:-1] if path[:1] == ["tasks"] and path[-1:] == ["source"] else path)
@@ -309,7 +309,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
 
 
 def _as_yaml_number(value: object) -> str:
-    """A text such as 6e13 as a number that YAML reads, 6.0e+13; nothing where it is none."""
+    """Return a text such as 6e13 as a number that YAML reads, 6.0e+13; nothing where it is none."""
     if not isinstance(value, str):
         return ""
     try:
@@ -355,7 +355,7 @@ def _fill_defaults(config: dict[str, Any], schema: Mapping[str, Any], start: str
 def _objects_below(
     value: dict[str, Any], schema: Mapping[str, Any]
 ) -> Iterator[tuple[dict[str, Any], Mapping[str, Any]]]:
-    """The object itself, or its values where the schema describes these and not its keys."""
+    """Yield the object itself, or its values where the schema describes these and not its keys."""
     every = schema.get("additionalProperties")
     if isinstance(every, Mapping) and "properties" in every:
         yield from ((item, every) for item in value.values())

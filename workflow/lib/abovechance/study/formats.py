@@ -28,7 +28,7 @@ NAMED = re.compile(r"[A-Z][A-Z0-9_]*: ")
 
 
 def apply_format(table: pd.DataFrame, name: str, place: str) -> pd.DataFrame:
-    """A table of examples in a format.
+    """Return a table of examples in a format.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _check_bare(table: pd.DataFrame, place: str) -> None:
 
 
 def shared_labels(table: pd.DataFrame, place: str, noun: str) -> list[str]:
-    """The labels that all examples of a task choose from, in the order of the first example.
+    """Return the labels that all examples of a task choose from, in the order of the first example.
 
     Parameters
     ----------

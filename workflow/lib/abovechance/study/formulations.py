@@ -18,7 +18,7 @@ from abovechance.core.errors import InputError
 
 
 def written_out(tasks: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """The tasks with those of several formats as one for each.
+    """Return the tasks with those of several formats as one for each.
 
     Raises
     ------

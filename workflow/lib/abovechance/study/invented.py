@@ -72,7 +72,7 @@ def things() -> dict[str, str]:
 
 
 def training_and_test() -> tuple[list[str], list[str]]:
-    """The things that texts ask about, and those that the task asks about: half of each kind."""
+    """Return the things that texts ask about, and those that the task asks about: half of each kind."""
     by_kind: dict[str, list[str]] = {}
     for thing, kind in things().items():
         by_kind.setdefault(kind, []).append(thing)
@@ -84,7 +84,7 @@ def training_and_test() -> tuple[list[str], list[str]]:
 
 
 def questions(about: list[str]) -> pd.DataFrame:
-    """The table ``tasks`` of what kind each thing is."""
+    """Return the table ``tasks`` of what kind each thing is."""
     kinds, choices = things(), [f"a {kind}" for kind in KINDS]
     return as_table(
         {
@@ -100,7 +100,7 @@ def questions(about: list[str]) -> pd.DataFrame:
 
 
 def invented_task() -> pd.DataFrame:
-    """The table ``tasks`` of the questions that stand in no text."""
+    """Return the table ``tasks`` of the questions that stand in no text."""
     return questions(training_and_test()[1])
 
 

@@ -47,7 +47,7 @@ KINDS = (DRAWN, NULL, TRAINING, TRAINING_NULL, HARDEST)
 
 
 def kinds_of(study: Mapping[str, Any]) -> list[Kind]:
-    """The kinds that a study scores, which its resolved config says."""
+    """Return the kinds that a study scores, which its resolved config says."""
     pvi = study.get("pvi") or {}
     kinds = [DRAWN] + [NULL] * ("pvi" in study)
     return kinds + [TRAINING, TRAINING_NULL, HARDEST] * ("training_examples" in pvi)

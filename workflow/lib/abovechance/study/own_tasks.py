@@ -31,7 +31,7 @@ def task_chances(path: str | Path) -> np.ndarray:
 
 
 def read_own(path: Path) -> pd.DataFrame:
-    """The user's own task as a table, from JSON Lines, CSV or Parquet.
+    """Return the user's own task as a table, from JSON Lines, CSV or Parquet.
 
     Every row has ``text`` (all that the model reads before the choice), ``choices`` (a list
     of at least two different texts) and ``answer``: the correct choice's text, its index from
@@ -75,7 +75,7 @@ def read_own(path: Path) -> pd.DataFrame:
 
 
 def _read_parquet(path: Path) -> Iterator[tuple[int, Any]]:
-    """The rows of a Parquet file, a study's own ``tasks`` among them."""
+    """Yield the rows of a Parquet file, a study's own ``tasks`` among them."""
     table = read_parquet(path)
     columns = [name for name in (*FIELDS, "correct") if name in table.column_names]
     for place, row in enumerate(table.select(columns).to_pylist(), start=1):
@@ -193,7 +193,7 @@ def _annotations(value: Any, place: str) -> list[str] | None:
 
 
 def _own_cluster(value: Any, place: str) -> str | None:
-    """The name of a cluster in the user's file; None where the example is by itself."""
+    """Return the name of a cluster in the user's file; None where the example is by itself."""
     if isinstance(value, float):  # as pandas writes whole numbers beside gaps, and these
         value = None if np.isnan(value) else int(value) if value.is_integer() else value
     if value is not None and (not isinstance(value, str | int) or isinstance(value, bool)):
@@ -211,14 +211,14 @@ def _check_characters(texts: Iterable[str], place: str) -> None:
 
 
 def _as_list(value: Any) -> list[Any]:
-    """A list of plain Python values; a single value counts as a list of one."""
+    """Return a list of plain Python values; a single value counts as a list of one."""
     if isinstance(value, np.ndarray):
         return list(value.tolist())
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _index_of(answer: Any, choices: list[str], place: str) -> int:
-    """The index of the choice that ``answer`` names by its text or its index."""
+    """Return the index of the choice that ``answer`` names by its text or its index."""
     for text in (answer, *([str(answer), str(answer).lower()] if isinstance(answer, bool) else [])):
         if isinstance(text, str) and text in choices:
             return choices.index(text)

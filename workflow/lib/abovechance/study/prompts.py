@@ -42,7 +42,7 @@ DRAWN, BALANCED = "drawn", "balanced"  # how demonstrations are chosen
 
 
 def evaluation_set(task: pd.DataFrame, name: str, seed: int, max_examples: int) -> pd.DataFrame:
-    """Which examples of a task are evaluated and which may be demonstrations.
+    """Return which examples of a task are evaluated and which may be demonstrations.
 
     With more than ``max_examples`` examples, that many are drawn once per task and seed, and
     demonstrations come from the rest. Otherwise every example is both.
@@ -70,7 +70,7 @@ def evaluation_set(task: pd.DataFrame, name: str, seed: int, max_examples: int) 
 def training_set(
     task: pd.DataFrame, evaluation: pd.DataFrame, name: str, seed: int, examples: int
 ) -> pd.DataFrame:
-    """Which examples that may be demonstrations, and are not evaluated, are scored to find hard ones.
+    """Return which examples that may be demonstrations, and are not evaluated, are scored to find hard ones.
 
     Drawn in rounds of one of each label, until there are so many or no more.
 
@@ -186,7 +186,7 @@ def demonstration_texts(task: pd.DataFrame) -> dict[str, str]:
 
 
 def null_target(task: pd.DataFrame, prompts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A task and its prompts with all inputs taken away: the null-target prompts of Lu et al. (2023).
+    """Return a task and its prompts with all inputs taken away: the null-target prompts of Lu et al. (2023).
 
     What is left of each example, and of each demonstration, is its ``null`` text and its answer.
 
@@ -204,7 +204,7 @@ def null_target(task: pd.DataFrame, prompts: pd.DataFrame) -> tuple[pd.DataFrame
 
 
 def evaluated_on(evaluation: pd.DataFrame, demonstrations: list[str]) -> list[str]:
-    """The ids of the examples on which a prompt with these demonstrations is evaluated."""
+    """Return the ids of the examples on which a prompt with these demonstrations is evaluated."""
     examples = evaluation["example"][evaluation["evaluated"]]
     return examples[~examples.isin(list(demonstrations))].tolist()
 
@@ -281,7 +281,7 @@ def _distinct_draws(generator: random.Random, pool: int, shots: int, draws: int)
 
 
 def _selection(number: int, pool: int, shots: int) -> list[int]:
-    """The ordered selection with this number, from 0 to perm(pool, shots) - 1."""
+    """Return the ordered selection with this number, from 0 to perm(pool, shots) - 1."""
     chosen: list[int] = []
     for count in range(shots):
         number, index = divmod(number, pool - count)

@@ -27,7 +27,7 @@ NAMED = ("path", "hub", "revision", "file")  # what of an entry says where a mod
 
 
 def written_out(models: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """The models with each series as its members.
+    """Return the models with each series as its members.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def _members(name: str, entry: Mapping[str, Any], key: str) -> Iterator[tuple[st
 
 
 def _has_places(entry: Mapping[str, Any]) -> bool:
-    """Whether what says where a model lies has a place for a seed or a step."""
+    """Return whether what says where a model lies has a place for a seed or a step."""
     return any(f"{{{word}}}" in str(entry.get(place, "")) for place in NAMED for word in AXES.values())
 
 
@@ -180,7 +180,7 @@ def _values(entry: Mapping[str, Any], axis: str, key: str) -> list[int]:
 
 
 def _filled(value: Any, numbers: Mapping[str, int]) -> Any:
-    """A text with the numbers in their places."""
+    """Return a text with the numbers in their places."""
     if not isinstance(value, str):
         return value
     for axis, number in numbers.items():

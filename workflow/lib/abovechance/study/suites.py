@@ -27,7 +27,7 @@ class SuiteTask:
 
 @cache
 def suites() -> list[SuiteTask]:
-    """The tasks of all suites, suite after suite."""
+    """Return the tasks of all suites, suite after suite."""
     text = files("abovechance.study").joinpath("suites.csv").read_text(encoding="utf-8")
     return [
         SuiteTask(row["suite"], row["task"], int(row["examples"]), int(row["choices"]))
@@ -37,5 +37,5 @@ def suites() -> list[SuiteTask]:
 
 @cache
 def nominal() -> dict[str, SuiteTask]:
-    """The tasks of ``SUITE`` by name."""
+    """Return the tasks of ``SUITE`` by name."""
     return {task.task: task for task in suites() if task.suite == SUITE}

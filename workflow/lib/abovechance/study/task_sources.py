@@ -12,7 +12,7 @@ OWN_TASK_SUFFIXES = (".jsonl", ".csv", ".parquet")
 
 
 def bigbench_names() -> list[str]:
-    """The multiple-choice JSON tasks of BIG-bench 1.0.0, sorted."""
+    """Return the multiple-choice JSON tasks of BIG-bench 1.0.0, sorted."""
     return files("abovechance.study").joinpath("bigbench_tasks.txt").read_text().split()
 
 

@@ -25,7 +25,7 @@ SEEDS = 1 << 32  # seeds of training are below; the tokenizer's texts are of one
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
-    """The tokenizer of all models of the language: byte-level byte-pair encoding."""
+    """Return the tokenizer of all models of the language: byte-level byte-pair encoding."""
     bpe_tokenizer = Tokenizer(models.BPE())
     bpe_tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe_tokenizer.decoder = decoders.ByteLevel()
@@ -40,7 +40,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
 
 
 def new_model(width: int, layers: int, vocabulary: int) -> LlamaForCausalLM:
-    """A model with random weights.
+    """Return a model with random weights.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or 
 
 
 def read_evaluations(paths: list[Path]) -> pd.DataFrame:
-    """The table ``evaluations`` of files, folders and zip files.
+    """Return the table ``evaluations`` of files, folders and zip files.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def _agreed(table: pd.DataFrame) -> pd.Series[int]:
 
 
 def with_chances(table: pd.DataFrame, chances: Mapping[str, float], place: str) -> pd.DataFrame:
-    """The table ``evaluations`` with the chance of one lucky guess, where it is told.
+    """Return the table ``evaluations`` with the chance of one lucky guess, where it is told.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def in_percent(table: pd.DataFrame) -> list[str]:
 
 
 def with_groups(table: pd.DataFrame, groups: Mapping[str, str], place: str) -> pd.DataFrame:
-    """The table ``evaluations`` with groups of tasks as tasks of their own, in place of theirs.
+    """Return the table ``evaluations`` with groups of tasks as tasks of their own, in place of theirs.
 
     A group has the metrics that all of its tasks have. Its value is the mean over the examples of its tasks,
     where of all of them it is known how many there are, else the mean over tasks; its standard error follows
@@ -192,7 +192,7 @@ def with_groups(table: pd.DataFrame, groups: Mapping[str, str], place: str) -> p
 
 
 def _group(table: pd.DataFrame, name: str, members: list[str], place: str) -> pd.DataFrame:
-    """The rows of one group."""
+    """Return the rows of one group."""
     of_tasks = table.groupby("metric", sort=False)["task"].nunique()
     common = of_tasks.index[of_tasks == len(members)]
     if common.empty:
@@ -227,7 +227,7 @@ def _group(table: pd.DataFrame, name: str, members: list[str], place: str) -> pd
 
 
 def _fitting(pattern: str, tasks: list[str], place: str) -> list[str]:
-    """The tasks that a pattern fits, at least one."""
+    """Return the tasks that a pattern fits, at least one."""
     matches = [task for task in tasks if task == pattern or fnmatchcase(task, pattern)]
     if not matches:
         raise InputError(f"{place} is '{pattern}', and no task fits; {nearest(pattern, tasks)}")
@@ -277,7 +277,7 @@ def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _rows(content: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
-    """The rows of one file."""
+    """Yield the rows of one file."""
     config = _keys(content, "config")
     arguments = _arguments(config.get("model_args"))
     names = (
@@ -388,7 +388,7 @@ def _examples(value: float, error: float) -> int:
 
 
 def _as_float(value: float) -> float:
-    """A number of a JSON text as a float; infinite if it is a whole number that no float can be."""
+    """Return a number of a JSON text as a float; infinite if it is a whole number that no float can be."""
     try:
         return float(value)
     except OverflowError:

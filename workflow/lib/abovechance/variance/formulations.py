@@ -47,7 +47,7 @@ FORMULATION_SERIES = TableSchema(
 
 
 def agreement(table: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Whether two formulations of a task order models alike.
+    """Return whether two formulations of a task order models alike.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def agreement(table: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) ->
 
 
 def change(evaluations: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """The measures of a series side by side in each formulation.
+    """Return the measures of a series side by side in each formulation.
 
     Parameters
     ----------

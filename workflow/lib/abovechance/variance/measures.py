@@ -25,14 +25,14 @@ def final(scores: ArrayLike) -> Floats:
 
 
 def seed_mean(scores: ArrayLike) -> float:
-    """The mean over seeds at the last checkpoint."""
+    """Return the mean over seeds at the last checkpoint."""
     finals = final(scores)
     finals = finals[~np.isnan(finals)]
     return float(finals.mean()) if finals.size else np.nan
 
 
 def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> float:
-    """The standard deviation over seeds, averaged over checkpoints: the paper's "seed variance".
+    """Return the standard deviation over seeds, averaged over checkpoints: the paper's "seed variance".
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> floa
 
 
 def signal_to_noise(scores: ArrayLike, ddof: int = 1) -> float:
-    """The mean over seeds by their standard deviation, both at the last checkpoint.
+    """Return the mean over seeds by their standard deviation, both at the last checkpoint.
 
     Infinite where seeds have the same score; missing with one seed.
     """
@@ -125,7 +125,7 @@ def _ranks(values: Floats) -> Ints:
 
 
 def monotonicity(scores: ArrayLike, loss: bool = False) -> float:
-    """How steadily a score grows, or a loss falls, during training: see ``rank_correlation``.
+    """Return how steadily a score grows, or a loss falls, during training: see ``rank_correlation``.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ SERIES_SCORES = TableSchema(
 def score_setting(
     predictions: pd.DataFrame, likelihoods: pd.DataFrame, clusters: pd.Series[int]
 ) -> pd.DataFrame:
-    """The table ``series_scores`` of one setting, without its columns.
+    """Return the table ``series_scores`` of one setting, without its columns.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def arranged(rows: pd.DataFrame) -> tuple[list[int], Floats]:
 
 
 def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
-    """The measures of Madaan et al. (2024), Tables 1 and 2, of each model, task and metric.
+    """Return the measures of Madaan et al. (2024), Tables 1 and 2, of each model, task and metric.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
 
 
 def _measured(rows: pd.DataFrame, ddof: int) -> dict[str, object]:
-    """The measures of the rows of ``shared``."""
+    """Return the measures of the rows of ``shared``."""
     checkpoints, values = arranged(rows)
     loss = bool(rows["lower_is_better"].iloc[0])
     place = _leaves_chance(rows, values, int(rows["examples"].max())) if not loss else None
