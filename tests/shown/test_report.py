@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from abovechance.chance.conclusion import in_words, with_conclusions
-from abovechance.chance.heldout import OUTCOMES
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.verdicts import verdicts
 from abovechance.results.accuracy import accuracy_by_prompt
@@ -38,19 +37,19 @@ def judged() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def page(judged) -> str:
-    outcomes = pd.DataFrame({name: [] for name in OUTCOMES.columns})
-    return render("a study", [], {"seed": "0"}, verdicts=judged, heldout=outcomes)
+    return render("a study", [], {"seed": "0"}, verdicts=judged)
 
 
 def test_the_report_opens_with_what_it_means(judged, page):
-    first, second, _ = sentences = in_words(judged)
+    first, second, third = in_words(judged)
     expected = judged["guessing_above"].sum()
     assert first == "1 of the 3 settings is better than chance."
     assert second == (
         "The best prompt beats the standard random baseline in 2 of them and the maximum random baseline in 2"
         f"; guessing alone would beat the latter in about {expected:.1f}."
     )
-    assert " ".join(sentences).replace("<=", "&lt;=") in page
+    assert f"<p><b>{first}</b> {second}</p>" in page
+    assert third.replace("<=", "&lt;=") in page
 
 
 def test_a_cell_that_guessers_reach_does_not_look_like_evidence(page):

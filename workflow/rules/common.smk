@@ -19,7 +19,7 @@ and the one with evaluations, EVALUATIONS. The start and each file of rules/anal
 
     TABLES, FIGURES          what is shown, in this order
     KEPT                     what else is made again where it was deleted, and goes into archives
-    OF_REPORT                {name: what the report reads besides}
+    OF_REPORT                {name: what the report reads in addition}
     BESIDE_VERDICTS          {name: what verdicts shall carry}
 
 Nothing after the start asks which of them it was.
@@ -48,7 +48,7 @@ from abovechance.shown.exhibits import (
     ShownFigure,
     ShownTable,
 )
-from abovechance.study.analyses import analyses_of, facts_of
+from abovechance.study.analyses import Analysis, analyses_of, facts_of
 from abovechance.study.config import (
     NO_SOURCE,
     distinct_models,
@@ -98,14 +98,14 @@ STUDY = or_exit(resolve, config, SCHEMA, DOWNLOADS, CONFIG_FILES)
 # The config's key is the paper's word; the library's parameter says that there are several.
 SPLIT_OPTIONS = {
     "prompt_counts" if key == "tried" else key: value
-    for key, value in STUDY["heldout"].items()
+    for key, value in STUDY.get("heldout", {}).items()
 }
 RESULTS = f"results/{STUDY['study']}"
 KINDS = kinds_of(STUDY)  # of prompts, where some are scored
 
 FACTS = facts_of(STUDY)
 TABLES, FIGURES, KEPT, FETCHED = [], [], [], []
-OF_REPORT, BESIDE_VERDICTS = {}, {}
+OF_REPORT, BESIDE_VERDICTS, QUESTIONS = {}, {}, {}
 
 
 def table_file(name):
@@ -123,6 +123,14 @@ def figure_files(figures, suffixes=FIGURE_SUFFIXES):
     """The files of figures."""
     names = [figure.name for figure in figures]
     return expand(f"{RESULTS}/figures/{{name}}.{{suffix}}", name=names, suffix=suffixes)
+
+
+def add_to_report(analysis):
+    """Put the new tables and figures under the question that an analysis answers."""
+    path = WORKFLOW / "rules" / "analyses" / f"{analysis}.smk"
+    earlier = {exhibit for exhibits in QUESTIONS.values() for exhibit in exhibits}
+    added = [exhibit for exhibit in (*FIGURES, *TABLES) if exhibit not in earlier]
+    QUESTIONS.setdefault(Analysis.read(path).question, []).extend(added)
 
 
 in_report = report  # which at the beginning of a line is another thing to Snakemake

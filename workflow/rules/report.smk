@@ -45,8 +45,7 @@ rule report:
         "../../envs/analysis.yaml"
     params:
         study=STUDY["study"],
-        figures=FIGURES,
-        tables=TABLES,
+        questions=QUESTIONS,
         code=code_of("report.py"),
     script:
         "../scripts/report.py"

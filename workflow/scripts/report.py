@@ -14,15 +14,14 @@ with logged(snakemake):
     files = snakemake.input
     text = report.render(
         study=snakemake.params.study,
-        pictures=report.pictures(snakemake.params.figures, [Path(path) for path in files.figures]),
+        parts=report.parts(Path(files.config[0]).parent, snakemake.params.questions),
         facts=report.facts(
             yaml.safe_load(Path(files.config[0]).read_text()),
             [read_made_from(Path(path)) for path in files.get("predictions", [])],
         ),
-        sections=report.sections(Path(files.tables[0]).parent, snakemake.params.tables),
         **{
             name: read_table(Path(files[name]))
-            for name in ("verdicts", "heldout", "series", "two_models")
+            for name in ("verdicts", "series", "two_models")
             if files.get(name)
         },
     )

@@ -2,6 +2,7 @@
 
 needs: predictions
 after: spread
+question: Does the best prompt hold on new examples?
 in:  heldout/outcomes/, heldout/guessers/
 out: figures/agreement
 """

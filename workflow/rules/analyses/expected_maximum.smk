@@ -2,6 +2,7 @@
 
 needs: predictions
 after: models
+question: Is the best score better than chance?
 in:  accuracy/
 out: figures/expected_maximum_<model>
 """

@@ -2,6 +2,7 @@
 
 needs: formulations
 after: series
+question: Do the formulations of a task agree?
 in:  series_scores/ of each model, and EVALUATIONS
 out: tables of both, and a figure
 """

@@ -2,6 +2,7 @@
 
 needs: hardest scores
 after: seeds
+question: Which examples are hard?
 in:  hardest_scores/, tasks/ and predictions/
 out: pvi/demonstrations/ of each model, and a table of them
 """

@@ -2,6 +2,7 @@
 
 needs: predictions
 after: verdicts
+question: Does the best prompt hold on new examples?
 in:  predictions/
 out: heldout/outcomes/ and heldout/guessers/ of each model, and tables of them
 """
@@ -9,7 +10,17 @@ out: heldout/outcomes/ and heldout/guessers/ of each model, and tables of them
 OUTCOMES = f"{RESULTS}/heldout/outcomes/{{model_file}}.parquet"
 GUESSERS = f"{RESULTS}/heldout/guessers/{{model_file}}.parquet"
 HELDOUT = [
-    *(ShownTable(f"heldout_by_{by}") for by in ("prompts", "model", "task")),
+    ShownTable(
+        "heldout_by_prompts",
+        "How well do the baselines predict held-out results?",
+        "In each split, the prompt with the best validation accuracy is chosen. A baseline "
+        "predicts success if the validation accuracy is above it. Success means that the test "
+        "accuracy is above the standard baseline. Random guessers are the reference: a good "
+        "validation part leaves a bad test part, so an area of 0.5 is not what they reach.",
+        without_rows="There are too few examples: no split has examples in both parts.",
+    ),
+    ShownTable("heldout_by_model"),
+    ShownTable("heldout_by_task"),
     ShownTable(
         "heldout_difference",
         "Which baseline predicts held-out results better?",
@@ -22,7 +33,6 @@ HELDOUT = [
 ]
 TABLES += HELDOUT
 KEPT += [*of_all_models(OUTCOMES), *of_all_models(GUESSERS)]
-OF_REPORT["heldout"] = table_file("heldout_by_prompts")
 GUESSED = 200  # a study with fewer settings has its guessers drawn several times, so that luck shows less
 
 

@@ -2,6 +2,7 @@
 
 needs: predictions, items
 after: hard_demonstrations, published
+question: Which examples separate strong from weak models?
 in:  predictions/, and what examples are like where that is known
 out: items/ of each task, tables and figures of it
 """

@@ -2,6 +2,7 @@
 
 needs: scores
 before: verdicts
+question: Is the best score better than chance?
 in:  scores/, whose metadata say it
 out: left_out.parquet, which verdicts carry, and its table
 """

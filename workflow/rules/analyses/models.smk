@@ -2,6 +2,7 @@
 
 needs: predictions, several models
 after: agreement
+question: Which models differ?
 in:  predictions/, and tasks/ where a study has these; of series, the last checkpoints are compared
 out: if there are several models, tables of which differ
 """

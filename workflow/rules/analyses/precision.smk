@@ -2,6 +2,7 @@
 
 needs: precisions
 after: expected_maximum
+question: Does a lower precision change the results?
 in:  the verdicts and accuracy/
 out: its tables
 """

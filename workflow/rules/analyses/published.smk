@@ -3,6 +3,7 @@
 needs: release
 after: models
 instead of: expected_maximum
+question: What does the release show?
 in:  a release's predictions, as they are and mended
 out: its tables and figures
 """

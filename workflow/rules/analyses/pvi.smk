@@ -2,6 +2,7 @@
 
 needs: null scores
 after: precision
+question: Which examples are hard?
 in:  scores/, null_scores/, tasks/ and predictions/
 out: pvi/ of each model, tables and figures of it
 """

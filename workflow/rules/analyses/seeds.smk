@@ -2,6 +2,7 @@
 
 needs: seeds
 after: formulations
+question: How much do scores vary over seeds and during training?
 in:  predictions/ of series
 out: a table
 """

@@ -2,6 +2,7 @@
 
 needs: series
 after: series_scores
+question: How much do scores vary over seeds and during training?
 in:  EVALUATIONS
 out: a table of measures, and figures of how scores develop and vary
 """

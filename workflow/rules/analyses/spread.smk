@@ -2,6 +2,7 @@
 
 needs: predictions
 after: heldout
+question: Is the best score better than chance?
 in:  accuracy/ and the verdicts
 out: figures/spread
 """

@@ -1,6 +1,7 @@
 """Each setting's best prompt beside both baselines.
 
 needs: predictions
+question: Is the best score better than chance?
 in:  accuracy/, and what other analyses add to verdicts
 out: verdicts.csv, and tables of verdicts
 """

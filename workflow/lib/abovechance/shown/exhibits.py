@@ -1,7 +1,7 @@
 """The tables and figures of a study by name, with their captions in the report.
 
-The files of ``rules/analyses`` list what they make, and the report shows it in that order. A job that writes
-other names than its rule lists is an error.
+The files of ``rules/analyses`` list what they make. The report shows it under the question that each analysis
+answers. A job that writes other names than its rule lists is an error.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ class ShownTable:
         The number of rows in the report, if not all are shown.
     hidden
         Columns that the report does not show.
+    without_rows
+        The text in the place of a table without rows; if it is empty, the report omits the section.
     """
 
     name: str
@@ -31,6 +33,7 @@ class ShownTable:
     text: str = ""
     most_rows: int | None = None
     hidden: tuple[str, ...] = ()
+    without_rows: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,67 +4,63 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from importlib.resources import files
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
 import pandas as pd
 
-from abovechance.chance.agreement import HELDOUT_BY_PROMPTS
 from abovechance.chance.baselines import BASELINES
 from abovechance.chance.conclusion import probability
 from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, Verdicts, verdict_counts
 from abovechance.compare.study import MEAN_OVER
 from abovechance.core.tables import columns_of, read_table
 from abovechance.shown import style
+from abovechance.shown.exhibits import ShownFigure, ShownTable
 from abovechance.shown.tables import readable
 from abovechance.variance.evaluations import ACCURACY
 
 if TYPE_CHECKING:
     from abovechance.core.columns import Column
-    from abovechance.shown.exhibits import ShownFigure, ShownTable
+
+
+QUESTION = "Is the best score better than chance?"
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A figure in the report: its heading, what it shows, and its PNG file."""
+class Exhibit:
+    """A figure or table in the report: its label, such as "Figure 1", its heading and text, and its HTML."""
 
-    title: str
-    caption: str
-    path: Path
-
-    @property
-    def data(self) -> str:
-        """The picture as a data URI, so that the report needs no other file."""
-        return "data:image/png;base64," + base64.b64encode(self.path.read_bytes()).decode()
-
-
-@dataclass(frozen=True)
-class Section:
-    """A table in the report: its heading and what it shows."""
-
+    label: str
     title: str
     text: str
-    table: pd.DataFrame
-    columns: Mapping[str, Column]
+    html: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the report: the question that it answers, and the figures and tables that answer it."""
+
+    question: str
+    exhibits: Sequence[Exhibit] = ()
 
     @property
-    def html(self) -> str:
-        """The table as HTML."""
-        return _html(self.table, self.columns)
+    def anchor(self) -> str:
+        """The name that links in the report use."""
+        return re.sub(r"[^a-z]+", "-", self.question.lower()).strip("-")
 
 
 def render(
     study: str,
-    pictures: Sequence[Picture],
+    parts: Sequence[Part],
     facts: Mapping[str, Any],
-    sections: Sequence[Section] = (),
     verdicts: pd.DataFrame | None = None,
-    heldout: pd.DataFrame | None = None,
     series: pd.DataFrame | None = None,
     two_models: pd.DataFrame | None = None,
 ) -> str:
@@ -72,12 +68,12 @@ def render(
 
     Parameters
     ----------
+    parts
+        The parts in their order; the verdicts are shown at the beginning of the first one.
     facts
         What was run, name to value, shown as a list.
-    sections
-        Tables with a heading of their own, after the verdicts.
-    verdicts, heldout
-        The tables ``verdicts`` and ``heldout_by_prompts``, of a study that has predictions.
+    verdicts
+        The table ``verdicts``, if the study has predictions.
     series
         The table ``series``, if there are any.
     two_models
@@ -89,20 +85,24 @@ def render(
     template = environment.from_string(
         files("abovechance.shown").joinpath("report.html.jinja").read_text(encoding="utf-8")
     )
-    story = [
-        [] if verdicts is None else Verdicts(verdicts).sentences,
-        [] if two_models is None else two_models_lead(two_models),
-        [] if series is None else series_lead(series),
-    ]
+    conclusion = [] if verdicts is None else Verdicts(verdicts).sentences
     return template.render(
         study=study,
-        question="How much do scores vary?" if verdicts is None else "Is the best score better than chance?",
-        lead=[" ".join(sentences) for sentences in story if sentences],
-        judged=None if verdicts is None or heldout is None else _judged(verdicts, heldout),
+        question=QUESTION if verdicts is not None else parts[0].question if parts else "",
+        conclusion=conclusion,
+        further=[
+            " ".join(sentences)
+            for sentences in (
+                [] if two_models is None else two_models_lead(two_models),
+                [] if series is None else series_lead(series),
+            )
+            if sentences
+        ],
+        parts=parts or [Part(QUESTION)] * (verdicts is not None),
+        judged=None if verdicts is None else _judged(verdicts),
+        terms=" ".join(part.question for part in parts),
         varied=series is not None,
-        pictures=pictures,
         facts=facts,
-        sections=sections,
         colours={word: colour for word, (colour, _) in style.CONCLUSIONS.items()},
     )
 
@@ -161,8 +161,8 @@ def _counted(number: int, noun: str) -> str:
 MANY = 8  # models that the table at a glance has a column each for
 
 
-def _judged(verdicts: pd.DataFrame, heldout: pd.DataFrame) -> dict[str, Any]:
-    """Return the variables of the template about verdicts and held-out results."""
+def _judged(verdicts: pd.DataFrame) -> dict[str, Any]:
+    """Return the variables of the template about verdicts."""
     counts = verdict_counts(verdicts)
     rows, columns = ("task", "model") if verdicts["model"].nunique() <= MANY else ("model", "task")
     return {
@@ -174,8 +174,6 @@ def _judged(verdicts: pd.DataFrame, heldout: pd.DataFrame) -> dict[str, Any]:
         "total": counts.iloc[-1].to_dict(),
         "counts": _html(counts, VERDICT_COUNTS.columns),
         "table": _html(verdicts, VERDICTS.columns, "data sortable"),
-        "agreement": _html(heldout, HELDOUT_BY_PROMPTS.columns),
-        "held_out": len(heldout),
         "randomized": "randomization_tail" in verdicts,
     }
 
@@ -230,12 +228,6 @@ def _rows(table: pd.DataFrame) -> Iterator[Any]:
 
 def _html(table: pd.DataFrame, columns: Mapping[str, Column], classes: str = "data") -> str:
     return readable(table, columns).to_html(index=False, border=0, classes=classes)
-
-
-def pictures(figures: Sequence[ShownFigure], paths: Sequence[Path]) -> list[Picture]:
-    """Return the figures with their PNG files, where what they show has rows."""
-    zipped = zip(figures, paths, strict=True)
-    return [Picture(figure.title, figure.caption, path) for figure, path in zipped if _has_rows(path)]
 
 
 def _has_rows(picture: Path) -> bool:
@@ -294,18 +286,53 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
     return facts_of_config
 
 
-def sections(folder: Path, tables: Sequence[ShownTable]) -> list[Section]:
-    """Those of a study's tables that the report shows with a heading of their own, where they have rows."""
-    all_sections = []
-    for table in tables:
-        path = folder / f"{table.name}.parquet"
-        if table.title and not (table_rows := read_table(path)).empty:
-            most_rows = table.most_rows or len(table_rows)
-            more = f" The first {most_rows} of {len(table_rows)}; all: tables/{table.name}.csv."
-            # columns without values, such as deviations of one seed, say nothing
-            visible = (
-                table_rows.head(most_rows).dropna(axis="columns", how="all").drop(columns=[*table.hidden])
-            )
-            text = table.text + more * (len(table_rows) > most_rows)
-            all_sections.append(Section(table.title, text, visible, columns_of(path)))
-    return all_sections
+def parts(folder: Path, questions: Mapping[str, Sequence[ShownFigure | ShownTable]]) -> list[Part]:
+    """Return the parts of a study's report: figures and tables that have rows and a heading, figures first.
+
+    Parameters
+    ----------
+    folder
+        The study's results, with ``tables`` and ``figures``.
+    questions
+        {the question of a part: what answers it}.
+    """
+    numbers = {"Figure": count(1), "Table": count(1)}
+    listed = []
+    for question, shown in questions.items():
+        exhibits = []
+        for exhibit in sorted(shown, key=lambda entry: isinstance(entry, ShownTable)):
+            kind = "Table" if isinstance(exhibit, ShownTable) else "Figure"
+            if (
+                content := _table(folder, exhibit)
+                if isinstance(exhibit, ShownTable)
+                else _figure(folder, exhibit)
+            ):
+                exhibits.append(Exhibit(f"{kind} {next(numbers[kind])}", exhibit.title, *content))
+        if exhibits:
+            listed.append(Part(question, exhibits))
+    return listed
+
+
+def _figure(folder: Path, figure: ShownFigure) -> tuple[str, str] | None:
+    """Return caption and picture; None if the figure shows no numbers."""
+    path = folder / "figures" / f"{figure.name}.png"
+    if not _has_rows(path):
+        return None
+    # within the page, so that the report needs no other file
+    data = base64.b64encode(path.read_bytes()).decode()
+    return figure.caption, f'<img src="data:image/png;base64,{data}" alt="{escape(figure.title)}">'
+
+
+def _table(folder: Path, table: ShownTable) -> tuple[str, str] | None:
+    """Return text and table; None if the report does not show it."""
+    if not table.title:
+        return None
+    path = folder / "tables" / f"{table.name}.parquet"
+    rows = read_table(path)
+    if rows.empty:
+        return (table.text, f"<p>{escape(table.without_rows)}</p>") if table.without_rows else None
+    most_rows = table.most_rows or len(rows)
+    more = f" The table shows {most_rows} of {len(rows)} rows; tables/{table.name}.csv has all."
+    # columns without values, such as deviations of one seed, say nothing
+    visible = rows.head(most_rows).dropna(axis="columns", how="all").drop(columns=[*table.hidden])
+    return table.text + more * (len(rows) > most_rows), _html(visible, columns_of(path))

@@ -7,10 +7,12 @@ that are not indented:
     after: models
     before: verdicts
     instead of: expected_maximum
+    question: Which models differ?
 
 ``needs`` are facts about the study. It must have them all; ``or`` separates facts of which one is enough.
 ``after`` and ``before`` name analyses whose files are included before or after this one. An analysis is left
-out if another one follows ``instead of`` it.
+out if another one follows ``instead of`` it. ``question`` is the heading in the report that the analysis
+belongs under; analyses with the same question share it.
 """
 
 from __future__ import annotations
@@ -53,6 +55,7 @@ class Analysis:
     after: tuple[str, ...]
     before: tuple[str, ...]
     instead_of: tuple[str, ...]
+    question: str
 
     @classmethod
     def read(cls, path: Path) -> Analysis:
@@ -67,11 +70,14 @@ class Analysis:
         lines = re.findall(r"^([a-z ]+): +(.+)$", text[1] if text else "", re.MULTILINE)
         declared = dict(lines)
         keys = ("needs", "after", "before", "instead of")
-        if unknown := [key for key, _ in lines if key not in (*keys, "in", "out")]:
-            raise ValueError(f"{path}: declares '{unknown[0]}'; expected {', '.join(keys)}, in, out")
+        if unknown := [key for key, _ in lines if key not in (*keys, "question", "in", "out")]:
+            raise ValueError(
+                f"{path}: declares '{unknown[0]}'; expected {', '.join(keys)}, question, in, out"
+            )
         if len(declared) < len(lines):
             raise ValueError(f"{path}: declares a word twice; expected one line for each")
-        analysis = cls(path.stem, *(_names(declared.get(key, "")) for key in keys))
+        needs, after, before, instead_of = (_names(declared.get(key, "")) for key in keys)
+        analysis = cls(path.stem, needs, after, before, instead_of, declared.get("question", ""))
         facts = {fact for need in analysis.needs for fact in need.split(" or ")}
         if not analysis.needs or not facts <= {*FACTS}:
             raise ValueError(f"{path}: needs {', '.join(facts) or 'nothing'}; expected some of {[*FACTS]}")
