@@ -12,7 +12,10 @@ from abovechance.chance.conclusion import in_words, with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.verdicts import verdicts
 from abovechance.results.accuracy import accuracy_by_prompt
-from abovechance.shown.report import render, two_models_lead
+from abovechance.core.columns import Column
+from abovechance.core.tables import TableSchema
+from abovechance.shown.exhibits import ShownFigure, ShownTable
+from abovechance.shown.report import Part, parts, render, two_models_answer
 from tests.conftest import REPOSITORY
 
 
@@ -48,7 +51,7 @@ def test_the_report_opens_with_what_it_means(judged, page):
         "The best prompt beats the standard random baseline in 2 of them and the maximum random baseline in 2"
         f"; guessing alone would beat the latter in about {expected:.1f}."
     )
-    assert f"<p><b>{first}</b> {second}</p>" in page
+    assert f"<b>{first}</b> {second}</p>" in page
     assert third.replace("<=", "&lt;=") in page
 
 
@@ -90,11 +93,55 @@ def test_the_table_of_verdicts_is_sorted_and_filtered_in_a_browser(page, tmp_pat
     ]
 
 
-def test_the_conclusion_on_two_models_leads_the_report_and_is_no_column():
+def test_the_conclusion_on_two_models_answers_the_report_and_is_no_column():
     rows = {"task": ["mean over 2 tasks", "t"], "shots": 1, "better": "a", "worse": "b"}
     table = pd.DataFrame(rows | {"conclusion": ["a is better by 4.0 points.", "No difference."]})
-    assert two_models_lead(table) == ["a and b, 1-shot, mean over 2 tasks: a is better by 4.0 points."]
-    assert two_models_lead(table.tail(1)) == ["a and b, 1-shot, t: No difference."]
-    assert two_models_lead(pd.concat([table.tail(1), table.tail(1)])) == []
+    assert two_models_answer(table) == ["a and b, 1-shot, mean over 2 tasks: a is better by 4.0 points."]
+    assert two_models_answer(table.tail(1)) == ["a and b, 1-shot, t: No difference."]
+    assert two_models_answer(pd.concat([table.tail(1), table.tail(1)])) == []
     listed = (REPOSITORY / "workflow" / "rules" / "analyses" / "models.smk").read_text()
     assert 'hidden=("conclusion",)' in listed
+
+
+def test_a_question_has_its_figures_and_tables_and_those_without_rows_say_so_or_are_left_out(tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "figures").mkdir()
+    for name, rows in (("long", range(5)), ("empty", ()), ("silent", ()), ("hidden", range(2))):
+        schema = TableSchema(name, {"n": Column.whole("a number"), "x": Column.whole("another")}, "Rows.")
+        table = pd.DataFrame({"n": [*rows], "x": [*rows]}, dtype=int)
+        schema.write(table, tmp_path / "tables" / f"{name}.parquet", {})
+    for name, numbers in (("drawn", "n\n1\n"), ("blank", "n\n")):
+        (tmp_path / "figures" / f"{name}.png").write_bytes(b"picture")
+        (tmp_path / "figures" / f"{name}.csv").write_text(numbers)
+    long = ShownTable("long", "Long & wide", "Rows.", most_rows=2, hidden=("x",))
+    empty = ShownTable("empty", "Empty", "Rows.", without_rows="There are no rows.")
+    figures = [ShownFigure("drawn", 'A "figure"', "See."), ShownFigure("blank", "Blank", "See.")]
+    questions = {
+        "Which models differ?": [long, ShownTable("hidden"), *figures],
+        "Nothing?": [ShownTable("silent", "Silent", "Rows.")],
+        "How many?": [empty],
+    }
+    first, second = parts(tmp_path, questions)
+    assert [exhibit.label for exhibit in first.exhibits] == ["Figure 1", "Table 1"]
+    assert first.exhibits[1].text == "Rows. The table shows 2 of 5 rows; tables/long.csv has all."
+    assert first.exhibits[1].html.count("<tr") == 3
+    assert "<th>x</th>" not in first.exhibits[1].html
+    assert (second.question, second.exhibits[0].label) == ("How many?", "Table 2")
+    assert second.exhibits[0].html == "<p>There are no rows.</p>"
+    page = render("s", [first, second], {})
+    assert re.findall(r'href="#([^"]+)"', page) == [
+        *("which-models-differ", "how-many", "what-was-run", "glossary")
+    ]
+    assert {*re.findall(r'id="([^"]+)"', page)} >= {*re.findall(r'href="#([^"]+)"', page)}
+    assert "Long &amp; wide" in page
+    assert 'alt="A &quot;figure&quot;"' in page
+
+
+def test_the_answers_of_a_part_stand_at_its_beginning_and_the_first_two_lead_the_report(judged):
+    answered = Part("How much do scores vary over seeds and during training?", ["One.", "Two.", "Three."])
+    alone = render("s", [answered], {})
+    assert '<p class="conclusion"><b>One.</b> Two.</p>' in alone
+    assert "<p>Three.</p>" in alone
+    both = render("s", [Part("Is the best score better than chance?"), answered], {}, judged)
+    assert '<p class="conclusion"><b>1 of the 3 settings is better than chance.</b>' in both
+    assert "<p>One.</p>" in both

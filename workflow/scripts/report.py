@@ -19,10 +19,6 @@ with logged(snakemake):
             yaml.safe_load(Path(files.config[0]).read_text()),
             [read_made_from(Path(path)) for path in files.get("predictions", [])],
         ),
-        **{
-            name: read_table(Path(files[name]))
-            for name in ("verdicts", "series", "two_models")
-            if files.get(name)
-        },
+        verdicts=read_table(Path(files.verdicts)) if files.get("verdicts") else None,
     )
     write_text(text, Path(snakemake.output[0]))

@@ -10,10 +10,11 @@ out: figures/expected_maximum_<model>
 FIGURES += [
     ShownFigure(
         f"expected_maximum_{file_name(model)}",
-        f"The best of ever more prompts: {model}",
-        "Above: the expected accuracy of the best of as many prompts as the axis says (coloured), and "
-        "both baselines. Below: the probability that guessing reaches it, for one guesser (dashed) and "
-        "for the best of as many guessers (solid); the thin line marks 0.05.",
+        f"Expected best accuracy by number of prompts: {model}",
+        "Top: the expected best accuracy of that many prompts (coloured), and both baselines. A coloured "
+        "line above the black one means that prompts do better than guessers. Bottom: the probability that "
+        "guessing reaches this accuracy, for one guesser (dashed) and for the best of as many guessers as "
+        "prompts (solid). The thin line marks 0.05.",
     )
     for model in DRAWN_MODELS.values()
 ]

@@ -30,7 +30,6 @@ MODEL_TABLES = [
     ShownTable("model_pairs"),
 ]
 TABLES += MODEL_TABLES
-OF_REPORT["two_models"] = table_file("two_models")
 
 
 rule models:

@@ -43,7 +43,6 @@ SERIES_FIGURES = [
     ),
 ]
 TABLES += SERIES
-OF_REPORT["series"] = table_file("series")
 FIGURES += SERIES_FIGURES
 
 

@@ -9,12 +9,12 @@ out: figures/spread
 
 SPREAD = ShownFigure(
     "spread",
-    "The spread of prompts",
-    "Each small dot is a prompt; the large one is the best. Dashed: the standard "
-    "random baseline. Solid: the maximum random baseline, the expected accuracy of the "
-    "best of as many guessers as prompts. A filled dot with a star is better than "
-    "chance; a ring is not, or unclear (?). Above the line alone is not a test. With "
-    "more than 60 settings in a panel, only best prompts are shown.",
+    "Accuracy of every prompt",
+    "Each small dot is a prompt; the large dot is the best prompt. Compare it with the "
+    "solid line, the maximum random baseline, rather than with the dashed line, the "
+    "standard random baseline. A filled dot with a star is better than chance. A ring is "
+    "not, or it is unclear (?). With more than 60 settings in a panel, only the best "
+    "prompts are shown.",
 )
 FIGURES += [SPREAD]
 

@@ -114,7 +114,9 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
         row = judged.iloc[0]
         conclusion = word.get(row["better_than_chance"], "is not clearly better than chance")
         return [f"The best score {conclusion} ({row['reason']})."]
-    conclusion = f"{_number(yes).capitalize()} of the {number} {noun}s {_is(yes)} better than chance"
+    conclusion = (
+        f"{_number(yes).capitalize()} of the {number} {noun}s {'is' if yes < 2 else 'are'} better than chance"
+    )
     sentences = [f"{conclusion}; {unclear} {_is(unclear)} unclear." if unclear else f"{conclusion}."]
     sentences.append(
         f"The best prompt beats the standard random baseline in {_number(number - below)} of them and the "
@@ -122,10 +124,10 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
         f"{guessed:.1f}."
     )
     low, adjusted_low = (int((judged[tail] <= ALPHA).sum()) for tail in ("maximum_tail", "bh_tail"))
-    corrected = f"correction for {number} comparisons (Benjamini-Hochberg)"
     sentences.append(
-        f"{_number(low).capitalize()} {'has' if low == 1 else 'have'} p <= {ALPHA} against as many guessers "
-        f"as prompts, and {_number(adjusted_low)} after {corrected}."
+        f"{_number(low).capitalize()} {'has' if low == 1 else 'have'} p <= {ALPHA} against the best of as "
+        f"many guessers as prompts, and {_number(adjusted_low)} after correction for {number} comparisons "
+        "(Benjamini-Hochberg)."
     )
     if "randomization_tail" in judged:
         low, adjusted_low, unknown = (
@@ -135,7 +137,8 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
         )
         sentences.append(
             "In the randomization test, which keeps label frequencies and the dependence between prompts, "
-            f"these are {_number(low)} and {_number(adjusted_low)}."
+            f"{_number(low)} {'has' if low == 1 else 'have'} p <= {ALPHA}, and {_number(adjusted_low)} after "
+            "correction."
         )
         if unknown:
             sentences.append(f"That test has no power in {unknown} of them.")

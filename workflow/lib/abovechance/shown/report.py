@@ -6,7 +6,7 @@ import base64
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
 from itertools import count, islice
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from abovechance.core.columns import Column
 
 
-QUESTION = "Is the best score better than chance?"
-
-
 @dataclass(frozen=True)
 class Exhibit:
     """A figure or table in the report: its label, such as "Figure 1", its heading and text, and its HTML."""
@@ -45,9 +42,10 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the report: the question that it answers, and the figures and tables that answer it."""
+    """A part of the report: the question that it answers, the answer, and the figures and tables for it."""
 
     question: str
+    answer: Sequence[str] = ()
     exhibits: Sequence[Exhibit] = ()
 
     @property
@@ -57,12 +55,7 @@ class Part:
 
 
 def render(
-    study: str,
-    parts: Sequence[Part],
-    facts: Mapping[str, Any],
-    verdicts: pd.DataFrame | None = None,
-    series: pd.DataFrame | None = None,
-    two_models: pd.DataFrame | None = None,
+    study: str, parts: Sequence[Part], facts: Mapping[str, Any], verdicts: pd.DataFrame | None = None
 ) -> str:
     """Return the report as HTML text.
 
@@ -74,10 +67,6 @@ def render(
         What was run, name to value, shown as a list.
     verdicts
         The table ``verdicts``, if the study has predictions.
-    series
-        The table ``series``, if there are any.
-    two_models
-        The table ``two_models``, if the study has several models.
     """
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
@@ -85,29 +74,20 @@ def render(
     template = environment.from_string(
         files("abovechance.shown").joinpath("report.html.jinja").read_text(encoding="utf-8")
     )
-    conclusion = [] if verdicts is None else Verdicts(verdicts).sentences
+    if verdicts is not None:
+        first = parts[0] if parts else Part("Is the best score better than chance?")
+        parts = [replace(first, answer=Verdicts(verdicts).sentences), *parts[1:]]
     return template.render(
         study=study,
-        question=QUESTION if verdicts is not None else parts[0].question if parts else "",
-        conclusion=conclusion,
-        further=[
-            " ".join(sentences)
-            for sentences in (
-                [] if two_models is None else two_models_lead(two_models),
-                [] if series is None else series_lead(series),
-            )
-            if sentences
-        ],
-        parts=parts or [Part(QUESTION)] * (verdicts is not None),
+        parts=parts,
         judged=None if verdicts is None else _judged(verdicts),
         terms=" ".join(part.question for part in parts),
-        varied=series is not None,
         facts=facts,
         colours={word: colour for word, (colour, _) in style.CONCLUSIONS.items()},
     )
 
 
-def two_models_lead(table: pd.DataFrame) -> list[str]:
+def two_models_answer(table: pd.DataFrame) -> list[str]:
     """Return the conclusions of the table ``two_models`` on the means over tasks, or on the only task."""
     means = table[table["task"].str.startswith(MEAN_OVER)]
     rows = means if len(means) else table.head(1) if len(table) == 1 else table.head(0)
@@ -117,7 +97,7 @@ def two_models_lead(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def series_lead(series: pd.DataFrame) -> list[str]:
+def series_answer(series: pd.DataFrame) -> list[str]:
     """Summarize the table ``series`` in sentences."""
     accuracies = series[series["metric"].isin(["accuracy", "acc"])]
     table, noun = (accuracies, "accuracy") if len(accuracies) else (series, "score")
@@ -286,6 +266,13 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
     return facts_of_config
 
 
+# {table: the sentences that it comes to, at the beginning of its part}
+ANSWERS: Mapping[str, Callable[[pd.DataFrame], list[str]]] = {
+    "two_models": two_models_answer,
+    "series": series_answer,
+}
+
+
 def parts(folder: Path, questions: Mapping[str, Sequence[ShownFigure | ShownTable]]) -> list[Part]:
     """Return the parts of a study's report: figures and tables that have rows and a heading, figures first.
 
@@ -299,7 +286,8 @@ def parts(folder: Path, questions: Mapping[str, Sequence[ShownFigure | ShownTabl
     numbers = {"Figure": count(1), "Table": count(1)}
     listed = []
     for question, shown in questions.items():
-        exhibits = []
+        exhibits: list[Exhibit] = []
+        answer: list[str] = []
         for exhibit in sorted(shown, key=lambda entry: isinstance(entry, ShownTable)):
             kind = "Table" if isinstance(exhibit, ShownTable) else "Figure"
             if (
@@ -308,8 +296,10 @@ def parts(folder: Path, questions: Mapping[str, Sequence[ShownFigure | ShownTabl
                 else _figure(folder, exhibit)
             ):
                 exhibits.append(Exhibit(f"{kind} {next(numbers[kind])}", exhibit.title, *content))
+                if exhibit.name in ANSWERS and kind == "Table":
+                    answer += ANSWERS[exhibit.name](read_table(folder / "tables" / f"{exhibit.name}.parquet"))
         if exhibits:
-            listed.append(Part(question, exhibits))
+            listed.append(Part(question, answer, exhibits))
     return listed
 
 
