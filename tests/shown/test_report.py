@@ -11,9 +11,9 @@ import pytest
 from abovechance.chance.conclusion import in_words, with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.verdicts import verdicts
-from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
+from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.shown.exhibits import ShownFigure, ShownTable
 from abovechance.shown.report import Part, parts, render, two_models_answer
 from tests.conftest import REPOSITORY
