@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -111,7 +112,7 @@ def test_a_question_has_its_figures_and_tables_and_those_without_rows_say_so_or_
         table = pd.DataFrame({"n": [*rows], "x": [*rows]}, dtype=int)
         schema.write(table, tmp_path / "tables" / f"{name}.parquet", {})
     for name, numbers in (("drawn", "n\n1\n"), ("blank", "n\n")):
-        (tmp_path / "figures" / f"{name}.png").write_bytes(b"picture")
+        plt.imsave(tmp_path / "figures" / f"{name}.png", np.zeros((2, 690)))
         (tmp_path / "figures" / f"{name}.csv").write_text(numbers)
     long = ShownTable("long", "Long & wide", "Rows.", most_rows=2, hidden=("x",))
     empty = ShownTable("empty", "Empty", "Rows.", without_rows="There are no rows.")
@@ -135,6 +136,7 @@ def test_a_question_has_its_figures_and_tables_and_those_without_rows_say_so_or_
     assert {*re.findall(r'id="([^"]+)"', page)} >= {*re.findall(r'href="#([^"]+)"', page)}
     assert "Long &amp; wide" in page
     assert 'alt="A &quot;figure&quot;"' in page
+    assert '<img width="460" src="data:image/png;base64,' in page  # half of the text width
 
 
 def test_the_answers_of_a_part_stand_at_its_beginning_and_the_first_two_lead_the_report(judged):

@@ -109,10 +109,10 @@ def series_answer(series: pd.DataFrame) -> list[str]:
             int(developed_in.sum())
             for developed_in in (developed["monotonicity"] >= 0.5, developed["tau"] < 0)
         )
-        cases = f"{_counted(len(developed), 'case')} ({_counted(models, 'model')}, {_counted(tasks, 'task')})"
         sentences.append(
-            f"Of {cases}, the {noun} grows steadily during training in {steady or 'none'} (a monotonicity of "
-            f"at least 0.5), and falls rather than grows in {falling or 'none'}."
+            f"The {noun} rises steadily during training in {steady or 'none'} of "
+            f"{_counted(len(developed), 'case')} ({_counted(models, 'model')}, {_counted(tasks, 'task')}; "
+            f"monotonicity of at least 0.5). It falls in {falling or 'none'}."
         )
     with_chance = table[
         table["chance"].notna() & (table["examples"] > 0) & table["metric"].str.contains(ACCURACY)
@@ -120,16 +120,16 @@ def series_answer(series: pd.DataFrame) -> list[str]:
     if len(with_chance):
         above = int(with_chance["leaves_chance"].notna().sum())
         sentences.append(
-            f"Of {len(with_chance)} whose chance is known, {above or 'none'} end above it by more than the "
-            "best of as many guessers as there are scores would."
+            f"{above or 'None'} of the {_counted(len(with_chance), 'case')} with a known chance level "
+            f"{'ends' if above < 2 else 'end'} significantly above it."
         )
     noisy = table[table["final_deviation"].notna()]
     if len(noisy):
         noise = noisy["final_deviation"].median()
         sentences.append(
-            f"The standard deviation over seeds at the last checkpoint has a median of {noise:.3f}: two "
-            "trainings that differ in nothing but the seed are on average "
-            f"{2 * noise / math.sqrt(math.pi):.3f} apart."
+            f"The standard deviation over seeds at the last checkpoint has a median of {noise:.3f}, so "
+            f"two trainings that differ only in the seed differ by {2 * noise / math.sqrt(math.pi):.3f} "
+            "on average."
         )
     return sentences
 
@@ -138,6 +138,8 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+# On a screen, a figure of the full text width has as many pixels.
+SCREEN_PIXELS, FIGURE_PIXELS = 920, int(style.FULL_WIDTH * style.DPI)
 MANY = 8  # models that the table at a glance has a column each for
 
 
@@ -309,8 +311,11 @@ def _figure(folder: Path, figure: ShownFigure) -> tuple[str, str] | None:
     if not _has_rows(path):
         return None
     # within the page, so that the report needs no other file
-    data = base64.b64encode(path.read_bytes()).decode()
-    return figure.caption, f'<img src="data:image/png;base64,{data}" alt="{escape(figure.title)}">'
+    content = path.read_bytes()
+    width = int.from_bytes(content[16:20]) * SCREEN_PIXELS // FIGURE_PIXELS  # as the PNG's header states it
+    data = base64.b64encode(content).decode()
+    image = f'<img width="{width}" src="data:image/png;base64,{data}" alt="{escape(figure.title)}">'
+    return figure.caption, image
 
 
 def _table(folder: Path, table: ShownTable) -> tuple[str, str] | None:

@@ -17,6 +17,7 @@ from abovechance.core.files import check_names, replacing, write_csv
 
 FULL_WIDTH = 6.9  # inches; a page's text width
 COLUMN_WIDTH = 3.3  # inches; one of two columns
+DPI = 200  # of figures as PNG
 
 # Okabe and Ito's colours, ordered so that neighbours differ in lightness too.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
@@ -51,7 +52,7 @@ _SETTINGS: Any = {
     "lines.linewidth": 1.2,
     "figure.constrained_layout.use": True,
     "pdf.fonttype": 42,  # text stays text
-    "savefig.dpi": 200,
+    "savefig.dpi": DPI,
     "svg.hashsalt": "abovechance",
 }
 
