@@ -77,7 +77,7 @@ class Analysis:
         if len(declared) < len(lines):
             raise ValueError(f"{path}: declares a word twice; expected one line for each")
         needs, after, before, instead_of = (_names(declared.get(key, "")) for key in keys)
-        analysis = cls(path.stem, needs, after, before, instead_of, declared.get("question", ""))
+        analysis = cls(path.stem, needs, after, before, instead_of, declared.get("question", "More results"))
         facts = {fact for need in analysis.needs for fact in need.split(" or ")}
         if not analysis.needs or not facts <= {*FACTS}:
             raise ValueError(f"{path}: needs {', '.join(facts) or 'nothing'}; expected some of {[*FACTS]}")
