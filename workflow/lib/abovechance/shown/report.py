@@ -287,10 +287,10 @@ def parts(folder: Path, questions: Mapping[str, Sequence[ShownFigure | ShownTabl
     """
     numbers = {"Figure": count(1), "Table": count(1)}
     listed = []
-    for question, shown in questions.items():
+    for question, entries in questions.items():
         exhibits: list[Exhibit] = []
         answer: list[str] = []
-        for exhibit in sorted(shown, key=lambda entry: isinstance(entry, ShownTable)):
+        for exhibit in sorted(entries, key=lambda entry: isinstance(entry, ShownTable)):
             kind = "Table" if isinstance(exhibit, ShownTable) else "Figure"
             if (
                 content := _table(folder, exhibit)
