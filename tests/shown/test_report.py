@@ -144,6 +144,6 @@ def test_the_answers_of_a_part_stand_at_its_beginning_and_the_first_two_lead_the
     alone = render("s", [answered], {})
     assert '<p class="conclusion"><b>One.</b> Two.</p>' in alone
     assert "<p>Three.</p>" in alone
-    both = render("s", [Part("Is the best score better than chance?"), answered], {}, judged)
-    assert '<p class="conclusion"><b>1 of the 3 settings is better than chance.</b>' in both
-    assert "<p>One.</p>" in both
+    joint = render("s", [Part("Is the best score better than chance?"), answered], {}, judged)
+    assert '<p class="conclusion"><b>1 of the 3 settings is better than chance.</b>' in joint
+    assert "<p>One.</p>" in joint

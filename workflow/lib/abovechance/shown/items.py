@@ -31,15 +31,15 @@ from abovechance.shown.panels import (
 PANELS = 24  # tasks at most in one figure
 ANSWERS = 6  # that have a colour each
 COST_ROWS = {
-    "error": "mean error of a score",
+    "error": "mean absolute error",
     "standard_error": "standard error",
-    "flips": "pairs turned round",
-    "flips_best": "among the best fifth",
+    "flips": "reversed pairs",
+    "flips_best": "reversed pairs, best fifth",
 }
 PRUNED = {
-    "mean": "mean score, change",
-    "error": "standard error, ratio",
-    "monotonicity": "monotonicity, change",
+    "mean": "change of mean score",
+    "error": "ratio of standard errors",
+    "monotonicity": "change of monotonicity",
 }
 
 
@@ -109,18 +109,18 @@ def halves(numbers: pd.DataFrame) -> Figure:
         axes.set_ylim(ends)
         axes.set_box_aspect(1)
         axes.set_title(panel_title(task))
-    label_first_column(panels, "discrimination there")
+    label_first_column(panels, "discrimination in other rows")
     for axes in panels:
-        axes.set_xlabel("discrimination here")
+        axes.set_xlabel("discrimination in some rows")
     look: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 4}
     marks = [
-        Line2D([], [], color=style.COLOURS[0], label="two random halves of the rows", **look),
+        Line2D([], [], color=style.COLOURS[0], label="two random halves", **look),
         Line2D(
             [],
             [],
             color=style.COLOURS[1],
             markerfacecolor="none",
-            label="the rest, and the best fifth",
+            label="the rest and the best fifth",
             **look,
         ),
     ]
@@ -183,7 +183,7 @@ def pruning(numbers: pd.DataFrame, measure: str) -> Figure:
             axes.axhline(0, color=style.FAINT, linewidth=0.6)
     label_first_column(panels, PRUNED[measure])
     marks = [Line2D([], [], color=colour[split], label=f"held out: {split}") for split in splits]
-    legend_below(figure, [*marks, Patch(color=style.FAINT, alpha=0.3, label="as many at random, 95 %")])
+    legend_below(figure, [*marks, Patch(color=style.FAINT, alpha=0.3, label="same number at random, 95 %")])
     return figure
 
 
@@ -261,6 +261,6 @@ def adaptive(table: pd.DataFrame) -> Figure:
     axes.set_xlim(0, 1.25)
     percent_axis(axes.xaxis)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
-    axes.set_xlabel("examples evaluated until it is decided")
+    axes.set_xlabel("share of examples until the decision")
     legend_below(figure, [Patch(color=colour[way], label=way) for way in ways])
     return figure

@@ -57,9 +57,9 @@ def densities(numbers: pd.DataFrame) -> Figure:
         axes.set_xlabel("PVI (bits)")
     label_first_column(all_axes, "density")
     look: dict[str, Any] = {"linewidth": 6, "alpha": 0.55}
-    marks = [Line2D([], [], color=colour[m], label=f"right, {legend_label(m)}", **look) for m in models]
+    marks = [Line2D([], [], color=colour[m], label=f"correct, {legend_label(m)}", **look) for m in models]
     wrong = Line2D([], [], color=style.INK, label="wrong")
-    border = Line2D([], [], color=style.INK, linestyle=(0, (3, 2)), linewidth=0.8, label="divides them best")
+    border = Line2D([], [], color=style.INK, linestyle=(0, (3, 2)), linewidth=0.8, label="best threshold")
     legend_below(figure, [*marks, wrong, border])
     return figure
 
@@ -151,7 +151,7 @@ def tails(numbers: pd.DataFrame) -> Figure:
         for s in shots
     ]
     hollow: dict[str, Any] = {"markersize": 3.5, "markerfacecolor": "white", "linestyle": ":"}
-    by_others = Line2D([], [], color=style.INK, marker="o", label="by other prompts' PVI", **hollow)
+    by_others = Line2D([], [], color=style.INK, marker="o", label="ordered by PVI of other prompts", **hollow)
     legend_below(figure, [*marks, by_others])
     return figure
 
