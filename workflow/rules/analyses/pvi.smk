@@ -72,7 +72,7 @@ PVI_TABLES = [
         "pvi_mislabelled",
         "Examples whose labels may be wrong",
         "The input supports another answer than the label, by the given margin in bits "
-        "(mean over settings). The list is ordered by the margin beyond the median of "
+        "(mean over settings). The list is sorted by the margin minus the median of "
         "the label. Weak models are wrong more often than labels: if most examples of "
         "a label are listed (of label), models prefer another answer, and the list "
         "says nothing about the labels.",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ from abovechance.core.untrusted import opened_zip, printable
 from abovechance.study.config import start_of
 from abovechance.study.installed import resolved, workflow_folder
 from abovechance.study.kinds import KINDS
+from abovechance.study.running import check_installed, snakemake_command
 
 # Results that a study which starts from stored ones does not make.
 GIVEN = (
@@ -104,32 +103,14 @@ def rerun(
     if downloads.is_dir():
         (folder / "rerun" / "results").mkdir(parents=True)
         (folder / "rerun" / "results" / "downloads").symlink_to(downloads.resolve())
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        str(code / "Snakefile" if archived_code else code / "workflow" / "Snakefile"),
-        "--cores",
-        str(cores),
-    ]
-    command += ["--workflow-profile", str(code / "workflow" / "profiles" / "default")]
-    command += ["--directory", str(folder / "rerun"), "--configfile", str(folder / "rerun.yaml")]
+    command = snakemake_command(
+        code / "workflow", folder / "rerun.yaml", "--cores", str(cores), "--directory", str(folder / "rerun")
+    )
     with (folder / "rerun.log").open("wb") as log:
         status = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT).returncode
     if status:
         raise InputError(f"{archive}: a job failed; what was said is in {folder / 'rerun.log'}")
     return compared(archived / RESULTS, folder / "rerun" / "results" / config["study"])
-
-
-def check_installed() -> None:
-    """Raise InputError unless Snakemake is installed, by which studies run."""
-    try:
-        snakemake = importlib.util.find_spec("snakemake")
-    except ImportError:
-        snakemake = None
-    if snakemake is None:
-        raise InputError("Snakemake is not installed; install the extra: pip install 'abovechance[workflow]'")
 
 
 def unpack(archive: Path, folder: Path, code: bool = False) -> None:

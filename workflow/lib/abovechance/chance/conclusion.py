@@ -124,10 +124,10 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
         f"{guessed:.1f}."
     )
     low, adjusted_low = (int((judged[tail] <= ALPHA).sum()) for tail in ("maximum_tail", "bh_tail"))
+    themselves = f"p <= {ALPHA} by {'itself' if low == 1 else 'themselves'}"
     sentences.append(
-        f"{_number(low).capitalize()} {'has' if low == 1 else 'have'} p <= {ALPHA} against the best of as "
-        f"many guessers as prompts, and {_number(adjusted_low)} after correction for {number} comparisons "
-        "(Benjamini-Hochberg)."
+        f"{_counted(low, noun)} {'has' if low == 1 else 'have'} {themselves}, and {_number(adjusted_low)} "
+        f"after correction for {number} comparisons (Benjamini-Hochberg)."
     )
     if "randomization_tail" in judged:
         low, adjusted_low, unknown = (
@@ -137,12 +137,16 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
         )
         sentences.append(
             "In the randomization test, which keeps label frequencies and the dependence between prompts, "
-            f"{_number(low)} {'has' if low == 1 else 'have'} p <= {ALPHA}, and {_number(adjusted_low)} after "
-            "correction."
+            f"{_counted(low, noun).lower()} {'has' if low == 1 else 'have'} p <= {ALPHA}, and "
+            f"{_number(adjusted_low)} after correction."
         )
         if unknown:
             sentences.append(f"That test has no power in {unknown} of them.")
     return sentences
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'No'} {noun}{'' if number == 1 else 's'}"
 
 
 def _number(number: int) -> str:

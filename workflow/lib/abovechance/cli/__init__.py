@@ -1,6 +1,6 @@
 """The command line: is this score better than chance?"""
 
-from abovechance.cli import chance, compare, items, pvi, results, scores, studies, variance
+from abovechance.cli import chance, compare, items, pvi, results, run, scores, studies, variance
 from abovechance.cli.app import app, main
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "main",
     "pvi",
     "results",
+    "run",
     "scores",
     "studies",
     "variance",

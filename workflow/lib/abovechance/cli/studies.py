@@ -161,10 +161,11 @@ def rerun(
     Exit status 1 if a table, a figure or the report has other bytes.
     """
     from abovechance.archive import rerun as again
+    from abovechance.study.running import check_installed
 
     path = expanded(archive, "ARCHIVE")
     folder = expanded(into, "--into") if into else Path(f"{path.stem}-rerun")
-    again.check_installed()
+    check_installed()
     code = again.archived_code(path)
     typer.echo(f"The archive says that it was made by abovechance {printable(code.version)}.", err=True)
     if code.different:

@@ -434,8 +434,9 @@ def _over_tasks_in_words(
     mean = Estimate(value, error, low, high, p, confidence=confidence)
     alone, corrected = (int((by_task[name] <= 0.05).sum()) for name in ("p", "holm"))
     return (
-        f"{about_first(about)}{_better(models, mean)} Task by task, {alone or 'none'} of {len(by_task)} "
-        f"differences have p <= 0.05, and {corrected or 'none'} after Holm's correction for all tasks."
+        f"{about_first(about)}{_better(models, mean)} By task, {alone or 'none'} of {len(by_task)} "
+        f"differences {'has' if alone < 2 else 'have'} p <= 0.05, and {corrected or 'none'} "
+        "after Holm's correction."
     )
 
 

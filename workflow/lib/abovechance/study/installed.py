@@ -11,17 +11,17 @@ from abovechance.core.errors import InputError
 from abovechance.core.reading import read_yaml
 from abovechance.study.config import resolve
 
-WORKFLOW = Path(__file__).resolve().parents[3]
+LIBRARY = Path(__file__).resolve().parents[1]
+# in a distribution, and in a checkout
+PLACES = (LIBRARY / "workflow", LIBRARY.parents[1])
 
 
 def workflow_folder() -> Path:
     """Return the folder of the workflow; InputError if the library is installed without it."""
-    if not (WORKFLOW / "Snakefile").is_file():
-        raise InputError(
-            "the workflow is not installed with this library; install the library from a checkout instead "
-            "(pip install --editable '.[workflow]')"
-        )
-    return WORKFLOW
+    for folder in PLACES:
+        if (folder / "Snakefile").is_file():
+            return folder
+    raise InputError("the workflow is not installed with this library; install the library with pip")
 
 
 def resolved(config: dict[str, Any], place: str) -> dict[str, Any]:

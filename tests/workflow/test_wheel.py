@@ -1,0 +1,88 @@
+"""The wheel: the library with the workflow inside, without a checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+from tests.tiny import write_tiny_study
+
+pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel of the tracked files, so that nothing that a build left here gets into it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    files = subprocess.run(
+        ["git", "-C", str(REPOSITORY), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True,
+        check=True,
+    ).stdout.split(b"\0")
+    for name in filter(None, map(os.fsdecode, files)):
+        if (REPOSITORY / name).is_file() and name.startswith(
+            ("workflow/", "envs/", "pyproject", "setup", "LIC", "README")
+        ):
+            target = folder / "source" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes((REPOSITORY / name).read_bytes())
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(folder),
+        "source",
+    ]
+    completed = subprocess.run(build, cwd=folder, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    (built,) = folder.glob("abovechance-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> dict[str, str]:
+    """The environment of a process that has the wheel in place of the checkout."""
+    target = tmp_path_factory.mktemp("installed")
+    install = ["pip", "install", "--quiet", "--no-deps", "--target", str(target), str(wheel)]
+    subprocess.run([sys.executable, "-m", *install], check=True, capture_output=True)
+    return {**os.environ, "PYTHONPATH": str(target)}
+
+
+def test_it_has_the_workflow_and_no_tests_and_is_small(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {*archive.namelist()}
+    inside = {*(REPOSITORY / "workflow" / "rules").rglob("*.smk")}
+    inside |= {*(REPOSITORY / "workflow" / "scripts").glob("*.py")}
+    inside |= {*(REPOSITORY / "workflow" / "report").glob("*.rst")}
+    inside |= {*(REPOSITORY / "workflow" / "studies").glob("*.yaml")}
+    inside |= {
+        REPOSITORY / "workflow" / "schemas" / "config.schema.yaml",
+        REPOSITORY / "workflow" / "Snakefile",
+    }
+    assert {f"abovechance/{path.relative_to(REPOSITORY)}" for path in inside} <= names
+    assert {"abovechance/envs/requirements.txt", "abovechance/shown/report.html.jinja"} <= names
+    assert not [name for name in names if "tests" in name or "egg-info" in name or "results" in name]
+    assert wheel.stat().st_size < 1_000_000
+
+
+def test_a_study_runs_from_the_wheel_to_its_report_and_a_second_run_does_nothing(installed, tmp_path):
+    config = write_tiny_study(tmp_path, "small")
+    command = [sys.executable, "-m", "abovechance", "run", config.name, "--cores", "2"]
+    completed = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    assert (tmp_path / "results" / "small" / "report.html").is_file()
+    used = [sys.executable, "-c", "from abovechance.study.installed import *; print(workflow_folder())"]
+    folder = subprocess.run(used, cwd=tmp_path, env=installed, capture_output=True, text=True).stdout.strip()
+    assert folder == str(Path(installed["PYTHONPATH"]) / "abovechance" / "workflow")
+    second = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True)
+    assert "Nothing to be done" in second.stdout + second.stderr

@@ -1,0 +1,122 @@
+"""Commands that begin a study: write its config, and run it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from abovechance.cli.app import app, example_lines
+from abovechance.cli.output import check_writable, counted, expanded
+from abovechance.core.errors import InputError
+
+CONFIG = Path("config.yaml")
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance run",
+        "abovechance run mine.yaml --cores 4",
+        "abovechance run mine.yaml --dry-run",
+        "abovechance run mine.yaml --profile slurm -- --jobs 50",
+    )
+)
+def run(
+    config: Annotated[Path, typer.Argument(help="Config of the study.")] = CONFIG,
+    snakemake_options: Annotated[
+        list[str] | None, typer.Argument(help="Further options of Snakemake, after --.", show_default=False)
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="Number of processor cores.", show_default="all")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the jobs and run none.")] = False,
+    profile: Annotated[
+        str, typer.Option(help="Where jobs run: default (this machine) or slurm.")
+    ] = "default",
+    release: Annotated[
+        Path | None, typer.Option(help="Release that the study starts from, if any.", show_default=False)
+    ] = None,
+) -> None:
+    """Run a study from its config to its report.
+
+    The results are stored in results/<study>/ in the current folder. Finished work is not repeated. The
+    command requires the extra: pip install 'abovechance[workflow]'.
+    """
+    from abovechance.core.reading import read_yaml
+    from abovechance.study.installed import workflow_folder
+    from abovechance.study.running import check_installed, snakemake_command
+
+    path = expanded(config, "CONFIG")
+    if not path.exists() and config == CONFIG:
+        raise InputError("there is no config.yaml in this folder; use `abovechance init` to write one")
+    read_yaml(path)
+    check_installed()
+    options = ["--cores", str(cores or os.cpu_count() or 1)] if cores or profile == "default" else []
+    options += ["--logger", "abovechance", *["--dry-run"] * dry_run, *(snakemake_options or [])]
+    if release:
+        options += ["--config", f"release={expanded(release, '--release').resolve()}"]
+    command = snakemake_command(workflow_folder(), path, *options, profile=profile)
+    sys.stdout.flush()
+    os.execv(command[0], command)  # so that signals reach Snakemake
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance init",
+        "abovechance init --task mine.jsonl --model models/mine --shots 0,2 --prompts 50",
+        "abovechance init --task emoji_movie --model HuggingFaceTB/SmolLM2-135M --output emoji.yaml",
+    )
+)
+def init(
+    study: Annotated[
+        str | None, typer.Option(help="Name of the study.", show_default="the output's name")
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(help="Task file, or name of a BIG-bench task; repeat for several.", show_default=False),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Model folder, GGUF file, or Hugging Face id; repeat for several.", show_default=False
+        ),
+    ] = None,
+    precision: Annotated[str, typer.Option(help="float32, bfloat16, float16 or nf4.")] = "bfloat16",
+    shots: Annotated[str, typer.Option(help="Numbers of demonstrations, with commas.")] = "1,2",
+    prompts: Annotated[int, typer.Option(min=1, help="Number of prompts per task and number of shots.")] = 50,
+    output: Annotated[Path, typer.Option(help="Config file to write.")] = CONFIG,
+) -> None:
+    """Write the config of a study, with comments.
+
+    Without --task or --model, the command asks for them. It checks the config before it writes the file, and
+    never overwrites one.
+    """
+    import yaml
+
+    from abovechance.study.installed import resolved
+    from abovechance.study.template import config_text
+
+    path = check_writable(output, "--output", (".yaml", ".yml"))
+    if path.exists():
+        raise InputError(f"{path}: exists already; use --output with another name")
+    tasks = task or _asked_for("Task files (.jsonl, .csv, .parquet) or BIG-bench tasks", "--task")
+    models = model or _asked_for("Model folders, GGUF files or Hugging Face ids", "--model")
+    name = study or (path.stem if path.stem != CONFIG.stem else path.resolve().parent.name)
+    text = config_text(output, name, tasks, models, precision, shots, prompts)
+    resolved(yaml.safe_load(text), str(path))
+    path.write_text(text, encoding="utf-8")
+    typer.echo(
+        f"{path}: {counted(len(tasks), 'task')} and {counted(len(models), 'model')}. "
+        f"Next: abovechance run {path}"
+    )
+
+
+def _asked_for(question: str, option: str) -> list[str]:
+    """Return the answers to a question, which are separated by commas."""
+    if not sys.stdin.isatty():
+        raise InputError(f"{option} is needed, because nobody can be asked here")
+    answers = str(typer.prompt(f"{question}, separated by commas"))
+    return [answer.strip() for answer in answers.split(",") if answer.strip()]

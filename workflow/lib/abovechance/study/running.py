@@ -1,0 +1,48 @@
+"""Snakemake's command for a study."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+from abovechance.core.errors import InputError
+
+
+def check_installed() -> None:
+    """Raise InputError unless Snakemake is installed, by which studies run."""
+    try:
+        snakemake = importlib.util.find_spec("snakemake")
+    except ImportError:
+        snakemake = None
+    if snakemake is None:
+        raise InputError("Snakemake is not installed; install the extra: pip install 'abovechance[workflow]'")
+
+
+def snakemake_command(workflow: Path, config: Path, *options: str, profile: str = "default") -> list[str]:
+    """Return the command that runs the study of a config.
+
+    Parameters
+    ----------
+    workflow
+        The folder of the workflow (``installed.workflow_folder``).
+    config
+        The study's config file.
+    options
+        Further options of Snakemake.
+    profile
+        How jobs run, a folder of ``profiles``.
+
+    Raises
+    ------
+    InputError
+        If there is no such profile.
+    """
+    profiles = workflow / "profiles"
+    if not (profiles / profile / "config.yaml").is_file():
+        names = ", ".join(sorted(path.name for path in profiles.iterdir()))
+        raise InputError(f"there is no profile '{profile}'; expected one of {names}")
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(workflow / "Snakefile")]
+    command += ["--workflow-profile", str(profiles / profile)]
+    # --configfile takes every word up to the next option
+    return [*command, "--configfile", str(config), *options]
