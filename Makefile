@@ -28,7 +28,7 @@ ASKED = $(if $(ON_CLUSTER),,--cores $(CORES)) $(SNAKEMAKE_OPTIONS) $(if $(RELEAS
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs docs lint fetch cost archive setup hashes unlock help
+.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs docs wheel lint fetch cost archive setup hashes unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -50,6 +50,7 @@ help:
 	@echo "make mutants           small changes to the statistics, and whether tests notice: results/mutants/survivors.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make docs    the documentation site: results/docs/index.html"
+	@echo "make wheel   the package with the workflow inside, for pip: results/dist/"
 	@echo "make lint    check style, names and types: ruff, snakefmt, mypy, snakemake --lint"
 	@echo "make unlock  let a run go on after one that was killed outright"
 	@echo "make setup   install the pinned packages into $(VENV), no more"
@@ -132,6 +133,11 @@ results/logs/%/accuracy.json: envs/requirements-logs.txt tests/logs/make.py | $(
 docs: $(VENV)/.installed-dev
 	@$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs results/docs
 	@echo "Worth opening: results/docs/index.html"
+
+# The library and the workflow in one file that pip installs.
+wheel: $(VENV)/.installed
+	@rm -rf build && $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir results/dist .
+	@ls results/dist/*.whl
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .

@@ -56,6 +56,7 @@ EXCEPTIONS = {
     ".venv/bin/python tests/bench/random_llama.py results/bench/llama-7b": "needs 30 GB of memory",
     'make bench BENCH="--weights results/bench/llama-7b/weights.json --precision bfloat16"': "needs 30 GB",
     'make bench BENCH="--weights results/bench/llama-7b/nf4/weights.json --precision nf4"': "needs 30 GB",
+    "abovechance run sums.yaml": "its model is on a hub; tests/workflow/test_wheel.py runs a study",
     "git clone https://github.com/gyauney/stronger-random-baselines release": NETWORK,
     "git -C release checkout 836a551": NETWORK,
     "make run CONFIG=workflow/studies/published.yaml": "test_published_study.py runs it on a small release",

@@ -11,10 +11,10 @@ AGREEMENT = ShownFigure(
     "agreement",
     "Which baseline predicts held-out results?",
     'Does "above a baseline on the validation split" predict "above the standard '
-    'baseline on the test split"? Marks: the decision. Coloured lines: the tail '
-    "probability as a score. Dotted lines and hollow marks: random guessers in place "
-    "of prompts. They are the reference, and not the thin diagonal, because guessers "
-    "who do well on one part do badly on the other.",
+    'baseline on the test split"? Marks show the decision, and coloured lines the tail '
+    "probability as a score. Compare them with random guessers (dotted lines and hollow "
+    "marks) rather than with the diagonal, because guessers who do well on one part do "
+    "badly on the other.",
 )
 FIGURES += [AGREEMENT]
 

@@ -11,25 +11,28 @@ FORMULATIONS = [
     ShownTable(
         "formulations",
         "Do formulations of a task agree?",
-        "Pearson's r between scores in two formulations, over all models and "
-        "checkpoints, on the same examples and demonstrations; the mean of each; and "
-        "the number of models that score higher in each. Checkpoints of one training "
-        "are not independent, so r shows how the two develop together.",
+        "The table shows Pearson's r between scores in two formulations, over all "
+        "models and checkpoints, on the same examples and demonstrations. It also "
+        "shows the mean score in each formulation, and the number of models that "
+        "score higher in it. Checkpoints of one training are not independent, so "
+        "r shows whether the scores develop together.",
     ),
     ShownTable(
         "formulation_series",
         "What does a formulation change?",
-        "For each formulation: the mean over seeds at the first and the last "
-        "checkpoint, the standard deviation over seeds (averaged, and at the last "
-        "checkpoint), the signal-to-noise ratio, and monotonicity.",
+        "For each formulation, the table shows the mean over seeds at the first "
+        "and the last checkpoint, the standard deviation over seeds (averaged, "
+        "and at the last checkpoint), the signal-to-noise ratio, and "
+        "monotonicity.",
     ),
 ]
 FORMULATIONS_FIGURE = ShownFigure(
     "formulations",
     "Formulations of a task",
-    "Each dot is a model: its score in one formulation and in the other. Darker blue: "
-    "later checkpoints. Orange: models of no series. On the line, both are equal. r is "
-    "Pearson's, over the stated number of models.",
+    "Each dot shows the scores of a model in two formulations. Darker blue dots are "
+    "later checkpoints, and orange dots models that belong to no series. On the "
+    "diagonal, both scores are equal. r is Pearson's correlation over the stated "
+    "number of models.",
 )
 TABLES += FORMULATIONS
 FIGURES += [FORMULATIONS_FIGURE]

@@ -24,11 +24,12 @@ HELDOUT = [
     ShownTable(
         "heldout_difference",
         "Which baseline predicts held-out results better?",
-        "For choices from the most prompts: the accuracy of the decision, and the "
-        "areas under the ROC curve of the decision and of the tail probability as a "
-        "score. Splits of one setting, and settings of one task, are not independent, "
-        "so the 95 % interval resamples tasks. With fewer than five tasks there is "
-        "none.",
+        "The best prompt is chosen from the largest number of prompts. The table "
+        "shows the accuracy of the decision, and the areas under the ROC curve "
+        "for two scores: the decision and the tail probability. Splits of one "
+        "setting, and settings of one task, are not independent, so the 95 % "
+        "interval resamples tasks. There is no interval with fewer than five "
+        "tasks.",
     ),
 ]
 TABLES += HELDOUT

@@ -16,78 +16,89 @@ ITEM_TABLES = [
     ShownTable(
         "items",
         "Which examples separate models and prompts?",
-        "Each model with a number of shots and a prompt is a row of responses, each "
-        "example an item. Difficulty is the mean score, alpha Cronbach's. Constant "
-        "items tell nothing. Better rows fail negative items more often (half of all "
-        "items are negative if none is related to the others). Discrimination is "
-        "Pearson's r between an item and the rest of the items. Halves: its agreement "
-        "between two random halves of the rows. Best and rest: the same for the best "
-        "fifth and the others. By answer: the share of its variance that is between "
-        "correct answers. If it is large, rows differ in the answer that they prefer, "
-        "and not in skill; balanced discrimination counts each answer alike. Prompts "
-        "of one model are not independent rows. Item by item: tables/item_list.csv.",
+        "Each row of responses is a model with a number of shots and a prompt, "
+        "and each example is an item. Difficulty is the mean score, and alpha is "
+        "Cronbach's alpha. Constant items contain no information. Discrimination "
+        "is Pearson's r between an item and the rest of the items. If it is "
+        "negative, better rows fail the item more often (half of all items would "
+        "be negative if items were unrelated). The columns halves, and best and "
+        "rest, show the correlation of discrimination between two random halves "
+        "of the rows, and between the best fifth and the others. By answer is the "
+        "share of its variance that the gold answer explains. If it is large, "
+        "rows differ in the answer that they prefer, and not in skill. Balanced "
+        "discrimination gives each answer the same weight. Prompts of one model "
+        "are not independent rows. Single items are in tables/item_list.csv.",
     ),
     ShownTable("item_list"),
     ShownTable(
         "item_negative",
         "Examples that better prompts fail more often",
-        "The lowest items of each task, then the next, if both random halves of the "
-        "rows confirm them. The gold label is often wrong. But all examples of an "
-        "answer that better rows prefer less are negative, too: see balanced. "
-        "Suggested, if PVI was measured: the answer that the input supports.",
+        "The most negative items of each task come first. They are listed only if "
+        "both random halves of the rows confirm them. Their gold label may be "
+        "wrong. But if better rows prefer one answer less, all examples with this "
+        "answer are negative, too: compare the balanced discrimination. If PVI "
+        "was measured, the column suggested shows the answer that the input "
+        "supports.",
         most_rows=40,
     ),
     ShownTable(
         "item_associations",
         "What goes with discrimination?",
-        "For answers and subtasks: the share of the variance of discrimination between "
-        "them (epsilon squared, 0 on average if unrelated). For numbers: Spearman's r. "
-        "p is by permutation.",
+        "For answers and subtasks, the table shows the share of the variance of "
+        "discrimination that they explain (epsilon squared, 0 on average if "
+        "unrelated). For numbers, it shows Spearman's r. The p-values come from "
+        "permutation tests.",
         most_rows=60,
     ),
     ShownTable(
         "item_fit",
         "Do item response models predict responses?",
-        "A tenth of the responses is held out. Log loss in nats (lower is better), and "
-        "how often the more likely response is correct: for the mean, the mean of a "
-        "row or an item, both, and the two-parameter model with one and two abilities.",
+        "A tenth of the responses is held out. The table shows the log loss in "
+        "nats (lower is better), and the share of responses that are predicted "
+        "correctly. It compares the overall mean, the mean of a row, the mean of "
+        "an item, both means, and the two-parameter model with one and two "
+        "abilities.",
         most_rows=40,
     ),
     ShownTable(
         "item_pruning",
         "Does it help to remove the worst items?",
-        "The fifth of the items that discriminate least in other rows is removed. "
-        "Columns: the change of the held-out rows' mean score, and whether it exceeds "
-        "that of 95 % of random removals; their mean standard error before, after, and "
-        "after random removal; and the deviation between rows. An error that is "
-        "smaller than after random removal, but not smaller than before, is no gain. "
-        "If the mean changes, it is another benchmark. All steps: "
-        "tables/item_pruning_steps.csv.",
+        "The fifth of the items with the lowest discrimination in other rows is "
+        "removed. The table shows the change of the held-out rows' mean score, "
+        "and whether it exceeds that of 95 % of random removals. It also shows "
+        "their mean standard error before, after, and after random removal, and "
+        "the standard deviation between rows. An error that is smaller than after "
+        "random removal, but not smaller than before, is not an improvement. If "
+        "the mean changes, the pruned benchmark measures something else. All "
+        "steps are in tables/item_pruning_steps.csv.",
         most_rows=60,
     ),
     ShownTable("item_pruning_steps"),
     ShownTable(
         "smaller_benchmarks",
         "What do smaller benchmarks cost?",
-        "Held-out rows are evaluated on a few examples, which were chosen by other "
-        "rows. Columns: the mean error of their scores; its bias; the standard error "
-        "(the spread over choices of examples, without bias); Kendall's tau-b with the "
-        "order by all examples; and the share of reversed pairs (equal ones count "
-        "half): of all, of prompts of one model (within), and of the best fifth. Rows "
-        "are held out at random, as the best rows, and as new models. For future "
-        "models, the last split counts. Means over the tasks that have all sizes; task "
-        "by task: tables/smaller_benchmarks_by_task.csv.",
+        "Held-out rows are evaluated on a few examples that were chosen by other "
+        "rows. The table shows the mean absolute error of their scores, the bias, "
+        "the standard error (the standard deviation over choices of examples, "
+        "without bias), Kendall's tau-b with the order by all examples, and the "
+        "share of reversed pairs: of all rows, of prompts of one model (within), "
+        "and of the best fifth. Equal scores count as half. The held-out rows are "
+        "a random subset, the best rows, or new models. For future models, use "
+        "the last split. Values are means over the tasks that have all sizes. "
+        "Single tasks are in tables/smaller_benchmarks_by_task.csv.",
         most_rows=100,
     ),
     ShownTable("smaller_benchmarks_by_task"),
     ShownTable(
         "adaptive",
         "How many examples does a decision take?",
-        "Stored responses are replayed one by one until a decision is certain, with an "
-        "error of at most 0.05: at random; at random, assisted by a model fitted to "
-        "other models; and by information, which is valid only if the fitted model is. "
-        "Share: of the examples that are needed. Wrong: how often the decision differs "
-        "from that of all examples, and its upper 95 % limit.",
+        "Stored responses are replayed one by one until a decision is certain, "
+        "with an error of at most 0.05. The next example is chosen at random, at "
+        "random with the assistance of a model fitted to other models, or by "
+        "information. The last way is valid only if the fitted model is correct. "
+        "Share is the share of examples until the decision. Wrong is the share of "
+        "decisions that differ from the decision on all examples, with its upper "
+        "95 % limit.",
     ),
     ShownTable("adaptive_by_task"),
 ]
@@ -107,32 +118,34 @@ ITEM_FIGURES = [
     ShownFigure(
         "items",
         "Difficulty and discrimination",
-        "Each dot is an example: its mean score, and Pearson's r with the rest of the "
-        "examples. Better rows fail examples below the line more often. Colours are "
-        "correct answers, if a few of them have most examples. At most 24 tasks.",
+        "Each dot is an example. It shows the mean score, and Pearson's r with "
+        "the rest of the examples. Better rows fail the examples below the line "
+        "more often. Colours are gold answers, if a few of them cover most "
+        "examples. The figure shows at most 24 tasks.",
     ),
     ShownFigure(
         "item_halves",
         "Is discrimination stable?",
-        "Blue: an example's discrimination in one random half of the rows and in the "
-        "other. Orange: in the best fifth of the rows and in the rest. On the line, "
-        "both are equal.",
+        "The discrimination of each example in two random halves of the rows "
+        "(blue), and in the best fifth of the rows and the rest (orange). On the "
+        "diagonal, both values are equal.",
     ),
     ShownFigure(
         "smaller_benchmarks",
         "What fewer examples cost",
-        "Held-out rows evaluated on a few examples: the mean error of a score; the "
-        "standard error; and the share of reversed pairs, of all rows and of the best "
-        "fifth (equal ones count half). Dashed: random subsets, overall and within "
-        "layers of difficulty. Columns: which rows are held out. For a new model, the "
-        "last one counts.",
+        "Errors of scores if held-out rows are evaluated on a few examples only: "
+        "the mean absolute error, the standard error, and the share of reversed "
+        "pairs among all rows and among the best fifth. Dashed lines are random "
+        "subsets, overall and within strata of difficulty. Each column is one "
+        "kind of held-out rows. For a new model, use the last column.",
     ),
     ShownFigure(
         "adaptive",
         "How many examples a decision takes",
-        "The share of examples that are evaluated until the decision is certain, with "
-        "an error of at most 5 %, on stored responses; next to it, how often the "
-        "decision differs from that of all examples.",
+        "The share of examples that are evaluated until the decision is certain, "
+        "with an error of at most 5 %, on stored responses. The numbers next to "
+        "the bars are the share of decisions that differ from the decision on all "
+        "examples.",
     ),
 ]
 ITEM_FIGURES += [

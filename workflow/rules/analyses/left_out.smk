@@ -11,9 +11,10 @@ LEFT_OUT = [
     ShownTable(
         "left_out",
         "Prompts that were left out",
-        "Prompts longer than the model's context: the number that was drawn and left "
-        "out, and the tokens of the longest. They do not count as tried. A setting "
-        "without any remaining prompt has no verdict.",
+        "These prompts are longer than the model's context. The table shows how "
+        "many were drawn and how many were left out, and the number of tokens of "
+        "the longest one. Prompts that are left out do not count as tried. A "
+        "setting without any remaining prompt has no verdict.",
     )
 ]
 TABLES += LEFT_OUT

@@ -11,20 +11,24 @@ MODEL_TABLES = [
     ShownTable(
         "two_models",
         "Is one model better than the other?",
-        "The difference of mean accuracies on the same examples and prompts, the better model first, with "
-        "its 95 % interval and p-value, also adjusted for the number of tasks. The column about states what "
-        "this holds for. Detectable: the smallest true difference that is found with a probability of 80 %. "
-        "Needed: the number of examples that would find a difference of this size.",
+        "The difference of mean accuracies on the same examples and prompts, the "
+        "better model first, with its 95 % interval and p-value, also adjusted "
+        "for the number of tasks. The column about states the scope of the "
+        "inference. Detectable is the smallest true difference that the test "
+        "finds with a probability of 80 %. Needed is the number of examples at "
+        "which the test would find a difference of this size.",
         hidden=("conclusion",),
     ),
     ShownTable(
         "models",
         "Which models differ?",
-        "Mean accuracy over prompts and tasks, each task counted alike, on the same examples and prompts. "
-        "The column about states what this holds for. The true rank is between rank low and rank high, with "
-        "95 % confidence for all models at once. Models that share a letter (groups) cannot be "
-        "distinguished. Best: the share of draws in which the model is the best. Task by task: "
-        "tables/model_ranks.csv; every pair with its difference, interval and tests: tables/model_pairs.csv.",
+        "Mean accuracy over prompts and tasks on the same examples and prompts, "
+        "with equal weights of tasks. The column about states the scope of the "
+        "inference. The true rank is between rank low and rank high, with "
+        "simultaneous 95 % confidence for all models. Models that share a letter "
+        "(groups) do not differ significantly. Best is the share of bootstrap "
+        "samples in which the model is the best. Single tasks are in "
+        "tables/model_ranks.csv, and all pairs in tables/model_pairs.csv.",
     ),
     ShownTable("model_ranks"),
     ShownTable("model_pairs"),

@@ -11,9 +11,9 @@ PRECISION = [
     ShownTable(
         "precision_summary",
         "The same model in two precisions",
-        "The number of settings above the standard baseline, and the number of these "
-        "that are between the two baselines, in the first and the second precision, "
-        "and the number of equal verdicts. Task by task: "
+        "For each of the two precisions, the table shows the number of settings "
+        "above the standard baseline, and how many of them are between the two "
+        "baselines. The last columns count equal verdicts. Single settings are in "
         "tables/precision_settings.csv.",
     ),
     ShownTable("precision_settings"),

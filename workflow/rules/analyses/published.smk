@@ -12,27 +12,27 @@ PAIRS = {base: tuned for base, tuned in STUDY["pairs"].items() if base in MODELS
 PUBLISHED_TABLES = [
     ShownTable(
         "changes_count",
-        "As published, and by the data",
-        "The verdicts above are by the data: chance from the tasks' own choices, the "
-        "examples that were evaluated, the prompts that differ. How many settings go from"
-        " which verdict, by the paper's n, p and t, to which by the data:",
+        "Verdicts as published and corrected",
+        "The verdicts above use corrected values: chance from the tasks' own "
+        "choices, the examples that were evaluated, and the distinct prompts. The "
+        "table counts the settings by their verdict with the paper's n, p and t, "
+        "and by their corrected verdict.",
     ),
     ShownTable(
         "changes",
         "Verdicts that change",
-        "Each setting whose verdict is another by the data.",
+        "Settings with another verdict after the correction.",
     ),
     ShownTable(
         "audit_summary",
-        "What does not hold",
-        "The audit lists each with its evidence, setting by setting: tables/audit.csv.",
+        "Errors in the release",
+        "The number of settings with each error. tables/audit.csv lists them with evidence.",
     ),
     ShownTable(
         "published_heldout_by_model",
         "Held-out results, as published",
-        "How well being above each baseline on validation predicts being above chance on "
-        "the held-out part, from the outcomes of the released splits where they are "
-        "there.",
+        "How well "above the baseline on validation" predicts "above chance on "
+        "the held-out part", from the outcomes of the released splits.",
     ),
     ShownTable("published_conventions"),
     ShownTable("published_verdicts"),
@@ -42,41 +42,42 @@ PUBLISHED_TABLES = [
     ShownTable("mended_grid"),
     ShownTable("audit"),
 ]
-BY_CONVENTIONS = "By the paper's conventions: all released prompts, its n, p and t. "
+BY_CONVENTIONS = "With the paper's n, p and t, for all released prompts. "
 PUBLISHED_FIGURES = [
     ShownFigure(
         "guessers",
-        "One setting's prompts beside random guessers",
+        "Prompts of one setting and random guessers",
         BY_CONVENTIONS
         + (
-            "How the prompts' accuracies are distributed, that of one guesser, and that of "
-            "the best of as many guessers as prompts."
+            "The distributions of the prompts' accuracies, of the accuracy of one random guesser, "
+            "and of the best of as many guessers as prompts."
         ),
     ),
     ShownFigure(
         "chosen_tasks",
-        "The best of ever more prompts, on some tasks",
+        "Expected best accuracy by number of prompts, on some tasks",
         BY_CONVENTIONS
         + (
-            "Above: the expected accuracy of the best of as many prompts as the axis says, "
-            "and both baselines. Below: how likely guessing reaches it, one guesser (dashed) "
-            "or the best of them."
+            "Top: the expected best accuracy of that many prompts, and both baselines. "
+            "Bottom: the probability that guessing reaches it, for one guesser (dashed) "
+            "and for the best of as many guessers as prompts (solid)."
         ),
     ),
     ShownFigure(
         "base_and_tuned",
-        "Base models and those tuned to instructions",
+        "Base models and instruction-tuned models",
         BY_CONVENTIONS
         + "Solid: the base model. Dotted: the one that was tuned from it.",
     ),
     ShownFigure(
         "published_agreement",
         "Which baseline predicts held-out results, as published",
-        "From the outcomes of the released splits. Marks: the decision to be above. Lines: its probability.",
+        "From the outcomes of the released splits. Marks show the decision 'above', and "
+        "lines the tail probability as a score.",
     ),
     ShownFigure(
         "roc_by_prompts",
-        "The same for ever more prompts to choose from",
+        "Which baseline predicts held-out results, by number of prompts",
         "From the outcomes of the released splits.",
     ),
 ]
@@ -88,19 +89,20 @@ BASELINE_FIGURES = [
     ),
     ShownFigure(
         "tail_contours",
-        "How likely guessing does as well",
+        "Tail probabilities",
         "Probability that the best of as many guessers as prompts reaches an accuracy. "
         "Dashed: one guesser's expected accuracy.",
     ),
     ShownFigure(
         "suite_rise",
-        "By how much the baseline rises",
-        "The maximum baseline less the standard one. A dot is a task, with its nominal size and choices.",
+        "Rise of the baseline",
+        "The difference between the maximum and the standard baseline. Each dot is a task.",
     ),
     ShownFigure(
         "suite_tails",
-        "What a normalized score is worth",
-        "How likely guessing reaches a normalized score (0: one guesser, 100: perfect). A line is a task.",
+        "Tail probabilities of normalized scores",
+        "The probability that guessing reaches a normalized score (0: chance, 100: "
+        "perfect). Each line is a task.",
     ),
 ]
 PAIR_FIGURES = [

@@ -27,31 +27,33 @@ PVI_TABLES = [
     ShownTable(
         "pvi_tails",
         "Accuracy on the hardest and easiest examples",
-        "Accuracy on the fifths and halves of examples with the lowest and highest "
-        "PVI, mean over exemplar sets. PVI contains the answer's probability, so low "
-        "PVI is low accuracy partly by definition. A model that prefers one answer is "
-        "also correct on all of its examples. The columns that begin with other avoid "
-        "both: they order the examples of each label by their PVI under the other "
-        "exemplar sets.",
+        "Accuracy on the fifths and halves of examples with the lowest and "
+        "highest PVI, averaged over exemplar sets. PVI contains the answer's "
+        "probability, so low PVI and low accuracy go together partly by "
+        "definition. In addition, a model that prefers one answer is correct on "
+        "all examples with this answer. The columns that begin with other avoid "
+        "both problems: they order the examples of each label by their PVI under "
+        "the other exemplar sets.",
     ),
     ShownTable(
         "pvi_consistency",
         "Are the same examples hard again?",
-        "Pearson's r between the PVI of the same examples under two exemplar sets, for "
-        "two numbers of shots, and for two models: mean, median, and the numbers above "
-        "0.6 and below 0.3. Within: the mean r after removing each label's mean. A "
-        "preference for one answer alone makes r large, or negative between prompts "
-        "that prefer different answers. Each r with its interval: "
-        "tables/pvi_pairs.csv.",
+        "The table shows Pearson's r between the PVI of the same examples under "
+        "two exemplar sets, for two numbers of shots, and for two models. It has "
+        "the mean, the median, and the numbers of correlations above 0.6 and "
+        "below 0.3. The column within shows the mean r after removing the mean of "
+        "each label. A preference for one answer alone makes r large, or negative "
+        "if two prompts prefer different answers. All correlations with their "
+        "intervals are in tables/pvi_pairs.csv.",
     ),
     ShownTable("pvi_pairs"),
     ShownTable(
         "pvi_exemplar_sets",
         "Do exemplar sets differ?",
-        "Does the mean PVI of the same examples differ between prompts? A "
-        "repeated-measures analysis of variance: the share of the variation within "
-        "examples that is between prompts, F with its degrees of freedom (Greenhouse "
-        "and Geisser), and p.",
+        "Does the mean PVI of the same examples differ between prompts? The table "
+        "shows a repeated-measures analysis of variance: the share of the "
+        "variance within examples that the prompt explains, F with its degrees of "
+        "freedom (Greenhouse and Geisser), and the p-value.",
     ),
     ShownTable(
         "pvi_anova",
@@ -64,18 +66,19 @@ PVI_TABLES = [
     ShownTable(
         "pvi_hardest",
         "The hardest examples of each label",
-        "The examples whose inputs tell the models least, or mislead them most: mean "
-        "PVI over models, exemplar sets and numbers of shots.",
+        "These are the examples with the lowest PVI, averaged over models, "
+        "exemplar sets and numbers of shots.",
         most_rows=60,
     ),
     ShownTable(
         "pvi_mislabelled",
         "Examples whose labels may be wrong",
-        "The input supports another answer than the label, by the given margin in bits "
-        "(mean over settings). The list is sorted by the margin minus the median of "
-        "the label. Weak models are wrong more often than labels: if most examples of "
-        "a label are listed (of label), models prefer another answer, and the list "
-        "says nothing about the labels.",
+        "For these examples, the input supports another answer than the label, by "
+        "the given margin in bits (averaged over settings). The list is sorted by "
+        "the margin minus the median margin of the label. Weak models are wrong "
+        "more often than labels. If most examples of a label are listed (label "
+        "share), the models prefer another answer, and the list says nothing "
+        "about the labels.",
         most_rows=20,
     ),
     ShownTable(
@@ -97,16 +100,17 @@ PVI_FIGURES = [
     ShownFigure(
         "pvi_densities",
         "PVI of correct and wrong predictions",
-        "The distribution of PVI over all prompts and examples with the most shots. "
-        "Filled: correct predictions. Line: wrong predictions. Dashed: the PVI that "
-        "separates them best.",
+        "The distribution of PVI over all prompts and examples with the most "
+        "shots, for correct predictions (filled) and wrong predictions (line). "
+        "The dashed line is the threshold that separates them best.",
     ),
     ShownFigure(
         "pvi_tails",
         "Accuracy on hard and easy examples",
-        "Accuracy by fifths of examples, from the lowest to the highest PVI, mean over "
-        "exemplar sets. Dotted and hollow: each label's examples ordered by the PVI of "
-        "the other exemplar sets, which contains neither the answer's probability nor "
+        "Accuracy by PVI, from the fifth of examples with the lowest PVI to the "
+        "fifth with the highest, averaged over exemplar sets. For the dotted "
+        "lines, the examples of each label are ordered by the PVI of the other "
+        "exemplar sets, which depends neither on the answer's probability nor on "
         "a preference for one answer.",
     ),
     ShownFigure(

@@ -13,11 +13,10 @@ SEEDS = [
     ShownTable(
         "seeds",
         "Where do single answers vary?",
-        "The variance of single answers (correct or wrong) at the last checkpoint: the "
-        "share between seeds, between prompts, between examples, and of their "
-        "interactions (the last row includes the noise). Deviation: the contribution "
-        "of each to the mean of all answers, if its seeds, prompts or examples were "
-        "drawn again.",
+        "The shares of seeds, prompts, examples and their interactions in the "
+        "variance of single answers (correct or wrong) at the last checkpoint. "
+        "The last row includes the noise. Deviation is the standard deviation "
+        "that each component contributes to the mean of all answers.",
     ),
 ]
 TABLES += SEEDS

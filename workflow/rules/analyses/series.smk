@@ -11,13 +11,14 @@ SERIES = [
     ShownTable(
         "series",
         "How much do scores vary?",
-        "For the seeds and checkpoints of one training: the mean over seeds at the "
-        "first and the last checkpoint; half the width of a 95 % interval over "
-        "examples; the standard deviation over seeds, averaged over checkpoints and at "
-        "the last one; the signal-to-noise ratio; Kendall's tau with the order of "
-        "training, and monotonicity (tau with the opposite sign for losses); and the "
-        "step from which the best accuracy is above that of as many random guessers as "
-        "there are prompts, seeds and checkpoints.",
+        "The table shows, for the seeds and checkpoints of one training: the mean "
+        "over seeds at the first and the last checkpoint, half the width of a 95 "
+        "% interval over examples, the standard deviation over seeds (averaged "
+        "over checkpoints, and at the last one), the signal-to-noise ratio, "
+        "Kendall's tau with the training step, and monotonicity (tau with the "
+        "opposite sign if lower is better). Leaves chance is the first step from "
+        "which the best accuracy is significantly above the best of as many "
+        "random guessers as there are prompts, seeds and checkpoints.",
         most_rows=100,
     ),
 ]
@@ -25,21 +26,22 @@ SERIES_FIGURES = [
     ShownFigure(
         "series_curves",
         "How do scores develop?",
-        "One panel per task and score: accuracy above, and a continuous score below, "
-        "such as the probability of the correct answer. The line is the mean over "
-        "seeds, the band its 95 % interval over examples. With several seeds, boxes "
-        "show the quartiles and whiskers the range. Checkpoints are evenly spaced, "
-        "whatever the steps between them. At most 24 panels.",
+        "Each panel shows one task and score: accuracy at the top, and a "
+        "continuous score, such as the probability of the correct answer, at the "
+        "bottom. The line is the mean over seeds, and the band its 95 % interval "
+        "over examples. If there are several seeds, boxes show the quartiles and "
+        "whiskers the range. Checkpoints have equal distances on the axis. The "
+        "figure has at most 24 panels.",
     ),
     ShownFigure(
         "series_noise",
         "How certain are scores?",
-        "The last checkpoint, for the tasks of the figure above. Left: accuracy with "
-        "its 95 % interval over examples, and chance if it is known. Right, with "
-        "several seeds: the mean over seeds against the standard deviation over seeds, "
-        "for accuracy and for a continuous score. Further right, more of a difference "
-        "between models is noise. With few seeds the standard deviation is rough: with "
-        "five, its 95 % interval is from 0.6 to 2.9 times the value.",
+        "Scores at the last checkpoint. Left: accuracy with its 95 % interval "
+        "over examples, and the chance level if it is known. Right, if there are "
+        "several seeds: the signal-to-noise ratio, for accuracy and for a "
+        "continuous score. With a lower ratio, differences between models are "
+        "noisier. With few seeds, the standard deviation is uncertain: with five "
+        "seeds, its 95 % interval is from 0.6 to 2.9 times the value.",
     ),
 ]
 TABLES += SERIES

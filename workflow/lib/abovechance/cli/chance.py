@@ -118,7 +118,7 @@ def plan(
     """Plan how many examples or prompts an evaluation needs.
 
     Give --prompts and --margin for the number of examples, --examples and --accuracy for the number of
-    prompts, or --examples and --prompts for the least accuracy that is better than chance.
+    prompts, or --examples and --prompts for the lowest accuracy that is better than chance.
     """
     report: dict[str, Any] = {}
     has_examples = examples is not None or (choices is not None and ":" in choices)

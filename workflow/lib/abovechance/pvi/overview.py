@@ -39,7 +39,7 @@ PVI_SETTINGS = TableSchema(
         "negative": Column.share("share of values below 0"),
         "threshold": Column.number("PVI that best separates correct from wrong predictions", "bits"),
         "balanced_accuracy": Column.share("balanced accuracy of this threshold"),
-        "sets_share": Column.share("share of the variation within examples that is between prompts"),
+        "sets_share": Column.share("share of the variance within examples that is explained by the prompt"),
         "sets_f": Column.number("F statistic of a repeated-measures analysis of variance over prompts"),
         "sets_between": Column.number("its degrees of freedom between prompts (Greenhouse and Geisser)"),
         "sets_within": Column.number("its degrees of freedom within examples (Greenhouse and Geisser)"),
