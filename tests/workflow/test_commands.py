@@ -52,7 +52,6 @@ EXCEPTIONS = {
     **dict.fromkeys(
         [f"python -m tests.bench.{name}" for name in ("comparison", "items", "lower_bound")], HOURS
     ),
-    "python -m tests.bench.drift --prompts 6": HOURS,
     ".venv/bin/python tests/bench/random_llama.py results/bench/llama-7b": "needs 30 GB of memory",
     'make bench BENCH="--weights results/bench/llama-7b/weights.json --precision bfloat16"': "needs 30 GB",
     'make bench BENCH="--weights results/bench/llama-7b/nf4/weights.json --precision nf4"': "needs 30 GB",

@@ -97,7 +97,7 @@ def test_another_workflow_runs_a_study_as_a_module(other_workflow):
 def test_two_studies_are_two_modules_with_prefixes(other_workflow):
     first = {"study": "mine", "predictions": str(other_workflow / "data" / "imported.parquet")}
     scored = yaml.safe_load((REPOSITORY / "config.yaml").read_text()) | {"study": "other"}
-    text = TWO.format(snakefile=REPOSITORY / "workflow" / "Snakefile", first=first, other_workflow=scored)
+    text = TWO.format(snakefile=REPOSITORY / "workflow" / "Snakefile", first=first, second=scored)
     (other_workflow / "workflow" / "Snakefile").write_text(text)
     completed = snakemake(other_workflow, "--dry-run")
     assert completed.returncode == 0, completed.stdout + completed.stderr

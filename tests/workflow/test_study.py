@@ -167,7 +167,7 @@ def test_the_two_precisions_of_a_model_are_near_and_not_equal(finished):
 def test_the_report_is_one_file_that_needs_no_other(finished):
     text = (finished / "report.html").read_text()
     assert text.count("data:image/png;base64,") == 4
-    assert not re.search(r'(src|href)="(?!data:)', text)
+    assert not re.search(r'(src|href)="(?!data:|#)', text)
     assert all(verdict in text for verdict in ("below", "between", "above"))
 
 
@@ -226,7 +226,7 @@ def test_snakemakes_own_report_shows_every_table_and_figure(finished, run, place
     assert output == {path.name for path in [*tables, *figures]} | {"verdicts.csv", "report.html"}
     assert page.count('"labels": {') == len(output) + 1  # of verdicts.csv there are two
     assert '"caption": null' not in page
-    for title in ("The spread of prompts", "Which baseline predicts held-out results better"):
+    for title in ("Accuracy of every prompt", "Which baseline predicts held-out results better"):
         assert title in page
 
 
@@ -345,6 +345,7 @@ RULES = '''"""Which prompts are the longest.
 
 needs: predictions
 after: heldout
+question: How long are prompts?
 in:  accuracy/
 out: a table
 """
@@ -383,8 +384,10 @@ def test_a_new_analysis_is_a_module_a_script_and_a_file_of_rules(finished, run, 
         for path in new:
             path.unlink()
     report = (finished / "report.html").read_text()
-    places = [report.index(heading) for heading in ("The longest prompts", "Which models differ?")]
+    anchors = ("does-the-best-prompt-hold-on-new-examples", "how-long-are-prompts", "which-models-differ")
+    places = [report.index(f'id="{anchor}"') for anchor in anchors]
     assert places == sorted(places)
+    assert "</span>The longest prompts" in report[places[1] : places[2]]
     assert (finished / "tables" / "longest.csv").read_text().split() == ["prompts", "6", "6"]
     run(STUDY)  # the report once more, without it
 

@@ -31,8 +31,8 @@ PUBLISHED_TABLES = [
     ShownTable(
         "published_heldout_by_model",
         "Held-out results, as published",
-        "How well "above the baseline on validation" predicts "above chance on "
-        "the held-out part", from the outcomes of the released splits.",
+        "How well 'above the baseline on validation' predicts 'above chance on "
+        "the held-out part', from the outcomes of the released splits.",
     ),
     ShownTable("published_conventions"),
     ShownTable("published_verdicts"),

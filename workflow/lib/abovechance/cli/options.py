@@ -81,7 +81,8 @@ Filter = Annotated[
     str | None, typer.Option("--filter", help="Filter of lm-evaluation-harness, if there are several.")
 ]
 Epoch = Annotated[
-    int | None, typer.Option("--epoch", min=1, help="Epoch of an inspect log, if it has several.  [default: 1]")
+    int | None,
+    typer.Option("--epoch", min=1, help="Epoch of an inspect log, if it has several.  [default: 1]"),
 ]
 Prompts = Annotated[
     int, typer.Option("--prompts", "-t", min=1, max=MOST_PROMPTS, help="Number of prompts tried.")
