@@ -18,11 +18,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 COMPARED = (".csv", ".md", ".tex", ".parquet")
-# {file: {column: its name now}}, where a change renamed columns and nothing else.
-RENAMED = {
-    "outcomes.parquet": {"asked": "requested_prompts"},
-    "heldout_by_prompts": {"asked": "requested_prompts"},
-}
+# (column, its name now), where a change renamed columns and nothing else.
+RENAMED = (
+    *(("asked", "requested_prompts"), ("held_up", "above_on_test_share"), ("own", "recomputed")),
+    *(("right", "pvi_correct"), ("wrong", "pvi_wrong"), ("told_apart", "balanced_accuracy")),
+    *(("of_label", "label_share"), ("against", "against_share"), ("loss", "lower_is_better")),
+    *(("of", "available"), ("of", "source"), ("other", "worse")),
+)
 
 
 def differences(before: Path, after: Path) -> list[str]:
@@ -44,9 +46,11 @@ def _difference(before: Path, after: Path) -> str:
     if before.suffix != ".parquet":
         return _difference_of_texts(before, after)
     first, second = pq.read_table(before), pq.read_table(after)
+    first = first.rename_columns(_renamed(first.schema.names, second.schema.names))
     if not first.schema.equals(second.schema):
         names = RENAMED.get(before.name, {})
         first = first.rename_columns([names.get(name, name) for name in first.column_names])
+    first = first.rename_columns(_renamed(first.schema.names, second.schema.names))
     if not first.schema.equals(second.schema):
         return f"has columns {second.schema.names} or types that differ from {first.schema.names}"
     if first.equals(second):
@@ -74,13 +78,23 @@ def _difference_of_texts(before: Path, after: Path) -> str:
     first, second = before.read_text().splitlines(True), after.read_text().splitlines(True)
     if first == second:
         return ""
-    for name, current in RENAMED.get(before.stem, {}).items():
-        # in the heading alone, which rounds and aligns its column anew in Markdown
-        first = [_without_layout(line).replace(name, current, 1) for line in first]
-        second = [_without_layout(line) for line in second]
-    if first == second:
-        return ""
-    return _by_columns(*map(pd.read_csv, (before, after))) if before.suffix == ".csv" else "differs"
+    if before.suffix == ".csv":
+        tables = [pd.read_csv(path) for path in (before, after)]
+        tables[0].columns = pd.Index(_renamed([*tables[0]], [*tables[1]]))
+        return "" if tables[0].equals(tables[1]) else _by_columns(*tables)
+    # a heading rounds and aligns its column anew in Markdown
+    lines = [[_without_layout(line) for line in text] for text in (first, second)]
+    for name, current in RENAMED:
+        words, new_words = (word.replace("_", " ") for word in (name, current))
+        if new_words in "".join(lines[1][:6]):
+            lines[0][:6] = [line.replace(f" {words} ", f" {new_words} ") for line in lines[0][:6]]
+    return "" if lines[0] == lines[1] else "differs"
+
+
+def _renamed(before: list[str], after: list[str]) -> list[str]:
+    """Return the names of columns before, in their present form."""
+    current = {name: new for name, new in RENAMED if new in after and name not in after}
+    return [current.get(name, name) for name in before]
 
 
 def _without_layout(line: str) -> str:

@@ -50,7 +50,7 @@ def test_the_study_runs_from_a_release_to_a_report_and_says_what_is_left_out(fin
     results, output = finished
     assert "2 files of the release are missing or not used" in output
     report = (results / "report.html").read_text()
-    assert all(title in report for title in ("As published, and by the data", "What does not hold"))
+    assert all(title in report for title in ("Verdicts as published and corrected", "Errors in the release"))
     audit = pd.read_csv(results / "tables" / "audit.csv", keep_default_na=False)
     left_out = "\n".join(audit.loc[audit["finding"] == "not used", "evidence"])
     assert "results/OLMo-7B_known_unknowns_2-shot.csv: there is no such file" in left_out
