@@ -12,8 +12,8 @@ HARD_DEMONSTRATIONS = [
     ShownTable(
         "pvi_demonstrations",
         "Are hard examples better demonstrations?",
-        "Accuracy after demonstrations that are drawn from all examples of each label, "
-        "and from the fifth that is hardest for the model. The spread is the standard "
+        "Accuracy with demonstrations drawn from all examples of each label, and with "
+        "demonstrations from the hardest 20 % of each label. The spread is the standard "
         "deviation over prompts. The 95 % interval of the difference is over examples, "
         "for these prompts.",
     ),
