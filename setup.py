@@ -1,12 +1,31 @@
-"""The packages of a distribution: the library, and as data the workflow and its environments."""
+"""A distribution has the workflow next to the library, so that `abovechance run` needs no checkout."""
 
-from setuptools import find_packages, setup
+from pathlib import Path
 
-LIBRARY = "workflow/lib"
+from setuptools import setup
+from setuptools.command.build_py import build_py
 
-setup(
-    # with the workflow inside, `abovechance run` needs no checkout
-    packages=[*find_packages(LIBRARY), "abovechance.workflow", "abovechance.envs"],
-    package_dir={"": LIBRARY, "abovechance.workflow": "workflow", "abovechance.envs": "envs"},
-    include_package_data=False,
-)
+DATA = {
+    "workflow": (
+        *("Snakefile", "downloads.yaml", "rules/**/*.smk", "scripts/*.py", "schemas/*.yaml"),
+        *("report/*.rst", "profiles/*/*", "studies/*"),
+    ),
+    "envs": ("*.yaml", "requirements.txt"),
+}
+
+
+class BuildWithWorkflow(build_py):
+    """Build the library, and copy the workflow into it; an editable install finds it in the checkout."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        for folder, patterns in DATA.items():
+            for path in (path for pattern in patterns for path in Path(folder).glob(pattern)):
+                target = Path(self.build_lib, "abovechance", path)
+                self.mkpath(str(target.parent))
+                self.copy_file(str(path), str(target))
+
+
+setup(cmdclass={"build_py": BuildWithWorkflow})

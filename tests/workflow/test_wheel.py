@@ -64,7 +64,7 @@ def test_it_has_the_workflow_and_no_tests_and_is_small(wheel):
     inside = {*(REPOSITORY / "workflow" / "rules").rglob("*.smk")}
     inside |= {*(REPOSITORY / "workflow" / "scripts").glob("*.py")}
     inside |= {*(REPOSITORY / "workflow" / "report").glob("*.rst")}
-    inside |= {*(REPOSITORY / "workflow" / "studies").glob("*.yaml")}
+    inside |= {*(REPOSITORY / "workflow" / "studies").glob("*")}
     inside |= {
         REPOSITORY / "workflow" / "schemas" / "config.schema.yaml",
         REPOSITORY / "workflow" / "Snakefile",
