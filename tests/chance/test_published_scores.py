@@ -173,7 +173,7 @@ def test_chance_beside_choices_and_no_chance_are_refused(tmp_path):
         ),
         (
             "task,best_accuracy,examples,choices",
-            "maxima.csv: lacks the column 'prompts'; expected source, task, model, best_accuracy",
+            "maxima.csv: lacks the column 'prompts'; expected best_accuracy, examples, prompts, and",
         ),
         ("task,best_accuracy,examples,prompts", "lacks the column 'chance' or 'choices'"),
     ],

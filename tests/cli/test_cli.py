@@ -197,3 +197,18 @@ def test_rerun_says_at_once_that_snakemake_is_missing(tmp_path):
     completed = subprocess.run([*command, "--into", str(tmp_path / "y")], capture_output=True, text=True)
     assert "install the extra: pip install 'abovechance[workflow]'" in completed.stderr
     assert not (tmp_path / "y").exists()
+
+
+def test_rows_that_look_like_prompts_of_one_score_are_noted(tmp_path):
+    rows = [f"arc,m,0.{digits},100,4,1" for digits in (31, 28)]
+    table = ["task,model,best_accuracy,examples,choices,prompts", *rows]
+    (tmp_path / "a.csv").write_text("\n".join(table) + "\n")
+    assert "note: 1 row with the source, task and model" in run("check", "a.csv", folder=tmp_path).stderr
+
+
+def test_the_maximum_baseline_is_shown_on_a_narrow_screen(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("check", "docs/published_maxima.csv").stdout.splitlines()
+    (heading,) = [line for line in lines if line.startswith("task ")]
+    assert "accuracy  baseline  chance  bh tail" in heading
+    assert "maximum" in lines[lines.index(heading) - 1]

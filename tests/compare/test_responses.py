@@ -490,3 +490,14 @@ def test_an_interval_of_accuracies_ends_at_100_points(tmp_path):
     (tmp_path / "x.csv").write_text("\n".join(["model,prompt,example,correct", *rows]) + "\n")
     (report,) = json.loads(run(str(tmp_path / "x.csv"), "--json"))
     assert (report["headline"]["low"], report["headline"]["high"]) == (-1, 1)
+
+
+def test_two_files_without_a_task_are_two_models_on_the_same_task(tmp_path):
+    paths = []
+    for name, answers in (("a", [1, 0, 1, 1, 0, 1]), ("b", [1, 1, 1, 1, 0, 1])):
+        paths.append(str(tmp_path / f"{name}.csv"))
+        lines = [f"{place},{answer}" for place, answer in enumerate(answers)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["example,correct", *lines]) + "\n")
+    (report,) = json.loads(run(*paths, "--json"))
+    assert (report["models"], report["task"]) == (["model (b.csv)", "model (a.csv)"], "task")
+    assert report["comparison"][0]["difference"] == pytest.approx(1 / 6)

@@ -229,13 +229,11 @@ def test_a_run_that_does_not_say_how_many_prompts_were_tried_is_asked_about(tmp_
     first = write_lm(tmp_path / "a", [lm_sample(0, [-1, -2], 0)])
     with pytest.raises(
         InputError,
-        match="how many prompts.*`abovechance check .*.jsonl --prompts 20`.*--prompts 1 .*--each-file",
+        match="how many prompts.*add --prompts 1 .*--prompts 20 .*--each-file",
     ):
         imported(first)
     write_lm(tmp_path / "b", [lm_sample(0, [-2, -1], 0)], date="2026-11-22T07-31-28.323857")
-    with pytest.raises(
-        InputError, match="2 runs of org--model, sums, 4-shot.*`abovechance check .* --each-file`"
-    ):
+    with pytest.raises(InputError, match="2 runs of org--model, sums, 4-shot.*add --each-file"):
         imported(tmp_path, prompts=5)
     rows = imported(tmp_path, each_file=True)
     assert rows["prompt"].tolist() == [0, 1]
@@ -325,11 +323,15 @@ def test_models_of_the_same_folder_name_are_two(tmp_path):
     assert imported(tmp_path / "first", prompts=1)["model"].tolist() == ["checkpoint-100"]
 
 
-def test_the_advice_for_runs_in_several_folders_names_the_one_above_them(tmp_path):
-    for prompt in ("a", "b"):
-        write_lm(tmp_path / f"prompt_{prompt}" / "org__m", [lm_sample(0, [-1.0, -2.0], 0)])
-    with pytest.raises(InputError, match=f"`abovechance check {tmp_path} --each-file`"):
-        imported(tmp_path)
+def test_a_summary_without_samples_is_told_apart_from_other_files(tmp_path):
+    path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0)])
+    path.unlink()
+    (summary,) = tmp_path.rglob("results*.json")
+    for place in (summary, tmp_path):
+        with pytest.raises(
+            InputError, match="summary of lm-evaluation-harness, and no samples.*--log_samples"
+        ):
+            imported(place, prompts=1)
 
 
 def test_a_report_that_is_no_mean_is_not_held_against_one(tmp_path):

@@ -152,6 +152,9 @@ def write_logs(folder: Path) -> None:
         write_lm(folder / "logs" / f"prompt{prompt}", samples)
     results = [helm_result(f"id{e}", trial, float((e + trial) % 2)) for trial in range(3) for e in range(8)]
     write_helm(folder / "helm_runs" / "run", results)
+    for name, correct in (("a", 14), ("b", 9)):
+        lines = "".join(f"{place},{int(place < correct)}\n" for place in range(20))
+        (folder / f"{name}.csv").write_text(f"example,correct\n{lines}")
     (folder / "leaderboard.csv").write_text("model,accuracy,n\na,0.9,100\nb,0.5,100\n")
     (folder / "examples.csv").write_text("H_yb,H_yx,correct_yx\n3.0,1.0,1\n2.0,2.5,0\n2.5,0.5,1\n")
     heading = (

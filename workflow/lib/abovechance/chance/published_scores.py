@@ -60,6 +60,13 @@ def read_scores(path: Path) -> pd.DataFrame:
     return scores.assign(digits=np.where(allowed, most_digits, scores["digits"]))
 
 
+def repeated(scores: pd.DataFrame) -> int:
+    """Return the number of rows with the names, examples and prompts of an earlier row."""
+    names = [name for name in NAMES if name in scores]
+    keys = ["examples", "prompts", *names]
+    return int(scores.duplicated(keys).sum()) if {"task", "model"} & {*names} else 0
+
+
 def is_score_table(path: Path) -> bool:
     """Return whether a file is a CSV whose heading has ``best_accuracy``."""
     if path.suffix != ".csv" or not path.is_file():
@@ -71,12 +78,20 @@ def is_score_table(path: Path) -> bool:
 
 def _check_columns(table: pd.DataFrame, path: Path) -> None:
     columns = [*NAMES, *NUMBERS, *CHANCES]
+    if "prompt" in table and "prompts" not in table:
+        raise InputError(
+            f"{path}: has a column 'prompt'; expected one row per best score, and the number of prompts "
+            "tried in the column 'prompts'"
+        )
     for column in table.columns:
         if column not in columns:
             raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, columns)}")
     for column in NUMBERS:
         if column not in table:
-            raise InputError(f"{path}: lacks the column '{column}'; expected {', '.join(columns)}")
+            raise InputError(
+                f"{path}: lacks the column '{column}'; expected {', '.join(NUMBERS)}, and chance or choices "
+                f"({', '.join(NAMES)} are optional)"
+            )
     if not set(CHANCES) & set(table.columns):
         raise InputError(f"{path}: lacks the column 'chance' or 'choices'; expected one of them")
 

@@ -31,7 +31,7 @@ def share(text: str | None) -> str | None:
     return text
 
 
-All = Annotated[bool, typer.Option("--all", help="Show everything, not only the most telling rows.")]
+All = Annotated[bool, typer.Option("--all", help="Show all rows, and the details of each task.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON with all digits.")]
 Examples = Annotated[
     int | None,

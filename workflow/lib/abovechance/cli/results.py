@@ -47,8 +47,17 @@ STUDY_VERDICTS = Path("tables", "verdicts.parquet")
 FOR_PROGRAMS = ["by_tail", "holm_tail", "guessing_above", "reason"]
 MOST_ROWS = 20
 # the most telling first
-ORDER = ["source", "task", "model", "shots", "metric", "best_accuracy", "better_than_chance", "bh_tail"]
-ORDER += [*expected_columns(), "maximum_tail", "standard_tail", "position", "prompts", "examples"]
+ORDER = [
+    "source",
+    "task",
+    "model",
+    "shots",
+    "metric",
+    "best_accuracy",
+    "maximum_baseline",
+    "better_than_chance",
+]
+ORDER += ["bh_tail", "maximum_tail", *expected_columns(), "standard_tail", "position", "prompts", "examples"]
 FOR_PROGRAMS += [name for name in RANDOMIZED if name != "randomization_bh_tail"]
 
 
@@ -92,6 +101,11 @@ def check(
         if len(tables) < len(paths):
             raise InputError(f"{tables[0]}: is a table of best scores; check it by itself")
         scores = pd.concat(map(published_scores.read_scores, paths), ignore_index=True)
+        if repeated := published_scores.repeated(scores):
+            tell_note(
+                f"{counted(repeated, 'row')} with the source, task and model of an earlier row; a row is one "
+                "best score, and prompts the number of prompts that it is the best of"
+            )
         judged = published_scores.judge_scores(scores)
     else:
         judged = _judged(

@@ -52,8 +52,8 @@ def run(
     path = expanded(config, "CONFIG")
     if not path.exists() and config == CONFIG:
         raise InputError("there is no config.yaml in this folder; use `abovechance init` to write one")
-    read_yaml(path)
-    check_installed()
+    study = read_yaml(path)
+    check_installed(scoring="models" in study and not dry_run)
     options = ["--cores", str(cores or os.cpu_count() or 1)] if cores or profile == "default" else []
     options += ["--logger", "abovechance", *["--dry-run"] * dry_run, *(snakemake_options or [])]
     if release:

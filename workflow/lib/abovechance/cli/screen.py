@@ -61,9 +61,9 @@ def print_table(
         The columns that come first, the most telling ones at the beginning.
     """
     table = table.dropna(axis="columns", how="all")
-    first = [name for name in order if name in table]
+    first = [name for name in dict.fromkeys(order) if name in table]
     table = table[[*first, *table.columns.difference(first, sort=False)]]
-    shared = [name for name in KEYS if name in table and len(table) > 1 and table[name].nunique() == 1]
+    shared = [name for name in KEYS if name in table and table[name].nunique() == 1]
     if 0 < len(shared) < len(table.columns):
         values = readable(table[shared].head(1), columns).iloc[0]
         print_text("; ".join(f"{heading}: {text}" for heading, text in values.items()) + "\n")
@@ -81,7 +81,9 @@ def print_table(
         console.print(grid)
     typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
     if left_out := list(cells.columns[len(widths) :]):
-        print_text(f"\nNot shown, because the screen is narrow (--json has them): {', '.join(left_out)}")
+        print_text(
+            f"\nNot shown, because the screen is narrow (--json has all columns): {', '.join(left_out)}"
+        )
     if len(cells) < len(table):
         typer.echo(f"\n{len(table) - len(cells)} more rows: --all")
 

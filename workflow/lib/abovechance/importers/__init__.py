@@ -93,6 +93,11 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
         check_regular(path, MOST_MEMBER)
     matches = [(importer, file) for importer in FORMATS for file in importer.find(path)]
     if not matches:
+        if any(file.match("results*.json") for file in (path, *path.rglob("results*.json"))):
+            raise InputError(
+                f"{path}: has a summary of lm-evaluation-harness, and no samples; run the tool with "
+                "--log_samples, and use its samples_<task>_<date>.jsonl"
+            )
         raise InputError(
             f"{path}: holds no results that are known; expected "
             + "; ".join(importer.LOOKS_LIKE for importer in FORMATS)

@@ -44,15 +44,17 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     table = _checked(path)
     rows = pd.DataFrame({"example": table["example"], "correct": _values(table, "correct", path)})
     rows = rows.assign(predicted=UNKNOWN, tie=False, chance=_chance(table, path))
+    # files of prompts, and of models to compare, are about the same task
+    one_task = options.each_file or options.command == "compare"
     keys = {
         "model": table.get("model", "model"),
-        "task": table.get("task", "task" if options.each_file else path.stem),
+        "task": table.get("task", "task" if one_task else path.stem),
         "shots": _values(table, "shots", path) if "shots" in table else 0,
     }
     if "prompt" in table:
         rows["prompt"] = table["prompt"]
     notes = []
-    if "task" not in table and not options.each_file:
+    if "task" not in table and not one_task:
         notes.append(f"{path.name}: has no column task; its task is called '{path.stem}'")
     by = [pd.Series(value, index=rows.index, name=name) for name, value in keys.items()]
     for (model, task, shots), group in rows.groupby(by, sort=False):

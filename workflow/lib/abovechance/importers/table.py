@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
 import pandas as pd
 
@@ -129,23 +126,20 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
     """Return the name of a run's one prompt; InputError unless the user marked it as one of several."""
     if options.each_file or (options.prompts is not None and len(runs) == 1):
         return run.file
-    words, command = run.setting.words, f"abovechance {options.command}"
+    words = run.setting.words
     if len(runs) > 1:
-        folder = os.path.commonpath([Path(other_run.file).parent for other_run in runs])
-        command = f"{command} {shlex.quote(folder)} --each-file"
         raise InputError(
             f"{run.file}: {len(runs)} runs of {words}, and nothing says whether they are different prompts; "
-            f"use `{command}` if each is another prompt, or the one run that counts"
+            "add --each-file if each is another prompt, or name only the run that counts"
         )
     if options.command != "check":  # a study takes all prompts, and not the best of them alone
         raise InputError(
             f"{run.file}: does not say which prompts were tried for {words}; expected the runs of all "
             "of them, each a file, and --each-file (also for a single prompt)"
         )
-    command = f"{command} {shlex.quote(run.file)} --prompts 20"
     raise InputError(
-        f"{run.file}: does not say how many prompts were tried for {words}; use `{command}` if "
-        "this is the best of 20 (--prompts 1 if it is the only one), or all their runs and --each-file"
+        f"{run.file}: does not say how many prompts were tried for {words}; add --prompts 1 if it is the "
+        "only one, --prompts 20 if it is the best of 20, or --each-file with the runs of all of them"
     )
 
 

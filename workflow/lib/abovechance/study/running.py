@@ -9,14 +9,19 @@ from pathlib import Path
 from abovechance.core.errors import InputError
 
 
-def check_installed() -> None:
-    """Raise InputError unless Snakemake is installed, by which studies run."""
-    try:
-        snakemake = importlib.util.find_spec("snakemake")
-    except ImportError:
-        snakemake = None
-    if snakemake is None:
-        raise InputError("Snakemake is not installed; install the extra: pip install 'abovechance[workflow]'")
+def check_installed(scoring: bool = False) -> None:
+    """Raise InputError unless Snakemake is installed, by which studies run, and PyTorch for ``scoring``."""
+    needed = {"Snakemake": "snakemake", **({"PyTorch": "torch"} if scoring else {})}
+    for name, module in needed.items():
+        try:
+            spec = importlib.util.find_spec(module)
+        except ImportError:
+            spec = None
+        if spec is None:
+            raise InputError(
+                f"{name} is not installed; install the extra: pip install 'abovechance[workflow]' "
+                "(in a clone: pip install '.[workflow]')"
+            )
 
 
 def snakemake_command(workflow: Path, config: Path, *options: str, profile: str = "default") -> list[str]:
