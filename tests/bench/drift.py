@@ -2,8 +2,8 @@
 
     python -m tests.bench.drift
 
-The default study's tasks and model, in three precisions and with fewer prompts, are scored as this machine
-does it, and again with two threads, with smaller and larger packs, and as a processor with AVX2 alone would.
+The tasks and the model of `precisions.yaml`, in three precisions and with few prompts, are scored on this
+machine, and again with two threads, with smaller and larger packs, and as a processor with AVX2 alone would.
 Each is compared with the first by what `abovechance diff` compares. Writes results/bench/drift.csv.
 """
 
@@ -43,8 +43,8 @@ VARIANTS: dict[str, tuple[int, int, Mapping[str, str]]] = {
 
 
 def write_study(folder: Path, prompts: int, threads: int) -> Path:
-    """The default study in three precisions, with one shot."""
-    study = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
+    """The study `precisions.yaml` in three precisions, with one shot."""
+    study = yaml.safe_load((REPOSITORY / "workflow" / "studies" / "precisions.yaml").read_text())
     model = next(iter(study["models"].values()))
     study |= {"prompts": prompts, "shots": [1], "scoring": {"threads": threads}, "study": "drift"}
     study["models"] = {precision: {**model, "precision": precision} for precision in PRECISIONS}

@@ -58,6 +58,7 @@ from abovechance.study.config import (
 )
 from abovechance.study.formulations import drawn_as, formulations
 from abovechance.study.prompts import BALANCED
+from abovechance.study.task_sources import BIGBENCH, MADE
 from abovechance.study.series import (
     compared_as,
     last_checkpoints,

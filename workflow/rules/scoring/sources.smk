@@ -1,19 +1,19 @@
 """Which file each task, weights file and score is made from, and where its costs go."""
 
-MADE = ("bigbench", "invented")  # sources that are no file of the user's
+NO_FILES = (BIGBENCH, *MADE)  # sources that are no file of the user's
 
 
 def task_source(wildcards):
     """The file (or folder) that a task is read from; nothing where it is made."""
     source = STUDY["tasks"][wildcards.task]["source"]
-    source_files = {"bigbench": bigbench_source(), "invented": []}
+    source_files = {BIGBENCH: bigbench_source(), **dict.fromkeys(MADE, [])}
     return source_files.get(source, source)
 
 
 def own_task(wildcards):
     """The user's own file, where a task is read from one."""
     source = STUDY["tasks"][wildcards.task]["source"]
-    return [] if source in MADE else [source]
+    return [] if source in NO_FILES else [source]
 
 
 HARDEST_PROMPTS = f"{RESULTS}/hardest_prompts/{{model}}/{{task}}/{{shots}}-shot.parquet"

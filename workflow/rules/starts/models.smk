@@ -36,7 +36,9 @@ FETCHED += [
     if not trained(model)
 ]
 INPUTS = [
-    entry["source"] for entry in STUDY["tasks"].values() if entry["source"] not in MADE
+    entry["source"]
+    for entry in STUDY["tasks"].values()
+    if entry["source"] not in NO_FILES
 ]
 KEPT += [
     *SCORES.values(),

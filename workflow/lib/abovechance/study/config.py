@@ -19,7 +19,7 @@ from abovechance.core.untrusted import is_portable
 from abovechance.study import formulations, series
 from abovechance.study.model_folders import check_model_path
 from abovechance.study.prompts import BALANCED
-from abovechance.study.task_sources import BIGBENCH, INVENTED, check_task_source
+from abovechance.study.task_sources import BIGBENCH, MADE, check_task_source
 
 # Where a model comes from: {key: the keys that go with it}.
 SOURCES = {
@@ -218,7 +218,7 @@ def _expand_paths(config: dict[str, Any], schema: Mapping[str, Any], place: str)
     for key in _paths(config, schema):
         config[key] = _expanded(config[key], f"key '{key}'", place)
     for name, task in config.get("tasks", {}).items():
-        if task["source"] not in (BIGBENCH, INVENTED):
+        if task["source"] not in (BIGBENCH, *MADE):
             task["source"] = _expanded(task["source"], f"key 'tasks.{name}'", place)
     for name, model in config.get("models", {}).items():
         if "path" in model:

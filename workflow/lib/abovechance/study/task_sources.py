@@ -7,7 +7,9 @@ from pathlib import Path
 
 from abovechance.core.errors import InputError, nearest
 
-BIGBENCH, INVENTED = "bigbench", "invented"  # what a config says in place of a path
+# What a config says in place of a path: a BIG-bench task, or one that the library makes.
+BIGBENCH, INVENTED, EVERYDAY = "bigbench", "invented", "everyday"
+MADE = (INVENTED, EVERYDAY)
 OWN_TASK_SUFFIXES = (".jsonl", ".csv", ".parquet")
 
 
@@ -31,19 +33,20 @@ def check_task_source(name: str, source: str, place: str) -> None:
     name
         The task's name.
     source
-        ``bigbench``, ``invented``, or the path of a file of one's own.
+        ``bigbench``, one of ``MADE``, or the path of a user's file.
     place
         The config's file, for messages.
     """
     if source == BIGBENCH:
         check_bigbench_name(name, f"{place}: key 'tasks'")
         return
-    if source == INVENTED:
+    if source in MADE:
         return
     path = Path(source)
     key = f"{place}: key 'tasks.{name}'"
     if path.suffix not in OWN_TASK_SUFFIXES:
-        expected = f"'{BIGBENCH}', '{INVENTED}' or a file ending in {', '.join(OWN_TASK_SUFFIXES)}"
+        keywords = ", ".join(f"'{keyword}'" for keyword in (BIGBENCH, *MADE))
+        expected = f"{keywords} or a file ending in {', '.join(OWN_TASK_SUFFIXES)}"
         raise InputError(f"{key} is '{source}'; expected {expected}")
     if not path.is_file():
         raise InputError(f"{key}: there is no file '{source}' (looked in {Path.cwd()})")
