@@ -212,3 +212,26 @@ def test_the_maximum_baseline_is_shown_on_a_narrow_screen(monkeypatch):
     (heading,) = [line for line in lines if line.startswith("task ")]
     assert "accuracy  baseline  chance  bh tail" in heading
     assert "maximum" in lines[lines.index(heading) - 1]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("check", "25 of the 30 scores are better than chance."),
+        ("compare", "No difference can be told from noise."),
+        ("items", "novel_concepts: items that better rows fail more often"),
+        ("pvi", "information"),
+        ("variance", "40 evaluations of 1 model."),
+    ],
+)
+def test_each_command_on_results_has_an_example(tmp_path, command, expected):
+    completed = run(command, "--example", folder=tmp_path)
+    assert completed.returncode == 0
+    assert expected in completed.stdout
+    assert completed.stderr.startswith("note: the example data are ")
+    assert run(command, "--example", "a.csv", folder=tmp_path).stderr == (
+        "abovechance: error: --example means nothing with RESULTS; leave one of them out\n"
+    )
+    assert run(command, folder=tmp_path).stderr == (
+        "abovechance: error: RESULTS is needed: name files or folders, or use --example\n"
+    )

@@ -13,7 +13,19 @@ import typer
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.options import All, EachFile, Epoch, FigureFile, Filter, Json, Metric, Results, refuse
+from abovechance.cli.options import (
+    NO_RESULTS,
+    All,
+    EachFile,
+    Epoch,
+    Example,
+    FigureFile,
+    Filter,
+    Json,
+    Metric,
+    Results,
+    refuse,
+)
 from abovechance.cli.output import as_rows, check_writable, show, tell_note, write_figure
 from abovechance.cli.results import given_paths, predictions_of, responses_of
 from abovechance.cli.screen import print_text
@@ -49,7 +61,8 @@ if TYPE_CHECKING:
     )
 )
 def compare(
-    results: Results,
+    results: Results = NO_RESULTS,
+    _example: Example = False,
     seed_deviation: Annotated[
         float | None,
         typer.Option(

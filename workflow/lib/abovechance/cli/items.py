@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, Results
+from abovechance.cli.options import NO_RESULTS, EachFile, Epoch, Example, Filter, Json, Metric, Results
 from abovechance.cli.output import as_rows, check_writable, counted, show, tell_note
 from abovechance.cli.results import given_paths, responses_of
 from abovechance.core.errors import InputError
@@ -32,7 +32,8 @@ COLUMNS = ["example", "rows", "difficulty", "discrimination", "corrected", "half
     )
 )
 def items(
-    results: Results,
+    results: Results = NO_RESULTS,
+    _example: Example = False,
     each_file: EachFile = False,
     metric: Metric = None,
     filter_: Filter = None,

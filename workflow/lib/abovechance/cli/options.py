@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from abovechance.chance.random_baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
+from abovechance.cli.output import tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.reading import number
 
@@ -57,9 +59,48 @@ Choices = Annotated[
         help="Number of choices of an example (4), or a number of examples for each (2:50,5:50).",
     ),
 ]
+# {command: its example data, in the package `examples`}
+EXAMPLES = {
+    "check": "scores.csv",
+    "compare": "answers.csv",
+    "items": "answers.csv",
+    "pvi": "pvi.csv",
+    "variance": "evaluations.zip",
+}
+NO_RESULTS: list[str] = []
+
+
+def _remember(context: typer.Context, requested: bool) -> bool:
+    context.meta["example"] = requested
+    return requested
+
+
+def results_or_example(context: typer.Context, results: Any) -> Any:
+    """Return what the user named, or the example data; one of both is needed."""
+    if not context.meta.get("example"):
+        if not results or results == Path():
+            raise InputError("RESULTS is needed: name files or folders, or use --example")
+        return results
+    if results and results != Path():
+        raise InputError("--example means nothing with RESULTS; leave one of them out")
+    path = Path(str(files("abovechance.examples"))) / EXAMPLES[str(context.info_name)]
+    tell_note(f"the example data are {path}")
+    return path if isinstance(results, Path) else [str(path)]
+
+
 Results = Annotated[
     list[str],
-    typer.Argument(help="Files or folders, or - for a CSV from standard input.", show_default=False),
+    typer.Argument(
+        help="Files or folders, or - for a CSV from standard input.",
+        show_default=False,
+        callback=results_or_example,
+    ),
+]
+Example = Annotated[
+    bool,
+    typer.Option(
+        "--example", is_eager=True, callback=_remember, help="Use example data that come with the package."
+    ),
 ]
 BestOfPrompts = Annotated[
     int | None,

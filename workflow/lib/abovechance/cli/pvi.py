@@ -9,7 +9,7 @@ import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.options import Json
+from abovechance.cli.options import Example, Json, results_or_example
 from abovechance.cli.output import counted, expanded, show, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING
@@ -34,8 +34,10 @@ def pvi(
         typer.Argument(
             help="CSV with one row per run or per example, or a tool's log with log-likelihoods.",
             show_default=False,
+            callback=results_or_example,
         ),
-    ],
+    ] = Path(),
+    _example: Example = False,
     null: Annotated[
         Path | None,
         typer.Option(help="Log of the same examples without their inputs.", show_default=False),

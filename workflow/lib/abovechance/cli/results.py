@@ -16,12 +16,14 @@ from abovechance.chance.baselines import expected_columns
 from abovechance.chance.study import RANDOMIZED, VERDICTS, Verdicts, judge
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import (
+    NO_RESULTS,
     All,
     BestOfPrompts,
     Chance,
     Choices,
     EachFile,
     Epoch,
+    Example,
     Filter,
     Json,
     Metric,
@@ -70,7 +72,8 @@ FOR_PROGRAMS += [name for name in RANDOMIZED if name != "randomization_bh_tail"]
     )
 )
 def check(
-    results: Results,
+    results: Results = NO_RESULTS,
+    _example: Example = False,
     prompts: BestOfPrompts = None,
     each_file: EachFile = False,
     chance: Chance = None,

@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.options import All, Chance, FigureFile, Json, Results
+from abovechance.cli.options import NO_RESULTS, All, Chance, Example, FigureFile, Json, Results
 from abovechance.cli.output import check_writable, counted, expanded, show, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError, nearest
@@ -31,7 +31,8 @@ ORDER = ("task", "metric", "model", "shots", "mean", "deviation", "interval", "m
     )
 )
 def variance(
-    results: Results,
+    results: Results = NO_RESULTS,
+    _example: Example = False,
     task: Annotated[
         list[str] | None, typer.Option(help="Task to show. Repeat for several.", show_default=False)
     ] = None,
