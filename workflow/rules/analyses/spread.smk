@@ -12,9 +12,9 @@ SPREAD = ShownFigure(
     "Accuracy of every prompt",
     "Each small dot is a prompt; the large dot is the best prompt. Compare it with the "
     "solid line, the maximum random baseline, rather than with the dashed line, the "
-    "standard random baseline. A filled dot with a star is better than chance. A ring is "
-    "not, or it is unclear (?). With more than 60 settings in a panel, only the best "
-    "prompts are shown.",
+    "standard random baseline. A filled dot with a star is better than chance. A ring "
+    "means that it is not, and a ring with a question mark that it is unclear. With more "
+    "than 60 settings in a panel, only the best prompts are shown.",
 )
 FIGURES += [SPREAD]
 
