@@ -71,7 +71,7 @@ def test_it_has_the_workflow_and_no_tests_and_is_small(wheel):
         REPOSITORY / "workflow" / "Snakefile",
     }
     assert {f"abovechance/{path.relative_to(REPOSITORY)}" for path in inside} <= names
-    assert {f"abovechance/examples/{name}" for name in EXAMPLES.values()} <= names
+    assert {f"abovechance/cli/examples/{name}" for name in EXAMPLES.values()} <= names
     assert {"abovechance/envs/requirements.txt", "abovechance/shown/report.html.jinja"} <= names
     assert not [name for name in names if "tests" in name or "egg-info" in name or name.startswith("results")]
     assert wheel.stat().st_size < 1_000_000

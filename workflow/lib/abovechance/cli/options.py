@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -83,7 +82,7 @@ def results_or_example(context: typer.Context, results: Any) -> Any:
         return results
     if results and results != Path():
         raise InputError("--example means nothing with RESULTS; leave one of them out")
-    path = Path(str(files("abovechance.examples"))) / EXAMPLES[str(context.info_name)]
+    path = Path(__file__).parent / "examples" / EXAMPLES[str(context.info_name)]
     tell_note(f"the example data are {path}")
     return path if isinstance(results, Path) else [str(path)]
 
