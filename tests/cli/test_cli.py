@@ -1,13 +1,17 @@
 """The command line as people and programs use it."""
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 
 import pytest
+from typer.main import get_command
 
 from abovechance import RandomBaseline
 from abovechance.archive.bundle import write
+from abovechance.cli import app
 from abovechance.core.tables import read_table
 from tests.conftest import REPOSITORY
 from tests.importers.test_lm_eval import lm_sample, write_lm
@@ -235,3 +239,16 @@ def test_each_command_on_results_has_an_example(tmp_path, command, expected):
     assert run(command, folder=tmp_path).stderr == (
         "abovechance: error: RESULTS is needed: name files or folders, or use --example\n"
     )
+
+
+@pytest.mark.parametrize("name", [*get_command(app).commands])
+def test_the_examples_of_a_commands_help_have_options_that_exist(name):
+    command = get_command(app).commands[name]
+    examples = re.findall(rf"^ *abovechance {name}(.*)$", command.epilog, re.M)
+    assert examples
+    options = {option for parameter in command.params for option in parameter.opts} | {"--"}
+    for example in examples:
+        used = {
+            word for word in shlex.split(example.split(" -- ")[0]) if word.startswith("-") and word != "-"
+        }
+        assert used <= options, example

@@ -155,7 +155,7 @@ def plan(
 @app.command(
     epilog=example_lines(
         "abovechance power -c 2 -n 100 -t 20 --accuracy 0.6",
-        "abovechance power -c 2 -t 20 --accuracy 0.6 --wanted 0.9",
+        "abovechance power -c 2 -t 20 --accuracy 0.6 --target-power 0.9",
     )
 )
 def power(
