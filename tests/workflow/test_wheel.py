@@ -8,6 +8,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from abovechance.cli.options import EXAMPLES
@@ -83,6 +84,13 @@ def test_a_study_runs_from_the_wheel_to_its_report_and_a_second_run_does_nothing
     completed = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True)
     assert completed.returncode == 0, completed.stderr
     assert (tmp_path / "results" / "small" / "report.html").is_file()
+    verdicts = pd.read_csv(tmp_path / "results" / "small" / "verdicts.csv")
+    assert "Verdicts so far" in completed.stderr
+    for _, row in verdicts.iterrows():
+        assert (
+            f"{row['model']}, {row['task']}, {row['shots']}-shot: best of {row['prompts']} prompts "
+            f"{row['best_accuracy']:.1%}, best of {row['prompts']} guessers {row['maximum_baseline']:.1%}"
+        ) in completed.stderr
     used = [sys.executable, "-c", "from abovechance.study.installed import *; print(workflow_folder())"]
     folder = subprocess.run(used, cwd=tmp_path, env=installed, capture_output=True, text=True).stdout.strip()
     assert folder == str(Path(installed["PYTHONPATH"]) / "abovechance" / "workflow")

@@ -1,5 +1,6 @@
 """One line of progress on the screen: ``snakemake --logger abovechance``, as `make run` does.
 
+Above it, one line for each setting as soon as it is scored: its verdict.
 Snakemake's blocks of text on every job go to its own log alone; what went wrong is shown in full.
 """
 
@@ -20,6 +21,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_abovechance.remaining import Job, Run
+from snakemake_logger_plugin_abovechance.work import ScoringJob
 
 # Tells the jobs' scripts, and bars of progress in them, that somebody else shows how far they are.
 SHOWN = {"ABOVECHANCE_PROGRESS": "1", "TQDM_DISABLE": "1"}
@@ -29,6 +31,7 @@ LOCKED = (
 )
 INTERRUPTED = "Interrupted; the same command goes on from here."
 NOTHING = "Nothing to be done: all of the study is there, and up to date."
+SO_FAR = "Verdicts so far (the report adds the randomization test and corrects for the number of settings):"
 # How often a screen is drawn, and how often a line is written where the output goes to a file.
 DRAWN, WRITTEN = 1.0, 60.0
 
@@ -53,7 +56,9 @@ class LogHandler(LogHandlerBase):
         self.console = Console(stderr=not common.stdout, no_color=common.nocolor, highlight=False)
         self.live: Live | None = None
         self.run = Run()
-        self.interrupted = False
+        self.interrupted = self.judged = False
+        self.judging: list[threading.Thread] = []
+        self.verdicts = threading.Lock()
         self.over = threading.Event()
         threading.Thread(target=self._tick, daemon=True).start()
 
@@ -72,6 +77,8 @@ class LogHandler(LogHandlerBase):
     def _end(self) -> None:
         if self.over.is_set():
             return
+        for thread in self.judging:
+            thread.join()
         self.over.set()
         if self.live is not None:
             self._draw()
@@ -83,10 +90,15 @@ class LogHandler(LogHandlerBase):
         match getattr(record, "event", None), record.__dict__:
             case LogEvent.RUN_INFO, {"stats": stats}:
                 self.run.plan(stats)
-            case LogEvent.JOB_INFO, {"jobid": number, "rule_name": rule, "log": logs}:
-                self.run.start(number, Job(rule, clock, Path(logs[0]) if logs else None))
+            case _, {"scoring_jobs": jobs}:
+                self.run.expect(map(ScoringJob.from_record, jobs))
+            case LogEvent.JOB_INFO, {"jobid": number, "rule_name": rule, "log": logs, "output": outputs}:
+                self.run.start(number, Job(rule, clock, Path(logs[0]) if logs else None), outputs)
             case LogEvent.JOB_FINISHED, {"job_id": number}:
-                self.run.end(number, clock)
+                job = self.run.end(number, clock)
+                if job is not None and job.judged:
+                    self.judging.append(threading.Thread(target=self._judge, args=(job,), daemon=True))
+                    self.judging[-1].start()
                 if self.run.jobs_done == self.run.planned.total():
                     self._end()
             case LogEvent.JOB_ERROR, {"jobid": number}:
@@ -105,6 +117,17 @@ class LogHandler(LogHandlerBase):
             return ""
         return LOCKED.format(folder=Path.cwd()) if "cannot be locked" in text else text
 
+    def _judge(self, job: ScoringJob) -> None:
+        """Show the verdicts on what a job has scored."""
+        try:
+            lines = job.verdicts()
+        except Exception as error:  # the run goes on, and its own job of verdicts ends with the same error
+            lines = [f"{job.model}, {job.task}: no verdict yet ({error})"]
+        with self.verdicts:  # not the handler's lock, which the end of the run holds while it waits for this
+            lines = [f"  {line}" for line in lines]
+            self._show("\n".join(lines if self.judged else [SO_FAR, *lines]))
+            self.judged = True
+
     def _line(self) -> str:
         return self.run.line(time.monotonic())
 
@@ -117,7 +140,7 @@ class LogHandler(LogHandlerBase):
         screen = self.console.is_terminal
         while not self.over.wait(DRAWN if screen else WRITTEN):
             with self.lock or nullcontext():
-                if self.over.is_set() or not self.run.planned:
+                if self.over.is_set() or self.whole or not (self.run.planned or screen):
                     continue
                 if screen:
                     self._draw()

@@ -55,6 +55,38 @@ def scoring_rules():
     ]
 
 
+def scoring_jobs():
+    """Every scoring job with its files, for the line of progress."""
+    return [
+        {
+            "rule": name,
+            "model": model,
+            "task": task,
+            "null": kind.null,
+            "judged": kind == DRAWN,
+            "normalization": STUDY["normalization"],
+            "task_table": f"{RESULTS}/tasks/{task}.parquet",
+            "evaluation_set": f"{RESULTS}/{kind.examples}/{task}.parquet",
+            "weights": f"{weights_folder(model)}/weights.json",
+            "scores": {
+                number: f"{RESULTS}/{kind.scores}/{model}/{task}/{number}-shot.parquet"
+                for number in shots
+            },
+            "prompts": {
+                number: (
+                    HARDEST_PROMPTS.format(model=model, task=task, shots=number)
+                    if kind == HARDEST
+                    else f"{RESULTS}/prompts/{task}/{number}-shot.parquet"
+                )
+                for number in shots
+            },
+        }
+        for kind, shots, tasks, name in scoring_rules()
+        for model in MODELS
+        for task in tasks
+    ]
+
+
 def own_weights(wildcards):
     """The user's own files, where weights are made from some: the tokenizer's too."""
     path = Path(source_of_weights(wildcards).get("path", ""))

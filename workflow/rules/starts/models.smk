@@ -40,6 +40,7 @@ INPUTS = [
     for entry in STUDY["tasks"].values()
     if entry["source"] not in NO_FILES
 ]
+SCORING_JOBS = scoring_jobs()
 KEPT += [
     *SCORES.values(),
     SPENT,

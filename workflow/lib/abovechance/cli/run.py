@@ -59,6 +59,7 @@ def run(
     if release:
         options += ["--config", f"release={expanded(release, '--release').resolve()}"]
     command = snakemake_command(workflow_folder(), path, *options, profile=profile)
+    typer.echo(f"Running the study of {path}; finished work is not repeated.")
     sys.stdout.flush()
     os.execv(command[0], command)  # so that signals reach Snakemake
 
