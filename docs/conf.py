@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow" / "lib")
 project = "abovechance"
 author = "The abovechance authors"
 release = version = installed_version("abovechance")
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 3
 exclude_patterns = ["design.md", "images"]
 # Pages link to files of the repository, which are no pages of the site (checked in tests/test_docs.py).
@@ -26,6 +26,8 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
+nb_execution_mode = "force"  # the notebook has no outputs in the repository
+nb_execution_raise_on_error = True
 html_theme = "pydata_sphinx_theme"
 html_title = "abovechance"
 html_show_sphinx = False

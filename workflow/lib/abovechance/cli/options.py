@@ -58,7 +58,7 @@ Choices = Annotated[
         help="Number of choices of an example (4), or a number of examples for each (2:50,5:50).",
     ),
 ]
-# {command: its example data, in the package `examples`}
+# {command: its example data, in the folder `examples`}
 EXAMPLES = {
     "check": "scores.csv",
     "compare": "answers.csv",
@@ -67,6 +67,11 @@ EXAMPLES = {
     "variance": "evaluations.zip",
 }
 NO_RESULTS: list[str] = []
+
+
+def example_file(command: str) -> Path:
+    """Return the file with the example data of a command."""
+    return Path(__file__).parent / "examples" / EXAMPLES[command]
 
 
 def _remember(context: typer.Context, requested: bool) -> bool:
@@ -82,7 +87,7 @@ def results_or_example(context: typer.Context, results: Any) -> Any:
         return results
     if results and results != Path():
         raise InputError("--example means nothing with RESULTS; leave one of them out")
-    path = Path(__file__).parent / "examples" / EXAMPLES[str(context.info_name)]
+    path = example_file(str(context.info_name))
     tell_note(f"the example data are {path}")
     return path if isinstance(results, Path) else [str(path)]
 

@@ -24,6 +24,7 @@ from abovechance.core.estimates import (
     student,
     variance_of_sum,
 )
+from abovechance.core.html import as_html
 from abovechance.core.resampling import cluster_sums, numbered
 
 PARTITIONS = 20  # into halves
@@ -56,6 +57,9 @@ class OverPrompts(NamedTuple):
     mean: Estimate
     population: Estimate
     best: Estimate
+
+    def _repr_html_(self) -> str:
+        return as_html(self._asdict())
 
 
 def over_prompts(

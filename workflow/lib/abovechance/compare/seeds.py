@@ -21,6 +21,7 @@ from abovechance.core.estimates import (
     satterthwaite,
     variance_of_sum,
 )
+from abovechance.core.html import as_html
 from abovechance.core.resampling import cluster_sums, numbered
 
 
@@ -42,6 +43,9 @@ class OverSeeds(NamedTuple):
     second_seeds: int
     deviation: float
     difference: Estimate
+
+    def _repr_html_(self) -> str:
+        return as_html(self._asdict())
 
 
 def over_seeds(

@@ -31,6 +31,7 @@ from abovechance.core.estimates import (
     student,
     welch,
 )
+from abovechance.core.html import as_html
 from abovechance.core.resampling import BATCH
 
 POWER = 0.8
@@ -78,6 +79,9 @@ class Comparison(NamedTuple):
     worse: int
     detectable: float
     needed: float
+
+    def _repr_html_(self) -> str:
+        return as_html(self._asdict())
 
 
 def compare(

@@ -53,6 +53,13 @@ class Estimate(NamedTuple):
     confidence: float = CONFIDENCE
     method: str = "Student"
 
+    def __str__(self) -> str:
+        """Return the estimate with its interval and p-value, as far as they are known."""
+        if not isfinite(self.low):
+            return f"{self.value:.3g}"
+        p = f", p = {self.p:.2g}" if isfinite(self.p) else ""
+        return f"{self.value:.3g} ({self.confidence:.0%} interval {self.low:.3g} to {self.high:.3g}{p})"
+
     def scaled(self, factor: float) -> Estimate:
         """Return the estimate of the same quantity in a unit that is ``factor`` times smaller."""
         value, standard_error, low, high = (factor * number for number in self[:4])

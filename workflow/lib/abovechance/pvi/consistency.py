@@ -16,6 +16,7 @@ from scipy import stats
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import Estimate, student
+from abovechance.core.html import as_html
 
 LEAST = 3  # examples; with two, every r is 1 or -1
 STRONG, WEAK = 0.6, 0.3  # the paper's bounds: above is consistent, below is not
@@ -42,6 +43,9 @@ class Correlation(NamedTuple):
     low: float
     high: float
     examples: int
+
+    def _repr_html_(self) -> str:
+        return as_html(self._asdict())
 
 
 def correlation(
@@ -126,6 +130,9 @@ class Summary(NamedTuple):
     below: int
     above_share: float
     below_share: float
+
+    def _repr_html_(self) -> str:
+        return as_html(self._asdict())
 
 
 def summary(r: ArrayLike) -> Summary:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.core.errors import InputError
+from abovechance.core.html import as_html
 
 
 class Anova(NamedTuple):
@@ -29,6 +30,9 @@ class Anova(NamedTuple):
     between: float
     within: float
     p: float
+
+    def _repr_html_(self) -> str:
+        return as_html(self._asdict())
 
 
 NONE = Anova(np.nan, np.nan, np.nan, np.nan)
@@ -73,6 +77,9 @@ class Repeated(NamedTuple):
     epsilon: float
     share: float
     examples: int
+
+    def _repr_html_(self) -> str:
+        return as_html(self._asdict())
 
 
 def repeated_measures(values: ArrayLike) -> Repeated:

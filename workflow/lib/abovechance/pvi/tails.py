@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Bools, Floats
 from abovechance.core.errors import InputError
+from abovechance.core.html import as_html
 
 SHARES = (0.2, 0.5)  # of the paper: fifths and halves
 
@@ -28,6 +29,9 @@ class Tails(NamedTuple):
 
     lowest: float
     highest: float
+
+    def _repr_html_(self) -> str:
+        return as_html(self._asdict())
 
 
 def accuracy_of_tails(values: ArrayLike, correct: ArrayLike, share: float) -> Tails:
@@ -112,6 +116,9 @@ class Threshold(NamedTuple):
 
     value: float
     accuracy: float
+
+    def _repr_html_(self) -> str:
+        return as_html(self._asdict())
 
 
 def threshold(values: ArrayLike, correct: ArrayLike) -> Threshold:
