@@ -15,7 +15,7 @@ from abovechance.chance.multiplicity import with_adjusted
         (0.06, "above", None, "no", "p = 0.06 against the best of 20 guessers"),
         (0.05, "above", None, "yes", "p = 0.05 against the best of 20 guessers"),
         (0.001, "above", 0.02, "yes", "p = 0.02 in the randomization test"),
-        (0.001, "above", 0.1, "unclear", "label frequencies alone may explain it"),
+        (0.001, "above", 0.1, "unclear", "label frequencies alone may explain the accuracy"),
         (0.001, "above", np.nan, "unclear", "the randomization test has no power"),
         (0.4, "above", np.nan, "no", "the randomization test has no power"),
         (0.4, "above", 0.3, "no", "p = 0.30 in the randomization test"),
@@ -47,14 +47,14 @@ def test_settings_are_concluded_on_by_adjusted_tails():
     tested = with_conclusions(with_adjusted(settings(randomization_tail=[0.001, 0.001, 0.9, np.nan])))
     assert tested["better_than_chance"].tolist() == ["yes", "unclear", "no", "no"]
     assert in_words(tested)[0] == "1 of the 4 settings is better than chance; 1 is unclear."
-    assert in_words(tested)[-1] == "That test has no power in 1 of them."
+    assert in_words(tested)[-1] == "The randomization test has no power in 1 setting."
 
 
 def test_numbers_that_round_to_one_accuracy_and_disagree_are_unclear():
     table, tails = settings(), [np.array([0.01, 0.03, 0.2, 0.9]), np.array([0.01, 0.01, 0.01, 0.8])]
     concluded = with_conclusions(table, tails)
     assert concluded["better_than_chance"].tolist() == ["yes", "yes", "unclear", "no"]
-    assert concluded["reason"][2] == "the accuracy is rounded: p = 0.20 to 0.01"
+    assert concluded["reason"][2] == "the accuracy is rounded, so p is between 0.01 and 0.20"
 
 
 def test_none_is_said_in_words():

@@ -33,9 +33,10 @@ def test_verdicts_are_those_of_the_baselines(tmp_path):
     assert verdicts_table["better_than_chance"].tolist() == ["no", "yes", "no"]
     assert in_words(verdicts_table, "score") == [
         "1 of the 3 scores is better than chance.",
-        "The best prompt beats the standard random baseline in 2 of them and the maximum random baseline in 1"
-        "; guessing alone would beat the latter in about 1.5.",
-        "1 score has p <= 0.05 by itself, and 1 after correction for 3 comparisons (Benjamini-Hochberg).",
+        "The best prompt is above the standard random baseline in 2 of them, and above the maximum random "
+        "baseline in 1. Guessing alone would be above the maximum random baseline in about 1.5.",
+        "1 score has p <= 0.05 without correction. After the Benjamini-Hochberg correction for 3 comparisons, 1 "
+        "has p <= 0.05.",
     ]
     adjusted = ["maximum_tail", "bh_tail", "by_tail", "holm_tail"]
     assert verdicts_table.columns.tolist() == [
@@ -63,19 +64,26 @@ def test_a_rounded_accuracy_is_the_number_of_examples_that_it_stands_for(tmp_pat
     verdicts_table = judge_scores(read_scores(written(tmp_path, *rows)))
     tails = [RandomBaseline.from_chance(0.5, 30).tail(correct) for correct in (20, 10, 19, 18)]
     assert verdicts_table["standard_tail"].tolist() == pytest.approx(tails)
-    assert verdicts_table["note"].tolist() == ["", "", "no number of 30 examples gives it; 19 is nearest", ""]
+    assert verdicts_table["note"].tolist() == [
+        "",
+        "",
+        "no number of correct answers out of 30 gives this accuracy; 19 is nearest",
+        "",
+    ]
 
 
 def test_where_rounding_leaves_several_numbers_all_their_verdicts_are_told(tmp_path):
     rows = ["a,0.5,200,2,50", "b,0.57,1000,2,50", "c,0.56,1000,2,1", "d,0.54,1000,2,50"]
     verdicts_table = judge_scores(read_scores(written(tmp_path, *rows)))
     assert verdicts_table["position"].tolist() == ["below to between", "above", "above", "between to above"]
-    assert verdicts_table["note"][1].startswith("565 to 575 of 1000 examples round to it; maximum tails 0.00")
+    assert verdicts_table["note"][1].startswith(
+        "565 to 575 correct answers out of 1000 round to this accuracy, with maximum tails 0.00"
+    )
     baseline = RandomBaseline.from_chance(0.5, 1000)
     assert verdicts_table["maximum_tail"][1] == pytest.approx(baseline.tail(570, 50))
     assert verdicts_table["better_than_chance"].tolist() == ["no", "yes", "yes", "no"]
     assert (
-        "the standard random baseline in 3 of them and the maximum random baseline in 2;"
+        "the standard random baseline in 3 of them, and above the maximum random baseline in 2."
         in in_words(verdicts_table)[1]
     )
 
@@ -84,7 +92,7 @@ def test_a_rounded_accuracy_of_which_some_numbers_are_significant_is_unclear(tmp
     """56.0 to 57.0 % of 1000: tails of one guesser from 0.00008 to 0.00001; of 500, from 0.04 to 0.005."""
     (row,) = judge_scores(read_scores(written(tmp_path, "a,0.56,1000,2,500"))).to_dict("records")
     assert row["better_than_chance"] == "unclear"
-    assert row["reason"].startswith("the accuracy is rounded: p = 0.")
+    assert row["reason"].startswith("the accuracy is rounded, so p is between 0.")
     exact = judge_scores(read_scores(written(tmp_path, "a,0.560,1000,2,500"))).iloc[0]
     assert exact["better_than_chance"] in ("yes", "no")
     assert "note" not in exact

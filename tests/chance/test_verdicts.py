@@ -63,7 +63,7 @@ def test_the_best_of_many_is_judged_by_how_many_were_tried():
     assert table["prompts"] == 50
     assert table["maximum_baseline"] == pytest.approx(RandomBaseline.from_chance(0.5, 20).maximum(50))
     assert table["position"] == "between"
-    with pytest.raises(ValueError, match="2 prompts are there"):
+    with pytest.raises(ValueError, match="the results have 2 prompts"):
         verdicts(accuracy_by_prompt(with_correct(13, 12)), prompts_tried=50)
 
 
@@ -96,7 +96,7 @@ def test_a_rounded_accuracy_is_the_nearest_number_and_all_that_round_to_it():
     assert verdict.judgement["position"] == "between to above"
     assert verdict.maximum_tail == pytest.approx(baseline.tail(540, 50))
     assert ">note<" in verdict._repr_html_()
-    assert "535 to 545 of 1000" in verdict._repr_html_()
+    assert "535 to 545 correct answers out of 1000" in verdict._repr_html_()
     assert (
         Verdict.from_accuracy("0,667", RandomBaseline.from_chance(0.5, 30), 5).accuracy == 0.667
     )  # as it was given
@@ -286,7 +286,8 @@ def test_a_tie_between_two_numbers_has_both_verdicts():
     assert [end.correct for end in verdict.possible] == [62, 63]
     assert verdict.judgement["position"] == "between to above"
     assert verdict.note.startswith(
-        "no number of 100 examples gives it; 62 and 63 are nearest; maximum tails 0.65 to 0.45"
+        "no number of correct answers out of 100 gives this accuracy; 62 and 63 are nearest; "
+        "maximum tails 0.65 to 0.45"
     )
 
 

@@ -41,7 +41,7 @@ def test_some_choices_each():
 def test_a_rounded_accuracy_shows_all_that_it_can_be(accuracy):
     report = json.loads(run("baseline", "-n", "200", "-c", "2", "-t", "20", "-a", accuracy, "--json").stdout)
     assert (report["accuracy"], report["position"]) == (0.5, "below to between")
-    assert report["note"].startswith("90 to 110 of 200 examples round to it")
+    assert report["note"].startswith("90 to 110 correct answers out of 200 round to this accuracy")
 
 
 def test_published_maxima_are_checked():
@@ -55,9 +55,13 @@ def test_published_maxima_are_checked():
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["baseline", "-n", "100"], 1, "one of --chance and --choices is needed"),
-        (["baseline", "-c", "2"], 1, "--examples is needed"),
-        (["baseline", "-c", "2:x"], 1, "--choices has 'x'; expected a number such as 4, or 2:50,5:50"),
+        (["baseline", "-n", "100"], 1, "expected either --chance or --choices"),
+        (["baseline", "-c", "2"], 1, "--examples is missing"),
+        (
+            ["baseline", "-c", "2:x"],
+            1,
+            "--choices has 'x'; expected a number such as 4, or pairs such as 2:50,5:50",
+        ),
         (["baseline", "-n", "9", "-c", "2:4,5:4"], 1, "--examples is 9, but --choices has 8 examples"),
         (["check", "nowhere.csv"], 1, "nowhere.csv: there is no such file or folder"),
         (["baseline", "-n", "many"], 2, "Invalid value for '--examples'"),
@@ -137,7 +141,7 @@ def test_import_says_what_takes_the_place_of_prompts(tmp_path):
     path.write_text("example,correct,choices\n1,1,2\n2,0,2\n")
     completed = run("import", str(path), "--prompts", "1", "-o", str(tmp_path / "mine.parquet"))
     assert completed.returncode == 1
-    assert "use --each-file instead, also for a single prompt" in completed.stderr
+    assert "use --each-file instead, even for a single prompt" in completed.stderr
     assert run("import", str(path), "--each-file", "-o", str(tmp_path / "mine.parquet")).returncode == 0
 
 
@@ -148,7 +152,7 @@ def test_items_of_few_rows_are_refused(tmp_path):
         return run("items", str(tmp_path / "answers.csv"))
 
     assert "has 5 rows" in error_of(5).stderr
-    assert "expected two examples and 6 rows" in error_of(5).stderr
+    assert "expected at least two examples and 6 rows" in error_of(5).stderr
     assert error_of(6).returncode == 0
 
 
@@ -207,7 +211,7 @@ def test_rows_that_look_like_prompts_of_one_score_are_noted(tmp_path):
     rows = [f"arc,m,0.{digits},100,4,1" for digits in (31, 28)]
     table = ["task,model,best_accuracy,examples,choices,prompts", *rows]
     (tmp_path / "a.csv").write_text("\n".join(table) + "\n")
-    assert "note: 1 row with the source, task and model" in run("check", "a.csv", folder=tmp_path).stderr
+    assert "note: 1 row with the same source, task and model" in run("check", "a.csv", folder=tmp_path).stderr
 
 
 def test_the_maximum_baseline_is_shown_on_a_narrow_screen(monkeypatch):
@@ -222,7 +226,7 @@ def test_the_maximum_baseline_is_shown_on_a_narrow_screen(monkeypatch):
     ("command", "expected"),
     [
         ("check", "25 of the 30 scores are better than chance."),
-        ("compare", "No difference can be told from noise."),
+        ("compare", "The difference is not statistically significant"),
         ("items", "novel_concepts: items that better rows fail more often"),
         ("pvi", "information"),
         ("variance", "40 evaluations of 1 model."),
@@ -234,7 +238,7 @@ def test_each_command_on_results_has_an_example(tmp_path, command, expected):
     assert expected in completed.stdout
     assert completed.stderr.startswith("note: the example data are ")
     assert run(command, "--example", "a.csv", folder=tmp_path).stderr == (
-        "abovechance: error: --example means nothing with RESULTS; leave one of them out\n"
+        "abovechance: error: --example and RESULTS cannot be combined; leave one of them out\n"
     )
     assert run(command, folder=tmp_path).stderr == (
         "abovechance: error: RESULTS is needed: name files or folders, or use --example\n"

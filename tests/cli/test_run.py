@@ -52,8 +52,8 @@ def test_a_new_config_has_tasks_and_models_by_name_and_is_never_overwritten(plac
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", "org/model"], "--task is needed, because nobody can be asked here"),
-        (["--task", "sums.jsonl"], "--model is needed, because nobody can be asked here"),
+        (["--model", "org/model"], "--task is missing, and standard input is not a terminal to ask for it"),
+        (["--task", "sums.jsonl"], "--model is missing, and standard input is not a terminal to ask for it"),
         (["--task", "none.jsonl", "--model", "org/model"], "key 'tasks.none': there is no file 'none.jsonl'"),
         (["--task", "emoji_film", "--model", "org/model"], "emoji_film"),
         (["--task", "sums.jsonl", "--task", "a/sums.csv", "--model", "org/model"], "two of the name 'sums'"),

@@ -112,7 +112,7 @@ def test_a_few_examples_of_a_leaderboard_tell_nothing_apart():
     assert table["high"].iloc[0] == 1  # and not more
     assert set(ranks(sample, ["a", "b"])["groups"]) == {"a"}
     for accuracies, examples in (([0.5, np.nan], 10), ([0.5, 77], 10), ([0.5, 0.5], 0)):
-        with pytest.raises(InputError, match=r"accuracies are in \[0, 1\]"):
+        with pytest.raises(InputError, match=r"expected accuracies in \[0, 1\]"):
             unpaired(accuracies, examples)
 
 
@@ -308,8 +308,8 @@ def test_components_of_two_factors_are_the_textbooks():
 
 def test_of_one_number_of_a_factor_nothing_can_be_said():
     for scores, factors, messages in (
-        (np.ones((1, 5)), ["prompts", "examples"], "there is one of prompts"),
-        (np.ones((2, 5)), ["examples"], "2 dimensions for 1 factors"),
+        (np.ones((1, 5)), ["prompts", "examples"], "prompts: expected at least 2 levels, got 1"),
+        (np.ones((2, 5)), ["examples"], "expected 1 dimensions of scores, one per factor, got 2"),
         (np.array([[1, np.nan], [1, 1]]), ["prompts", "examples"], "a score is missing"),
     ):
         with pytest.raises(InputError, match=messages):

@@ -38,10 +38,10 @@ def test_models_are_compared_on_the_examples_that_all_have_in_whatever_order_the
         "2": [0, 1],
         "3": [1, 0],
     }
-    assert responses.notes == ["t, 0-shot: compared on the 3 examples that all models have, of 5"]
+    assert responses.notes == ["t, 0-shot: models are compared on the 3 of 5 examples that all of them have"]
     with pytest.raises(InputError, match="a and b have 1 of 3 examples in common"):
         list(arrange(pd.concat([rows("a", {"1": 1, "2": 1}), rows("b", {"2": 1, "3": 1})])))
-    with pytest.raises(InputError, match="example '1' stands twice for 'a'"):
+    with pytest.raises(InputError, match="example '1' occurs twice for 'a'"):
         list(arrange(pd.concat([first, first, second])))
     assert not list(arrange(first))
 
@@ -186,13 +186,13 @@ def test_two_models_from_two_files(tmp_path):
         pytest.approx(expected.difference.standard_error),
     )
     output = run(*paths, "--seed-deviation", "0.5")
-    assert "a is better by 45.0 points" in output
+    assert "a is better by 45.0 percentage points" in output
     assert (
-        "It is below the standard deviation of one training's score over seeds, 50.0 points (as given);"
-        in output
+        "The difference is smaller than the standard deviation of a training run's score over seeds: 50.0 "
+        "percentage points (--seed-deviation)." in output
     )
     swapped = run(*reversed(paths))
-    assert "a is better by 45.0 points" in swapped
+    assert "a is better by 45.0 percentage points" in swapped
 
 
 def test_two_files_of_one_model_are_two(tmp_path):
@@ -207,7 +207,7 @@ def test_three_models_are_ranked(tmp_path):
     (report,) = json.loads(run(*paths, "--json"))
     assert [row["groups"] for row in report["ranks"]] == ["a", "a", "b"]
     assert len(report["pairs"]) == 3
-    assert "All pairs, the better model first" in run(*paths, "--all")
+    assert "All pairs of models, with the better model first" in run(*paths, "--all")
     assert "All pairs" not in run(*paths)
     run(*paths, "--figure", str(tmp_path / "scores.png"))
     assert (tmp_path / "scores.png").stat().st_size > 5000
@@ -242,8 +242,8 @@ def test_prompts_of_both_models(tmp_path):
     (report,) = json.loads(run(str(tmp_path / "x.csv"), "--json"))
     assert [row["summary"] for row in report["over_prompts"]] == ["mean", "population", "best"]
     assert [row["source"] for row in report["components"]][:3] == ["models", "prompts", "examples"]
-    assert "Where single answers vary" in run(str(tmp_path / "x.csv"), "--all")
-    assert "Where single answers vary" not in run(str(tmp_path / "x.csv"))
+    assert "Variance components of single answers" in run(str(tmp_path / "x.csv"), "--all")
+    assert "Variance components of single answers" not in run(str(tmp_path / "x.csv"))
 
 
 def several_tasks(path: Path, models: dict[str, float]) -> Path:
@@ -272,8 +272,8 @@ def test_several_tasks_have_a_mean_and_are_adjusted_for_their_number(tmp_path):
     errors = [task["comparison"][0]["error"] for task in tasks]
     assert pair["error"] == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 3, rel=0.1)
     output = " ".join(CliRunner().invoke(app, ["compare", str(path)]).output.split())
-    assert "Mean over 3 tasks, 0-shot, each task counted alike b is better by" in output
-    assert "2 of 3 differences have p <= 0.05, and 2 after Holm's correction" in output
+    assert "Mean over 3 tasks, 0-shot, with equal weights of tasks b is better by" in output
+    assert "2 of 3 differences have p <= 0.05 without correction, and 2 after Holm's correction" in output
 
 
 def test_many_models_on_several_tasks_are_adjusted_for_all_pairs(tmp_path):
@@ -287,8 +287,8 @@ def test_many_models_on_several_tasks_are_adjusted_for_all_pairs(tmp_path):
 def test_an_accuracy_that_no_number_of_examples_gives_is_told(tmp_path):
     (tmp_path / "board.csv").write_text("model,accuracy,n\na,0.333,100\nb,0.57,100\nc,0.5,3\n")
     output = " ".join(CliRunner().invoke(app, ["compare", str(tmp_path / "board.csv")]).output.split())
-    assert "row 2: no number of 100 examples gives 'a' an accuracy of 0.333; 33 correct answers" in output
-    assert "row 4: no number of 3 examples gives 'c' an accuracy of 0.5; 2 correct answers" in output
+    assert "row 2: no number of correct answers out of 100 gives 'a' an accuracy of 0.333" in output
+    assert "row 4: no number of correct answers out of 3 gives 'c' an accuracy of 0.5" in output
     assert "'b'" not in output
 
 
@@ -305,7 +305,9 @@ def test_a_leaderboard_is_unpaired(tmp_path):
     (report,) = json.loads(run(str(path), "--json"))
     assert report["paired"] is False
     assert [row["model"] for row in report["ranks"]] == ["a", "b"]
-    assert run(str(path)).startswith("Unpaired, because only accuracies are known")
+    assert run(str(path)).startswith(
+        "This comparison is unpaired, because a leaderboard contains only accuracies"
+    )
     path.write_text("model,task,accuracy,n\na,t,0.8,10\nb,t,0.7,20\na,u,0.5,10\n")
     assert read_leaderboard(path)["task"].tolist() == ["t", "t", "u"]
 
@@ -314,7 +316,7 @@ def test_a_figures_numbers_do_not_take_the_place_of_an_input(tmp_path):
     paths = [write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", OTHER)]
     before = Path(paths[0]).read_text()
     completed = CliRunner().invoke(app, ["compare", *map(str, paths), "--figure", str(tmp_path / "a.png")])
-    assert "which is another file" in str(completed.exception)
+    assert "which exists with other columns" in str(completed.exception)
     assert Path(paths[0]).read_text() == before
     for _ in range(2):  # its own it writes again
         assert run(*paths, "--figure", str(tmp_path / "scores.png"))
@@ -331,8 +333,8 @@ def test_options_that_would_be_ignored_are_told(tmp_path):
 
 def test_models_that_answer_alike_are_not_said_to_be_equal(tmp_path):
     output = run(write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", ONE))
-    assert f"Both have the same score on each of {len(ONE)} examples." in output
-    assert "they may differ, on up to 7% of them (95% bound)" in output
+    assert f"Both models have the same score on each of the {len(ONE)} examples." in output
+    assert "they differ in at most 7% of cases (95% confidence bound)" in output
 
 
 def table_of(prompts: dict[str, dict[str, int]]) -> pd.DataFrame:
@@ -354,13 +356,13 @@ def test_models_are_compared_on_the_prompts_that_both_have():
     assert len(separate.prompts) == 1
     assert "each model has its own prompts" in separate.notes[0]
     (uneven,) = arrange(table_of({"a": {"p0": 9}, "b": {"p1": 9, "p2": 6}}))
-    assert "each example's mean over them is taken" in uneven.notes[0]
+    assert "scores are means over prompts" in uneven.notes[0]
     assert generalizes(uneven) == "for these prompts only"
 
 
 def test_prompts_on_other_examples_are_told():
     (responses,) = arrange(table_of({"a": {"p0": 2, "p1": 9}, "b": {"p0": 2, "p1": 9}}))
-    assert "prompts are evaluated on 2 to 9 examples" in responses.notes[0]
+    assert "prompts are evaluated on different numbers of examples (2 to 9)" in responses.notes[0]
 
 
 def test_names_of_strangers_are_printed_without_control_characters(tmp_path):
@@ -398,7 +400,7 @@ def test_a_mean_over_tasks_holds_for_prompts_like_these(tmp_path):
     path = many_prompts(tmp_path, "ab", tasks=3, prompts=8)
     *values, mean = json.loads(run(path, "--json"))
     (pair,) = mean["pairs"]
-    assert mean["sentence"].startswith("For prompts and examples like these: No difference")
+    assert mean["sentence"].startswith("For prompts and examples like these: The difference is not")
     # tasks are independent, and each has its own inference
     widths = [value["headline"]["high"] - value["headline"]["low"] for value in values]
     assert pair["high"] - pair["low"] == pytest.approx(np.linalg.norm(widths) / 3, rel=0.2)

@@ -220,7 +220,8 @@ def test_a_studys_ranks_and_components_have_seeds_in_them(answered):
     assert set(by_name["models"]["model"]) == {"one", "other"}
     assert len(by_name["model_pairs"]) == len(by_name["two_models"]) == 1
     assert (
-        by_name["models"]["about"][0] == "for trainings and examples like these, under these 2 prompts only"
+        by_name["models"]["about"][0]
+        == "for training runs and examples like these, under these 2 prompts only"
     )
     by_name = of_seeds(answered.rename(columns={"score": "correct"}), last_checkpoints(ENTRIES))
     rows = answered[answered["model"].isin(["one-1-10", "one-2-10"])]

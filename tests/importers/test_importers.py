@@ -416,9 +416,7 @@ def test_all_tools_results_in_a_folder_are_read(tmp_path):
 def test_an_option_of_a_tool_that_is_not_there_is_an_error(tmp_path):
     path = write_zstandard_zip(tmp_path / "log.eval", inspect_files([inspect_sample(0, "C")]))
     assert len(imported(path, prompts=1, epoch=1)) == 1
-    with pytest.raises(
-        InputError, match="--filter means nothing here; it goes with .* lm-evaluation-harness"
-    ):
+    with pytest.raises(InputError, match="--filter has no effect here; it is for .* lm-evaluation-harness"):
         imported(path, prompts=1, filter="none")
     with pytest.raises(InputError, match="log.eval: says itself how many choices its examples have"):
         imported(path, prompts=1, chance=0.5)

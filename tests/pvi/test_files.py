@@ -225,7 +225,7 @@ def test_runs_of_two_models_are_noted(tmp_path):
     results.write_text(results.read_text().replace("org/model", "org/other"))
     completed = CliRunner().invoke(app, ["pvi", str(argument), "--null", str(null)])
     assert completed.exit_code == 0
-    assert "note: the runs are of 'org--model' and 'org--other'" in completed.output
+    assert "note: the two logs are from different models: 'org--model' and 'org--other'" in completed.output
 
 
 def test_an_infinite_example_has_no_part_in_the_mean_and_is_counted(tmp_path):

@@ -203,5 +203,6 @@ def test_numbers_stay_whole_beside_settings_without_a_verdict(tmp_path, values):
     assert isinstance(rows[0]["best_prompt"], int)
     assert rows[1]["best_prompt"] is None
     assert (
-        "3 prompts longer than the context were left out; 1 setting without any prompt left" in output.stderr
+        "left out because they are longer than the model's context: 3 prompts; without a remaining prompt: "
+        "1 setting" in output.stderr
     )

@@ -49,8 +49,8 @@ def test_the_report_opens_with_what_it_means(judged, page):
     expected = judged["guessing_above"].sum()
     assert first == "1 of the 3 settings is better than chance."
     assert second == (
-        "The best prompt beats the standard random baseline in 2 of them and the maximum random baseline in 2"
-        f"; guessing alone would beat the latter in about {expected:.1f}."
+        "The best prompt is above the standard random baseline in 2 of them, and above the maximum random "
+        f"baseline in 2. Guessing alone would be above the maximum random baseline in about {expected:.1f}."
     )
     assert f"<b>{first}</b> {second}</p>" in page
     assert third.replace("<=", "&lt;=") in page
@@ -97,8 +97,8 @@ def test_the_table_of_verdicts_is_sorted_and_filtered_in_a_browser(page, tmp_pat
 def test_the_conclusion_on_two_models_answers_the_report_and_is_no_column():
     rows = {"task": ["mean over 2 tasks", "t"], "shots": 1, "better": "a", "worse": "b"}
     table = pd.DataFrame(rows | {"conclusion": ["a is better by 4.0 points.", "No difference."]})
-    assert two_models_answer(table) == ["a and b, 1-shot, mean over 2 tasks: a is better by 4.0 points."]
-    assert two_models_answer(table.tail(1)) == ["a and b, 1-shot, t: No difference."]
+    assert two_models_answer(table) == ["a and b (1-shot, mean over 2 tasks): a is better by 4.0 points."]
+    assert two_models_answer(table.tail(1)) == ["a and b (1-shot, t): No difference."]
     assert two_models_answer(pd.concat([table.tail(1), table.tail(1)])) == []
     listed = (REPOSITORY / "workflow" / "rules" / "analyses" / "models.smk").read_text()
     assert 'hidden=("conclusion",)' in listed
@@ -124,7 +124,7 @@ def test_a_question_has_its_figures_and_tables_and_those_without_rows_say_so_or_
     }
     first, second = parts(tmp_path, questions)
     assert [exhibit.label for exhibit in first.exhibits] == ["Figure 1", "Table 1"]
-    assert first.exhibits[1].text == "Rows. The table shows 2 of 5 rows; tables/long.csv has all."
+    assert first.exhibits[1].text == "Rows. The table shows 2 of 5 rows. All rows are in tables/long.csv."
     assert first.exhibits[1].html.count("<tr") == 3
     assert "<th>x</th>" not in first.exhibits[1].html
     assert (second.question, second.exhibits[0].label) == ("How many?", "Table 2")

@@ -147,12 +147,12 @@ def test_the_home_folder_is_expanded_in_every_path(tmp_path, monkeypatch):
         ({"release": ".", "predictions": "x"}, "keys 'release' and 'predictions': a study starts from one"),
         (
             {"release": ".", "normalization": "byte"},
-            "key 'normalization' means nothing in a study with 'release'",
+            "key 'normalization' has no effect in a study with 'release'",
         ),
-        ({"release": ".", "shots": [1]}, "key 'shots' means nothing in a study with 'release'"),
+        ({"release": ".", "shots": [1]}, "key 'shots' has no effect in a study with 'release'"),
         (
             {"predictions": "x.parquet", "bigbench": "."},
-            "key 'bigbench' means nothing in a study with 'predictions'",
+            "key 'bigbench' has no effect in a study with 'predictions'",
         ),
         ({"bigbench": "nowhere"}, "lacks the key 'tasks'"),
         ({5: "x"}, "the config has the key 5; expected a text, such as '5'"),
@@ -166,7 +166,7 @@ def test_a_key_that_means_nothing_here_is_an_error(config, message):
 
 def test_pairs_mean_nothing_with_models():
     with pytest.raises(
-        InputError, match="key 'pairs' means nothing in a study that scores models; .* 'release'"
+        InputError, match="key 'pairs' has no effect in a study that scores models; .* 'release'"
     ):
         resolve(GOOD | {"pairs": {"a": "b"}}, SCHEMA, DOWNLOADS, "c.yaml")
 
@@ -181,7 +181,7 @@ def test_a_study_starts_from_models_or_from_a_release_that_is_there(tmp_path):
     assert resolve(release, SCHEMA, DOWNLOADS, "p.yaml")["heldout"]["splits"] == 100
     with pytest.raises(
         InputError,
-        match="p.yaml: key 'tasks' means nothing in a study with 'release', .* a study that scores models",
+        match="p.yaml: key 'tasks' has no effect in a study with 'release', .* a study that scores models",
     ):
         resolve(release | {"tasks": GOOD["tasks"]}, SCHEMA, DOWNLOADS, "p.yaml")
     with pytest.raises(

@@ -10,7 +10,7 @@ if STUDY["archive"]["scores"] == "beside":
 
 
 rule archive:
-    """Config, code, inputs' hashes, results and report in one file."""
+    """Write the config, code, hashes of inputs, results and report to one archive."""
     input:
         rules.all.input,
     output:

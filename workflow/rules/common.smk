@@ -90,7 +90,7 @@ def or_exit(function, *arguments):
 
 if len(workflow.overwrite_configfiles) > 1 and not workflow.modifier.skip_configfile:
     two = " and ".join(Path(file).name for file in workflow.overwrite_configfiles)
-    sys.exit(f"abovechance: error: --configfile {two}: a study is one whole file")
+    sys.exit(f"abovechance: error: --configfile: expected one file, got {two}")
 for config_file in workflow.configfiles:
     or_exit(read_yaml, Path(config_file))  # Snakemake takes the last of two like keys
 
@@ -186,7 +186,7 @@ def state_of(files):
 
 def no_costs(wildcards):
     """What `make cost` says of a study that scores nothing."""
-    starts = "the study starts from results that are there"
+    starts = "the study starts from existing results"
     sys.exit(f"abovechance: error: {CONFIG_FILES}: {starts}, so nothing is scored")
 
 
@@ -222,8 +222,8 @@ def finished():
     )
     return "\n".join(
         [
-            f"\nThe study '{STUDY['study']}' is finished. Worth opening:",
-            f"  {RESULTS}/report.html          what was found, figures, and how to read them",
+            f"\nThe study '{STUDY['study']}' is finished. Open these files:",
+            f"  {RESULTS}/report.html          conclusions, figures, and explanations",
             *[verdicts] * ("verdicts" in OF_REPORT),
             f"  {RESULTS}/figures/             every figure as PDF, PNG and CSV",
             f"  {RESULTS}/tables/              every table as CSV, Markdown and LaTeX",

@@ -5,6 +5,6 @@ in:  likelihoods/ of each model, which each start makes in its own way
 
 
 rule likelihoods:
-    """They are made if somebody asks for them."""
+    """Make the log-likelihoods of all choices, if they are requested."""
     input:
         of_all_models(LIKELIHOODS),

@@ -6,7 +6,7 @@ out: report.html and the resolved config.yaml
 
 
 rule resolved_config:
-    """The config with its defaults, beside the results it led to."""
+    """Write the config with its defaults to the folder of the results."""
     output:
         f"{RESULTS}/config.yaml",
     log:
@@ -22,7 +22,7 @@ rule resolved_config:
 
 
 rule report:
-    """One file that opens anywhere."""
+    """Write the report as one self-contained HTML file."""
     input:
         **OF_REPORT,
         config=rules.resolved_config.output,

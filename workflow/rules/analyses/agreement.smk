@@ -2,7 +2,7 @@
 
 needs: predictions
 after: spread
-question: Does the best prompt hold on new examples?
+question: Does the best prompt generalize to new examples?
 in:  heldout/outcomes/, heldout/guessers/
 out: figures/agreement
 """
@@ -10,11 +10,11 @@ out: figures/agreement
 AGREEMENT = ShownFigure(
     "agreement",
     "Which baseline predicts held-out results?",
-    'Does "above a baseline on the validation split" predict "above the standard '
-    'baseline on the test split"? Marks show the decision, and coloured lines the tail '
-    "probability as a score. Compare them with random guessers (dotted lines and hollow "
-    "marks) rather than with the diagonal, because guessers who do well on one part do "
-    "badly on the other.",
+    "Each baseline predicts whether the chosen prompt is above the standard baseline on "
+    "the test split. Filled marks use the decision: is the prompt above this baseline on "
+    "the validation split? Coloured lines use its tail probability as a score. The "
+    "reference is random guessers (hollow marks and dotted lines), not the diagonal. "
+    "Guessers who do well on the validation split do badly on the test split.",
 )
 FIGURES += [AGREEMENT]
 

@@ -11,10 +11,12 @@ FIGURES += [
     ShownFigure(
         f"expected_maximum_{file_name(model)}",
         f"Expected best accuracy by number of prompts: {model}",
-        "Top: the expected best accuracy of that many prompts (coloured), and both baselines. A coloured "
-        "line above the black one means that prompts do better than guessers. Bottom: the probability that "
-        "guessing reaches this accuracy, for one guesser (dashed) and for the best of as many guessers as "
-        "prompts (solid). The thin line marks 0.05.",
+        "Top: the expected best accuracy by number of prompts tried (coloured), "
+        "the standard baseline (dashed) and the maximum baseline (solid black). If "
+        "a coloured line is above the black line, prompts do better than random "
+        "guessers. Bottom: the probability that guessing reaches the expected best "
+        "accuracy, for one guesser (dashed) and for the best of as many guessers "
+        "as prompts (solid). The thin line marks 0.05.",
     )
     for model in DRAWN_MODELS.values()
 ]
@@ -32,7 +34,9 @@ rule figure_expected_maximum:
             f"{RESULTS}/figures/expected_maximum_{{drawn_model}}.png",
             caption="../../report/expected_maximum.rst",
             category="Figures",
-            labels={"figure": "The best of ever more prompts: {drawn_model}"},
+            labels={
+                "figure": "Expected best accuracy by number of prompts: {drawn_model}"
+            },
         ),
     log:
         f"{RESULTS}/logs/figures/expected_maximum_{{drawn_model}}.log",

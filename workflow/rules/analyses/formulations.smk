@@ -11,35 +11,36 @@ FORMULATIONS = [
     ShownTable(
         "formulations",
         "Do formulations of a task agree?",
-        "The table shows Pearson's r between scores in two formulations, over all "
-        "models and checkpoints, on the same examples and demonstrations. It also "
-        "shows the mean score in each formulation, and the number of models that "
-        "score higher in it. Checkpoints of one training are not independent, so "
-        "r shows whether the scores develop together.",
+        "The table shows Pearson's r between the scores in two formulations, over "
+        "all models and checkpoints. Examples and demonstrations are the same. The "
+        "other columns show the mean score in each formulation, and the number of "
+        "models that score higher in the first or in the second one. Checkpoints "
+        "of one training run are not independent. So a high r may only mean that "
+        "both scores rise during training.",
     ),
     ShownTable(
         "formulation_series",
-        "What does a formulation change?",
+        "How do scores vary in each formulation?",
         "For each formulation, the table shows the mean over seeds at the first "
-        "and the last checkpoint, the standard deviation over seeds (averaged, "
-        "and at the last checkpoint), the signal-to-noise ratio, and "
-        "monotonicity.",
+        "and at the last checkpoint. It also shows the standard deviation over "
+        "seeds (averaged over checkpoints, and at the last one), the "
+        "signal-to-noise ratio, and monotonicity.",
     ),
 ]
 FORMULATIONS_FIGURE = ShownFigure(
     "formulations",
     "Formulations of a task",
-    "Each dot shows the scores of a model in two formulations. Darker blue dots are "
-    "later checkpoints, and orange dots models that belong to no series. On the "
-    "diagonal, both scores are equal. r is Pearson's correlation over the stated "
-    "number of models.",
+    "Each dot shows the scores of one model in two formulations. Blue dots are "
+    "checkpoints of a series, and darker dots are later checkpoints. Orange dots "
+    "are models outside any series. On the diagonal, both scores are equal. r is "
+    "Pearson's correlation over the number of models in the panel.",
 )
 TABLES += FORMULATIONS
 FIGURES += [FORMULATIONS_FIGURE]
 
 
 rule formulations:
-    """How models' scores in one formulation go with those in another."""
+    """The correlation of models' scores between two formulations."""
     input:
         scores=of_all_models(SERIES_SCORES),
         evaluations=EVALUATIONS,

@@ -12,10 +12,11 @@ HARD_DEMONSTRATIONS = [
     ShownTable(
         "pvi_demonstrations",
         "Are hard examples better demonstrations?",
-        "Accuracy with demonstrations drawn from all examples of each label, and with "
-        "demonstrations from the hardest 20 % of each label. The spread is the standard "
-        "deviation over prompts. The 95 % interval of the difference is over examples, "
-        "for these prompts.",
+        "The table compares the accuracy with demonstrations from all examples of "
+        "each label (drawn) and from the hardest 20 % of each label (hardest). "
+        "Spread is the standard deviation over prompts. The 95 % confidence "
+        "interval of the difference accounts for the sampling of examples, but not "
+        "for the choice of prompts.",
     ),
 ]
 TABLES += HARD_DEMONSTRATIONS
@@ -23,7 +24,7 @@ KEPT += of_all_models(DEMONSTRATIONS)
 
 
 rule hard_demonstrations:
-    """The accuracy of a model behind demonstrations that are hard for it, and behind others."""
+    """The accuracy of a model with hard demonstrations and with other demonstrations."""
     input:
         tasks=TASK_TABLES,
         evaluation_sets=EVALUATION_SETS,

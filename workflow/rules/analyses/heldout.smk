@@ -2,7 +2,7 @@
 
 needs: predictions
 after: verdicts
-question: Does the best prompt hold on new examples?
+question: Does the best prompt generalize to new examples?
 in:  predictions/
 out: heldout/outcomes/ and heldout/guessers/ of each model, and tables of them
 """
@@ -13,10 +13,12 @@ HELDOUT = [
     ShownTable(
         "heldout_by_prompts",
         "How well do the baselines predict held-out results?",
-        "In each split, the prompt with the best validation accuracy is chosen. A baseline "
-        "predicts success if the validation accuracy is above it. Success means that the test "
-        "accuracy is above the standard baseline. Random guessers are the reference: a good "
-        "validation part leaves a bad test part, so an area of 0.5 is not what they reach.",
+        "In each split, the prompt with the best validation accuracy is chosen. A "
+        "baseline predicts success if the validation accuracy is above this "
+        "baseline. Success means that the test accuracy is above the standard "
+        "baseline. The reference is random guessers, not an area of 0.5. Guessers "
+        "who do well on the validation split do badly on the test split, so their "
+        "area is below 0.5.",
         without_rows="There are too few examples: no split has examples in both parts.",
     ),
     ShownTable("heldout_by_model"),
@@ -24,12 +26,12 @@ HELDOUT = [
     ShownTable(
         "heldout_difference",
         "Which baseline predicts held-out results better?",
-        "The best prompt is chosen from the largest number of prompts. The table "
-        "shows the accuracy of the decision, and the areas under the ROC curve "
-        "for two scores: the decision and the tail probability. Splits of one "
-        "setting, and settings of one task, are not independent, so the 95 % "
-        "interval resamples tasks. There is no interval with fewer than five "
-        "tasks.",
+        "The table is for the largest number of prompts tried. It shows the "
+        "accuracy of the decision 'above the baseline', and two areas under the "
+        "ROC curve: for the decision, and for the tail probability as a score. "
+        "Splits of one setting are not independent, and neither are settings of "
+        "one task. So the 95 % confidence interval resamples tasks. With fewer "
+        "than five tasks, there is no interval.",
     ),
 ]
 TABLES += HELDOUT
@@ -38,7 +40,7 @@ GUESSED = 200  # a study with fewer settings has its guessers drawn several time
 
 
 rule heldout:
-    """What the best prompt on validation reaches on held-out test, in many splits."""
+    """The test accuracy of the prompt with the best validation accuracy, in many random splits."""
     input:
         predictions=PREDICTIONS,
     output:
@@ -58,7 +60,7 @@ rule heldout:
 
 
 rule heldout_guessers:
-    """The same with random guessers in place of prompts: what no skill gives."""
+    """The same with random guessers in place of prompts, as the reference."""
     input:
         predictions=PREDICTIONS,
     output:
@@ -79,7 +81,7 @@ rule heldout_guessers:
 
 
 rule heldout_tables:
-    """How well each baseline foresees held-out results."""
+    """The tables of how well each baseline predicts held-out results."""
     input:
         outcomes=of_all_models(OUTCOMES),
         guessers=of_all_models(GUESSERS),

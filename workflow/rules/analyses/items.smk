@@ -16,89 +16,100 @@ ITEM_TABLES = [
     ShownTable(
         "items",
         "Which examples separate models and prompts?",
-        "Each row of responses is a model with a number of shots and a prompt, "
-        "and each example is an item. Difficulty is the mean score, and alpha is "
-        "Cronbach's alpha. Constant items contain no information. Discrimination "
-        "is Pearson's r between an item and the rest of the items. If it is "
-        "negative, better rows fail the item more often (half of all items would "
-        "be negative if items were unrelated). The columns halves, and best and "
-        "rest, show the correlation of discrimination between two random halves "
-        "of the rows, and between the best fifth and the others. By answer is the "
-        "share of its variance that the gold answer explains. If it is large, "
-        "rows differ in the answer that they prefer, and not in skill. Balanced "
-        "discrimination gives each answer the same weight. Prompts of one model "
-        "are not independent rows. Single items are in tables/item_list.csv.",
+        "A row is a combination of a model, a number of shots and a prompt. An "
+        "item is an example. Difficulty is the mean score. Alpha is Cronbach's "
+        "alpha. Constant items have the same score in all rows, so they contain no "
+        "information. Discrimination is Pearson's r between an item and the rest "
+        "of the items. If it is negative, better rows fail the item more often. If "
+        "items were unrelated, half of them would be negative by chance. 'halves' "
+        "is the correlation of discrimination between two random halves of the "
+        "rows. 'best and rest' is this correlation between the best fifth of the "
+        "rows and the other rows. 'by answer' is the share of the variance of "
+        "discrimination that the gold answer explains. If this share is large, "
+        "rows differ mainly in the answer that they prefer, not in skill. "
+        "'balanced' is the discrimination with the same weight for each answer. "
+        "Prompts of one model are not independent rows. Single items are in "
+        "tables/item_list.csv.",
     ),
     ShownTable("item_list"),
     ShownTable(
         "item_negative",
         "Examples that better prompts fail more often",
-        "The most negative items of each task come first. They are listed only if "
-        "both random halves of the rows confirm them. Their gold label may be "
-        "wrong. But if better rows prefer one answer less, all examples with this "
-        "answer are negative, too: compare the balanced discrimination. If PVI "
-        "was measured, the column suggested shows the answer that the input "
-        "supports.",
+        "The table lists items with negative discrimination, the most negative "
+        "ones of each task first. An item is listed only if its discrimination is "
+        "negative in both random halves of the rows. Its gold label may be wrong. "
+        "Another reason is a preference: if better rows choose an answer less "
+        "often, all items with this gold answer are negative. The balanced "
+        "discrimination removes this effect. If the study measures PVI, the column "
+        "'suggested' shows the answer that the input supports.",
         most_rows=40,
     ),
     ShownTable(
         "item_associations",
-        "What goes with discrimination?",
-        "For answers and subtasks, the table shows the share of the variance of "
-        "discrimination that they explain (epsilon squared, 0 on average if "
-        "unrelated). For numbers, it shows Spearman's r. The p-values come from "
-        "permutation tests.",
+        "Which features of examples are related to discrimination?",
+        "For the features answer and subtask, the table shows the explained share "
+        "of the variance of discrimination (epsilon squared, which is 0 on average "
+        "for unrelated features). For numeric features, it shows Spearman's r. The "
+        "p-values come from permutation tests.",
         most_rows=60,
     ),
     ShownTable(
         "item_fit",
         "Do item response models predict responses?",
         "A tenth of the responses is held out. The table shows the log loss in "
-        "nats (lower is better), and the share of responses that are predicted "
-        "correctly. It compares the overall mean, the mean of a row, the mean of "
-        "an item, both means, and the two-parameter model with one and two "
+        "nats (lower is better) and the share of correctly predicted responses. "
+        "The simple predictors are the overall mean, the mean of the row, the mean "
+        "of the item, and the mean of the row combined with that of the item. They "
+        "are compared with the two-parameter model with one and with two "
         "abilities.",
         most_rows=40,
     ),
     ShownTable(
         "item_pruning",
-        "Does it help to remove the worst items?",
+        "Does removing the least discriminating items help?",
         "The fifth of the items with the lowest discrimination in other rows is "
-        "removed. The table shows the change of the held-out rows' mean score, "
-        "and whether it exceeds that of 95 % of random removals. It also shows "
-        "their mean standard error before, after, and after random removal, and "
-        "the standard deviation between rows. An error that is smaller than after "
-        "random removal, but not smaller than before, is not an improvement. If "
-        "the mean changes, the pruned benchmark measures something else. All "
-        "steps are in tables/item_pruning_steps.csv.",
+        "removed. The table shows how the mean score of the held-out rows changes. "
+        "'outside' is yes if this change is outside the range of 95 % of random "
+        "removals. The table also shows the mean standard error of the scores and "
+        "their standard deviation between rows: before removal, after it, and "
+        "after random removal. Pruning is an improvement only if the error is "
+        "smaller than before removal. An error that is only smaller than after "
+        "random removal is not enough. If the mean score changes, the pruned "
+        "benchmark measures something else. All steps are in "
+        "tables/item_pruning_steps.csv.",
         most_rows=60,
     ),
     ShownTable("item_pruning_steps"),
     ShownTable(
         "smaller_benchmarks",
-        "What do smaller benchmarks cost?",
-        "Held-out rows are evaluated on a few examples that were chosen by other "
-        "rows. The table shows the mean absolute error of their scores, the bias, "
-        "the standard error (the standard deviation over choices of examples, "
-        "without bias), Kendall's tau-b with the order by all examples, and the "
-        "share of reversed pairs: of all rows, of prompts of one model (within), "
-        "and of the best fifth. Equal scores count as half. The held-out rows are "
-        "a random subset, the best rows, or new models. For future models, use "
-        "the last split. Values are means over the tasks that have all sizes. "
-        "Single tasks are in tables/smaller_benchmarks_by_task.csv.",
+        "How large are the errors of smaller benchmarks?",
+        "Held-out rows are evaluated on a few examples, which are chosen from the "
+        "responses of other rows. 'error' is the mean absolute error of their "
+        "scores, and 'bias' the mean error. 'standard error' is the standard "
+        "deviation over choices of examples; it does not include bias. 'tau' is "
+        "Kendall's tau-b between the estimated order of the rows and their order "
+        "on all examples. 'flips' is the share of pairs of rows with reversed "
+        "order, also for pairs of one model ('flips within') and among the best "
+        "fifth ('flips best'). Pairs with equal estimates count as half. The "
+        "held-out rows are a random subset, the best rows, or all rows of new "
+        "models. For future models, use the split by new models. Values are means "
+        "over the tasks that have all sizes. Single tasks are in "
+        "tables/smaller_benchmarks_by_task.csv.",
         most_rows=100,
     ),
     ShownTable("smaller_benchmarks_by_task"),
     ShownTable(
         "adaptive",
         "How many examples does a decision take?",
-        "Stored responses are replayed one by one until a decision is certain, "
-        "with an error of at most 0.05. The next example is chosen at random, at "
-        "random with the assistance of a model fitted to other models, or by "
-        "information. The last way is valid only if the fitted model is correct. "
-        "Share is the share of examples until the decision. Wrong is the share of "
-        "decisions that differ from the decision on all examples, with its upper "
-        "95 % limit.",
+        "Stored responses are replayed one by one until the decision is made. The "
+        "probability of a wrong decision is at most 0.05. There are three ways to "
+        "choose the next example. 'random' draws it at random. 'assisted' also "
+        "draws it at random, but a model that was fitted to other language models "
+        "predicts the remaining examples. 'information' takes the example with the "
+        "most information; the error bound holds only if the fitted model is "
+        "correct. 'share' is the mean share of examples used until the decision. "
+        "'wrong' is the share of decisions that differ from the decision on all "
+        "examples. 'wrong limit' is the upper 95 % confidence bound of this share.",
     ),
     ShownTable("adaptive_by_task"),
 ]
@@ -110,50 +121,54 @@ MISLABELLED = [table_file("pvi_mislabelled")] * (NULL in KINDS)
 ITEM_SERIES = members(STUDY.get("models", {}))
 PRUNED = ["mean", "error"] + ["monotonicity"] * bool(ITEM_SERIES)
 PRUNED_IN_WORDS = {
-    "mean": "the mean score",
-    "error": "the standard error, by that of all examples",
-    "monotonicity": "the monotonicity over checkpoints",
+    "mean": "mean score, as the change from all examples",
+    "error": "standard error, divided by that of all examples",
+    "monotonicity": "monotonicity over checkpoints, as the change from all examples",
 }
 ITEM_FIGURES = [
     ShownFigure(
         "items",
         "Difficulty and discrimination",
-        "Each dot is an example. It shows the mean score, and Pearson's r with "
-        "the rest of the examples. Better rows fail the examples below the line "
-        "more often. Colours are gold answers, if a few of them cover most "
-        "examples. The figure shows at most 24 tasks.",
+        "Each dot is an example. The horizontal axis is its mean score. The "
+        "vertical axis is Pearson's r with the rest of the examples. Better rows "
+        "fail the examples below the line at 0 more often. If a few gold answers "
+        "cover most examples, colours show the gold answer. The figure shows at "
+        "most 24 tasks.",
     ),
     ShownFigure(
         "item_halves",
         "Is discrimination stable?",
-        "The discrimination of each example in two random halves of the rows "
-        "(blue), and in the best fifth of the rows and the rest (orange). On the "
-        "diagonal, both values are equal.",
+        "Each blue dot shows the discrimination of an example in two random halves "
+        "of the rows. Each orange ring shows it in the best fifth of the rows "
+        "(vertical) and in the other rows (horizontal). On the diagonal, both "
+        "values are equal.",
     ),
     ShownFigure(
         "smaller_benchmarks",
-        "What fewer examples cost",
-        "Errors of scores if held-out rows are evaluated on a few examples only: "
-        "the mean absolute error, the standard error, and the share of reversed "
-        "pairs among all rows and among the best fifth. Dashed lines are random "
-        "subsets, overall and within strata of difficulty. Each column is one "
-        "kind of held-out rows. For a new model, use the last column.",
+        "Errors of smaller benchmarks",
+        "Held-out rows are evaluated on a few examples only. The panels show the "
+        "mean absolute error of their scores, the standard error, and the share of "
+        "reversed pairs among all rows and among the best fifth. Dashed lines are "
+        "random subsets: drawn from all examples, or within strata of difficulty. "
+        "Each column of panels is one kind of held-out rows. For a new model, use "
+        "the column of new models.",
     ),
     ShownFigure(
         "adaptive",
         "How many examples a decision takes",
-        "The share of examples that are evaluated until the decision is certain, "
-        "with an error of at most 5 %, on stored responses. The numbers next to "
-        "the bars are the share of decisions that differ from the decision on all "
-        "examples.",
+        "Bars show the mean share of examples that are evaluated until the "
+        "decision is made, on stored responses. The probability of a wrong "
+        "decision is at most 5 %. The numbers next to the bars show the share of "
+        "decisions that differ from the decision on all examples.",
     ),
 ]
 ITEM_FIGURES += [
     ShownFigure(
         f"item_pruning_{measure}",
-        f"Without the examples that discriminate least: {PRUNED_IN_WORDS[measure].split(',')[0]}",
-        f"What becomes of {PRUNED_IN_WORDS[measure]} of held-out rows where ever more examples are taken away, "
-        "those first that discriminate least in the other rows. Bands: 95 % of as many at random.",
+        f"Removing the least discriminating examples: {PRUNED_IN_WORDS[measure].split(',')[0]}",
+        "Examples are removed in the order of their discrimination in the other rows, the least discriminating first. "
+        f"Lines show the held-out rows: {PRUNED_IN_WORDS[measure]}. "
+        "Bands show the central 95 % of 200 random removals of as many examples.",
     )
     for measure in PRUNED
 ]
@@ -176,7 +191,7 @@ KEPT += FEATURES
 
 
 rule items:
-    """All that is said of the examples of a task."""
+    """The item analysis of one task."""
     input:
         predictions=of_all_models(PREDICTIONS),
         features=FEATURES,
@@ -202,7 +217,7 @@ rule items:
 
 
 rule items_tables:
-    """What is said of the examples of all tasks."""
+    """The tables of the item analysis, for all tasks."""
     input:
         **{name: of_all_tasks(pattern) for name, pattern in OF_ITEMS.items()},
         features=FEATURES,
@@ -210,7 +225,7 @@ rule items_tables:
     output:
         reported_tables(
             ITEM_TABLES,
-            "Which examples tell models apart",
+            "Which examples separate models",
             "../../report/items.rst",
         ),
     log:

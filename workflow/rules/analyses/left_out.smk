@@ -11,10 +11,11 @@ LEFT_OUT = [
     ShownTable(
         "left_out",
         "Prompts that were left out",
-        "These prompts are longer than the model's context. The table shows how "
-        "many were drawn and how many were left out, and the number of tokens of "
-        "the longest one. Prompts that are left out do not count as tried. A "
-        "setting without any remaining prompt has no verdict.",
+        "Prompts that are longer than the model's context are left out. For each "
+        "setting, the table shows the number of drawn prompts, the number of "
+        "prompts that were left out, and the number of tokens of the longest "
+        "prompt. Prompts that are left out do not count as tried. A setting "
+        "without a remaining prompt has no verdict.",
     )
 ]
 TABLES += LEFT_OUT

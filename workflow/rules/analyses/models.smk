@@ -11,24 +11,25 @@ MODEL_TABLES = [
     ShownTable(
         "two_models",
         "Is one model better than the other?",
-        "The difference of mean accuracies on the same examples and prompts, the "
-        "better model first, with its 95 % interval and p-value, also adjusted "
-        "for the number of tasks. The column about states the scope of the "
-        "inference. Detectable is the smallest true difference that the test "
-        "finds with a probability of 80 %. Needed is the number of examples at "
-        "which the test would find a difference of this size.",
+        "The table shows the difference of mean accuracies on the same examples "
+        "and prompts, with the better model first. It has the 95 % confidence "
+        "interval, the p-value, and the p-value adjusted for the number of tasks. "
+        "The column 'about' states the scope of the inference. 'detectable' is the "
+        "smallest true difference that the test finds with a probability of 80 %. "
+        "'needed' is the number of examples with which the test finds a difference "
+        "of the observed size with the same probability.",
         hidden=("conclusion",),
     ),
     ShownTable(
         "models",
         "Which models differ?",
-        "Mean accuracy over prompts and tasks on the same examples and prompts, "
-        "with equal weights of tasks. The column about states the scope of the "
-        "inference. The true rank is between rank low and rank high, with "
-        "simultaneous 95 % confidence for all models. Models that share a letter "
-        "(groups) do not differ significantly. Best is the share of bootstrap "
-        "samples in which the model is the best. Single tasks are in "
-        "tables/model_ranks.csv, and all pairs in tables/model_pairs.csv.",
+        "The table shows mean accuracies on the same examples and prompts, with "
+        "equal weights of tasks. The column 'about' states the scope of the "
+        "inference. The true rank of a model is between 'rank low' and 'rank "
+        "high', with simultaneous 95 % confidence for all models. Models that "
+        "share a letter in 'groups' do not differ significantly. 'best' is the "
+        "share of bootstrap samples in which the model is the best. Single tasks "
+        "are in tables/model_ranks.csv. All pairs are in tables/model_pairs.csv.",
     ),
     ShownTable("model_ranks"),
     ShownTable("model_pairs"),
@@ -37,7 +38,7 @@ TABLES += MODEL_TABLES
 
 
 rule models:
-    """Which models are better than which."""
+    """The comparison of all models."""
     input:
         predictions=of_all_models(PREDICTIONS),
         tasks=TASK_TABLES,

@@ -11,10 +11,12 @@ PRECISION = [
     ShownTable(
         "precision_summary",
         "The same model in two precisions",
-        "For each of the two precisions, the table shows the number of settings "
-        "above the standard baseline, and how many of them are between the two "
-        "baselines. The last columns count equal verdicts. Single settings are in "
-        "tables/precision_settings.csv.",
+        "For each of the two precisions, 'above standard' is the number of "
+        "settings above the standard baseline. 'between' is the number of these "
+        "settings that are not above the maximum baseline. 'same verdict' is the "
+        "number of settings with the same verdict in both precisions. 'mean change "
+        "of best' is the mean change of the best accuracy, lower minus higher "
+        "precision. Single settings are in tables/precision_settings.csv.",
     ),
     ShownTable("precision_settings"),
 ]

@@ -13,26 +13,30 @@ PUBLISHED_TABLES = [
     ShownTable(
         "changes_count",
         "Verdicts as published and corrected",
-        "The verdicts above use corrected values: chance from the tasks' own "
-        "choices, the examples that were evaluated, and the distinct prompts. The "
-        "table counts the settings by their verdict with the paper's n, p and t, "
-        "and by their corrected verdict.",
+        "The verdicts above use corrected values: the chance level from the "
+        "choices of each task, the number of examples that were evaluated, and the "
+        "number of distinct prompts. The paper uses other values of n (examples), "
+        "p (chance) and t (prompts). The table counts settings by their verdict "
+        "with the paper's values (rows) and with the corrected values (columns).",
     ),
     ShownTable(
         "changes",
         "Verdicts that change",
-        "Settings with another verdict after the correction.",
+        "The settings whose verdict changes with the corrected values.",
     ),
     ShownTable(
         "audit_summary",
         "Errors in the release",
-        "The number of settings with each error. tables/audit.csv lists them with evidence.",
+        "The number of findings, tasks and models for each kind of error. All findings and their "
+        "evidence are in tables/audit.csv.",
     ),
     ShownTable(
         "published_heldout_by_model",
         "Held-out results, as published",
-        "How well 'above the baseline on validation' predicts 'above chance on "
-        "the held-out part', from the outcomes of the released splits.",
+        "A baseline predicts success if the chosen prompt is above it on the "
+        "validation split. Success means above chance on the held-out split. The "
+        "table shows how well these predictions agree with the outcomes of the "
+        "released splits.",
     ),
     ShownTable("published_conventions"),
     ShownTable("published_verdicts"),
@@ -42,15 +46,18 @@ PUBLISHED_TABLES = [
     ShownTable("mended_grid"),
     ShownTable("audit"),
 ]
-BY_CONVENTIONS = "With the paper's n, p and t, for all released prompts. "
+BY_CONVENTIONS = (
+    "All released prompts, with the paper's numbers of examples and prompts and its "
+    "chance levels. "
+)
 PUBLISHED_FIGURES = [
     ShownFigure(
         "guessers",
         "Prompts of one setting and random guessers",
         BY_CONVENTIONS
         + (
-            "The distributions of the prompts' accuracies, of the accuracy of one random guesser, "
-            "and of the best of as many guessers as prompts."
+            "The panels show three distributions of accuracies: of all prompts, of "
+            "one random guesser, and of the best of as many guessers as prompts."
         ),
     ),
     ShownFigure(
@@ -58,27 +65,27 @@ PUBLISHED_FIGURES = [
         "Expected best accuracy by number of prompts, on some tasks",
         BY_CONVENTIONS
         + (
-            "Top: the expected best accuracy of that many prompts, and both baselines. "
-            "Bottom: the probability that guessing reaches it, for one guesser (dashed) "
-            "and for the best of as many guessers as prompts (solid)."
+            "Top: the expected best accuracy by number of prompts, and both "
+            "baselines. Bottom: the probability that guessing reaches the expected "
+            "best accuracy, for one guesser (dashed) and for the best of as many "
+            "guessers as prompts (solid)."
         ),
     ),
     ShownFigure(
         "base_and_tuned",
         "Base models and instruction-tuned models",
-        BY_CONVENTIONS
-        + "Solid: the base model. Dotted: the one that was tuned from it.",
+        BY_CONVENTIONS + "Solid: the base model. Dotted: the instruction-tuned model.",
     ),
     ShownFigure(
         "published_agreement",
         "Which baseline predicts held-out results, as published",
-        "From the outcomes of the released splits. Marks show the decision 'above', and "
-        "lines the tail probability as a score.",
+        "The figure uses the outcomes of the released splits. Marks show the "
+        "decision 'above the baseline'. Lines use the tail probability as a score.",
     ),
     ShownFigure(
         "roc_by_prompts",
         "Which baseline predicts held-out results, by number of prompts",
-        "From the outcomes of the released splits.",
+        "ROC curves for the outcomes of the released splits, with one panel per number of prompts.",
     ),
 ]
 BASELINE_FIGURES = [
@@ -90,12 +97,13 @@ BASELINE_FIGURES = [
     ShownFigure(
         "tail_contours",
         "Tail probabilities",
-        "Probability that the best of as many guessers as prompts reaches an accuracy. "
-        "Dashed: one guesser's expected accuracy.",
+        "The probability that random guessing reaches an accuracy: the best of as "
+        "many guessers as prompts. The dashed line is the expected accuracy of one "
+        "guesser.",
     ),
     ShownFigure(
         "suite_rise",
-        "Rise of the baseline",
+        "Difference between the two baselines",
         "The difference between the maximum and the standard baseline. Each dot is a task.",
     ),
     ShownFigure(
@@ -108,9 +116,8 @@ BASELINE_FIGURES = [
 PAIR_FIGURES = [
     ShownFigure(
         f"pair_{base}",
-        f"All results of a base model and the one tuned from it: {base}",
-        BY_CONVENTIONS
-        + "Solid: the base model. Dotted: the one that was tuned from it.",
+        f"All results of a base model and its instruction-tuned model: {base}",
+        BY_CONVENTIONS + "Solid: the base model. Dotted: the instruction-tuned model.",
     )
     for base in PAIRS
 ]
@@ -119,7 +126,7 @@ FIGURES += [*PAIR_FIGURES, *PUBLISHED_FIGURES, *BASELINE_FIGURES]
 
 
 rule released_heldout:
-    """Own seeded splits of the released predictions, by the paper's conventions."""
+    """New random splits of the released predictions, with the paper's numbers of examples and prompts."""
     input:
         predictions=RELEASED,
     output:
@@ -142,7 +149,7 @@ KEPT += of_all_models(rules.released_heldout.output[0])
 
 
 rule published_tables:
-    """The paper's tables as published, beside those of the mended data, and the audit."""
+    """The paper's tables as published and with corrected values, and the audit."""
     input:
         release=STUDY["release"],
         accuracy=of_all_models(RELEASED_ACCURACY),
@@ -184,7 +191,7 @@ rule published_figures:
 
 
 rule figure_baselines:
-    """What the random baselines are where: of no study in particular."""
+    """Figures of the random baselines in general, without data from a study."""
     output:
         reported_figures(BASELINE_FIGURES, "../../report/baselines.rst"),
     log:
@@ -208,7 +215,7 @@ rule figure_pair:
             f"{RESULTS}/figures/pair_{{model}}.png",
             caption="../../report/pair.rst",
             category="Figures",
-            labels={"figure": "A base model and the one tuned from it: {model}"},
+            labels={"figure": "A base model and its instruction-tuned model: {model}"},
         ),
     log:
         f"{RESULTS}/logs/figures/pair_{{model}}.log",

@@ -15,53 +15,55 @@ PVI_OF = {
 PVI_TABLES = [
     ShownTable(
         "pvi",
-        "How much do inputs tell about answers?",
-        "Pointwise V-usable information (PVI) is the number of bits by which an "
-        "example's input makes its answer more likely. The mean over examples is the "
-        "information that inputs have for this model, with its 95 % interval (low, "
-        "high). Below 0, the input misleads. The next columns are the mean PVI of "
-        "correct and of wrong predictions, the share of negative values, and the "
-        "threshold that best separates correct from wrong predictions, with its "
-        "balanced accuracy (0.5 is chance).",
+        "How much do inputs tell a model about answers?",
+        "Pointwise V-usable information (PVI) is the log2 of the factor by which "
+        "an input raises the probability of its gold answer. It is negative if the "
+        "input lowers this probability. 'information' is the mean over examples, "
+        "with its 95 % confidence interval ('low', 'high'). The next columns are "
+        "the mean PVI of correct and of wrong predictions, and the share of "
+        "negative values. 'threshold' is the PVI that best separates correct from "
+        "wrong predictions. 'balanced accuracy' is the balanced accuracy of this "
+        "threshold (0.5 is chance).",
     ),
     ShownTable(
         "pvi_tails",
         "Accuracy on the hardest and easiest examples",
-        "Accuracy on the fifths and halves of examples with the lowest and "
-        "highest PVI, averaged over exemplar sets. PVI contains the answer's "
-        "probability, so low PVI and low accuracy go together partly by "
-        "definition. In addition, a model that prefers one answer is correct on "
-        "all examples with this answer. The columns that begin with other avoid "
-        "both problems: they order the examples of each label by their PVI under "
-        "the other exemplar sets.",
+        "The table shows the accuracy on the fifth and on the half of the examples "
+        "with the lowest PVI, and with the highest PVI. Values are means over "
+        "exemplar sets. PVI contains the probability of the answer, so low PVI and "
+        "low accuracy go together partly by definition. Also, a model that prefers "
+        "one answer is correct on all examples with this answer. The columns "
+        "'other ...' avoid both problems. They order the examples of each label by "
+        "their PVI under the other exemplar sets.",
     ),
     ShownTable(
         "pvi_consistency",
-        "Are the same examples hard again?",
-        "The table shows Pearson's r between the PVI of the same examples under "
-        "two exemplar sets, for two numbers of shots, and for two models. It has "
-        "the mean, the median, and the numbers of correlations above 0.6 and "
-        "below 0.3. The column within shows the mean r after removing the mean of "
-        "each label. A preference for one answer alone makes r large, or negative "
-        "if two prompts prefer different answers. All correlations with their "
-        "intervals are in tables/pvi_pairs.csv.",
+        "Are the same examples hard under other prompts and for other models?",
+        "The table summarizes Pearson's r between the PVI of the same examples: "
+        "between two exemplar sets, between two numbers of shots, and between two "
+        "models. It has the mean and the median of r, and the number of "
+        "correlations above 0.6 and below 0.3. If a model prefers one answer, this "
+        "alone makes r large. If two prompts prefer different answers, r can be "
+        "negative. 'within' is the mean r after subtracting the mean of each "
+        "label, which removes this effect. All correlations and their intervals "
+        "are in tables/pvi_pairs.csv.",
     ),
     ShownTable("pvi_pairs"),
     ShownTable(
         "pvi_exemplar_sets",
         "Do exemplar sets differ?",
         "Does the mean PVI of the same examples differ between prompts? The table "
-        "shows a repeated-measures analysis of variance: the share of the "
-        "variance within examples that the prompt explains, F with its degrees of "
-        "freedom (Greenhouse and Geisser), and the p-value.",
+        "shows a repeated-measures analysis of variance. It has the share of the "
+        "variance within examples that the prompt explains, the F statistic with "
+        "its degrees of freedom (Greenhouse-Geisser correction), and the p-value.",
     ),
     ShownTable(
         "pvi_anova",
-        "Do exemplar sets differ? The paper's test",
-        "The paper's analysis of variance of the mean PVI of correct predictions, with "
-        "one number per exemplar set and number of shots. With so few numbers it "
-        "seldom finds a difference, and a null result says little. The table above "
-        "uses all examples.",
+        "Do exemplar sets differ? (test of the paper)",
+        "This is the paper's analysis of variance of the mean PVI of correct "
+        "predictions. It uses one number per exemplar set and number of shots. "
+        "With so few numbers, the test has little power, so a result that is not "
+        "significant is weak evidence. The table above uses all examples.",
     ),
     ShownTable(
         "pvi_hardest",
@@ -73,52 +75,55 @@ PVI_TABLES = [
     ShownTable(
         "pvi_mislabelled",
         "Examples whose labels may be wrong",
-        "For these examples, the input supports another answer than the label, by "
-        "the given margin in bits (averaged over settings). The list is sorted by "
-        "the margin minus the median margin of the label. Weak models are wrong "
-        "more often than labels. If most examples of a label are listed (label "
-        "share), the models prefer another answer, and the list says nothing "
-        "about the labels.",
+        "For these examples, the input supports another answer more than the "
+        "label. The margin is the difference in bits, averaged over settings. The "
+        "list is sorted by the margin minus the median margin of the label. A weak "
+        "model is wrong more often than the labels are. 'label share' is the share "
+        "of a label's examples with a positive margin. If it is large, the models "
+        "prefer another answer, and the list says nothing about these labels.",
         most_rows=20,
     ),
     ShownTable(
         "pvi_annotations",
         "Do annotators find the same examples hard?",
-        "Pearson's r between PVI and the variation ratio: the share of annotators who "
-        "disagree with the majority. It is below 0 if models and people find the same "
-        "examples hard.",
+        "The table shows Pearson's r between PVI and the variation ratio. The "
+        "variation ratio is the share of annotators who disagree with the "
+        "majority. r is negative if models and people find the same examples hard.",
     ),
 ]
 TABLES += PVI_TABLES
 PVI_MODELS = ShownFigure(
     "pvi_models",
     "Do models find the same examples hard?",
-    "Pearson's r between two models' mean PVI of the same examples, with the most "
-    "shots.",
+    "Each cell shows Pearson's r between the mean PVI of two models on the same "
+    "examples, with the largest number of shots.",
 )
 PVI_FIGURES = [
     ShownFigure(
         "pvi_densities",
         "PVI of correct and wrong predictions",
-        "The distribution of PVI over all prompts and examples with the most "
-        "shots, for correct predictions (filled) and wrong predictions (line). "
-        "The dashed line is the threshold that separates them best.",
+        "The figure shows the distribution of PVI over all prompts and examples, "
+        "with the largest number of shots. Filled: correct predictions. Line: "
+        "wrong predictions. The dashed line is the threshold that best separates "
+        "correct from wrong predictions.",
     ),
     ShownFigure(
         "pvi_tails",
         "Accuracy on hard and easy examples",
-        "Accuracy by PVI, from the fifth of examples with the lowest PVI to the "
-        "fifth with the highest, averaged over exemplar sets. For the dotted "
-        "lines, the examples of each label are ordered by the PVI of the other "
-        "exemplar sets, which depends neither on the answer's probability nor on "
-        "a preference for one answer.",
+        "The figure shows the accuracy on the examples with the lowest PVI (a "
+        "fifth, a half) and with the highest PVI (a half, a fifth), averaged over "
+        "exemplar sets. Dotted lines order the examples of each label by the PVI "
+        "of the other exemplar sets. This order depends neither on the probability "
+        "of the answer in the same prompt nor on a preference for one answer.",
     ),
     ShownFigure(
         "pvi_annotations",
         "PVI and agreement of annotators",
-        "Each small dot is an example: the share of annotators who disagree with the "
-        "majority, and its mean PVI with the most shots. Large dots: the means of "
-        "examples with the same share, with 95 % intervals.",
+        "Each small dot is an example. The horizontal axis is the share of "
+        "annotators who disagree with the majority. The vertical axis is the mean "
+        "PVI of the example, with the largest number of shots. Large dots are the "
+        "means of all examples with the same share, with 95 % confidence "
+        "intervals.",
     ),
 ]
 PVI_FIGURES += [PVI_MODELS] * (len(MODELS) > 1)
@@ -154,7 +159,7 @@ rule pvi:
 
 
 rule pvi_tables:
-    """What PVI says of settings, prompts and examples."""
+    """The tables of PVI by setting, prompt and example."""
     input:
         tasks=TASK_TABLES,
         settings=of_all_models(PVI_OF["settings"]),

@@ -8,7 +8,7 @@ out: randomization/ of each model, which verdicts carry
 
 
 rule randomization:
-    """How probable accuracies of a model's prompts are when gold answers are drawn anew."""
+    """The randomization test of a model's prompts: gold answers are drawn again."""
     input:
         predictions=PREDICTIONS,
         tasks=TASK_TABLES,

@@ -12,11 +12,12 @@ TRAININGS = last_checkpoints(STUDY["models"])
 SEEDS = [
     ShownTable(
         "seeds",
-        "Where do single answers vary?",
-        "The shares of seeds, prompts, examples and their interactions in the "
-        "variance of single answers (correct or wrong) at the last checkpoint. "
-        "The last row includes the noise. Deviation is the standard deviation "
-        "that each component contributes to the mean of all answers.",
+        "What explains the variance of single answers?",
+        "The table shows the variance components of single answers (correct or "
+        "wrong) at the last checkpoint: the shares of seeds, prompts, examples and "
+        "their interactions. The interaction of all factors, in the last row, "
+        "includes the noise. 'deviation' is the standard deviation that each "
+        "component contributes to the mean of all answers.",
     ),
 ]
 TABLES += SEEDS

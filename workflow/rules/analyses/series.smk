@@ -11,14 +11,16 @@ SERIES = [
     ShownTable(
         "series",
         "How much do scores vary?",
-        "The table shows, for the seeds and checkpoints of one training: the mean "
-        "over seeds at the first and the last checkpoint, half the width of a 95 "
-        "% interval over examples, the standard deviation over seeds (averaged "
-        "over checkpoints, and at the last one), the signal-to-noise ratio, "
-        "Kendall's tau with the training step, and monotonicity (tau with the "
-        "opposite sign if lower is better). Leaves chance is the first step from "
-        "which the best accuracy is significantly above the best of as many "
-        "random guessers as there are prompts, seeds and checkpoints.",
+        "Each row is a series: the seeds and checkpoints of one training. 'first' "
+        "and 'mean' are the means over seeds at the first and at the last "
+        "checkpoint. 'interval' is half the width of a 95 % confidence interval "
+        "over examples. 'deviation' is the standard deviation over seeds, averaged "
+        "over checkpoints; 'final deviation' is that at the last checkpoint. 'snr' "
+        "is the signal-to-noise ratio. 'tau' is Kendall's tau with the training "
+        "step. 'monotonicity' is tau, with the opposite sign if lower is better. "
+        "'leaves chance' is the first step from which the best accuracy is "
+        "significantly above chance. It compares with the best of as many random "
+        "guessers as there are prompts, seeds and checkpoints.",
         most_rows=100,
     ),
 ]
@@ -26,22 +28,23 @@ SERIES_FIGURES = [
     ShownFigure(
         "series_curves",
         "How do scores develop?",
-        "Each panel shows one task and score: accuracy at the top, and a "
-        "continuous score, such as the probability of the correct answer, at the "
-        "bottom. The line is the mean over seeds, and the band its 95 % interval "
-        "over examples. If there are several seeds, boxes show the quartiles and "
-        "whiskers the range. Checkpoints have equal distances on the axis. The "
-        "figure has at most 24 panels.",
+        "Each panel shows one score on one task. Accuracy is at the top. A "
+        "continuous score, such as the probability of the correct answer, is at "
+        "the bottom. Lines show the mean over seeds, and bands its 95 % confidence "
+        "interval over examples. With several seeds, boxes show the quartiles over "
+        "seeds, and whiskers the range. Checkpoints are equally spaced on the "
+        "axis. The figure has at most 24 panels.",
     ),
     ShownFigure(
         "series_noise",
         "How certain are scores?",
-        "Scores at the last checkpoint. Left: accuracy with its 95 % interval "
-        "over examples, and the chance level if it is known. Right, if there are "
-        "several seeds: the signal-to-noise ratio, for accuracy and for a "
-        "continuous score. With a lower ratio, differences between models are "
-        "noisier. With few seeds, the standard deviation is uncertain: with five "
-        "seeds, its 95 % interval is from 0.6 to 2.9 times the value.",
+        "All scores are at the last checkpoint. Left: accuracy with its 95 % "
+        "confidence interval over examples, and the chance level if it is known. "
+        "Right (only with several seeds): the signal-to-noise ratio of accuracy "
+        "and of a continuous score. A low ratio means that differences between "
+        "models are noisy. With few seeds, the standard deviation over seeds is "
+        "uncertain. With five seeds, its 95 % confidence interval reaches from 0.6 "
+        "to 2.9 times the estimate.",
     ),
 ]
 TABLES += SERIES
@@ -49,7 +52,7 @@ FIGURES += SERIES_FIGURES
 
 
 rule series:
-    """What varies in a series, and how its scores develop."""
+    """The variance of scores in a series, and their development during training."""
     input:
         EVALUATIONS,
     output:

@@ -10,11 +10,12 @@ out: figures/spread
 SPREAD = ShownFigure(
     "spread",
     "Accuracy of every prompt",
-    "Each small dot is a prompt; the large dot is the best prompt. Compare it with the "
-    "solid line, the maximum random baseline, rather than with the dashed line, the "
-    "standard random baseline. A filled dot with a star is better than chance. A ring "
-    "means that it is not, and a ring with a question mark that it is unclear. With more "
-    "than 60 settings in a panel, only the best prompts are shown.",
+    "Each small dot is a prompt. The large dot is the best prompt. Compare the "
+    "best prompt with the maximum random baseline (solid line), not with the "
+    "standard random baseline (dashed line). A filled dot with a star means: "
+    "better than chance. A ring means: not better than chance. A ring with a "
+    "question mark means: unclear. With more than 60 settings in a panel, only the "
+    "best prompts are shown.",
 )
 FIGURES += [SPREAD]
 

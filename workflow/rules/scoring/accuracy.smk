@@ -11,7 +11,7 @@ SCORES = {kind: scores_files(kind, SETTINGS) for kind in KINDS}
 
 
 rule accuracy:
-    """Which examples each prompt of a model gets right, and its accuracy."""
+    """The predictions of each prompt of a model, and their accuracy."""
     input:
         tasks=TASK_TABLES,
         evaluation_sets=EVALUATION_SETS,
@@ -36,7 +36,7 @@ rule accuracy:
 
 
 rule example_features:
-    """What the examples of tasks are like."""
+    """Features of the examples of each task."""
     input:
         tasks=TASK_TABLES,
     output:

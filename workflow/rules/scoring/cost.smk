@@ -13,7 +13,7 @@ EARLIER = sorted(
 
 
 rule reader:
-    """How a model reads and how large it is, for which its weights need not be fetched."""
+    """The tokenizer and the size of a model, found without downloading its weights."""
     input:
         lambda wildcards: (
             []
@@ -35,7 +35,7 @@ rule reader:
 
 
 rule token_counts:
-    """How many tokens a task's prompts have, and how many of them a model computes."""
+    """The number of tokens in a task's prompts, and the number that the model computes."""
     input:
         task=rules.task.output.table,
         evaluation_set=rules.evaluation_set.output.table,
@@ -65,7 +65,7 @@ rule token_counts:
 
 
 rule cost:
-    """What scoring will cost, and how long it takes on which machine: before it begins."""
+    """The estimated cost of scoring, and its duration on several machines."""
     input:
         counts=[token_counts(model, task) for model in MODELS for task in TASKS],
         readers=[f"results/weights/{weights_id(model)}/reader.json" for model in MODELS],

@@ -6,7 +6,7 @@ out: training_sets/<task>.parquet, hardest_prompts/<model>/<task>/<shots>-shot.p
 
 
 rule training_set:
-    """Which of the examples that are not evaluated are scored to find hard ones."""
+    """Choose examples outside the evaluation set that are scored to find hard demonstrations."""
     input:
         task=rules.task.output.table,
         evaluation_set=rules.evaluation_set.output.table,

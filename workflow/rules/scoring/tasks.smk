@@ -31,7 +31,7 @@ rule task:
 
 
 rule evaluation_set:
-    """Which examples are evaluated and which may be demonstrations."""
+    """Divide the examples into those that are evaluated and those that may be demonstrations."""
     input:
         task=rules.task.output.table,
     output:

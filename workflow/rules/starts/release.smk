@@ -31,7 +31,7 @@ KEPT += [
 
 
 rule released_examples:
-    """What the example ids of the release stand for."""
+    """The examples that the ids in the release refer to."""
     input:
         source=bigbench_source(),
     output:
@@ -50,7 +50,7 @@ rule released_examples:
 
 
 rule released_features:
-    """What the examples of the release are like."""
+    """Features of the examples in the release."""
     input:
         source=bigbench_source(),
     output:
@@ -68,7 +68,7 @@ rule released_features:
 
 
 rule release:
-    """The predictions, as they are and mended, and the audit."""
+    """The predictions as released and as corrected, and the audit of the release."""
     input:
         release=STUDY["release"],
         examples=rules.released_examples.output.examples,
@@ -93,7 +93,7 @@ rule release:
 
 
 rule released_likelihoods:
-    """The log-likelihoods of correct answers, which the release has as losses."""
+    """The log-likelihoods of correct answers, from the losses in the release."""
     input:
         released=RELEASED,
     output:

@@ -1,15 +1,14 @@
 """One conclusion per setting: is its best prompt better than chance?
 
-It joins two tests at a level of 0.05. The tail of the maximum random baseline compares the best prompt with
-the best of as many independent guessers. The randomization test, if there is one, takes into account what the
-guessers do not have: unbalanced labels, and prompts and examples that depend on each other. If several
+It combines two tests at a significance level of 0.05. The tail of the maximum random baseline compares the
+best prompt with the best of as many independent guessers as prompts. The randomization test, if there is one,
+also accounts for unbalanced labels, and for dependence between prompts and between examples. If several
 settings are tested, p-values are adjusted for their number (Benjamini and Hochberg).
 
-- ``yes``: all tests reject;
-- ``no``: none does;
-- ``unclear``: they disagree; or the randomization test has no power; or the accuracy is rounded, and the
-numbers of
-  correct examples that round to it disagree.
+- ``yes``: all tests reject.
+- ``no``: no test rejects.
+- ``unclear``: the tests disagree, or the randomization test has no power. Or the accuracy is rounded, and the
+  conclusion depends on the unrounded accuracy.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def conclude(
         return "unclear" if rejects else "no", f"{reason}; the randomization test has no power"
     reason += f"; {name} = {probability(randomization_tail)} in the randomization test"
     if rejects and randomization_tail > ALPHA:
-        return "unclear", f"{reason}: label frequencies alone may explain it"
+        return "unclear", f"{reason}: label frequencies alone may explain the accuracy"
     if randomization_tail <= ALPHA and not rejects:
         return "no" if position == "below" else "unclear", reason
     return "yes" if rejects else "no", reason
@@ -84,8 +83,8 @@ def with_conclusions(table: pd.DataFrame, possible_tails: Sequence[Floats] = ())
         word, reason = conclude(main[place], highest or position, row["prompts"], **shared)
         tails = [float(end_tails[place]) for end_tails in adjusted_tails]
         if {conclude(tail, position, row["prompts"], **shared)[0] for tail in tails} - {word}:
-            ends = f"{probability(max(tails))} to {probability(min(tails))}"
-            word, reason = "unclear", f"the accuracy is rounded: {shared['name']} = {ends}"
+            ends = f"between {probability(min(tails))} and {probability(max(tails))}"
+            word, reason = "unclear", f"the accuracy is rounded, so {shared['name']} is {ends}"
         rows.append({"better_than_chance": word, "reason": reason})
     return table.assign(**pd.DataFrame(rows, index=table.index, columns=["better_than_chance", "reason"]))
 
@@ -119,15 +118,15 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
     )
     sentences = [f"{conclusion}; {unclear} {_is(unclear)} unclear." if unclear else f"{conclusion}."]
     sentences.append(
-        f"The best prompt beats the standard random baseline in {_number(number - below)} of them and the "
-        f"maximum random baseline in {_number(above)}; guessing alone would beat the latter in about "
-        f"{guessed:.1f}."
+        f"The best prompt is above the standard random baseline in {_number(number - below)} of them, and "
+        f"above the maximum random baseline in {_number(above)}. Guessing alone would be above the maximum "
+        f"random baseline in about {guessed:.1f}."
     )
     low, adjusted_low = (int((judged[tail] <= ALPHA).sum()) for tail in ("maximum_tail", "bh_tail"))
-    themselves = f"p <= {ALPHA} by {'itself' if low == 1 else 'themselves'}"
     sentences.append(
-        f"{_counted(low, noun)} {'has' if low == 1 else 'have'} {themselves}, and {_number(adjusted_low)} "
-        f"after correction for {number} comparisons (Benjamini-Hochberg)."
+        f"{_counted(low, noun)} {'has' if low == 1 else 'have'} p <= {ALPHA} without correction. After the "
+        f"Benjamini-Hochberg correction for {number} comparisons, {_number(adjusted_low)} "
+        f"{'has' if adjusted_low < 2 else 'have'} p <= {ALPHA}."
     )
     if "randomization_tail" in judged:
         low, adjusted_low, unknown = (
@@ -136,12 +135,12 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
             int(judged["randomization_tail"].isna().sum()),
         )
         sentences.append(
-            "In the randomization test, which keeps label frequencies and the dependence between prompts, "
-            f"{_counted(low, noun).lower()} {'has' if low == 1 else 'have'} p <= {ALPHA}, and "
-            f"{_number(adjusted_low)} after correction."
+            "The randomization test keeps label frequencies and the dependence between prompts. In this "
+            f"test, {_counted(low, noun).lower()} {'has' if low == 1 else 'have'} p <= {ALPHA} without "
+            f"correction, and {_number(adjusted_low)} after correction."
         )
         if unknown:
-            sentences.append(f"That test has no power in {unknown} of them.")
+            sentences.append(f"The randomization test has no power in {_counted(unknown, noun)}.")
     return sentences
 
 
@@ -158,9 +157,9 @@ def _is(number: int) -> str:
 
 
 def probability(value: float) -> str:
-    """Return a probability with two decimals, in powers of ten where it is small.
+    """Return a probability with two decimals, or in scientific notation if it is small.
 
-    What is above ``ALPHA`` is not written as if it were at it.
+    A probability just above ``ALPHA`` gets more decimals, so it is never rounded down to ``ALPHA``.
     """
     if value < 0.01:
         return f"{value:.1e}"

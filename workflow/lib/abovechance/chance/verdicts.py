@@ -38,7 +38,7 @@ JUDGED = {
     **expected_columns(),
     **tail_columns(),
     **ADJUSTED,
-    "guessing_above": Column.share("probability that the best of as many guessers is 'above'"),
+    "guessing_above": Column.share("probability that guessing alone is above the maximum baseline"),
 }
 
 
@@ -63,13 +63,14 @@ class Verdict:
     against
         {name of a baseline: how the accuracy compares with it}, in the order of ``BASELINES``.
     guessing_above
-        The probability that the best of as many guessers is above the maximum baseline, which is their
-        mean: how often guessing alone is ``above``.
+        The probability that guessing alone is ``above``: that the best of ``prompts`` guessers exceeds the
+        maximum baseline, which is its mean.
     exact
-        Whether any number of correct examples rounds to the accuracy; else all is of the nearest.
+        Whether some number of correct examples rounds to the accuracy. If not, all attributes are for the
+        nearest number.
     possible
-        Where several numbers of correct examples round to the accuracy: the verdicts on the least and on
-        the most of them; all else here is of the nearest.
+        The verdicts on the smallest and on the largest number of correct examples that round to the accuracy,
+        if there are several such numbers. All other attributes are for the nearest number.
     """
 
     accuracy: float
@@ -87,8 +88,9 @@ class Verdict:
     ) -> Verdict:
         """Return the verdict on the best of ``prompts`` prompts on the baseline's examples.
 
-        Accuracies of other people are rounded: what is judged is the nearest number of correct examples, and
-        beside it those that round to the same (``Correct.from_accuracy``).
+        Published accuracies are rounded. The verdict is on the nearest number of correct examples.
+        ``possible`` has the verdicts on other numbers that round to the same accuracy
+        (``Correct.from_accuracy``).
 
         Parameters
         ----------
@@ -128,11 +130,11 @@ class Verdict:
         ----------
         ordered
             The setting's rows of the table ``accuracy``, from ``ranked``. ``examples`` and
-            ``standard_baseline`` are those of the best prompt. Where prompts ``differ``, so is
-            ``maximum_baseline``: the accuracy on its examples that stands for the expected best of all
-            prompts' standardized scores.
+            ``standard_baseline`` are those of the best prompt. If prompts ``differ``, ``maximum_baseline`` is
+            also for the best prompt: the accuracy on its examples that corresponds to the expected maximum of
+            the standardized scores of all prompts.
         prompts_tried
-            How many prompts were tried, where the only row is the best one's.
+            The number of prompts tried, if the table has only the row of the best prompt.
 
         Raises
         ------
@@ -141,7 +143,7 @@ class Verdict:
         """
         if prompts_tried is not None and len(ordered) > 1:
             raise ValueError(
-                f"{len(ordered)} prompts are there, so how many were tried is not asked for (--prompts)"
+                f"the results have {len(ordered)} prompts; leave out the number of prompts tried (--prompts)"
             )
         guessers = random_baselines(ordered)
         if prompts_tried is not None:
@@ -192,9 +194,9 @@ class Verdict:
 
     @property
     def position(self) -> str:
-        """``below``, ``between`` or ``above``: where the accuracy lies among the two baselines.
+        """The position of the accuracy: ``below``, ``between`` or ``above`` the two baselines.
 
-        It is the paper's verdict and no test, see ``better_than_chance``.
+        This is the paper's verdict. It is not a significance test; for a test, see ``better_than_chance``.
         """
         return str(judge(self.against[STANDARD.name].above, self.against[MAXIMUM.name].above))
 
@@ -202,7 +204,8 @@ class Verdict:
     def judgement(self) -> dict[str, Any]:
         """Baselines, tails and position: the columns that every table of verdicts has, in their order.
 
-        Where the accuracy is rounded so that several verdicts are possible, the first and the last of them.
+        If the accuracy is rounded and several positions are possible, the value names the lowest and the
+        highest.
         """
         expected = {baseline.column: float(self.against[baseline.name].expected) for baseline in BASELINES}
         tails = {baseline.tail_column: float(self.against[baseline.name].tail) for baseline in BASELINES}
@@ -228,13 +231,16 @@ class Verdict:
         least, highest = (round(end.accuracy * self.examples) for end in ends)
         tails = " to ".join(f"{end.maximum_tail:.2g}" for end in ends)
         if not self.exact:
+            none = f"no number of correct answers out of {self.examples}"
             if self.possible is None:
-                return f"no number of {self.examples} examples gives it; {self.correct} is nearest"
-            near = f"{least} and {highest} are nearest"
-            return f"no number of {self.examples} examples gives it; {near}; maximum tails {tails}"
+                return f"{none} gives this accuracy; {self.correct} is nearest"
+            return f"{none} gives this accuracy; {least} and {highest} are nearest; maximum tails {tails}"
         if self.possible is None:
             return ""
-        return f"{least} to {highest} of {self.examples} examples round to it; maximum tails {tails}"
+        return (
+            f"{least} to {highest} correct answers out of {self.examples} round to this accuracy, with "
+            f"maximum tails {tails}"
+        )
 
     @property
     def _account(self) -> str:
@@ -261,10 +267,11 @@ def _baseline(chances: tuple[float, ...], counts: tuple[int, ...]) -> RandomBase
 
 
 def differ(accuracy: pd.DataFrame) -> bool:
-    """Return whether the prompts of one setting have examples so different that accuracies do not compare.
+    """Return whether the prompts of one setting have such different examples that accuracies are not
+    comparable.
 
-    A prompt's own demonstrations are not among the examples that it is evaluated on. Prompts that differ by
-    more than that were run on other examples: accuracies on few, or on easier ones, are higher by luck.
+    A prompt is not evaluated on its own demonstrations. If examples differ by more than that, prompts were
+    run on different examples. Accuracies on fewer or easier examples can be higher by chance.
     """
     kinds = [baseline.counts for baseline in dict.fromkeys(random_baselines(accuracy))]
     chances = {chance for counts in kinds for chance in counts}
@@ -275,8 +282,8 @@ def differ(accuracy: pd.DataFrame) -> bool:
 def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
     """The rows of the table ``accuracy`` of one setting, the best prompt first, the lowest number on ties.
 
-    By their accuracies; or, where prompts ``differ``, by how many standard deviations of a guesser they
-    are above the guesser's mean.
+    Prompts are ordered by accuracy. If prompts ``differ``, they are ordered by the standardized score: the
+    distance from the mean of a random guesser, in standard deviations of that guesser.
     """
     standardized = differ(accuracy)
     score = [
@@ -311,9 +318,9 @@ def verdicts(accuracy: pd.DataFrame, prompts_tried: int | None = None) -> pd.Dat
 
 
 def with_left_out(table: pd.DataFrame, left_out: pd.DataFrame) -> pd.DataFrame:
-    """Verdicts with how many prompts were ``left_out``, and a row for settings of which all were.
+    """Return verdicts with the number of prompts ``left_out``, and a row for each setting without a prompt.
 
-    Such a row has no verdict, 0 ``examples`` and 0 ``prompts``, and nothing else.
+    A row without a prompt has no verdict, 0 ``examples`` and 0 ``prompts``. Its other columns are missing.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ def example_lines(*commands: str) -> str:
 
 
 app = typer.Typer(
-    help="Is a model's best score better than chance, given how many prompts were tried?",
+    help="Can I believe this score? Test whether scores are better than chance, and differences real.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -40,11 +40,11 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Is a model's best score better than chance, given how many prompts were tried?"""
+    """Test whether a model's best score is better than chance, given the number of prompts tried."""
 
 
 def main() -> None:
-    """Run a command; a mistake in what it was given is one line and exit status 1."""
+    """Run a command. If its input is invalid, print one line and exit with status 1."""
     try:
         app()
     except BrokenPipeError:
@@ -64,5 +64,5 @@ def _in_words(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.filename or 'output'}: {error.strerror or error}"
     if isinstance(error, MemoryError):
-        return "there is not enough memory for numbers as large as these"
-    return f"{type(error).__name__}: {error} (this should not happen; {TRACEBACK}=1 shows where)"
+        return "there is not enough memory for input of this size"
+    return f"{type(error).__name__}: {error} (unexpected error; set {TRACEBACK}=1 to see the traceback)"

@@ -56,17 +56,17 @@ def baseline(
             "-a",
             metavar="FLOAT",
             callback=share,
-            help="Best accuracy, with the digits that were reported.",
+            help="Best accuracy, with the reported number of digits.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compute the random baselines, and judge an accuracy."""
+    """Compute the random baselines. With --accuracy, test whether an accuracy is better than chance."""
     if task is None:
         guesser = random_baseline(examples, chance, choices)
     else:
         options = {"--examples": examples, "--chance": chance, "--choices": choices}
-        refuse(options, "beside --task, whose file has the examples and their choices")
+        refuse(options, "with --task, because the task file contains the examples and their choices")
         guesser = RandomBaseline(task_chances(expanded(task, "--task")))
     if accuracy is not None:
         verdict = Verdict.from_accuracy(accuracy, guesser, prompts)
@@ -97,7 +97,10 @@ def plan(
     margin: Annotated[
         float | None,
         typer.Option(
-            "--margin", "-m", callback=finite, help="Largest distance of the maximum baseline from chance."
+            "--margin",
+            "-m",
+            callback=finite,
+            help="Largest allowed difference between the maximum random baseline and chance.",
         ),
     ] = None,
     accuracy: Annotated[
@@ -108,17 +111,18 @@ def plan(
             min=0,
             max=1,
             callback=finite,
-            help="Score that the maximum baseline must not reach.",
+            help="Accuracy that the maximum random baseline must stay below.",
         ),
     ] = None,
     alpha: Alpha = None,
     figure: FigureFile = None,
     as_json: Json = False,
 ) -> None:
-    """Plan how many examples or prompts an evaluation needs.
+    """Plan the number of examples or the number of prompts of an evaluation.
 
-    Give --prompts and --margin for the number of examples, --examples and --accuracy for the number of
-    prompts, or --examples and --prompts for the lowest accuracy that is better than chance.
+    With --prompts and --margin, the command computes the number of examples. With --examples and --accuracy,
+    it computes the largest number of prompts. With --examples and --prompts, it computes the lowest accuracy
+    that is better than chance.
     """
     report: dict[str, Any] = {}
     has_examples = examples is not None or (choices is not None and ":" in choices)
@@ -140,7 +144,7 @@ def plan(
             report[f"least_accuracy_at_alpha_{alpha:g}"] = planning.least_significant(guesser, prompts, alpha)
     if not report and (figure is None or prompts is None):
         raise InputError(
-            "nothing to plan: give --prompts and --margin, --examples and --accuracy, or --examples and "
+            "nothing to plan: use --prompts with --margin, --examples with --accuracy, or --examples with "
             "--prompts"
         )
     if report:
@@ -162,27 +166,37 @@ def power(
     accuracy: Annotated[
         float,
         typer.Option(
-            "--accuracy", "-a", min=0, max=1, callback=finite, help="True accuracy of the better prompts."
+            "--accuracy",
+            "-a",
+            min=0,
+            max=1,
+            callback=finite,
+            help="True accuracy of the prompts that are better than chance.",
         ),
     ],
     chance: Chance = None,
     choices: Choices = None,
     examples: Examples = None,
     prompts: Prompts = 1,
-    better: Annotated[int, typer.Option(min=1, help="Number of prompts with that accuracy.")] = 1,
+    better: Annotated[
+        int, typer.Option(min=1, help="Number of prompts with this true accuracy; the others guess.")
+    ] = 1,
     alpha: Alpha = None,
     target_power: Annotated[
         float | None,
         typer.Option(
-            min=0.001, max=0.999, callback=finite, help="Power to reach, without --examples.  [default: 0.8]"
+            min=0.001,
+            max=0.999,
+            callback=finite,
+            help="Target power, if --examples is not given.  [default: 0.8]",
         ),
     ] = None,
     figure: FigureFile = None,
     as_json: Json = False,
 ) -> None:
-    """Compute the power to find a prompt better than chance.
+    """Compute the power to find a prompt that is better than chance.
 
-    Without --examples, compute how many examples a power needs.
+    Without --examples, compute the number of examples that reaches the target power.
     """
     alpha = ALPHA if alpha is None else alpha
     report: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "alpha": alpha}
@@ -195,7 +209,9 @@ def power(
         examples = planning.examples_for_power(single_chance, accuracy, prompts, better, alpha, target_power)
         report["examples_needed"] = examples
     else:
-        refuse({"--target-power": target_power}, "with --examples, for which the power is told")
+        refuse(
+            {"--target-power": target_power}, "with --examples, because the command then computes the power"
+        )
         guesser = random_baseline(examples, chance, choices)
         report["power"] = planning.power(guesser, accuracy, prompts, better, alpha)
     show(pd.DataFrame([report], dtype=object), as_json, upright=True)

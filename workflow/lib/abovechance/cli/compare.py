@@ -66,7 +66,9 @@ def compare(
     seed_deviation: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="Standard deviation of such a score over training seeds, to compare with."
+            min=0,
+            max=1,
+            help="Known standard deviation of a score over training seeds; differences are compared with it.",
         ),
     ] = None,
     confidence: Annotated[
@@ -77,7 +79,7 @@ def compare(
         typer.Option(
             min=0.01,
             max=0.9999,
-            help=f"Power of the detectable difference between two models.  [default: {POWER}]",
+            help=f"Power at which a difference of two models counts as detectable.  [default: {POWER}]",
         ),
     ] = None,
     each_file: EachFile = False,
@@ -91,10 +93,12 @@ def compare(
     """Compare two or more models and test which differences are real.
 
     RESULTS can be evaluation logs, a study's folder, or a CSV with one row per example (example, correct,
-    model, prompt). Models are compared on the same examples and prompts. For a study with seeds and
-    checkpoints, the last checkpoints are compared, with the seeds of each model as its trainings. A
-    leaderboard is a CSV with the columns model, accuracy and n (and task): its comparison is unpaired and
-    finds only larger differences.
+    model, prompt). Models are compared on the same examples and prompts. If a study has seeds and
+    checkpoints, only the last checkpoints are compared. The seeds of a model count as its training runs.
+
+    RESULTS can also be a leaderboard: a CSV with the columns model, accuracy, n (number of examples) and
+    optionally task. A leaderboard is compared unpaired, which detects only larger differences than a paired
+    comparison.
     """
     paths = given_paths(results)
     figure_path = check_writable(figure, "--figure", (".png", ".pdf")) if figure else None
@@ -151,8 +155,8 @@ def _responses(paths: list[Path], options: Options) -> list[Responses]:
         settings = table[["model", "task", "shots"]].drop_duplicates().itertuples(index=False)
         names = "; ".join(f"{model}, {task}, {shots}-shot" for model, task, shots in settings)
         raise InputError(
-            f"{paths[0]}: no two models on the same task with the same number of shots: {names}; expected "
-            "results of at least two"
+            f"{paths[0]}: expected at least two models on the same task with the same number of shots, got "
+            f"{names}"
         )
     return responses
 
@@ -169,7 +173,9 @@ def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str,
         return {}
     trainings = compared_as(models, entries)
     if len(missing := [model for model in models if model not in trainings]):
-        tell_note(f"of series, the last checkpoint; {len(missing)} earlier ones are left out")
+        tell_note(
+            f"only the last checkpoint of each series is compared; {len(missing)} earlier ones are left out"
+        )
     return trainings
 
 
@@ -189,7 +195,7 @@ def _as_object(result: TaskComparison | MeanComparison) -> dict[str, Any]:
     return report
 
 
-PAIRS = "All pairs, the better model first; intervals hold for all of them at once:"
+PAIRS = "All pairs of models, with the better model first and simultaneous confidence intervals:"
 
 
 def _show_tables(*tables: tuple[str, pd.DataFrame]) -> None:
@@ -208,13 +214,13 @@ def _show_task(task: TaskComparison, show_all: bool) -> None:
         tell_note(note)
     if isinstance(task, TwoModelComparison):
         print_text(task.sentence)
-        sampled = "these trainings" if len(task.over_seeds) else "these prompts"
-        only = f"For {sampled} only, and examples like these:" if task.about else "In detail:"
+        sampled = "these training runs" if len(task.over_seeds) else "these prompts"
+        only = f"For {sampled} only (generalizes to similar examples):" if task.about else "In detail:"
         details = [
             (only, task.comparison),
-            ("For trainings like these, with other seeds, and examples like these:", task.over_seeds),
+            ("Generalizes to new training seeds and similar examples:", task.over_seeds),
             (
-                "Over prompts: these prompts, prompts like these, and the best one of each model:",
+                "Over prompts: these prompts (mean), similar prompts (population), and best prompts (best):",
                 task.over_prompts,
             ),
         ]
@@ -226,14 +232,14 @@ def _show_task(task: TaskComparison, show_all: bool) -> None:
     if show_all:
         _show_tables(
             *details,
-            ("Where single answers vary:", task.components),
-            ("Where single answers of one model vary:", task.seeds),
+            ("Variance components of single answers:", task.components),
+            ("Variance components of single answers, for each model:", task.seeds),
         )
 
 
 def _show_mean(mean: MeanComparison) -> None:
     """Print the comparison by the mean over tasks."""
-    typer.echo(f"\nMean over {len(mean.tasks)} tasks, {mean.shots}-shot, each task counted alike\n")
+    typer.echo(f"\nMean over {len(mean.tasks)} tasks, {mean.shots}-shot, with equal weights of tasks\n")
     if mean.sentence:
         print_text(mean.sentence + "\n")
         show(mean.by_task, as_json=False)
@@ -250,7 +256,7 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
         tell_note(note)
     boards = [(str(task), board) for task, board in table.groupby("task", sort=False) if len(board) > 1]
     if not boards:
-        raise InputError("no two models on one task; expected at least two rows of a task")
+        raise InputError("no task has two models; expected at least two rows with the same task")
     tables = []
     for _, board in boards:
         sample, names = many.unpaired(board["accuracy"], board["n"]), board["model"].tolist()
@@ -267,8 +273,9 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
         typer.echo(json.dumps(rows, indent=2))
         return
     typer.echo(
-        "Unpaired, because only accuracies are known: as if each model had answered different examples. "
-        "Results example by example find smaller differences."
+        "This comparison is unpaired, because a leaderboard contains only accuracies. It treats models as "
+        "if each had answered different examples. Results for each example allow a paired comparison, which "
+        "detects smaller differences."
     )
     for (task, _), (ranks, pairs) in zip(boards, tables, strict=True):
         typer.echo(f"\n{task}\n")

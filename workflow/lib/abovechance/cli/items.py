@@ -44,11 +44,12 @@ def items(
     """Find examples that separate strong from weak models.
 
     RESULTS can be evaluation logs, a study's folder, or a CSV with one row per example (example, correct,
-    model, prompt). Each model with a number of shots and a prompt is a row, each example an item.
-    Discrimination is the correlation of an item with the rest of the items. Near 0, the item does not
-    separate rows. Below 0, better rows fail it more often, often because the gold label is wrong. With
-    few rows, many items are low by chance. If rows prefer different answers, all examples with another
-    answer are negative; the key `items` of a study tells this apart.
+    model, prompt). A row is a combination of a model, a number of shots and a prompt. An item is an example.
+    Discrimination is the correlation between an item and the rest of the items. If it is near 0, the item
+    does not separate strong from weak rows. If it is negative, better rows fail the item more often, for
+    example because the gold label is wrong. With few rows, many items are negative by chance. If rows differ
+    in the answer that they prefer, all items with the less preferred answer can be negative. To separate this
+    preference from skill, run a study with the key `items`.
     """
     from abovechance.importers import Options
 
@@ -59,8 +60,8 @@ def items(
     task_matrices = [*matrices(table)]
     small = {
         matrix.task: f"{matrix.task}: has {counted(len(matrix.rows), 'row')} (a model with a number of "
-        f"shots and a prompt) and {counted(len(matrix.examples), 'example')}; expected two examples and "
-        f"{LEAST_ROWS} rows, because with fewer every discrimination may be chance"
+        f"shots and a prompt) and {counted(len(matrix.examples), 'example')}; expected at least two examples "
+        f"and {LEAST_ROWS} rows, because chance can explain any discrimination with fewer rows"
         for matrix in task_matrices
         if len(matrix.rows) < LEAST_ROWS or len(matrix.examples) < 2
     }
@@ -88,6 +89,6 @@ def items(
             show(negative.head(SHOWN)[COLUMNS], as_json=False)
     if (listed["corrected"] < 0).any():
         tell_note(
-            "such an item may have a wrong gold answer, or one that better rows like less; half of all items "
-            "are below 0 by chance where none has to do with the others"
+            "a negative item may have a wrong gold label, or a gold answer that better rows choose less "
+            "often; if items were unrelated, half of them would be negative by chance"
         )

@@ -27,8 +27,8 @@ def share(text: str | None) -> str | None:
     if text is not None:
         value = number(text)
         if value is None or not 0 <= value <= 1:
-            hint = " (per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
-            raise typer.BadParameter(f"'{text}' is no number between 0 and 1{hint}.")
+            hint = " (is it in per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
+            raise typer.BadParameter(f"'{text}' is not a number between 0 and 1{hint}.")
     return text
 
 
@@ -55,7 +55,7 @@ Choices = Annotated[
     typer.Option(
         "--choices",
         "-c",
-        help="Number of choices of an example (4), or a number of examples for each (2:50,5:50).",
+        help="Number of choices per example (4), or pairs CHOICES:EXAMPLES for mixed tasks (2:50,5:50).",
     ),
 ]
 # {command: its example data, in the folder `examples`}
@@ -86,7 +86,7 @@ def results_or_example(context: typer.Context, results: Any) -> Any:
             raise InputError("RESULTS is needed: name files or folders, or use --example")
         return results
     if results and results != Path():
-        raise InputError("--example means nothing with RESULTS; leave one of them out")
+        raise InputError("--example and RESULTS cannot be combined; leave one of them out")
     path = example_file(str(context.info_name))
     tell_note(f"the example data are {path}")
     return path if isinstance(results, Path) else [str(path)]
@@ -117,13 +117,17 @@ BestOfPrompts = Annotated[
     ),
 ]
 EachFile = Annotated[
-    bool, typer.Option("--each-file", help="Treat each run as another prompt of its model and task.")
+    bool,
+    typer.Option(
+        "--each-file", help="Treat each run (file) as a separate prompt of the same model and task."
+    ),
 ]
 Metric = Annotated[
     str | None, typer.Option("--metric", help="Metric or scorer that decides which answers are correct.")
 ]
 Filter = Annotated[
-    str | None, typer.Option("--filter", help="Filter of lm-evaluation-harness, if there are several.")
+    str | None,
+    typer.Option("--filter", help="Filter of lm-evaluation-harness to use, if the log has several."),
 ]
 Epoch = Annotated[
     int | None,
@@ -139,7 +143,7 @@ Alpha = Annotated[
         min=1e-12,
         max=0.999,
         callback=finite,
-        help="Significance level: the largest probability that guessing does as well.  [default: 0.05]",
+        help="Significance level: the largest p-value that counts as better than chance.  [default: 0.05]",
     ),
 ]
 FigureFile = Annotated[
@@ -158,11 +162,11 @@ def refuse(options: Mapping[str, object], because: str) -> None:
     options
         {option: its value, or None or False where it is not given}.
     because
-        Why it means nothing.
+        Why it has no effect.
     """
     for option, value in options.items():
         if value is not None and value is not False:
-            raise InputError(f"{option} means nothing {because}; leave it out")
+            raise InputError(f"{option} has no effect {because}; leave it out")
 
 
 def one_chance(chance: float | None, choices: str | None) -> float:
@@ -171,16 +175,16 @@ def one_chance(chance: float | None, choices: str | None) -> float:
     if isinstance(value, float):
         return value
     if ":" in value:
-        raise InputError(
-            "how many examples are needed is asked for one number of choices, such as --choices 4"
-        )
+        raise InputError("--choices has several numbers of choices; expected one, such as --choices 4")
     return 1 / _whole(value)
 
 
 def chance_of_figure(chance: float | None, choices: str | None) -> float:
     """Return the one chance that a figure is drawn for; InputError where examples differ."""
     if choices is not None and ":" in choices:
-        raise InputError("--figure is drawn for one number of choices; leave it out")
+        raise InputError(
+            "--figure requires one number of choices, such as --choices 4; otherwise leave --figure out"
+        )
     return one_chance(chance, choices)
 
 
@@ -190,7 +194,7 @@ def _chance_option(chance: float | None, choices: str | None) -> float | str:
         return float(chance)
     if choices is not None and chance is None:
         return choices
-    raise InputError("one of --chance and --choices is needed, and not both")
+    raise InputError("expected either --chance or --choices, got both or neither")
 
 
 def random_baseline(examples: int | None, chance: float | None, choices: str | None) -> RandomBaseline:
@@ -198,7 +202,9 @@ def random_baseline(examples: int | None, chance: float | None, choices: str | N
     value = _chance_option(chance, choices)
     if isinstance(value, float) or ":" not in value:
         if examples is None:
-            raise InputError("--examples is needed: how many examples prompts are evaluated on")
+            raise InputError(
+                "--examples is missing; expected the number of examples that each prompt is evaluated on"
+            )
         return RandomBaseline.from_chance(one_chance(chance, choices), examples)
     counts: dict[int, int] = {}
     for part in value.split(","):
@@ -211,6 +217,6 @@ def random_baseline(examples: int | None, chance: float | None, choices: str | N
 
 def _whole(text: str) -> int:
     if not text.strip().isdecimal() or len(text) > 20 or not 1 <= int(text) <= MOST_EXAMPLES:
-        expected = f"a number such as 4, or 2:50,5:50, each at most {MOST_EXAMPLES:,}"
+        expected = f"a number such as 4, or pairs such as 2:50,5:50, with numbers up to {MOST_EXAMPLES:,}"
         raise InputError(f"--choices has '{text[:30]}'; expected {expected}")
     return int(text)

@@ -115,7 +115,7 @@ def write_figure(draw: Callable[[pd.DataFrame], Any], numbers: pd.DataFrame, pat
     beside_it = path.with_suffix(".csv")
     if beside_it.is_file() and not _is_of(beside_it, numbers):
         raise InputError(
-            f"{path}: its numbers would be written to {beside_it}, which is another file; use another name"
+            f"{path}: its numbers go to {beside_it}, which exists with other columns; use another name"
         )
     figure_drawn = draw(numbers)
     with replacing(path) as beside:

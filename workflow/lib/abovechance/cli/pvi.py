@@ -45,38 +45,42 @@ def pvi(
     unit: Annotated[
         str | None,
         typer.Option(
-            help="Unit of a CSV: bits or nats.",
-            show_default="nats of runs, bits of examples",
+            help="Unit of the values in a CSV: bits or nats.",
+            show_default="nats if a row is a run, bits if it is an example",
         ),
     ] = None,
     over: Annotated[
         str | None,
         typer.Option(
-            help="Probabilities of a log: over the vocabulary or over the choices.", show_default="vocabulary"
+            help="How probabilities from logs are normalized: over the vocabulary or the choices.",
+            show_default="vocabulary",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Find the examples that are hard for a model (PVI).
 
-    PVI is pointwise V-usable information, in bits. A CSV with one row per run, as the authors of
-    in-context PVI released one, gives the accuracy on the examples of lowest and highest PVI, and a test
-    whether exemplar sets differ. A CSV with one row per example, or two logs, give the information that
-    inputs have about answers, and the hardest examples.
+    PVI (pointwise V-usable information) measures, in bits, how much an input tells a model about the answer.
+    For a CSV with one row per example, or for two logs, the command reports the mean PVI and the hardest
+    examples. For a CSV with one row per run, it reports the accuracy on the examples with the lowest and the
+    highest PVI, and tests whether exemplar sets differ. This is the format that the authors of in-context PVI
+    released.
     """
     path = expanded(results, "RESULTS")
     if unit not in (None, *UNITS):
         raise InputError(f"--unit is '{unit}'; expected one of {', '.join(UNITS)}")
     if null is not None:
         if unit is not None:
-            raise InputError("--unit means nothing beside --null: logs are in nats")
+            raise InputError("--unit has no effect with --null, because logs are in nats; leave it out")
         _examples(_of_logs(path, expanded(null, "--null"), over or VOCABULARY), as_json)
     elif over is not None:
-        raise InputError("--over means nothing without --null: a CSV's numbers are made already")
+        raise InputError(
+            "--over has no effect without --null, because a CSV contains final values; leave it out"
+        )
     elif path.is_dir() or path.suffix in LOGS:
         raise InputError(
-            f"{path}: is a tool's log, and PVI is the difference of two; use --null with the log "
-            "of the same examples without their inputs"
+            f"{path}: is one log, but PVI requires two; use --null with a log of the same examples "
+            "without their inputs"
         )
     elif files.is_runs(path):
         _runs(files.read_runs(path, unit or files.NATS), as_json)
@@ -92,13 +96,13 @@ def _runs(table: pd.DataFrame, as_json: bool) -> None:
         show(ends.merge(anova.drop(columns="sets"), on=["model", "task"]), as_json)
         return
     typer.echo(
-        f"{counted(len(table), 'run')}. Accuracy of the examples of lowest and highest PVI, means over "
-        "exemplar sets:\n"
+        f"{counted(len(table), 'run')}. Accuracy on the examples with the lowest and highest PVI, averaged "
+        "over exemplar sets:\n"
     )
     show(ends, as_json)
     typer.echo(
-        "\nDo exemplar sets differ in the mean PVI of right predictions? One number for each set and "
-        "number of shots, so that a difference is seldom found:\n"
+        "\nDo exemplar sets differ in the mean PVI of correct predictions? The test has one number per "
+        "exemplar set and number of shots, so its power is low:\n"
     )
     show(anova, as_json)
 
@@ -124,13 +128,13 @@ def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
     for path in (likelihoods, null):
         runs = read_runs([path], Options())
         if len(runs) != 1:
-            raise InputError(f"{path}: has {len(runs)} runs; expected one, of one model on one task")
+            raise InputError(f"{path}: has {len(runs)} runs; expected one run of one model on one task")
         if not {*OF_CHOICES} <= {*runs[0].rows}:
-            raise InputError(f"{path}: has no log-likelihoods of choices, which PVI is made of")
+            raise InputError(f"{path}: has no log-likelihoods of choices, which PVI requires")
         tables.append(runs[0].rows.assign(prompt=0))
         models.append(runs[0].model)
     if models[0] != models[1]:
-        tell_note(f"the runs are of '{models[0]}' and '{models[1]}'")
+        tell_note(f"the two logs are from different models: '{models[0]}' and '{models[1]}'")
     found_in = [of_imported(table) for table in tables]
     measured = of_likelihoods(found_in[0], found_in[1], over)
     return measured.drop(columns="prompt").merge(tables[0][["example", "correct"]], on="example")

@@ -84,30 +84,30 @@ def check(
     show_all: All = False,
     as_json: Json = False,
 ) -> None:
-    """Judge whether best scores are better than chance.
+    """Test whether best scores are better than chance.
 
-    RESULTS can be a study's folder, other tools' logs (lm-evaluation-harness, HELM, lighteval, inspect),
-    the published release, a CSV with a row per prompt and example, or a CSV with a row per best score
-    (best_accuracy, examples, choices or chance, prompts). --json has more columns, such as tails adjusted
-    in other ways.
+    RESULTS can be a study's folder, logs of other tools (lm-evaluation-harness, HELM, lighteval, inspect),
+    or the release of Yauney and Mimno (2024). It can also be a CSV with one row per prompt and example, or
+    with one row per best score (columns best_accuracy, examples, choices or chance, and prompts). --json
+    has more columns, such as p-values with other corrections.
     """
     paths = given_paths(results)
     options = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
     options |= {"--metric": metric, "--filter": filter_, "--epoch": epoch}
     if studies := [*filter(_is_study, paths)]:
-        refuse(options, "with a study's folder, whose verdicts are shown")
+        refuse(options, "with a study's folder, because its stored verdicts are shown")
         if len(paths) > 1:
             raise InputError(f"{studies[0]}: is a study's folder; check it by itself")
         judged = _of_study(studies[0])
     elif tables := list(filter(published_scores.is_score_table, paths)):
-        refuse(options, "with a table of best scores, whose columns say it")
+        refuse(options, "with a table of best scores, because its columns contain this information")
         if len(tables) < len(paths):
             raise InputError(f"{tables[0]}: is a table of best scores; check it by itself")
         scores = pd.concat(map(published_scores.read_scores, paths), ignore_index=True)
         if repeated := published_scores.repeated(scores):
             tell_note(
-                f"{counted(repeated, 'row')} with the source, task and model of an earlier row; a row is one "
-                "best score, and prompts the number of prompts that it is the best of"
+                f"{counted(repeated, 'row')} with the same source, task and model as an earlier row; "
+                "expected one row per best score, with the number of prompts tried in the column prompts"
             )
         judged = published_scores.judge_scores(scores)
     else:
@@ -141,8 +141,8 @@ def _of_study(folder: Path) -> Verdicts:
         raise InputError(f"{path}: is no table of verdicts; delete it and run the study again")
     if (left_out := int(table["left_out"].sum()) if "left_out" in table else 0) > 0:
         tell_note(
-            f"{counted(left_out, 'prompt')} longer than the context were left out; "
-            f"{counted(int(table['better_than_chance'].isna().sum()), 'setting')} without any prompt left"
+            f"left out because they are longer than the model's context: {counted(left_out, 'prompt')}; "
+            f"without a remaining prompt: {counted(int(table['better_than_chance'].isna().sum()), 'setting')}"
         )
     return Verdicts(table)
 
@@ -153,9 +153,7 @@ def _judged(paths: list[Path], options: Options) -> Verdicts:
     accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in by_setting(imported)], ignore_index=True)
     several = accuracy.groupby(SETTING).size().max()
     if options.prompts is not None and several > 1:
-        raise InputError(
-            f"{paths[0]}: has {several} prompts of one setting, so --prompts means nothing; leave it out"
-        )
+        raise InputError(f"{paths[0]}: has results of {several} prompts in one setting; leave --prompts out")
     return judge(accuracy, prompts_tried=options.prompts, metrics=metrics)
 
 
@@ -183,8 +181,8 @@ def import_(
     """
     if best_of is not None:
         raise InputError(
-            "--prompts belongs to `abovechance check`, which judges the best of many; a study needs the "
-            "results of all prompts: use --each-file instead, also for a single prompt"
+            "a study needs the results of all prompts, so `import` has no option --prompts; use --each-file "
+            "instead, even for a single prompt, or judge one best score with `abovechance check --prompts`"
         )
     output = check_writable(output, "--output", (".parquet",))
     options = _options("import", None, each_file, chance, choices, metric, filter_, epoch)

@@ -27,23 +27,28 @@ CONFIG = Path("config.yaml")
 def run(
     config: Annotated[Path, typer.Argument(help="Config of the study.")] = CONFIG,
     snakemake_options: Annotated[
-        list[str] | None, typer.Argument(help="Further options of Snakemake, after --.", show_default=False)
+        list[str] | None,
+        typer.Argument(help="Options that are passed to Snakemake, after --.", show_default=False),
     ] = None,
     cores: Annotated[
         int | None, typer.Option(min=1, help="Number of processor cores.", show_default="all")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the jobs and run none.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the jobs without running them.")] = False,
     profile: Annotated[
         str, typer.Option(help="Where jobs run: default (this machine) or slurm.")
     ] = "default",
     release: Annotated[
-        Path | None, typer.Option(help="Release that the study starts from, if any.", show_default=False)
+        Path | None,
+        typer.Option(
+            help="Folder or zip file of published predictions, if the study starts from them.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Run a study from its config to its report.
 
     The results are stored in results/<study>/ in the current folder. Finished work is not repeated. The
-    command requires the extra: pip install 'abovechance[workflow]'.
+    command requires the extra `workflow`: pip install 'abovechance[workflow]'.
     """
     from abovechance.core.reading import read_yaml
     from abovechance.study.installed import workflow_folder
@@ -86,14 +91,16 @@ def init(
         ),
     ] = None,
     precision: Annotated[str, typer.Option(help="float32, bfloat16, float16 or nf4.")] = "bfloat16",
-    shots: Annotated[str, typer.Option(help="Numbers of demonstrations, with commas.")] = "1,2",
-    prompts: Annotated[int, typer.Option(min=1, help="Number of prompts per task and number of shots.")] = 50,
+    shots: Annotated[str, typer.Option(help="Numbers of demonstrations, separated by commas.")] = "1,2",
+    prompts: Annotated[
+        int, typer.Option(min=1, help="Number of prompts for each task and each number of shots.")
+    ] = 50,
     output: Annotated[Path, typer.Option(help="Config file to write.")] = CONFIG,
 ) -> None:
     """Write the config of a study, with comments.
 
-    Without --task or --model, the command asks for them. It checks the config before it writes the file, and
-    never overwrites one.
+    If --task or --model is missing, the command asks for it. It checks the config before writing, and never
+    overwrites an existing file.
     """
     import yaml
 
@@ -118,6 +125,6 @@ def init(
 def _asked_for(question: str, option: str) -> list[str]:
     """Return the answers to a question, which are separated by commas."""
     if not sys.stdin.isatty():
-        raise InputError(f"{option} is needed, because nobody can be asked here")
+        raise InputError(f"{option} is missing, and standard input is not a terminal to ask for it")
     answers = str(typer.prompt(f"{question}, separated by commas"))
     return [answer.strip() for answer in answers.split(",") if answer.strip()]

@@ -18,14 +18,14 @@ from abovechance.cli.output import counted, expanded, show
 def scores(
     study: Annotated[Path, typer.Argument(help="Folder of a study, results/<study>.", show_default=False)],
     drop: Annotated[
-        bool, typer.Option("--drop", help="Delete the scores that the config does not ask for.")
+        bool, typer.Option("--drop", help="Delete the scores that the config does not use.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """List the scores that a study has stored.
 
-    The list includes scores that the config no longer asks for. Unused scores are kept, so that they need
-    not be computed again if the config asks for them later.
+    The list includes scores that the config no longer uses. They are kept, so they are not computed again if
+    a later config uses them.
     """
     from abovechance.scoring.stored import drop_unasked, stored
 
@@ -36,4 +36,6 @@ def scores(
         freed = drop_unasked(files)
         typer.echo(f"dropped {counted(unwanted, 'prompt')}, {freed / 1e6:.1f} MB", err=True)
     elif unwanted and not as_json:
-        typer.echo(f"\nNot asked for now: {counted(unwanted, 'prompt')}; --drop deletes them.")
+        typer.echo(
+            f"\nNot used by the current config: {counted(unwanted, 'prompt')}. --drop deletes their scores."
+        )

@@ -25,7 +25,7 @@ def diff(
 ) -> None:
     """Compare two runs of a study.
 
-    The output lists the settings whose log-likelihoods, predictions or verdicts differ; --json lists all.
+    The output lists the settings whose predictions or verdicts differ. With --json, it lists all settings.
     The exit status is 1 if a verdict differs, or if a setting is in one run only.
     """
     from abovechance.shown.differences import differ, differences, in_words
@@ -52,7 +52,7 @@ def cost(
 ) -> None:
     """Report the estimated and the actual cost of a study.
 
-    The estimate is that of `make cost`. The actual cost includes running jobs.
+    The estimate comes from the last `make cost`. The actual cost includes running jobs.
     """
     from abovechance.core.tables import read_table
     from abovechance.scoring.ledgers import ledgers_in, spent
@@ -68,7 +68,7 @@ def cost(
     if ledgers := ledgers_in(folder / "cost"):  # as they are now, of jobs that are at work too
         accounts["spent"] = spent(ledgers)
     if not accounts:
-        raise InputError(f"{folder}: has no costs; use `make cost` with its config first")
+        raise InputError(f"{folder}: has no estimated or actual costs; run `make cost` with its config first")
     changed = changed_since(folder, config) if "estimate" in accounts else []
     if as_json:
         rows: dict[str, Any] = {
@@ -78,8 +78,8 @@ def cost(
         return
     if changed:
         typer.echo(
-            f"This estimate is of an earlier config: {', '.join(changed)} changed since. Run `make cost` "
-            "again.\n"
+            f"This estimate was made for an earlier config. Since then, these keys changed: "
+            f"{', '.join(changed)}. Run `make cost` again.\n"
         )
     if "estimate" in accounts:
         typer.echo(in_words(accounts["estimate"]) + "\n")
@@ -99,9 +99,9 @@ Archived = Annotated[
 def verify(archive: Archived, as_json: Json = False) -> None:
     """Check every file of an archive against its list of hashes.
 
-    Exit status 1 if a file is changed, missing, or not listed. This proves integrity only against a hash
-    that you have from elsewhere: whoever changes an archive can change its list as well. So compare the
-    SHA-256 of the zip file, which is printed, with one that the authors published, such as in the paper.
+    The exit status is 1 if a file is changed, missing, or not listed. This check alone does not prove
+    integrity, because anyone who changes an archive can also change its list of hashes. To prove it, compare
+    the printed SHA-256 of the zip file with the hash that the authors published, for example in the paper.
     """
     from abovechance.archive import bundle
 
@@ -114,12 +114,14 @@ def verify(archive: Archived, as_json: Json = False) -> None:
         for problem in problems:  # a name that could be read as a line of ours stands behind what it is
             typer.echo(f"{problem.problem}: '{printable(problem.file)}'")
         for name in lacking:
-            typer.echo(f"not checked, because it does not lie next to this archive: '{printable(name)}'")
+            typer.echo(f"not checked, because it is not in the folder of this archive: '{printable(name)}'")
         more = sum(problem.problem == "not listed" for problem in problems)
-        parts = [f"{counted(len(problems) - more, 'file')} not as made."] * (len(problems) > more)
-        parts += [f"{counted(more, 'file')} more than were made."] * bool(more)
-        scope = "All files that are here" if lacking else "All files"
-        typer.echo(" ".join(parts) or f"{scope} are as they were.")
+        parts = [f"{counted(len(problems) - more, 'file')} changed, missing or invalid."] * (
+            len(problems) > more
+        )
+        parts += [f"{counted(more, 'file')} not listed in the archive."] * bool(more)
+        scope = "All checked files" if lacking else "All files"
+        typer.echo(" ".join(parts) or f"{scope} are unchanged.")
         if path.is_file():
             typer.echo(f"SHA-256 of the archive: {bundle.sha256(path)}")
     if problems:
@@ -133,10 +135,16 @@ def rerun(
     archive: Annotated[Path, typer.Argument(help="Zip file of `make archive`.", show_default=False)],
     into: Annotated[
         Path | None,
-        typer.Option(help="New folder for the rerun.", show_default="the archive's name and -rerun"),
+        typer.Option(
+            help="New folder for the rerun.", show_default="the archive's name with the suffix -rerun"
+        ),
     ] = None,
     release: Annotated[
-        Path | None, typer.Option(help="Release that the study starts from, if any.", show_default=False)
+        Path | None,
+        typer.Option(
+            help="Folder or zip file of published predictions, if the study starts from them.",
+            show_default=False,
+        ),
     ] = None,
     bigbench: Annotated[
         Path | None,
@@ -151,14 +159,14 @@ def rerun(
         ),
     ] = False,
 ) -> None:
-    """Repeat the analysis of an archived study, and compare.
+    """Repeat the analysis of an archived study, and compare the results with the archived ones.
 
-    The installed workflow runs on the stored scores, without a model: the archive's scores and config are
-    data. Equal files prove that the tables and figures follow from the stored scores by this version's
-    code. They do not prove that the scores are those of the model. With --run-archived-code, the workflow
-    in the archive runs instead: only do that if you trust whoever made the archive.
+    The installed workflow analyses the stored scores again, without a model. No code from the archive runs.
+    If all files are identical, the installed version reproduces the tables and figures from the stored
+    scores. This does not prove that the scores came from the model. With --run-archived-code, the workflow in
+    the archive runs instead. Only use this option if you trust the authors of the archive.
 
-    Exit status 1 if a table, a figure or the report has other bytes.
+    The exit status is 1 if a table, a figure or the report differs.
     """
     from abovechance.archive import rerun as again
     from abovechance.study.running import check_installed
@@ -172,12 +180,12 @@ def rerun(
         verb = "runs" if run_archived_code else "does not run"
         files = counted(len(code.different), "file")
         typer.echo(
-            f"Its code, which {verb}, differs from the installed one in {files}, such as "
+            f"The archived code {verb}. It differs from the installed code in {files}, such as "
             f"'{printable(code.different[0])}'.",
             err=True,
         )
     else:
-        typer.echo("Its code is the installed one.", err=True)
+        typer.echo("The archived code is identical to the installed code.", err=True)
     outcome = again.rerun(
         path,
         folder,
@@ -189,8 +197,8 @@ def rerun(
     for name in outcome.different:
         typer.echo(f"differs: '{printable(name)}'")
     typer.echo(
-        f"{counted(outcome.equal, 'file')} equal, {len(outcome.different) or 'none'} other; "
-        f"they are in {folder}/rerun"
+        f"{counted(outcome.equal, 'file')} identical, {len(outcome.different) or 'none'} different. "
+        f"The new files are in {folder}/rerun."
     )
     if outcome.different:
         raise typer.Exit(1)

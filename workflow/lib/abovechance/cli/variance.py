@@ -52,11 +52,11 @@ def variance(
 ) -> None:
     """Measure how scores vary over seeds and checkpoints.
 
-    RESULTS are files that lm-evaluation-harness writes for all examples (results_....json), for each seed
-    and checkpoint of a model. The model's revision (step1000) or the file's name states the checkpoint.
-    The output has the mean over seeds, the standard deviation, the signal-to-noise ratio, the interval
-    over examples, and whether scores grow steadily (monotonicity). With --chance, it also has the step
-    from which accuracies are better than chance.
+    RESULTS are result files of lm-evaluation-harness (results_....json), one for each seed and checkpoint of
+    a model. The model's revision (step1000) or the file's name states the checkpoint. The output has the mean
+    and the standard deviation over seeds, the signal-to-noise ratio, the interval over examples, and a
+    measure of steady improvement (monotonicity). With --chance, it also has the first checkpoint from which
+    the best accuracy is significantly above chance.
     """
     path = check_writable(figure, "--figure", FIGURES) if figure else None
     table = read_evaluations([expanded(Path(name), "RESULTS") for name in results])
@@ -80,7 +80,7 @@ def variance(
     runs = table[["model", "seed", "checkpoint"]].drop_duplicates()
     print_text(
         f"{counted(len(runs), 'evaluation')} of {counted(runs['model'].nunique(), 'model')}. Scores that "
-        "grow most steadily during training come first. Monotonicity is Kendall's tau-b between a score and "
+        "improve most steadily in training come first. Monotonicity is Kendall's tau-b between a score and "
         "the order of checkpoints, with the opposite sign if lower is better."
         + " Checkpoints that only some seeds have are left out." * bool(summary["left_out"].any())
         + "\n"
@@ -103,6 +103,6 @@ def _draw(table: pd.DataFrame, path: Path) -> None:
     numbers = curve_numbers(table)
     if (panels := len(numbers[["task", "metric"]].drop_duplicates())) > MOST:
         raise InputError(
-            f"--figure: {panels} tasks and metrics, and a figure shows {MOST}; use --task and --metric"
+            f"--figure: expected at most {MOST} tasks and metrics, got {panels}; use --task and --metric"
         )
     write_figure(curves, numbers, path)

@@ -29,10 +29,10 @@ from abovechance.core.resampling import cluster_sums
 ENOUGH = 20  # examples that all prompts have, for components of variance
 LIKE_THESE = "for prompts and examples like these"
 INFERENCE = {
-    "difference": Column.number("score of the first model less that of the second"),
-    "low": Column.number("lower end of its interval"),
-    "high": Column.number("upper end of the interval"),
-    "p": Column.number("p-value of no difference, by the test that the interval inverts"),
+    "difference": Column.number("score of the first model minus score of the second model"),
+    "low": Column.number("lower end of the confidence interval of the difference"),
+    "high": Column.number("upper end of this interval"),
+    "p": Column.number("p-value of the difference, from the same test as the interval"),
 }
 PAIR = {
     "examples": Column.whole("number of examples that both models have"),
@@ -42,14 +42,14 @@ PAIR = {
     **INFERENCE,
     "test": Column.text("the test: score, Student or exchange"),
     "error": Column.number("standard error of the difference"),
-    "unpaired_error": Column.number("the same as if the models had answered different examples"),
-    "unpaired_low": Column.number("lower end of the interval in that case"),
-    "unpaired_high": Column.number("upper end of the interval in that case"),
-    "gain": Column.number("how many times more examples the same precision would need in that case"),
+    "unpaired_error": Column.number("standard error, if the models had answered different examples"),
+    "unpaired_low": Column.number("lower end of the unpaired confidence interval"),
+    "unpaired_high": Column.number("upper end of the unpaired confidence interval"),
+    "gain": Column.number("factor of examples that an unpaired comparison needs for the same precision"),
     "better": Column.whole("number of examples on which the first model scores higher"),
     "worse": Column.whole("number of examples on which the first model scores lower"),
-    "detectable": Column.number("smallest true difference that is found with the stated power at this size"),
-    "needed": Column.whole("number of examples needed to find a difference of this size with that power"),
+    "detectable": Column.number("smallest true difference that the test finds with the stated power"),
+    "needed": Column.whole("number of examples needed to find the observed difference with this power"),
 }
 SEED_COMPONENTS = {
     "model": Column.text("name of the model"),
@@ -73,12 +73,13 @@ class TaskComparison:
     notes
         What people should know.
     about
-        What the conclusions hold for; empty if that is examples like these.
+        The scope of the conclusions. Empty if they hold for similar examples.
     ranks, pairs
-        The models in order, and all pairs (``many.RANKS``, ``many.PAIRS``); with several prompts, pairs have
-        ``flips_prompts``, and if a deviation over seeds is given, ``below_seed``.
+        The ranked models and all pairs (``many.RANKS``, ``many.PAIRS``). With several prompts, pairs also
+        have ``flips_prompts``. If a deviation over seeds is given, they also have ``below_seed``.
     components
-        Where single answers vary (``components.COMPONENTS``); no rows if there are too few.
+        Variance components of single answers (``components.COMPONENTS``). No rows with fewer than 20 complete
+        examples.
     seeds
         The same for each model with several trainings (``SEED_COMPONENTS``).
     sample
@@ -113,8 +114,9 @@ class TwoModelComparison(TaskComparison):
     comparison
         One row with the columns of ``PAIR``: the comparison for these trainings and prompts.
     over_seeds, over_prompts
-        The inferences over trainings, and for these prompts (``mean``), prompts like these (``population``)
-        and the best ones (``best``); no rows if there is one of each.
+        ``over_seeds`` has the inference over training runs. ``over_prompts`` has the inferences for these
+        prompts (``mean``), for similar prompts (``population``) and for the best prompts (``best``). They
+        have no rows with one seed or one prompt.
     """
 
     headline: Estimate
@@ -278,9 +280,9 @@ def _of_two(
                 | {"error": over.difference.standard_error, "freedom": over.difference.freedom}
             ]
         )
-        sentence += _beside_seeds(headline.value, over.deviation, "here")
+        sentence += _beside_seeds(headline.value, over.deviation, "in these results")
     if seed_deviation is not None:
-        sentence += _beside_seeds(headline.value, seed_deviation, "as given")
+        sentence += _beside_seeds(headline.value, seed_deviation, "--seed-deviation")
     if len(responses.prompts) > 1:
         by_kind = over_prompts(responses.scores[0], responses.scores[1], responses.clusters, confidence)
         kinds = ("mean", "population", "best")
@@ -409,18 +411,20 @@ def _conclusion(responses: Responses, pair: Comparison, headline: Estimate, powe
     if pair.better == pair.worse == 0 and len(responses.prompts) == 1:
         per_cluster = 1 - (1 - headline.confidence) ** (1 / pair.clusters)
         return about_first(about) + (
-            f"Both have the same score on each of {pair.examples} examples. On others like these they may "
-            f"differ, on up to {per_cluster:.0%} of them ({headline.confidence:.0%} bound)."
+            f"Both models have the same score on each of the {pair.examples} examples. On similar examples, "
+            f"they differ in at most {per_cluster:.0%} of cases ({headline.confidence:.0%} confidence bound)."
         )
     sentence = about_first(about) + _better(responses.models, headline)
     if np.isfinite(pair.detectable) and not about:
         sentence += (
-            f" With {pair.examples} examples, a true difference of {points(pair.detectable)} is found with a "
-            f"probability of {power:.0%}"
+            f" With {pair.examples} examples, the test finds a true difference of {points(pair.detectable)} "
+            f"with a probability of {power:.0%}."
         )
-        sentence += (
-            f"; one of this size with {pair.needed:,.0f} examples." if np.isfinite(pair.needed) else "."
-        )
+        if np.isfinite(pair.needed):
+            sentence += (
+                f" To find a difference of the observed size with this probability, it needs "
+                f"{pair.needed:,.0f} examples."
+            )
     return sentence
 
 
@@ -434,9 +438,9 @@ def _over_tasks_in_words(
     mean = Estimate(value, error, low, high, p, confidence=confidence)
     alone, corrected = (int((by_task[name] <= 0.05).sum()) for name in ("p", "holm"))
     return (
-        f"{about_first(about)}{_better(models, mean)} By task, {alone or 'none'} of {len(by_task)} "
-        f"differences {'has' if alone < 2 else 'have'} p <= 0.05, and {corrected or 'none'} "
-        "after Holm's correction."
+        f"{about_first(about)}{_better(models, mean)} On single tasks, {alone or 'none'} of {len(by_task)} "
+        f"differences {'has' if alone < 2 else 'have'} p <= 0.05 without correction, and "
+        f"{corrected or 'none'} after Holm's correction."
     )
 
 
@@ -448,19 +452,20 @@ def about_first(about: str) -> str:
 def _better(models: list[str], difference: Estimate) -> str:
     """Return which of two models is better, the first one being ahead."""
     low, high = 100 * difference.low, 100 * difference.high
-    interval = f"{difference.confidence:.0%} interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
-    p_value = f"p = {probability(difference.p)}" if np.isfinite(difference.p) else "p is not known"
+    level = f"{difference.confidence:.0%}"
+    interval = f"{level} confidence interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
+    p_value = f"p = {probability(difference.p)}" if np.isfinite(difference.p) else "p-value unknown"
     ahead, evidence = points(difference.value), f"({interval}{p_value})"
     if abs(difference.value) < 1e-12:
-        return f"Both have the same score {evidence}."
+        return f"Both models have the same mean score {evidence}."
     if difference.p <= 1 - difference.confidence:
         return f"{models[0]} is better by {ahead} {evidence}."
-    return f"No difference can be told from noise. {models[0]} is ahead by {ahead} {evidence}."
+    return f"The difference is not statistically significant: {models[0]} is ahead by {ahead} {evidence}."
 
 
 def points(share: float) -> str:
     """Return a difference of two shares in words."""
-    return f"{100 * share:.1f} points"
+    return f"{100 * share:.1f} percentage points"
 
 
 def _beside_seeds(difference: float, deviation: float, place: str) -> str:
@@ -469,7 +474,7 @@ def _beside_seeds(difference: float, deviation: float, place: str) -> str:
         return ""
     below = abs(difference) < deviation
     return (
-        f" It is {'below' if below else 'not below'} the standard deviation of one training's score over "
-        f"seeds, {points(deviation)} ({place}); single trainings that are alike but for the seed differ by "
-        f"up to {points(1.96 * math.sqrt(2) * deviation)} in 95 % of cases."
+        f" The difference is {'smaller' if below else 'not smaller'} than the standard deviation of a "
+        f"training run's score over seeds: {points(deviation)} ({place}). In 95 % of cases, two training "
+        f"runs that differ only in the seed differ by at most {points(1.96 * math.sqrt(2) * deviation)}."
     )

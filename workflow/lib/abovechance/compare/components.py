@@ -15,18 +15,20 @@ from abovechance.core.errors import InputError
 
 COMPONENTS = {
     "source": Column.text("source of the variance: one factor, or an interaction"),
-    "variance": Column.number("variance component of a single answer; a little below 0 if there is none"),
+    "variance": Column.number(
+        "variance component of a single answer; the estimate can be negative if the true value is near 0"
+    ),
     "share": Column.share("share of the sum of components"),
-    "deviation": Column.number("standard deviation this source adds to the mean of all answers"),
+    "deviation": Column.number("standard deviation that this source contributes to the mean of all answers"),
 }
 
 
 def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFrame:
-    """Return the variance of a single score, divided among crossed factors and what they do together.
+    """Return the variance components of a single score, for crossed factors and their interactions.
 
-    A model of random effects without repetition: a score is the sum of an effect of each factor and of each
-    combination of factors; the last of these, of all factors, has the noise in it. Components are estimated
-    by moments: the mean squares of the analysis of variance are solved for them.
+    The model has crossed random effects without replication. A score is the sum of an effect of each factor
+    and of each interaction. The interaction of all factors includes the noise. Components are estimated by
+    moments, from the mean squares of an analysis of variance.
 
     Parameters
     ----------
@@ -39,8 +41,8 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
     Returns
     -------
     DataFrame
-        One row for each combination of factors, with the columns of ``COMPONENTS``. The deviation is that of
-        the mean of all scores if all its factors' levels were drawn again.
+        One row for each combination of factors, with the columns of ``COMPONENTS``. The deviation is the
+        standard deviation of the mean of all scores, if the levels of the row's factors were drawn again.
 
     Raises
     ------
@@ -49,12 +51,12 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
     """
     values = np.asarray(scores, dtype=float)
     if values.ndim != len(factors):
-        raise InputError(f"scores have {values.ndim} dimensions for {len(factors)} factors; expected as many")
+        raise InputError(f"expected {len(factors)} dimensions of scores, one per factor, got {values.ndim}")
     if not np.isfinite(values).all():
         raise InputError("a score is missing; expected all combinations of " + ", ".join(factors))
     for name, levels in zip(factors, values.shape, strict=True):
         if levels < 2:
-            raise InputError(f"there is one of {name}; expected at least 2")
+            raise InputError(f"{name}: expected at least 2 levels, got {levels}")
     axes = range(values.ndim)
     terms = [term for size in range(1, values.ndim + 1) for term in combinations(axes, size)]
     squares = {term: _mean_square(values, term) for term in terms}

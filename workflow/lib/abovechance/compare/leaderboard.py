@@ -56,8 +56,8 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
             raise InputError(f"{path}, row {place}: {error}") from None
         if not correct.exact:
             note = (
-                f"{path}, row {place}: no number of {examples} examples gives '{model}' an accuracy of "
-                f"{row['accuracy'].strip()}; {correct.nearest} correct answers are assumed"
+                f"{path}, row {place}: no number of correct answers out of {examples} gives '{model}' an "
+                f"accuracy of {row['accuracy'].strip()}; {correct.nearest} correct answers are assumed"
             )
         rows.append({"model": model, "task": task, "accuracy": accuracy, "n": examples, "note": note})
     table = pd.DataFrame(rows, index=texts.index)
@@ -65,7 +65,7 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
     if twice.any():
         place = int(twice.argmax())
         raise InputError(
-            f"{path}, row {texts.index[place]}: '{rows[place]['model']}' stands twice in "
-            f"'{rows[place]['task']}'; expected once"
+            f"{path}, row {texts.index[place]}: '{rows[place]['model']}' occurs twice for the task "
+            f"'{rows[place]['task']}'; expected one row"
         )
     return table.reset_index(drop=True)

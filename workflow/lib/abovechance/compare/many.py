@@ -29,23 +29,25 @@ PAIRS = {
     "second": Column.text("the other model"),
     "difference": Column.number("mean score of first minus second"),
     "error": Column.number("standard error of the difference"),
-    "low": Column.number("lower end of an interval that holds for all pairs of a task simultaneously"),
+    "low": Column.number("lower end of the simultaneous confidence interval (over all pairs of a task)"),
     "high": Column.number("upper end of the interval"),
-    "p": Column.number("p-value of no difference"),
+    "p": Column.number("p-value of the difference"),
     "holm": Column.number("p-value adjusted for all pairs of all tasks (Holm)"),
     "bh": Column.number("p-value adjusted for all pairs of all tasks (Benjamini and Hochberg)"),
-    "flips": Column.share("share of draws in which the order is reversed"),
+    "flips": Column.share("share of bootstrap samples in which the order of the pair is reversed"),
 }
 RANKS = {
     "model": Column.text("name of the model"),
     "score": Column.number("mean score over prompts and examples"),
     "rank": Column.whole("rank by score; 1 is best"),
     "rank_low": Column.whole(
-        "lowest rank the model may have, with 95 % confidence for all models simultaneously"
+        "best rank that the model may have, with simultaneous 95 % confidence for all models"
     ),
-    "rank_high": Column.whole("highest rank the model may have"),
-    "groups": Column.text("letters; models that share one cannot be distinguished", lacking=""),
-    "best": Column.share("share of draws in which the model is the best; missing if it may have any rank"),
+    "rank_high": Column.whole("worst rank that the model may have"),
+    "groups": Column.text("letters; models that share a letter do not differ significantly", lacking=""),
+    "best": Column.share(
+        "share of bootstrap samples in which the model is the best; missing if it may have any rank"
+    ),
 }
 
 
@@ -240,10 +242,10 @@ def trained(
 ) -> Sample:
     """Models on the same examples, of which some were trained several times.
 
-    In each draw, examples are drawn again, and of each model its seeds, whose deviations are made larger by
-    sqrt(s / (s - 1)), since a mean of s draws from s seeds varies less than that of s trainings. The variance
-    over seeds is that of all models or that of the two, whichever is larger; its degrees of freedom are those
-    of all.
+    Each draw resamples the examples, and the seeds of each model. The deviations of the s seeds of a model
+    are multiplied by sqrt(s / (s - 1)), because a mean of s draws from s seeds varies less than a mean of s
+    training runs. The variance over seeds is the larger of two values: the variance pooled over all models,
+    and that of the two compared models. Its degrees of freedom are those of the pooled variance.
 
     Parameters
     ----------
@@ -261,7 +263,7 @@ def trained(
     """
     arrays = [np.atleast_2d(np.asarray(scores, dtype=float)) for scores in seeds]
     if len({scores.shape[-1] for scores in arrays}) != 1:
-        raise InputError("models have other numbers of examples; expected the same examples")
+        raise InputError("models have different numbers of examples; expected the same examples")
     alone = paired([scores.mean(axis=0) for scores in arrays], clusters, draws, seed, examples)
     repeats = sum(len(scores) - 1 for scores in arrays)
     if not repeats:
@@ -294,10 +296,10 @@ def trained(
 def flips(
     scores: Sequence[ArrayLike], clusters: ArrayLike | None = None, draws: int = DRAWS, seed: int = 0
 ) -> Floats:
-    """Return how often the order of two models is another with other examples, prompts and seeds.
+    """Return how often the order of two models is reversed with other examples, prompts and seeds.
 
-    Examples (clusters of them) and prompts are drawn with replacement, the same ones for all models; of each
-    model, its seeds too. As all are drawn from those that are there, deviations of few are too small.
+    Clusters of examples and prompts are drawn with replacement, with the same draws for all models. The seeds
+    are drawn for each model by itself. With few prompts or seeds, this bootstrap underestimates the variance.
 
     Parameters
     ----------
@@ -315,7 +317,9 @@ def flips(
     """
     arrays = [np.asarray(model_scores, dtype=float) for model_scores in scores]
     if len({model_scores.shape[1:] for model_scores in arrays}) != 1 or arrays[0].ndim != 3:
-        raise InputError("models have other prompts or examples; expected seeds, prompts and examples")
+        raise InputError(
+            "models have different prompts or examples; expected arrays (seeds, same prompts, same examples)"
+        )
     generator = np.random.default_rng(seed)
     prompts = arrays[0].shape[1]
     chosen = times_drawn(prompts, draws, generator)
@@ -343,9 +347,9 @@ def flips(
 
 
 def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Sample:
-    """Models of which only accuracies are known, each as if on examples of its own.
+    """Compare models by their accuracies only, as if each model had answered different examples.
 
-    Intervals and p-values are as if each had one right and one wrong answer more (Agresti and Caffo, 2000).
+    Intervals and p-values add one correct and one wrong answer to each model (Agresti and Caffo, 2000).
 
     Parameters
     ----------
@@ -357,7 +361,7 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
     values, count = np.asarray(accuracies, dtype=float), np.asarray(examples, dtype=float)
     count = np.broadcast_to(count, values.shape)
     if not ((values >= 0) & (values <= 1)).all() or not (count >= 1).all():
-        raise InputError("accuracies are in [0, 1], and examples at least 1")
+        raise InputError("expected accuracies in [0, 1], and at least 1 example for each")
     correct = np.rint(values * count)
     # that all of a few were right does not say that all are
     sampled = np.random.default_rng(seed).beta(correct + 1, count - correct + 1, (draws, len(values)))
@@ -443,8 +447,9 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
     Returns
     -------
     DataFrame
-        One row per pair, the better model first, with the columns of ``PAIRS``. Intervals hold for all
-        pairs at once: they reach as far as the largest deviation over pairs, in standard errors.
+        One row per pair, the better model first, with the columns of ``PAIRS``. Intervals are simultaneous
+        for all pairs. Their half-width is the quantile of the largest deviation over pairs, in standard
+        errors.
     """
     if len(names) < 2 or len({*names}) < len(sample.scores):
         raise InputError(f"models are {', '.join(names)}; expected at least two, each with its own name")
@@ -491,9 +496,9 @@ def ranks(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
     Returns
     -------
     DataFrame
-        One row per model, the best first, with the columns of ``RANKS``. Between ``rank_low`` and
-        ``rank_high``, as many models are better, and as many worse, as the intervals of ``pairs`` tell
-        apart (Mogstad, Romano, Shaikh and Wilhelm, 2024).
+        One row per model, the best first, with the columns of ``RANKS``. ``rank_low`` is 1 plus the number of
+        models that are significantly better by the intervals of ``pairs``. ``rank_high`` is the number of
+        models minus the number that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm, 2024).
     """
     table = pairs(sample, names, confidence)
     # by more than rounding; of one pair, or where nothing varies, by the test

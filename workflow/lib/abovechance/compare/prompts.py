@@ -37,19 +37,18 @@ class OverPrompts(NamedTuple):
     Attributes
     ----------
     prompts, examples
-        How many of both.
+        The numbers of prompts and examples.
     mean
-        Of the mean accuracy over these prompts, examples drawn anew.
+        The difference of mean accuracies over these prompts, as if examples were drawn again.
     population
-        The same for prompts like these: the variance over prompts and the variance over examples are added,
-        without the part that is in both (Cameron, Gelbach and Miller, 2011); see ``Spread``. If prompts are
-        very unequal, such as a few that are very bad for one model, the interval is too narrow
-        (docs/compare.md).
+        The same for similar prompts. The variance is the sum of the variance over prompts and the variance
+        over examples, minus the part that both contain (Cameron, Gelbach and Miller, 2011); see ``Spread``.
+        If a few prompts are very bad for one model, the interval is too narrow (docs/compare.md).
     best
-        Of the prompt that is chosen for each model, by sample splitting: the best prompt on one half of the
-        examples (of whole clusters) is scored on the other half, so that no score is high by luck. The mean
-        is over ``PARTITIONS`` halvings, the standard error that of one half. The chosen prompt need not be
-        the truly best one, and is less often so if prompts are many and nearly as good.
+        The difference between each model's best prompt, by sample splitting. The best prompt on one half of
+        the examples (in whole clusters) is scored on the other half, so the choice does not bias the score.
+        The value is the mean over ``PARTITIONS`` splits. The standard error is that of one half. The chosen
+        prompt need not be the truly best one, in particular if many prompts are nearly equally good.
     """
 
     prompts: int
@@ -191,7 +190,7 @@ class PromptPair:
 def _of_best(pair: PromptPair, confidence: float, generator: np.random.Generator) -> Estimate:
     """Return the difference of best prompts, each chosen on one half of the examples and scored on the other.
 
-    Of prompts that are equally good on the first half, the mean is taken.
+    If several prompts are equally good on the first half, their mean is used.
     """
     sums, sizes = pair.sums, pair.sizes
     count = sums.shape[2]

@@ -12,7 +12,7 @@ from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 
 ONE = "all prompts"  # of a model whose prompts are others than another's
-TRAININGS, PROMPTS = "trainings", "prompts"
+TRAININGS, PROMPTS = "training runs", "prompts"
 
 
 @dataclass(frozen=True)
@@ -22,17 +22,17 @@ class Responses:
     Attributes
     ----------
     task, shots
-        Of what.
+        The task and the number of shots.
     models
         (models,) names.
     prompts
-        (prompts,) names of the prompts that all models have; one where they have others, of which scores are
-        means.
+        (prompts,) names of the prompts that all models have. If models have different prompts, there is one
+        name, and scores are means over prompts.
     examples
         (examples,) ids of those that all models have.
     scores
-        (models, prompts, examples) missing where a prompt is not evaluated on an example, which is so for all
-        models; of a model with several seeds, means over these.
+        (models, prompts, examples) scores, as means over the seeds of a model. If a prompt is not evaluated
+        on an example, the score is missing for all models.
     seeds
         For each model (seeds, prompts, examples) the same of each training seed.
     clusters
@@ -115,7 +115,7 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     if (twice := rows.duplicated(["model", "seed", "prompt", "example"])).any():
         row = rows[twice].iloc[0]
         raise InputError(
-            f"{name}: example '{row['example']}' stands twice for '{row['model']}'; expected once"
+            f"{name}: example '{row['example']}' occurs twice for '{row['model']}'; expected one row"
         )
     models, total = list(dict.fromkeys(rows["model"])), rows["example"].nunique()
     rows, notes, repeats = _same_prompts(rows, models, name)
@@ -128,7 +128,9 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
             "results on the same examples, with the same ids"
         )
     if len(examples) < total:
-        notes.append(f"{name}: compared on the {len(examples)} examples that all models have, of {total}")
+        notes.append(
+            f"{name}: models are compared on the {len(examples)} of {total} examples that all of them have"
+        )
     prompts = list(dict.fromkeys(rows["prompt"]))
     seeds = [_of_seeds(wide.loc[model, examples], prompts) for model in models]
     scores = np.stack([scores_of_model.mean(axis=0) for scores_of_model in seeds])
@@ -170,7 +172,7 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
             return rows.assign(seed=rows["prompt"], prompt=ONE), notes, PROMPTS
         grouped = rows.groupby(["model", "seed", "example"], sort=False)["score"]
         if several:
-            notes = [f"{name}: models have other prompts ({counted}); each example's mean over them is taken"]
+            notes = [f"{name}: models have different prompts ({counted}); scores are means over prompts"]
         return grouped.mean().reset_index().assign(prompt=ONE), notes, TRAININGS
     # what a prompt lacks for one model or seed, it lacks for all
     had_by = rows.groupby(["prompt", "example"])["score"].transform("size")
@@ -178,7 +180,8 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
     evaluated = common_rows.groupby("prompt")["example"].nunique()
     if evaluated.nunique() > 1:
         notes.append(
-            f"{name}: prompts are evaluated on {evaluated.min()} to {evaluated.max()} examples; each "
-            "example's mean over its prompts is taken, and over prompts each prompt's mean over its examples"
+            f"{name}: prompts are evaluated on different numbers of examples ({evaluated.min()} to "
+            f"{evaluated.max()}). An example's score is its mean over its prompts. For comparisons over "
+            "prompts, a prompt's score is its mean over its examples"
         )
     return common_rows, notes, TRAININGS

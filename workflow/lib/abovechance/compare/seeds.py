@@ -31,12 +31,12 @@ class OverSeeds(NamedTuple):
     Attributes
     ----------
     first_seeds, second_seeds
-        How many of each.
+        The numbers of seeds of the two models.
     deviation
-        The standard deviation over seeds of one training's score on these examples, of both models together;
-        missing where both have one seed.
+        The standard deviation over seeds of a training run's score on these examples, pooled over both
+        models. It is missing if both models have one seed.
     difference
-        Of the means over seeds; without an interval if nothing varies.
+        The difference of the means over seeds. It has no interval if nothing varies.
     """
 
     first_seeds: int
@@ -56,10 +56,10 @@ def over_seeds(
 ) -> OverSeeds:
     """Compare two models of which each was trained with several seeds; see ``OverSeeds``.
 
-    Examples are the same for both models, and seeds are not: the variance over seeds and the variance over
-    examples are added, without the part that is in both (Cameron, Gelbach and Miller, 2011); see ``Spread``.
-    A model with one seed is assumed to vary as the other one does. If both have one, the variance over seeds
-    is not included.
+    Both models have the same examples but different seeds. So the variance is the sum of the variance over
+    seeds and the variance over examples, minus the part that both contain (Cameron, Gelbach and Miller,
+    2011); see ``Spread``. A model with one seed is assumed to have the variance of the other model. If both
+    models have one seed, the variance over seeds is not included.
 
     Parameters
     ----------
@@ -111,9 +111,9 @@ def seeds_spread(
     first, second, clusters
         As in ``over_seeds``.
     elsewhere
-        The variance of one training's score over seeds in all models that are compared, with its degrees of
-        freedom. It has more of them than the variance of two models, and is used unless that is significantly
-        larger.
+        The variance over seeds of a training run's score, pooled over all compared models, and its degrees of
+        freedom. This pooled variance has more degrees of freedom than the variance of two models. It is used
+        unless the variance of the two models is significantly larger.
     """
     parts = [_residuals(scores, clusters) for scores in (first, second)]
     by_example = first.mean(axis=0) - second.mean(axis=0)

@@ -25,14 +25,14 @@ from abovechance.core.settings import Setting
 from abovechance.core.tables import Tables, TableSchema, read_part, settings_of_parts
 
 MEAN_OVER = "mean over"  # begins the name of a mean over tasks, in the place of a task's
-ABOUT = {"about": Column.text("what the conclusion holds for", lacking="examples like these")}
+ABOUT = {"about": Column.text("scope of the conclusion", lacking="for examples like these")}
 _SHOTS = {"shots": Column.whole("demonstrations of a prompt")}
 _TASK = {"task": Column.text("name of the task"), **_SHOTS}
 ADJUSTED = {
     "holm": Column.tail("p-value adjusted for the number of tasks (Holm)"),
     "bh": Column.tail("p-value adjusted for the number of tasks (Benjamini and Hochberg)"),
 }
-FLIPS = Column.share("share of draws of examples, prompts and seeds in which the order is reversed")
+FLIPS = Column.share("share of bootstrap samples of examples, prompts and seeds with reversed order")
 MODELS = TableSchema(
     "models",
     {**_SHOTS, "tasks": Column.whole("number of tasks that all models have"), **many.RANKS, **ABOUT},

@@ -1,13 +1,12 @@
 """Two models on the same examples: how large the difference is, and whether it is more than noise.
 
-What is the same for both models (how hard an example is) drops out of the differences example by example,
-so that these say more than two scores with an interval each.
+The difficulty of an example is the same for both models, so it cancels in the paired differences. So a paired
+comparison is more precise than two scores with separate intervals.
 
-Interval, p-value and power are those of one test. For right and wrong answers to single examples, it is
-the score test of a difference of paired proportions (Tango, 1998), which for no difference is McNemar's
-(1947) without correction. For other scores, and if examples belong together, it is Student's, by the standard
-error of a clustered mean, with one degree of freedom less than there are clusters. docs/compare.md compares
-both with others.
+The interval, the p-value and the power come from one test. For correct and wrong answers to single examples,
+it is the score test of a difference of paired proportions (Tango, 1998). Its p-value is that of McNemar's
+test (1947) without continuity correction. For other scores, and for clusters of examples, it is Student's t
+test with a clustered standard error. docs/compare.md compares both tests with others.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     examples, clusters
-        How many, and how many that have nothing to do with each other.
+        The number of examples, and the number of independent clusters of examples.
     first, second
         The models' scores: means over the examples.
     difference
@@ -57,15 +56,16 @@ class Comparison(NamedTuple):
     unpaired
         The same as if the examples were not the same ones (Welch).
     gain
-        How many times as many examples the same precision would need unpaired.
+        The factor of examples that an unpaired comparison needs for the same precision.
     better, worse
         On how many examples the first model has the higher score, and the lower one.
     detectable
-        The least true difference that the test finds with this power at this size, if as many examples
-        differ; missing if there is none, or nothing says how differences vary.
+        The smallest true difference that the test finds with this power and this number of examples, if the
+        share of examples with different scores stays the same. Missing if no difference reaches this power,
+        or if the variance of the differences is unknown.
     needed
-        How many examples it would take to find a difference of this size with this power; missing as
-        ``detectable`` is, and if there is no difference.
+        The number of examples that the test needs to find the observed difference with this power. Missing if
+        ``detectable`` is missing, and if the difference is 0.
     """
 
     examples: int
@@ -106,17 +106,14 @@ def compare(
     Raises
     ------
     InputError
-        If there are not as many scores of both, fewer than two, or one is not a number.
+        If the models have different numbers of scores or fewer than two, or if a score is not a number.
     """
     if not (0 < confidence < 1 and 0 < power < 1):
         raise InputError(
             f"confidence and power are {confidence:g} and {power:g}; expected numbers between 0 and 1"
         )
     if power <= 1 - confidence:
-        raise InputError(
-            f"power is {power:g}; expected more than the significance level, {1 - confidence:g}, which is "
-            "the power of the test if there is no difference"
-        )
+        raise InputError(f"power is {power:g}; expected more than the significance level, {1 - confidence:g}")
     first_scores, second_scores = checked(first, second)
     scale = largest([first_scores, second_scores])
     # in units of the largest score, so that squares neither overflow nor vanish
@@ -372,12 +369,12 @@ def checked(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def exchanged(sums: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> float:
-    """How probable a sum of differences as far from 0 is, where the models of each cluster are exchanged.
+    """Return the p-value of a permutation test that exchanges the two models within each cluster.
 
-    Exact where sums are multiples of one number, as those of right and wrong answers are, and their means
-    over prompts. Else all exchanges are
-    counted where there are no more than ``resamples``, or so many are drawn, and p is (b + 1) / (B + 1),
-    which is valid (Phipson and Smyth, 2010).
+    The p-value is exact if all sums are multiples of one number, as for correct and wrong answers and for
+    their means over prompts. Otherwise, all exchanges are counted if there are at most ``resamples``. If
+    there are more, ``resamples`` exchanges are drawn, and p is (b + 1) / (B + 1), which is valid (Phipson and
+    Smyth, 2010).
 
     Parameters
     ----------
@@ -386,7 +383,7 @@ def exchanged(sums: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> flo
     """
     numeric = np.asarray(sums, dtype=float)
     if numeric.ndim != 1 or not np.isfinite(numeric).all():
-        raise InputError("differences are no row of numbers; expected one for each cluster, all there")
+        raise InputError("expected one finite difference per cluster, in one dimension")
     largest = np.abs(numeric).max(initial=0.0)
     sums = numeric[np.abs(numeric) > 1e-12 * largest]  # others are the same either way
     magnitudes = np.abs(sums)
@@ -434,10 +431,10 @@ def _exactly(reached: float, sizes: Floats) -> float:
 
 
 def mcnemar(first: ArrayLike, second: ArrayLike) -> float:
-    """The exact test of McNemar: whether as many examples are right with one model alone as with the other.
+    """Return the p-value of McNemar's exact test.
 
-    Missing where scores are others than 0 and 1.
-    """
+    It tests whether the two models are equally often the only correct one. It is missing if a score is
+    neither 0 nor 1."""
     first, second = checked(first, second)
     if not np.isin(first, (0, 1)).all() or not np.isin(second, (0, 1)).all():
         return np.nan

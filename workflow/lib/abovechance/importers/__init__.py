@@ -111,4 +111,4 @@ def _check_options(options: Options, formats: Sequence[Importer]) -> None:
     for name in ("metric", "filter", "epoch"):
         if getattr(options, name) is not None and name not in used:
             tools = " or ".join(importer.TOOL for importer in FORMATS if name in importer.OPTIONS)
-            raise InputError(f"--{name} means nothing here; it goes with results of {tools}")
+            raise InputError(f"--{name} has no effect here; it is for results of {tools}")

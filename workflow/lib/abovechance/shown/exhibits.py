@@ -1,7 +1,7 @@
 """The tables and figures of a study by name, with their captions in the report.
 
-The files of ``rules/analyses`` list what they make. The report shows it under the question that each analysis
-answers. A job that writes other names than its rule lists is an error.
+Each file of ``rules/analyses`` lists the tables and figures that it makes. The report shows them under the
+question of the analysis. A job fails if it writes other names than its rule lists.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FIGURE_SUFFIXES = ("pdf", "png", "csv")
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table: its file, and if it is a section of the report, what is shown there.
+    """A table: the name of its file and, if the report shows it, its heading and text.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class ShownTable:
     hidden
         Columns that the report does not show.
     without_rows
-        The text in the place of a table without rows; if it is empty, the report omits the section.
+        The text that replaces a table without rows. If this text is empty, the report omits the section.
     """
 
     name: str

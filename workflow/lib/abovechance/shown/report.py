@@ -92,7 +92,7 @@ def two_models_answer(table: pd.DataFrame) -> list[str]:
     means = table[table["task"].str.startswith(MEAN_OVER)]
     rows = means if len(means) else table.head(1) if len(table) == 1 else table.head(0)
     return [
-        f"{row['better']} and {row['worse']}, {row['shots']}-shot, {row['task']}: {row['conclusion']}"
+        f"{row['better']} and {row['worse']} ({row['shots']}-shot, {row['task']}): {row['conclusion']}"
         for row in rows.to_dict("records")
     ]
 
@@ -110,9 +110,9 @@ def series_answer(series: pd.DataFrame) -> list[str]:
             for developed_in in (developed["monotonicity"] >= 0.5, developed["tau"] < 0)
         )
         sentences.append(
-            f"The {noun} rises steadily during training in {steady or 'none'} of "
-            f"{_counted(len(developed), 'case')} ({_counted(models, 'model')}, {_counted(tasks, 'task')}; "
-            f"monotonicity of at least 0.5). It falls in {falling or 'none'}."
+            f"The {noun} rises steadily during training (monotonicity of at least 0.5) in {steady or 'none'} "
+            f"of {_counted(len(developed), 'case')} ({_counted(models, 'model')}, "
+            f"{_counted(tasks, 'task')}). The {noun} falls in {falling or 'none'} of them."
         )
     with_chance = table[
         table["chance"].notna() & (table["examples"] > 0) & table["metric"].str.contains(ACCURACY)
@@ -120,16 +120,16 @@ def series_answer(series: pd.DataFrame) -> list[str]:
     if len(with_chance):
         above = int(with_chance["leaves_chance"].notna().sum())
         sentences.append(
-            f"{above or 'None'} of the {_counted(len(with_chance), 'case')} with a known chance level "
-            f"{'ends' if above < 2 else 'end'} significantly above it."
+            f"In {above or 'none'} of the {_counted(len(with_chance), 'case')} with a known chance level, "
+            "the best accuracy at the last checkpoint is significantly above chance."
         )
     noisy = table[table["final_deviation"].notna()]
     if len(noisy):
         noise = noisy["final_deviation"].median()
         sentences.append(
-            f"The standard deviation over seeds at the last checkpoint has a median of {noise:.3f}, so "
-            f"two trainings that differ only in the seed differ by {2 * noise / math.sqrt(math.pi):.3f} "
-            "on average."
+            f"The median standard deviation over seeds at the last checkpoint is {noise:.3f}. Two training "
+            f"runs that differ only in the seed therefore differ by {2 * noise / math.sqrt(math.pi):.3f} on "
+            "average."
         )
     return sentences
 
@@ -229,16 +229,19 @@ _TOLD: dict[str, tuple[str, Callable[[Any], str]]] = {
     ),
     "chances": (
         "chance",
-        lambda chances: "; ".join(f"{name}: {chance:g}" for name, chance in chances.items()) or "not told",
+        lambda chances: "; ".join(f"{name}: {chance:g}" for name, chance in chances.items()) or "unknown",
     ),
     "tasks": ("tasks", ", ".join),
     "shots": ("shots", lambda shots: ", ".join(map(str, shots))),
     "prompts": (
         "prompts",
-        lambda prompts: f"{prompts} for each task and number of shots, fewer where no more exist",
+        lambda prompts: f"{prompts} for each task and number of shots, or fewer if no more exist",
     ),
-    "max_examples": ("examples", lambda examples: f"at most {examples} of a task"),
-    "normalization": ("compared by", lambda length: f"log-likelihood per {length}"),
+    "max_examples": ("examples", lambda examples: f"at most {examples} per task"),
+    "normalization": (
+        "choices compared by",
+        lambda length: "log-likelihood" + (f" per {length}" if length != "none" else ""),
+    ),
 }
 
 
@@ -327,7 +330,7 @@ def _table(folder: Path, table: ShownTable) -> tuple[str, str] | None:
     if rows.empty:
         return (table.text, f"<p>{escape(table.without_rows)}</p>") if table.without_rows else None
     most_rows = table.most_rows or len(rows)
-    more = f" The table shows {most_rows} of {len(rows)} rows; tables/{table.name}.csv has all."
+    more = f" The table shows {most_rows} of {len(rows)} rows. All rows are in tables/{table.name}.csv."
     # columns without values, such as deviations of one seed, say nothing
     visible = rows.head(most_rows).dropna(axis="columns", how="all").drop(columns=[*table.hidden])
     return table.text + more * (len(rows) > most_rows), _html(visible, columns_of(path))

@@ -192,7 +192,7 @@ def _check_keys(config: Mapping[str, Any], schema: Mapping[str, Any], start: str
         if start not in starts:
             belongs = " or ".join(map(_start_in_words, starts))
             raise InputError(
-                f"{place}: key '{key}' means nothing in {_start_in_words(start)}; it belongs to {belongs}"
+                f"{place}: key '{key}' has no effect in {_start_in_words(start)}; it belongs to {belongs}"
             )
     for key, part in schema["properties"].items():
         if part.get("needed") and start in part.get("starts", [start]) and key not in config:
