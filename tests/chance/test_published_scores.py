@@ -35,8 +35,8 @@ def test_verdicts_are_those_of_the_baselines(tmp_path):
         "1 of the 3 scores is better than chance.",
         "The best prompt is above the standard random baseline in 2 of them, and above the maximum random "
         "baseline in 1. Guessing alone would be above the maximum random baseline in about 1.5.",
-        "1 score has p <= 0.05 without correction. After the Benjamini-Hochberg correction for 3 comparisons, 1 "
-        "has p <= 0.05.",
+        "1 score has p <= 0.05 without correction. After the Benjamini-Hochberg correction for 3 "
+        "comparisons, 1 has p <= 0.05.",
     ]
     adjusted = ["maximum_tail", "bh_tail", "by_tail", "holm_tail"]
     assert verdicts_table.columns.tolist() == [

@@ -23,25 +23,35 @@ NEEDED = (
 OF_GUESSERS = ("set", *NEEDED)
 AGREEMENT = {
     "predictor": Column.text(f"the baseline: {' or '.join(map(repr, PREDICTORS))}"),
-    "outcomes": Column.whole("number of splits and settings"),
-    "above_on_test_share": Column.share("share of them above chance on test"),
-    "accuracy": Column.share("share of correct decisions to be above the baseline"),
-    "precision": Column.share("share of decisions 'above' that hold on test"),
-    "recall": Column.share("share of outcomes above chance on test that are decided as 'above'"),
+    "outcomes": Column.whole("number of outcomes: one per setting, split and number of prompts"),
+    "above_on_test_share": Column.share(
+        "share of outcomes whose test accuracy is above the standard baseline"
+    ),
+    "accuracy": Column.share(
+        "share of outcomes for which the decision on validation ('above' or not) agrees with the test split"
+    ),
+    "precision": Column.share(
+        "share of outcomes above the standard baseline on test, among outcomes with the decision 'above'"
+    ),
+    "recall": Column.share(
+        "share of outcomes with the decision 'above', among outcomes above the standard baseline on test"
+    ),
     "auroc": Column.share("area under the ROC curve of the decision"),
     "aupr": Column.share("area under the precision-recall curve of the decision"),
-    "tail_auroc": Column.number("area under the ROC curve of the tail probability as a score (log F^t)"),
-    "tail_aupr": Column.number("area under its precision-recall curve"),
+    "tail_auroc": Column.number(
+        "area under the ROC curve of log F^t (from the tail probability), used as a continuous score"
+    ),
+    "tail_aupr": Column.number("area under the precision-recall curve of the same score"),
 }
 BESIDE = ("accuracy", "auroc", "tail_auroc")  # what guessers are shown with
 
 
 def _heldout_by(by: str, columns: Mapping[str, Column]) -> TableSchema:
     guessers = {
-        f"guessers_{name}": Column.number(f"{name} of random guessers, mean over their sets")
+        f"guessers_{name}": Column.number(f"{name} for random guessers, mean over the sets of guessers")
         for name in BESIDE
     }
-    rows = f"One row per {by} and baseline."
+    rows = f"One row per {'number of prompts' if by == 'prompts' else by} and baseline."
     return TableSchema(f"heldout_by_{by}", {**columns, **AGREEMENT, **guessers}, rows)
 
 
@@ -49,9 +59,10 @@ HELDOUT_BY_PROMPTS = _heldout_by(
     "prompts",
     {
         "requested_prompts": Column.whole(
-            "requested number of prompts; rows that repeat the one before are left out"
+            "requested number of prompts; a larger number that gives the same outcomes as the row before "
+            "has no row"
         ),
-        "prompts": Column.whole("the largest number of these that a setting had"),
+        "prompts": Column.whole("largest number of prompts that any setting actually had"),
     },
 )
 HELDOUT_BY_MODEL = _heldout_by("model", {"model": Column.text("name of the model")})
@@ -60,14 +71,15 @@ HELDOUT_DIFFERENCE = TableSchema(
     "heldout_difference",
     {
         "measure": Column.text("the measure of agreement"),
-        **{name: Column.number(f"its value for the {name} baseline") for name in PREDICTORS},
-        "difference": Column.number("maximum minus standard"),
+        **{name: Column.number(f"value of the measure for the {name} baseline") for name in PREDICTORS},
+        "difference": Column.number("value for the maximum baseline minus value for the standard baseline"),
         "low": Column.number(
-            "lower end of its 95 % interval by resampling tasks; missing with fewer than five"
+            "lower end of the 95 % interval of the difference, by resampling tasks; missing with fewer "
+            "than five tasks"
         ),
         "high": Column.number("upper end of the interval"),
     },
-    "One row per measure, for choices from the most prompts.",
+    "One row per measure. Only outcomes with the largest number of prompts are used.",
 )
 
 

@@ -139,13 +139,13 @@ class Baseline:
 STANDARD = Baseline(
     "standard",
     "expected accuracy of one random guesser",
-    "probability that one guesser does at least as well",
+    "probability that one random guesser has at least the accuracy of the best prompt",
     lambda tried_prompts: BestOf(tried_prompts.guessers, tried_prompts.best, tried_prompts.standardized),
 )
 MAXIMUM = Baseline(
     "maximum",
-    "expected accuracy of the best of as many random guessers as prompts",
-    "probability that the best of as many guessers as prompts does at least as well",
+    "expected accuracy of the best of t random guessers, if t prompts were tried",
+    "probability that the best of t random guessers has at least the accuracy of the best prompt",
     lambda tried_prompts: BestOf(tried_prompts.guessers, tried_prompts.prompts, tried_prompts.standardized),
 )
 PAPER = (STANDARD, MAXIMUM)  # those of Yauney and Mimno (2024), which published results have

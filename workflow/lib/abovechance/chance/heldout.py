@@ -31,15 +31,22 @@ OUTCOMES = TableSchema(
         **setting_columns(),
         "split": Column.whole("number of the split, from 0"),
         "requested_prompts": Column.whole("requested number of prompts to choose from"),
-        "prompts": Column.whole("number of prompts chosen from, if fewer exist"),
-        "prompt": Column.whole("prompt with the best validation accuracy; the first of several"),
-        "validation_examples": Column.whole("examples of the validation split"),
+        "prompts": Column.whole(
+            "actual number of prompts to choose from; lower than requested_prompts if fewer prompts exist"
+        ),
+        "prompt": Column.whole(
+            "number of the chosen prompt: the prompt with the best validation accuracy; on ties, the "
+            "lowest number"
+        ),
+        "validation_examples": Column.whole(
+            "number of examples in the validation split that the chosen prompt is evaluated on"
+        ),
         "validation_accuracy": Column.share("accuracy of the chosen prompt on the validation split"),
         **expected_columns(),
         **tail_columns(),
         **{
             baseline.log_below_column: Column.number(
-                f"log of 1 minus {baseline.tail_column}; it separates large tails"
+                f"log of (1 - {baseline.tail_column}); it distinguishes tails that round to 1"
             )
             for baseline in BASELINES
         },
@@ -47,12 +54,14 @@ OUTCOMES = TableSchema(
             baseline.above_column: Column.flag(f"whether the validation accuracy is above {baseline.column}")
             for baseline in BASELINES
         },
-        "test_examples": Column.whole("examples of the held-out test split"),
+        "test_examples": Column.whole(
+            "number of examples in the held-out test split that the chosen prompt is evaluated on"
+        ),
         "test_accuracy": Column.share("accuracy of the chosen prompt on the test split"),
         "test_baseline": Column.share("expected accuracy of one random guesser on the test split"),
-        "above_on_test": Column.flag("whether the test accuracy is above its baseline"),
+        "above_on_test": Column.flag("whether test_accuracy is above test_baseline"),
     },
-    "One row per split and number of prompts.",
+    "One row per setting, split and number of prompts.",
     file="heldout/outcomes/<model>.parquet",
 )
 
@@ -60,9 +69,12 @@ GUESSERS = TableSchema(
     "guessers",
     {
         **OUTCOMES.columns,
-        "set": Column.whole("number of the set of guessers; each set is a study of its own"),
+        "set": Column.whole(
+            "number of the set of random guessers; the whole analysis is repeated with each set"
+        ),
     },
-    "One row per split, number of prompts and set, with random guessers in place of prompts.",
+    "The same as heldout/outcomes, with random guessers in place of prompts. One row per setting, split, "
+    "number of prompts and set of guessers.",
     file="heldout/guessers/<model>.parquet",
 )
 

@@ -18,32 +18,39 @@ PRECISION_SETTINGS = TableSchema(
     {
         **_PAIR,
         "task": Column.text("name of the task"),
-        "shots": Column.whole("demonstrations of a prompt"),
+        "shots": Column.whole("number of demonstrations in a prompt"),
         "best_accuracy_first": Column.share("best accuracy in the higher precision"),
-        "position_first": Column.text("its position among the baselines"),
+        "position_first": Column.text("position relative to the baselines in the higher precision"),
         "best_accuracy_second": Column.share("best accuracy in the lower precision"),
-        "position_second": Column.text("its position among the baselines"),
-        "mean_change": Column.number("mean change of the prompts' accuracies, second minus first"),
+        "position_second": Column.text("position relative to the baselines in the lower precision"),
+        "mean_change": Column.number(
+            "mean over prompts of the accuracy in the lower precision minus the accuracy in the higher "
+            "precision"
+        ),
         "correlation": Column.number(
-            "correlation of the accuracies over prompts; missing if one does not vary"
+            "correlation over prompts between the accuracies in the two precisions; missing if either does "
+            "not vary"
         ),
     },
-    "One row per pair, task and number of shots.",
+    "One row per pair of precisions, task and number of shots.",
 )
 PRECISION_SUMMARY = TableSchema(
     "precision_summary",
     {
         **_PAIR,
-        "shots": Column.whole("demonstrations of a prompt"),
+        "shots": Column.whole("number of demonstrations in a prompt"),
         "settings": Column.whole("number of settings"),
         "above_standard_first": Column.whole("settings above the standard baseline in the higher precision"),
-        "between_first": Column.whole("settings of these that are not above the maximum baseline"),
+        "between_first": Column.whole("settings between the two baselines in the higher precision"),
         "above_standard_second": Column.whole("settings above the standard baseline in the lower precision"),
-        "between_second": Column.whole("settings of these that are not above the maximum baseline"),
+        "between_second": Column.whole("settings between the two baselines in the lower precision"),
         "same_verdict": Column.whole("settings with the same position in both precisions"),
-        "mean_change_of_best": Column.number("mean change of the best accuracy, second minus first"),
+        "mean_change_of_best": Column.number(
+            "mean over settings of the best accuracy in the lower precision minus the best accuracy in the "
+            "higher precision"
+        ),
     },
-    "One row per pair and number of shots.",
+    "One row per pair of precisions and number of shots.",
 )
 
 

@@ -39,21 +39,22 @@ RANDOMIZATION = TableSchema(
         **setting_columns(),
         "prompt": Column.whole("number of the prompt, from 0"),
         "statistic": Column.text("'accuracy' or 'macro_f1'"),
-        "value": Column.share("the prompt's value of the statistic"),
+        "value": Column.share("value of the statistic for this prompt"),
         "adjusted_tail": Column.tail(
             "p-value of the prompt, adjusted for all prompts (Westfall and Young, step-down)"
         ),
         "best_tail": Column.tail("p-value of the setting's best prompt"),
         "lower_bound": Column.number(
-            "lower confidence bound of the prompt's accuracy, 95 % for all prompts together"
+            "lower confidence bound of the prompt's accuracy; the bounds of all prompts hold "
+            "simultaneously with 95 % confidence"
         ),
-        "permuted": Column.share("share of examples with a choice that other examples have too"),
+        "permuted": Column.share("share of examples that share at least one choice with other examples"),
         "fixed": Column.share(
-            "share of examples whose gold answer is the same in all draws; if all, tails are missing"
+            "share of examples whose gold answer is the same in all draws; if it is 1, the tails are missing"
         ),
         "power": Column.share(
-            "probability that the test rejects at 0.05 for a prompt with this accuracy that is correct on "
-            "a random subset of examples"
+            "power of the test at significance level 0.05, for a prompt with the accuracy of the best "
+            "prompt whose correct answers are a random subset of the examples"
         ),
         "clusters": Column.whole("number of clusters of examples"),
     },

@@ -20,83 +20,94 @@ from abovechance.core.tables import TableSchema, setting_columns
 
 RANDOMIZED = {
     "randomization_tail": Column.tail(
-        "p-value of the randomization test for the best prompt: gold answers are drawn again, and the "
-        "dependence between prompts is kept; missing if it is above 0.05 and the test has no power"
+        "p-value of the randomization test for the best prompt. The test draws gold answers at random and "
+        "keeps the dependence between prompts. Missing if the p-value is above 0.05 and the power is below "
+        "0.5"
     ),
-    "randomization_bh_tail": Column.tail("randomization_tail, adjusted (Benjamini and Hochberg)"),
+    "randomization_bh_tail": Column.tail(
+        "randomization_tail, adjusted for the number of settings (Benjamini and Hochberg)"
+    ),
     "randomization_power": Column.share(
-        "probability that this test rejects for one prompt with the best accuracy (or the lowest one with "
-        "a maximum tail of at most 0.05) that is correct on a random subset of examples"
+        "power of the randomization test for one prompt whose correct answers are a random subset of the "
+        "examples. The prompt has the best accuracy, or the lowest accuracy with maximum_tail at most 0.05 "
+        "if that is higher"
     ),
     "randomization_fixed": Column.share("share of examples whose gold answer is the same in all draws"),
     "best_macro_f1": Column.share(
-        "best mean F1 of the labels; missing unless all examples share one set of choices"
+        "best macro-averaged F1 among the prompts; missing unless all examples have the same set of choices"
     ),
     "macro_f1_tail": Column.tail("p-value of the randomization test for best_macro_f1"),
     "best_lower_bound": Column.number(
-        "lower 95 % confidence bound of the best prompt's accuracy, corrected for its selection; missing if "
-        "clusters of examples are fewer than ten, or very unequal"
+        "lower 95 % confidence bound of the best prompt's accuracy, corrected for selecting the best "
+        "prompt; missing if there are fewer than ten clusters of examples or if their sizes are very "
+        "unequal"
     ),
     "effective_prompts": Column.number(
-        "number of independent guessers for which the maximum tail equals the randomization p-value; "
-        "missing if it would be below 1 or above the number of prompts, or if that p-value is missing or "
-        "at the limit of the draws"
+        "number of independent guessers for which the maximum tail equals randomization_tail; missing if "
+        "this number is below 1 or above the number of prompts; also missing if randomization_tail is "
+        "missing or has the smallest value that the number of draws allows"
     ),
 }
 VERDICTS = TableSchema(
     "verdicts",
     {
         **setting_columns(),
-        **optional({"metric": Column.text("metric that says whether an answer is correct")}),
+        **optional({"metric": Column.text("metric that decides whether an answer is correct")}),
         "examples": Column.whole("number of examples that the best prompt is evaluated on"),
         "prompts": Column.whole("number of distinct prompts tried"),
-        "best_prompt": Column.whole("number of the best prompt; the first of several"),
+        "best_prompt": Column.whole("number of the best prompt; on ties, the lowest number"),
         "best_accuracy": Column.share("accuracy of the best prompt"),
         **JUDGED,
         "position": Column.text(
-            "'below' (or equal to) the standard baseline, 'between' the baselines, or 'above' both; not a "
-            "test"
+            "'below' (below or equal to the standard baseline), 'between' (above the standard baseline "
+            "only) or 'above' (above both baselines); not a significance test"
         ),
         "better_than_chance": Column.text(
-            "'yes', 'no' or 'unclear', from all tests at a significance level of 0.05"
+            "the conclusion: 'yes', 'no' or 'unclear', from all tests at the significance level 0.05"
         ),
-        "reason": Column.text("the p-values that decide, adjusted for the number of settings"),
+        "reason": Column.text(
+            "the p-values that determine better_than_chance, adjusted for the number of settings"
+        ),
         **optional(RANDOMIZED),
         **optional({"left_out": Column.whole("number of prompts that are longer than the model's context")}),
     },
-    "One row per setting. If all prompts of a setting are left out, its row has no conclusion.",
+    "One row per setting. If all prompts of a setting are left out, the setting has a row without a "
+    "conclusion.",
     file="verdicts.csv, tables/verdicts",
 )
 VERDICT_COUNTS = TableSchema(
     "verdict_counts",
     {
         "model": Column.text("name of the model, or 'total'"),
-        "shots": Column.text("demonstrations of a prompt"),
+        "shots": Column.text("number of demonstrations in a prompt"),
         "settings": Column.whole("number of settings"),
         **optional(
             {
                 "left_out": Column.whole(
-                    "number of settings without conclusion, because all prompts are left out"
+                    "number of settings without a conclusion, because all their prompts are left out"
                 )
             }
         ),
         "better_than_chance_yes": Column.whole("number of settings that are better than chance"),
-        "better_than_chance_no": Column.whole("number of settings that are not"),
+        "better_than_chance_no": Column.whole("number of settings that are not better than chance"),
         "better_than_chance_unclear": Column.whole(
-            "number of settings where tests disagree or have no power"
+            "number of settings for which the tests disagree or have too little power"
         ),
         "below": Column.whole("number of settings below or at the standard baseline"),
         "between": Column.whole("number of settings between the baselines"),
         "above": Column.whole("number of settings above both baselines"),
         "above_standard": Column.whole("number of settings above the standard baseline: between plus above"),
         "share_between": Column.share(
-            "between divided by above_standard: how often the standard baseline misleads"
+            "between divided by above_standard: share of the settings above the standard baseline that are "
+            "not above the maximum baseline"
         ),
-        "above_by_guessing": Column.number("number of settings that guessing alone is expected to put above"),
+        "above_by_guessing": Column.number(
+            "expected number of settings with the position 'above' if all prompts were random guessers"
+        ),
         "tail_at_most_0.05": Column.whole("number of settings with a maximum tail of at most 0.05"),
         "adjusted_at_most_0.05": Column.whole("number of settings with a bh_tail of at most 0.05"),
     },
-    "One row per model and number of shots, and one for all.",
+    "One row per model and number of shots, and one row for the total.",
 )
 
 

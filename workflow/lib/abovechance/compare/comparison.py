@@ -29,7 +29,7 @@ from abovechance.core.resampling import cluster_sums
 ENOUGH = 20  # examples that all prompts have, for components of variance
 LIKE_THESE = "for prompts and examples like these"
 INFERENCE = {
-    "difference": Column.number("score of the first model minus score of the second model"),
+    "difference": Column.number("score of the first or better model minus score of the other model"),
     "low": Column.number("lower end of the confidence interval of the difference"),
     "high": Column.number("upper end of this interval"),
     "p": Column.number("p-value of the difference, from the same test as the interval"),
@@ -42,14 +42,24 @@ PAIR = {
     **INFERENCE,
     "test": Column.text("the test: score, Student or exchange"),
     "error": Column.number("standard error of the difference"),
-    "unpaired_error": Column.number("standard error, if the models had answered different examples"),
+    "unpaired_error": Column.number(
+        "standard error of the difference if the models had answered different examples"
+    ),
     "unpaired_low": Column.number("lower end of the unpaired confidence interval"),
     "unpaired_high": Column.number("upper end of the unpaired confidence interval"),
-    "gain": Column.number("factor of examples that an unpaired comparison needs for the same precision"),
+    "gain": Column.number(
+        "number of examples that an unpaired comparison needs for the same precision, divided by the "
+        "number of examples here"
+    ),
     "better": Column.whole("number of examples on which the first model scores higher"),
     "worse": Column.whole("number of examples on which the first model scores lower"),
-    "detectable": Column.number("smallest true difference that the test finds with the stated power"),
-    "needed": Column.whole("number of examples needed to find the observed difference with this power"),
+    "detectable": Column.number(
+        "smallest true difference that the test detects with a power of 0.8 and this number of examples"
+    ),
+    "needed": Column.whole(
+        "number of examples needed to detect a true difference as large as the observed one, with the same "
+        "power"
+    ),
 }
 SEED_COMPONENTS = {
     "model": Column.text("name of the model"),

@@ -14,11 +14,14 @@ from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 
 COMPONENTS = {
-    "source": Column.text("source of the variance: one factor, or an interaction"),
-    "variance": Column.number(
-        "variance component of a single answer; the estimate can be negative if the true value is near 0"
+    "source": Column.text(
+        "source of the variance: one factor (such as prompts) or an interaction of factors"
     ),
-    "share": Column.share("share of the sum of components"),
+    "variance": Column.number(
+        "estimated variance component of a single answer; it can be slightly negative if the true value is "
+        "near 0"
+    ),
+    "share": Column.share("share of this component in the sum of all components"),
     "deviation": Column.number("standard deviation that this source contributes to the mean of all answers"),
 }
 

@@ -26,8 +26,8 @@ DRAWS = 2000
 MOST_MODELS = 1000
 PAIRS = {
     "first": Column.text("the better model"),
-    "second": Column.text("the other model"),
-    "difference": Column.number("mean score of first minus second"),
+    "second": Column.text("the worse model, or the second model of a tie"),
+    "difference": Column.number("mean score of the first model minus mean score of the second model"),
     "error": Column.number("standard error of the difference"),
     "low": Column.number("lower end of the simultaneous confidence interval (over all pairs of a task)"),
     "high": Column.number("upper end of the interval"),
@@ -46,7 +46,8 @@ RANKS = {
     "rank_high": Column.whole("worst rank that the model may have"),
     "groups": Column.text("letters; models that share a letter do not differ significantly", lacking=""),
     "best": Column.share(
-        "share of bootstrap samples in which the model is the best; missing if it may have any rank"
+        "share of bootstrap samples in which the model is the best; missing if the confidence interval of "
+        "its rank covers all ranks"
     ),
 }
 

@@ -26,17 +26,19 @@ from abovechance.core.tables import Tables, TableSchema, read_part, settings_of_
 
 MEAN_OVER = "mean over"  # begins the name of a mean over tasks, in the place of a task's
 ABOUT = {"about": Column.text("scope of the conclusion", lacking="for examples like these")}
-_SHOTS = {"shots": Column.whole("demonstrations of a prompt")}
+_SHOTS = {"shots": Column.whole("number of demonstrations in a prompt")}
 _TASK = {"task": Column.text("name of the task"), **_SHOTS}
 ADJUSTED = {
     "holm": Column.tail("p-value adjusted for the number of tasks (Holm)"),
     "bh": Column.tail("p-value adjusted for the number of tasks (Benjamini and Hochberg)"),
 }
-FLIPS = Column.share("share of bootstrap samples of examples, prompts and seeds with reversed order")
+FLIPS = Column.share(
+    "share of bootstrap samples (of examples, prompts and seeds) in which the order of the pair is reversed"
+)
 MODELS = TableSchema(
     "models",
-    {**_SHOTS, "tasks": Column.whole("number of tasks that all models have"), **many.RANKS, **ABOUT},
-    "One row per number of shots and model, for the mean over tasks.",
+    {**_SHOTS, "tasks": Column.whole("number of tasks in the mean"), **many.RANKS, **ABOUT},
+    "One row per number of shots and model. Scores are means over tasks.",
 )
 MODEL_RANKS = TableSchema("model_ranks", _TASK | many.RANKS, "One row per task, number of shots and model.")
 MODEL_PAIRS = TableSchema(
@@ -49,14 +51,15 @@ TWO_MODELS = TableSchema(
     _TASK
     | {
         "better": Column.text("the better model"),
-        "worse": Column.text("the worse model, or the other one of a tie"),
+        "worse": Column.text("the worse model, or the second model of a tie"),
     }
     | INFERENCE
     | ADJUSTED
     | ABOUT
     | {name: PAIR[name] for name in ("detectable", "needed")}
     | {"conclusion": Column.text("the conclusion in words")},
-    "If a study has two models: one row per task and number of shots, and one for each mean over tasks.",
+    "This table exists only if the study has two models. One row per task and number of shots, and one row "
+    "per mean over tasks.",
 )
 SEEDS = TableSchema(
     "seeds",

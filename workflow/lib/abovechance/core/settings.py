@@ -44,9 +44,9 @@ class Setting(NamedTuple):
 SETTING = list(Setting._fields)
 # what tables' columns of these names say
 MEANINGS = {
-    "model": "as the study names it",
-    "task": "as the study names it",
-    "shots": "demonstrations of a prompt",
+    "model": "name of the model in the study",
+    "task": "name of the task in the study",
+    "shots": "number of demonstrations in a prompt",
 }
 
 

@@ -18,12 +18,16 @@ from abovechance.core.two_way import adjusted_means
 ROUNDING = 1e-12
 BLOCK = 512  # items whose covariances are held at once
 ITEMS = {
-    "rows": Column.whole("number of rows that have the item"),
+    "rows": Column.whole("number of rows with a score on the item"),
     "difficulty": Column.number("mean score; higher is easier"),
-    "deviation": Column.number("standard deviation of the score over rows"),
-    "discrimination": Column.number("Pearson's correlation of the item with the overall score"),
-    "corrected": Column.number("Pearson's correlation of the item with the score on the remaining items"),
-    "constant": Column.flag("whether all rows have the same score"),
+    "deviation": Column.number("standard deviation over rows of the score on the item"),
+    "discrimination": Column.number(
+        "Pearson's correlation over rows between the score on the item and the overall score"
+    ),
+    "corrected": Column.number(
+        "Pearson's correlation over rows between the score on the item and the score on the remaining items"
+    ),
+    "constant": Column.flag("whether all rows have the same score on the item"),
 }
 
 

@@ -24,7 +24,8 @@ EXAMPLE_FEATURES = TableSchema(
         "choices": Column.number("number of choices"),
         "input": Column.text("the input text", lacking=""),
     },
-    "One row per example. In a release, several examples share an id; the row has what they have in common.",
+    "One row per example. In a release, several examples can have the same id. Such examples share one "
+    "row. In this row, a text is missing if the examples differ in it.",
     file="example_features.parquet",
 )
 GROUPS, NUMBERS = ("answer", "subtask"), ("difficulty", "length", "choices")
@@ -33,15 +34,19 @@ OTHERS = "others"
 PERMUTATIONS = 999
 ASSOCIATIONS = {
     "feature": Column.text("name of the feature"),
-    "items": Column.whole("number of items that are not constant"),
+    "items": Column.whole(
+        "number of items with this feature, without items on which all rows have the same score"
+    ),
     "kinds": Column.whole(
-        "number of distinct values of a text; values with fewer than five examples count as one"
+        "for a text feature: number of distinct values; all values with fewer than five examples count "
+        "together as one value"
     ),
-    "r": Column.number("Spearman's correlation of a number with corrected discrimination"),
+    "r": Column.number("for a numeric feature: Spearman's correlation with corrected discrimination"),
     "share": Column.number(
-        "share of the variance of discrimination between values of a text (epsilon squared)"
+        "for a text feature: share of the variance of corrected discrimination that its values explain "
+        "(epsilon squared)"
     ),
-    "p": Column.number("p-value by permutation"),
+    "p": Column.number("p-value of a permutation test for no association"),
 }
 
 

@@ -20,29 +20,37 @@ ROW = ["model", "shots", "prompt"]
 KNOWN = {name: EXAMPLE_FEATURES.columns[name] for name in ("answer", "subtask", "length", "choices")}
 SHORT = {
     "models": Column.whole("number of models"),
-    "rows": Column.whole("number of rows: models, numbers of shots and prompts"),
+    "rows": Column.whole("number of rows: combinations of model, number of shots and prompt"),
     "items": Column.whole("number of items (examples)"),
-    "difficulty": Column.number("mean of the items' difficulty (mean score)"),
+    "difficulty": Column.number("mean of the items' difficulty, which is the mean score"),
     "alpha": Column.number("Cronbach's alpha"),
-    "constant": Column.whole("number of items that all rows answer alike"),
-    "negative": Column.whole("number of other items that better rows fail more often"),
+    "constant": Column.whole("number of items on which all rows have the same score"),
+    "negative": Column.whole(
+        "number of items with negative corrected discrimination: better rows have lower scores on them"
+    ),
     "discrimination": Column.number("mean corrected discrimination of items that are not constant"),
-    "balanced": Column.number("mean balanced discrimination: each answer counts alike in the overall score"),
+    "balanced": Column.number(
+        "mean of balanced discrimination, whose overall score gives each correct answer the same weight"
+    ),
     "halves": Column.number("correlation of discrimination between two random halves of the rows"),
     "best_and_rest": Column.number(
         "correlation of discrimination between the best fifth of the rows and the rest"
     ),
-    "by_answer": Column.number("share of the variance of discrimination that is between correct answers"),
+    "by_answer": Column.number(
+        "share of the variance of discrimination that the correct answer of the item explains"
+    ),
 }
 LISTED = {
     "task": Column.text("name of the task"),
     "example": Column.text("id of the example"),
     **ITEMS,
-    "balanced": Column.number("corrected, with an overall score in which each answer counts alike"),
-    "half": Column.number("corrected, in a random half of the rows"),
-    "other_half": Column.number("corrected, in the other half"),
-    "rest": Column.number("corrected, in the rows outside the best fifth"),
-    "best": Column.number("corrected, in the best fifth of the rows"),
+    "balanced": Column.number(
+        "like corrected, but the overall score gives each correct answer the same weight"
+    ),
+    "half": Column.number("like corrected, but computed on a random half of the rows"),
+    "other_half": Column.number("like corrected, but computed on the other half of the rows"),
+    "rest": Column.number("like corrected, but computed on the rows outside the best fifth"),
+    "best": Column.number("like corrected, but computed on the best fifth of the rows"),
     **KNOWN,
 }
 

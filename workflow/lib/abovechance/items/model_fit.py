@@ -23,10 +23,12 @@ from abovechance.items.response_theory import (
 HELD_OUT = 0.1  # of the responses
 SIMULATIONS = 20
 HELD_OUT_FIT = {
-    "model": Column.text("model of the responses"),
-    "dimensions": Column.whole("number of abilities"),
+    "model": Column.text("name of the statistical model of the responses, such as item response theory"),
+    "dimensions": Column.whole("number of ability dimensions of the model"),
     "log_loss": Column.number("mean log loss of the held-out responses; lower is better", "nats"),
-    "accuracy": Column.share("share of held-out responses that are the likelier one"),
+    "accuracy": Column.share(
+        "share of held-out responses that the model predicts correctly (probability above 0.5)"
+    ),
 }
 
 

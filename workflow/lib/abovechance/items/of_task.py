@@ -23,19 +23,22 @@ from abovechance.items.splits import FOLDS, at_random, by_group, by_score
 
 MOST_MISSING = 0.2  # of rows, that lack an item which may be taken away; and of these items, in a row
 PARAMETERS = {
-    "a": Column.number("discrimination in the two-parameter model"),
+    "a": Column.number("discrimination parameter of the two-parameter logistic model"),
     "a_error": Column.number("standard error of a"),
-    "b": Column.number("difficulty in the two-parameter model"),
+    "b": Column.number("difficulty parameter of the two-parameter logistic model"),
     "b_error": Column.number("standard error of b"),
-    "rmsd": Column.number("root mean squared deviation of responses from the item's curve, in probability"),
-    "rmsd_95": Column.number("95 % quantile of rmsd for responses simulated from the model"),
+    "rmsd": Column.number(
+        "root mean squared deviation between the observed shares of correct responses and the item's "
+        "characteristic curve, in probability"
+    ),
+    "rmsd_95": Column.number("95 % quantile of rmsd if responses are simulated from the fitted model"),
 }
 LEAST_ROWS, LEAST_ITEMS = 10, 10  # for splits
 RANDOM, BEST, NEW = "random rows", "best rows", "new models"
 
 _FILE = "items/{}/<task>.parquet"
 _TASK = {"task": Column.text("name of the task")}
-_SPLIT = {"split": Column.text("which rows are held out: random rows, the best rows, or new models")}
+_SPLIT = {"split": Column.text("the held-out rows: random rows, the best rows, or all rows of new models")}
 ITEM_TASKS = TableSchema("item_tasks", _TASK | SHORT, "One row per task.", _FILE.format("item_tasks"))
 ITEMS = TableSchema("item_list", LISTED | PARAMETERS, "One row per item.", _FILE.format("item_list"))
 ITEM_ASSOCIATIONS = TableSchema(
@@ -47,13 +50,14 @@ ITEM_ASSOCIATIONS = TableSchema(
 ITEM_FIT = TableSchema(
     "item_fit",
     _TASK | model_fit.HELD_OUT_FIT,
-    "One row per model of a task's responses.",
+    "One row per task and statistical model of the responses.",
     _FILE.format("item_fit"),
 )
 ITEM_PRUNING = TableSchema(
     "item_pruning",
     _TASK | _SPLIT | PRUNED,
-    "One row per split and number of items removed. New models are averaged.",
+    "One row per split and number of items removed. For new models, the values are means over several "
+    "splits.",
     _FILE.format("item_pruning"),
 )
 SMALLER = TableSchema(
@@ -65,7 +69,7 @@ SMALLER = TableSchema(
 ADAPTIVE = TableSchema(
     "adaptive",
     _TASK | REPLAYS,
-    "One row per decision and way of choosing examples.",
+    "One row per decision and method of choosing examples.",
     _FILE.format("adaptive"),
 )
 TABLES = (ITEM_TASKS, ITEMS, ITEM_ASSOCIATIONS, ITEM_FIT, ITEM_PRUNING, SMALLER, ADAPTIVE)

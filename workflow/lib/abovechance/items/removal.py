@@ -19,17 +19,17 @@ MOST = 0.2  # of items, that are taken away
 DRAWS = 200  # of items at random, beside which pruning stands
 TOLD = {
     "mean": Column.number("mean score of the held-out rows"),
-    "error": Column.number("mean standard error of their scores over items"),
-    "deviation": Column.number("standard deviation of their scores"),
-    "monotonicity": Column.number("monotonicity over checkpoints"),
+    "error": Column.number("mean over held-out rows of the standard error of a row's score"),
+    "deviation": Column.number("standard deviation of the held-out rows' scores"),
+    "monotonicity": Column.number("monotonicity of the held-out rows' scores over training checkpoints"),
 }
 PRUNED = {
-    "removed": Column.whole("number of items removed, the least discriminating ones first"),
+    "removed": Column.whole("number of items removed; the least discriminating items are removed first"),
     "items": Column.whole("number of items left"),
     **TOLD,
     **{
         f"random_{name}{end}": Column.number(
-            f"{name} after removing as many random items: {noun} of 200 draws"
+            f"{name} after removing the same number of random items: {noun} of 200 draws"
         )
         for name in TOLD
         for end, noun in {"": "mean", "_low": "2.5 % quantile", "_high": "97.5 % quantile"}.items()

@@ -24,14 +24,14 @@ from abovechance.items.splits import at_random, by_group
 
 PAIRS = 20  # of models, at most
 REPLAYS = {
-    "question": Column.text("the decision"),
-    "way": Column.text("how the next example is chosen"),
+    "question": Column.text("the decision that the evaluation must reach"),
+    "way": Column.text("method for choosing the next example"),
     "evaluations": Column.whole("number of decisions replayed"),
-    "examples": Column.number("mean number of examples until the decision"),
-    "available": Column.number("mean number of examples available"),
-    "share": Column.share("mean share of the examples used"),
-    "wrong": Column.share("share of decisions that differ from that on all examples"),
-    "wrong_limit": Column.share("upper 95 % confidence bound of this share (Clopper and Pearson)"),
+    "examples": Column.number("mean number of examples that are evaluated until the decision"),
+    "available": Column.number("mean number of all examples"),
+    "share": Column.share("mean share of the examples that are evaluated until the decision"),
+    "wrong": Column.share("share of decisions that differ from the decision on all examples"),
+    "wrong_limit": Column.share("upper 95 % confidence bound of the column wrong (Clopper and Pearson)"),
 }
 STANDARD, MAXIMUM, MODELS = "above the standard baseline", "above the maximum baseline", "which of two models"
 

@@ -22,19 +22,29 @@ SIZES = (10, 25, 50, 100)
 BEST, FEWEST = 0.2, 3  # of the rows, that are "the best", and how many at least
 # of each number of examples
 COSTS = {
-    "method": Column.text("how examples are chosen and scores estimated"),
+    "method": Column.text("method for choosing examples and estimating scores"),
     "examples": Column.number("number of examples"),
-    "error": Column.number("mean absolute error of a held-out row's score"),
-    "bias": Column.number("mean error"),
-    "standard_error": Column.number("standard deviation over choices of examples"),
-    "tau": Column.number("Kendall's tau-b with the order by all examples"),
-    "flips": Column.share("share of pairs of rows whose order is reversed; ties count half"),
-    "flips_within": Column.share("the same for pairs of rows of one model"),
-    "flips_best": Column.share("the same for pairs among the best fifth"),
-    "seed_deviation": Column.number(
-        "standard deviation over training seeds; missing if they are held out one at a time"
+    "error": Column.number("mean absolute error of the estimated score of a held-out row"),
+    "bias": Column.number(
+        "mean error of the estimated score of a held-out row (estimate minus score on all examples)"
     ),
-    "monotonicity": Column.number("monotonicity over checkpoints"),
+    "standard_error": Column.number(
+        "standard deviation of the estimated score over repeated choices of examples"
+    ),
+    "tau": Column.number(
+        "Kendall's tau-b between the order of rows by estimated scores and the order by scores on all "
+        "examples"
+    ),
+    "flips": Column.share(
+        "share of pairs of held-out rows whose order is reversed by the estimate; ties count half"
+    ),
+    "flips_within": Column.share("flips for pairs of rows of the same model"),
+    "flips_best": Column.share("flips for pairs of rows among the best fifth of the held-out rows"),
+    "seed_deviation": Column.number(
+        "standard deviation of the estimated score over training seeds; missing if only one seed is held "
+        "out at a time"
+    ),
+    "monotonicity": Column.number("monotonicity of the estimated scores over training checkpoints"),
 }
 ALL = "all examples"
 

@@ -11,7 +11,6 @@ from abovechance.core.columns import Column, optional
 from abovechance.core.tables import TableSchema
 from abovechance.items.matrices import LISTED
 from abovechance.items.of_task import ADAPTIVE, ITEM_PRUNING, ITEM_TASKS, SMALLER
-from abovechance.items.removal import PRUNED
 from abovechance.items.replays import REPLAYS, most_wrong
 from abovechance.items.smaller import ALL, COSTS
 from abovechance.pvi.examples import MISLABELLED
@@ -23,9 +22,9 @@ _SUSPECTS = {name: MISLABELLED.columns[name] for name in ("suggested", "beyond",
 
 def _before_and_after(name: str) -> dict[str, Column]:
     return {
-        name: Column.number(f"{name} before"),
-        f"{name}_after": Column.number(f"{name} after"),
-        f"random_{name}": Column.number(f"{name} after removing as many random items"),
+        name: Column.number(f"{name} before removing items"),
+        f"{name}_after": Column.number(f"{name} after removing the least discriminating items"),
+        f"random_{name}": Column.number(f"{name} after removing the same number of random items"),
     }
 
 
@@ -38,7 +37,9 @@ NEGATIVE = TableSchema(
         },
         **optional({"balanced": LISTED["balanced"], "answer": LISTED["answer"], **_SUSPECTS}),
     },
-    "One row per item that better rows fail more often in both random halves, the lowest of each task first.",
+    "One row per item with negative corrected discrimination in all rows and in both random halves of the "
+    "rows: better rows have lower scores on it. The items with the lowest discrimination of each task come "
+    "first.",
 )
 TASKS = replace(ITEM_TASKS, name="items", file="")
 STEPS = replace(ITEM_PRUNING, name="item_pruning_steps", file="")
@@ -47,13 +48,17 @@ PRUNING = TableSchema(
     {
         "task": ITEM_PRUNING.columns["task"],
         "split": ITEM_PRUNING.columns["split"],
-        "items": Column.whole("number of items before"),
-        "removed": Column.whole("number of items removed: a fifth, the least discriminating ones"),
-        "mean": PRUNED["mean"],
-        "mean_change": Column.number("change of the mean score"),
-        "random_low": Column.number("2.5 % quantile of the change after removing as many random items"),
-        "random_high": Column.number("97.5 % quantile of that change"),
-        "outside": Column.text("'yes' if the change is outside these quantiles"),
+        "items": Column.whole("number of items before removing items"),
+        "removed": Column.whole("number of items removed: the least discriminating fifth"),
+        "mean": Column.number("mean score of the held-out rows before removing items"),
+        "mean_change": Column.number("mean score after removing the items minus mean score before"),
+        "random_low": Column.number(
+            "2.5 % quantile of the change of the mean score if the same number of random items is removed"
+        ),
+        "random_high": Column.number(
+            "97.5 % quantile of the change of the mean score if the same number of random items is removed"
+        ),
+        "outside": Column.text("'yes' if mean_change is below random_low or above random_high, else 'no'"),
         **_before_and_after("error"),
         **_before_and_after("deviation"),
         **optional(_before_and_after("monotonicity")),
@@ -69,11 +74,12 @@ SMALLER_BENCHMARKS = TableSchema(
         **optional({name: COSTS[name] for name in OF_SERIES}),
         "tasks": Column.whole("number of tasks in the mean"),
     },
-    "One row per split, method and number of examples: the mean over the tasks that have all sizes.",
+    "One row per split, method and number of examples. Values are means over the tasks that are large "
+    "enough for all numbers of examples.",
 )
 BY_TASK = replace(SMALLER, name="smaller_benchmarks_by_task", file="")
 DECISIONS = TableSchema(
-    "adaptive", REPLAYS, "One row per decision and way of choosing examples, over all tasks."
+    "adaptive", REPLAYS, "One row per decision and method of choosing examples. Values are over all tasks."
 )
 DECISIONS_BY_TASK = replace(ADAPTIVE, name="adaptive_by_task", file="")
 

@@ -46,11 +46,13 @@ class Finding:
 AUDIT = TableSchema(
     "audit",
     {
-        "model": Column.text("name of the model; empty if the finding is about several"),
-        "task": Column.text("name of the task; empty if the finding is about several"),
-        "shots": Column.text("demonstrations of a prompt; empty if the finding is about several"),
-        "finding": Column.text("what does not hold"),
-        "evidence": Column.text("what the data show"),
+        "model": Column.text("name of the model; empty if the finding concerns several models"),
+        "task": Column.text("name of the task; empty if the finding concerns several tasks"),
+        "shots": Column.text(
+            "number of demonstrations in a prompt; empty if the finding concerns several numbers"
+        ),
+        "finding": Column.text("kind of problem"),
+        "evidence": Column.text("the problem in detail, as the data show it"),
     },
     "One row per finding.",
     file="release/audit.parquet, tables/audit",

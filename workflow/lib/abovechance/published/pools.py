@@ -29,7 +29,7 @@ RELEASED_EXAMPLES = TableSchema(
     {
         "task": Column.text("name of the task"),
         "place": Column.whole("position of the example in the task, from 0"),
-        "id": Column.whole("id of the example in the release, which restarts in every subtask"),
+        "id": Column.whole("id of the example in the release; ids restart in every subtask"),
         "choices": Column.whole("number of choices"),
         "correct": Column.whole("number of correct choices"),
     },

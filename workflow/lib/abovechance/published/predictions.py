@@ -26,7 +26,7 @@ RELEASED = TableSchema(
     {
         **setting_columns(many=True),
         "prompt": Column.whole("number of the prompt, from 0"),
-        "demonstrations": Column.category("the demonstrations, as the file has them"),
+        "demonstrations": Column.category("the demonstrations, in the notation of the released file"),
         "example": Column.whole("id of the example in the release"),
         "loss": Column.number("loss of the correct answer", "nats"),
         "correct": Column.flag("whether the prediction is correct"),

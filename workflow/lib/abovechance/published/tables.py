@@ -19,9 +19,9 @@ from abovechance.study.suites import nominal
 
 _SETTING_OF_TASK = {
     "task": Column.text("name of the task"),
-    "shots": Column.whole("demonstrations of a prompt"),
+    "shots": Column.whole("number of demonstrations in a prompt"),
 }
-_BY_DATA = "by the data; if models differ, the range"
+_BY_DATA = "according to the data; a range if it differs between models"
 CONVENTIONS = TableSchema(
     "published_conventions",
     {
@@ -40,10 +40,12 @@ _VERDICT = {
     "prompts": Column.whole("number of prompts (t)"),
     "best_accuracy": Column.share("best accuracy"),
     **expected_columns(PAPER),
-    "position": Column.text("below, between or above the baselines"),
+    "position": Column.text("position relative to the baselines: 'below', 'between' or 'above'"),
 }
 VERDICTS = TableSchema(
-    "published_verdicts", {**setting_columns(), **_VERDICT}, "One row per setting, by the paper's n, p and t."
+    "published_verdicts",
+    {**setting_columns(), **_VERDICT},
+    "One row per setting. Baselines and positions are computed with the paper's n, p and t.",
 )
 _CHANGED = ("position", "best_accuracy", "examples", "prompts", *expected_columns(PAPER))
 CHANGES = TableSchema(
@@ -53,24 +55,29 @@ CHANGES = TableSchema(
         **{
             f"{name}_{side}": replace(_VERDICT[name], meaning=f"{_VERDICT[name].meaning}, {words}")
             for name in _CHANGED
-            for side, words in {"published": "as published", "data": "by the data"}.items()
+            for side, words in {"published": "as published", "data": "according to the data"}.items()
         },
     },
-    "One row per setting whose verdict differs.",
+    "One row per setting whose verdict as published differs from the verdict according to the data.",
 )
 CHANGES_COUNT = TableSchema(
     "changes_count",
     {
         "published, down; by the data, across": Column.text("position as published"),
-        **{name: Column.whole(f"number of settings that are {name} by the data") for name in POSITIONS},
+        **{
+            name: Column.whole(f"number of settings with the position '{name}' according to the data")
+            for name in POSITIONS
+        },
         "all": Column.whole("number of settings"),
     },
-    "One row per position as published, and one for all.",
+    "One row per published position, and one row for the total.",
 )
 _PREDICTORS = [baseline.name for baseline in PAPER]
 _HELDOUT = {
-    "outcomes": Column.whole("number of splits and settings"),
-    "above_on_test_share": Column.share("share of them above chance on test"),
+    "outcomes": Column.whole("number of outcomes: one per setting, split and number of prompts"),
+    "above_on_test_share": Column.share(
+        "share of outcomes whose test accuracy is above the standard baseline"
+    ),
     **{
         f"{name}_{predictor}": replace(
             AGREEMENT[name], meaning=f"{AGREEMENT[name].meaning}, {predictor} baseline"
@@ -82,28 +89,28 @@ _HELDOUT = {
 HELDOUT_BY_MODEL = TableSchema(
     "published_heldout_by_model",
     {"model": Column.text("name of the model, or 'total'"), **_HELDOUT},
-    "One row per model, and one for all (the paper's Table 3).",
+    "One row per model, and one row for the total (the paper's Table 3).",
 )
 HELDOUT_BY_TASK = TableSchema(
     "published_heldout_by_task",
     {"task": Column.text("name of the task, or 'total'"), **_HELDOUT},
-    "One row per task, and one for all (the paper's Table 4).",
+    "One row per task, and one row for the total (the paper's Table 4).",
 )
 HELDOUT_DIFFERENCE = TableSchema(
     "published_heldout_difference",
     {
         "model": Column.text("name of the model, or 'total'"),
         "metric": Column.text("the measure of agreement"),
-        "released": Column.number("its value for the released splits"),
-        "recomputed": Column.number("its value for this study's splits"),
-        "difference": Column.number("own minus released"),
+        "released": Column.number("value of the measure for the released splits"),
+        "recomputed": Column.number("value of the measure for this study's splits"),
+        "difference": Column.number("recomputed minus released"),
     },
     "One row per model and measure.",
 )
 AUDIT_SUMMARY = TableSchema(
     "audit_summary",
     {
-        "finding": Column.text("what does not hold"),
+        "finding": Column.text("kind of problem"),
         "rows": Column.whole("number of findings"),
         "tasks": Column.whole("number of tasks"),
         "models": Column.whole("number of models"),

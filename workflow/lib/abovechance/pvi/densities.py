@@ -14,10 +14,12 @@ PVI_DENSITIES = TableSchema(
     "pvi_densities",
     {
         **setting_columns(),
-        "correct": Column.flag("whether the density is of correct predictions"),
+        "correct": Column.flag(
+            "true for the density of correct predictions, false for the density of wrong predictions"
+        ),
         "pvi": Column.number("pointwise V-usable information", "bits"),
         "density": Column.number(
-            "density at this PVI; both densities of a setting have a total area of about 1"
+            "density at this PVI; the areas under the two densities of a setting add up to about 1"
         ),
     },
     "One row per point of a density.",

@@ -21,11 +21,22 @@ PVI_EXAMPLES = TableSchema(
         "example": Column.text("id of the example"),
         "label": Column.text("the correct choices, with ' / ' between them"),
         "prompts": Column.whole("number of prompts that are evaluated on the example"),
-        "pvi": Column.number("mean PVI, adjusted as if under all prompts (least squares)", "bits"),
+        "pvi": Column.number(
+            "mean PVI over all prompts; a least-squares adjustment accounts for prompts that are not "
+            "evaluated on the example",
+            "bits",
+        ),
         "correct": Column.share("share of correct predictions"),
-        "margin": Column.number("PVI of the likeliest other answer minus that of the label", "bits"),
-        "against_share": Column.share("share of prompts under which the input favours another answer"),
-        "rival": Column.text("that other answer"),
+        "margin": Column.number(
+            "PVI of the wrong choice that the input favours most, minus PVI of the label; mean over prompts",
+            "bits",
+        ),
+        "against_share": Column.share(
+            "share of prompts for which the input favours a wrong choice over the label (positive margin)"
+        ),
+        "rival": Column.text(
+            "the wrong choice that the input favours most, in the largest number of prompts"
+        ),
     },
     "One row per setting and example.",
     file="pvi/examples/<model>.parquet",
@@ -40,8 +51,8 @@ HARDEST = TableSchema(
         "example": Column.text("id of the example"),
         "input": Column.text("the input text", lacking=""),
     },
-    "One row per example: the five hardest of each label, or of the task if examples have labels of their "
-    "own.",
+    "One row per example. The table lists the five hardest examples of each label. If the labels differ "
+    "from example to example, it lists the five hardest examples of the task.",
 )
 MISLABELLED = TableSchema(
     "pvi_mislabelled",
@@ -49,32 +60,42 @@ MISLABELLED = TableSchema(
         "task": Column.text("name of the task"),
         "example": Column.text("id of the example"),
         "label": PVI_EXAMPLES.columns["label"],
-        "suggested": Column.text("the other answer that the input favours", lacking=""),
-        "margin": Column.number("by how much it favours that answer, mean over settings", "bits"),
-        "beyond": Column.number("margin minus the median margin of the label", "bits"),
+        "suggested": Column.text(
+            "the wrong choice that the input favours most, in the largest number of settings",
+            lacking="",
+        ),
+        "margin": Column.number(
+            "PVI of the wrong choice that the input favours most, minus PVI of the label; mean over settings",
+            "bits",
+        ),
+        "beyond": Column.number("margin minus the median margin of all examples with the same label", "bits"),
         "against_share": Column.share(
-            "share of settings and prompts under which the input favours another answer"
+            "share of settings and prompts for which the input favours a wrong choice over the label"
         ),
         "label_share": Column.share(
-            "share of the label's examples with a positive margin; if it is high, models favour the other "
-            "answer for all of them"
+            "share of all examples with the same label that have a positive margin; if it is high, models "
+            "favour a wrong choice for this label in general, and the examples are less suspicious"
         ),
         "settings": Column.whole("number of settings"),
         "input": Column.text("the input text", lacking=""),
     },
-    "One row per example with a positive margin, the most suspicious labels first.",
+    "One row per example with a positive margin. The examples with the most suspicious labels (largest "
+    "beyond) come first.",
 )
 ANNOTATIONS = TableSchema(
     "pvi_annotations",
     {
         **setting_columns(),
-        "annotated": Column.whole("number of examples with several annotators"),
-        "r": Column.number("correlation of PVI and the variation ratio of annotators"),
-        "low": Column.number("lower end of its 95 % interval"),
+        "annotated": Column.whole("number of examples with answers of several annotators"),
+        "r": Column.number(
+            "Pearson's correlation between the mean PVI of an example and the variation ratio of its "
+            "annotators' answers"
+        ),
+        "low": Column.number("lower end of the 95 % interval of r"),
         "high": Column.number("upper end of the interval"),
         "p": Column.number("p-value of r = 0"),
         "agree": Column.number("mean PVI of examples on which annotators agree", "bits"),
-        "disagree": Column.number("mean PVI of examples on which they disagree", "bits"),
+        "disagree": Column.number("mean PVI of examples on which annotators disagree", "bits"),
     },
     "One row per setting.",
 )

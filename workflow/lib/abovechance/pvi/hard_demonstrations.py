@@ -19,16 +19,19 @@ PVI_DEMONSTRATIONS = TableSchema(
     {
         **setting_columns(),
         "examples": Column.whole("number of examples evaluated"),
-        "drawn_prompts": Column.whole("number of prompts with demonstrations drawn from all examples"),
-        "drawn": Column.share("mean accuracy of these prompts"),
-        "drawn_spread": Column.number("standard deviation of their accuracies"),
+        "drawn_prompts": Column.whole("number of prompts whose demonstrations are drawn from all examples"),
+        "drawn": Column.share("mean accuracy of the drawn prompts"),
+        "drawn_spread": Column.number("standard deviation of the accuracies of the drawn prompts"),
         "hardest_prompts": Column.whole(
-            "number of prompts with demonstrations from the hardest fifth of each label"
+            "number of prompts whose demonstrations are from the hardest fifth of the examples of each label"
         ),
-        "hardest": Column.share("mean accuracy of these prompts"),
-        "hardest_spread": Column.number("standard deviation of their accuracies"),
+        "hardest": Column.share("mean accuracy of the hardest prompts"),
+        "hardest_spread": Column.number("standard deviation of the accuracies of the hardest prompts"),
         "difference": Column.number("hardest minus drawn"),
-        "low": Column.number("lower end of its 95 % interval, by clusters of examples, for these prompts"),
+        "low": Column.number(
+            "lower end of the 95 % interval of the difference, with clusters of examples as units and for "
+            "these prompts only"
+        ),
         "high": Column.number("upper end of the interval"),
     },
     "One row per setting.",

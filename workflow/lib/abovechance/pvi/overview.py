@@ -20,31 +20,44 @@ PVI_SETTINGS = TableSchema(
     "pvi_settings",
     {
         **setting_columns(),
-        "over": Column.text("what answers' probabilities are relative to: the vocabulary or the choices"),
+        "over": Column.text(
+            "the set over which answers' probabilities are normalized: the vocabulary or the choices"
+        ),
         "prompts": Column.whole("number of prompts"),
         "examples": Column.whole("number of examples"),
         "accuracy": Column.share("share of correct predictions"),
         "ties": Column.share(
-            "share of predictions where a correct and a wrong choice share the highest score"
+            "share of predictions in which a correct and a wrong choice share the highest score"
         ),
         "mean_pvi": Column.number("mean of all finite PVI values", "bits"),
         "information": Column.number(
             "mean PVI, adjusted as if all prompts were evaluated on all examples",
             "bits",
         ),
-        "low": Column.number("lower end of its 95 % interval, by clusters of examples", "bits"),
+        "low": Column.number(
+            "lower end of the 95 % interval of information, with clusters of examples as units",
+            "bits",
+        ),
         "high": Column.number("upper end of the interval", "bits"),
         "pvi_correct": Column.number("mean PVI of correct predictions, not adjusted", "bits"),
         "pvi_wrong": Column.number("mean PVI of wrong predictions, not adjusted", "bits"),
-        "negative": Column.share("share of values below 0"),
+        "negative": Column.share("share of PVI values below 0"),
         "threshold": Column.number("PVI that best separates correct from wrong predictions", "bits"),
-        "balanced_accuracy": Column.share("balanced accuracy of this threshold"),
-        "sets_share": Column.share("share of the variance within examples that is explained by the prompt"),
+        "balanced_accuracy": Column.share(
+            "balanced accuracy of classifying predictions as correct or wrong by the threshold"
+        ),
+        "sets_share": Column.share(
+            "share of the variance within examples that the prompt explains (partial eta squared)"
+        ),
         "sets_f": Column.number("F statistic of a repeated-measures analysis of variance over prompts"),
-        "sets_between": Column.number("its degrees of freedom between prompts (Greenhouse and Geisser)"),
-        "sets_within": Column.number("its degrees of freedom within examples (Greenhouse and Geisser)"),
-        "sets_p": Column.number("its p-value"),
-        "sets_examples": Column.whole("number of examples in this analysis"),
+        "sets_between": Column.number(
+            "degrees of freedom of F between prompts (Greenhouse-Geisser corrected)"
+        ),
+        "sets_within": Column.number(
+            "degrees of freedom of F within examples (Greenhouse-Geisser corrected)"
+        ),
+        "sets_p": Column.number("p-value of the F test"),
+        "sets_examples": Column.whole("number of examples in the analysis of variance"),
     },
     "One row per setting.",
     file="pvi/settings/<model>.parquet",

@@ -23,28 +23,33 @@ PVI_PAIRS = TableSchema(
         "task": Column.text("name of the task"),
         "first": Column.text("the first of the pair"),
         "second": Column.text("the second of the pair"),
-        "r": Column.number("Pearson's correlation of the PVI of the same examples"),
-        "low": Column.number("lower end of its 95 % interval (Fisher's z, jackknife over clusters)"),
+        "r": Column.number(
+            "Pearson's correlation between the PVI of the same examples in the first and in the second"
+        ),
+        "low": Column.number("lower end of the 95 % interval of r (Fisher's z, jackknife over clusters)"),
         "high": Column.number("upper end of the interval"),
         "p": Column.number("p-value of r = 0"),
-        "within": Column.number("correlation after subtracting each label's mean"),
+        "within": Column.number("r after subtracting the mean PVI of the label from each PVI"),
         "examples": Column.whole("number of examples"),
     },
-    "One row per pair. Numbers of shots are compared if the longer prompt begins with the shorter one.",
+    "One row per pair. Two numbers of shots are compared only if the prompt with more shots begins with "
+    "the prompt with fewer shots.",
     file="pvi/pairs/<model>.parquet, tables/pvi_pairs",
 )
 CONSISTENCY = TableSchema(
     "pvi_consistency",
     {
         "between": Column.text("what is compared: exemplar sets, numbers of shots or models"),
-        "pairs": Column.whole("number of correlations"),
-        "mean": Column.number("their mean"),
-        "median": Column.number("their median"),
-        "above": Column.whole("number above 0.6"),
-        "below": Column.whole("number below 0.3"),
-        "above_share": Column.number("share above 0.6"),
-        "below_share": Column.number("share below 0.3"),
-        "within": Column.number("mean correlation after subtracting each label's mean"),
+        "pairs": Column.whole("number of correlations (pairs)"),
+        "mean": Column.number("mean of the correlations"),
+        "median": Column.number("median of the correlations"),
+        "above": Column.whole("number of correlations above 0.6"),
+        "below": Column.whole("number of correlations below 0.3"),
+        "above_share": Column.number("share of correlations above 0.6"),
+        "below_share": Column.number("share of correlations below 0.3"),
+        "within": Column.number(
+            "mean of the correlations after subtracting the mean PVI of the label from each PVI"
+        ),
     },
     "One row per kind of comparison.",
 )

@@ -23,12 +23,12 @@ ENDS = [f"{end}_{part}" for part in ("fifth", "half") for end in ("lowest", "hig
 OTHERS = [f"other_{name}" for name in ENDS]
 ACCURACY_OF_ENDS = {
     **{
-        name: Column.share(f"accuracy on the examples of the {' '.join(name.split('_'))} by PVI")
+        name: Column.share(f"accuracy on the {' '.join(name.split('_'))} of the examples, ordered by PVI")
         for name in ENDS
     },
     **{
         name: Column.share(
-            f"the same as '{own_end}', ordered by the mean PVI under the other prompts, label by label"
+            f"like '{own_end}', but within each label and ordered by the mean PVI under the other prompts"
         )
         for own_end, name in zip(ENDS, OTHERS, strict=True)
     },
@@ -53,7 +53,9 @@ TAILS = TableSchema(
     "pvi_tails",
     {
         **setting_columns(),
-        "sets": Column.whole("number of prompts (exemplar sets), over which the columns below are means"),
+        "sets": Column.whole(
+            "number of prompts (exemplar sets); the columns below are means over these prompts"
+        ),
         "accuracy": Column.share("share of correct predictions"),
         **ACCURACY_OF_ENDS,
     },
@@ -64,14 +66,18 @@ ANOVA = TableSchema(
     {
         "model": Column.text("name of the model"),
         "task": Column.text("name of the task"),
-        "sets": Column.whole("number of exemplar sets, the groups"),
-        "numbers": Column.whole("number of values: mean PVI of correct predictions, one per number of shots"),
+        "sets": Column.whole("number of exemplar sets, which are the groups of the analysis of variance"),
+        "numbers": Column.whole(
+            "number of values; each value is the mean PVI of correct predictions for one exemplar set and "
+            "number of shots"
+        ),
         "f": Column.number("F statistic"),
         "between": Column.number("degrees of freedom between sets"),
         "within": Column.number("degrees of freedom within sets"),
         "p": Column.number("p-value; missing with fewer than two numbers of shots"),
     },
-    "One row per model and task, for prompts with demonstrations ('demonstrations: balanced').",
+    "One row per model and task. Only prompts with demonstrations are used. The table requires "
+    "'demonstrations: balanced'.",
 )
 
 

@@ -23,7 +23,7 @@ PVI = TableSchema(
         "bits": Column.number("-log2 of the answer's probability with the input", "bits"),
         "pvi": Column.number("pointwise V-usable information: null_bits minus bits", "bits"),
         "rival": Column.category("the wrong choice that the input favours most"),
-        "rival_pvi": Column.number("PVI of that choice", "bits"),
+        "rival_pvi": Column.number("PVI of the choice in rival", "bits"),
         "correct": Column.flag("whether the prediction is correct; false for ties"),
         "tie": Column.flag("whether a correct and a wrong choice share the highest score"),
     },

@@ -22,10 +22,12 @@ ACCURACY = TableSchema(
         "prompt": Column.whole("number of the prompt, from 0"),
         "examples": Column.whole("number of examples evaluated"),
         "correct": Column.whole("number of correct predictions"),
-        "accuracy": Column.share("correct divided by examples"),
-        "ties": Column.whole("number of examples where a correct and a wrong choice share the highest score"),
-        "chances": Column.share("the distinct chances of a lucky guess").several(),
-        "counts": Column.whole("number of examples with each of these chances").several(),
+        "accuracy": Column.share("number of correct predictions divided by the number of examples"),
+        "ties": Column.whole(
+            "number of ties: examples for which a correct and a wrong choice share the highest score"
+        ),
+        "chances": Column.share("the distinct values of the chance of a lucky guess").several(),
+        "counts": Column.whole("number of examples for each value in chances").several(),
     },
     "One row per prompt.",
     file="accuracy/<model>.parquet",

@@ -22,8 +22,8 @@ from abovechance.results.predictions import PREDICTIONS
 IMPORTED = TableSchema(
     "imported",
     {**PREDICTIONS.columns, **OF_CHOICES},
-    "One row per prompt and example. The lists have one entry per choice and are missing if the log has "
-    "none.",
+    "One row per prompt and example. A list has one entry per choice. It is missing if the log does not "
+    "report its values.",
     file="output of `abovechance import`",
 )
 

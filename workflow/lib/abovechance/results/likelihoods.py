@@ -17,7 +17,7 @@ LIKELIHOODS = TableSchema(
         "prompt": Column.whole("number of the prompt, from 0"),
         "example": Column.category("id of the example"),
         "choice": Column.whole(
-            "number of the choice, from 0; -1 in a release, which has only the correct answer"
+            "number of the choice, from 0; always -1 in a release, because it reports only the correct answer"
         ),
         "right": Column.flag("whether the choice is correct"),
         "logprob": Column.number("log-likelihood of the choice, summed over its tokens", "nats"),
@@ -26,7 +26,7 @@ LIKELIHOODS = TableSchema(
         "characters": Column.whole("length of the choice in characters"),
         "bytes": Column.whole("length of the choice in bytes"),
     },
-    "One row per prompt, example and choice. Values that the results do not report are missing.",
+    "One row per prompt, example and choice. If a result file does not report a value, the value is missing.",
     file="likelihoods/<model>.parquet, if requested",
 )
 # Columns of lists, one entry per choice, in tables of predictions that come with log-likelihoods.

@@ -24,19 +24,21 @@ from abovechance.scoring.tokens import PromptStrings, Tokens
 TOKEN_COUNTS = TableSchema(
     "token_counts",
     {
-        "shots": Column.whole("demonstrations of a prompt"),
+        "shots": Column.whole("number of demonstrations in a prompt"),
         "kind": Column.text(
-            "kind of prompt: 'drawn' (the study's own), 'null-target' (without inputs), 'training' and "
-            "'training null-target' (on training examples), 'hardest' (hard demonstrations, counted as the"
-            " drawn ones)"
+            "kind of prompt: 'drawn' (the study's prompts), 'null-target' (the same without inputs), "
+            "'training' and 'training null-target' (the same two on training examples), or 'hardest' (with "
+            "hard demonstrations; their tokens are estimated from the 'drawn' prompts)"
         ),
         "prompt": Column.whole("number of the prompt, from 0"),
         "strings": Column.whole("number of strings to score: one per choice of each example"),
         "tokens": Column.whole("tokens of all strings"),
-        "computed": Column.whole("tokens that go through the model, after sharing common prefixes"),
+        "computed": Column.whole(
+            "number of tokens that the model computes, if common prefixes are computed once"
+        ),
         "longest": Column.whole("tokens of the longest string"),
     },
-    "One row per prompt, without prompts that are left out.",
+    "One row per prompt. Prompts that are left out have no row.",
     file="cost/tokens/<weights>/<task>.parquet",
 )
 ESTIMATE = TableSchema(
@@ -49,11 +51,11 @@ ESTIMATE = TableSchema(
         "strings": TOKEN_COUNTS.columns["strings"],
         "tokens": TOKEN_COUNTS.columns["tokens"],
         "computed": TOKEN_COUNTS.columns["computed"],
-        "saved": Column.share("share of tokens that sharing prefixes saves"),
+        "saved": Column.share("share of all tokens that need not be computed because prefixes are shared"),
         "longest": TOKEN_COUNTS.columns["longest"],
         "parameters": Column.whole("parameters of the model"),
         "operations": Column.number("floating-point operations: two per parameter and computed token"),
-        "memory_gb": Column.number("main memory of a job on a processor", "GB"),
+        "memory_gb": Column.number("main memory of one scoring job on a CPU", "GB"),
         "scores_gb": Column.number("disk space of the scores", "GB"),
         "weights": Column.text("source and revision of the weights"),
         "weights_gb": Column.number("disk space of the weights", "GB"),
@@ -66,11 +68,12 @@ MACHINES = TableSchema(
     {
         "machine": Column.text("the machine"),
         "rate": Column.text(
-            "source of its speed: 'given' by the config, 'measured' by studies here, or 'assumed'"
+            "source of the speed in operations: 'given' in the config, 'measured' in studies on this "
+            "machine, or 'assumed'"
         ),
         "operations": Column.number("floating-point operations per second of one job"),
-        "hours": Column.number("time of all jobs, one after another, without their starts", "hours"),
-        "longest_job": Column.number("time of the longest job", "hours"),
+        "hours": Column.number("total run time of all jobs, without start-up times", "hours"),
+        "longest_job": Column.number("run time of the longest job", "hours"),
     },
     "One row per kind of machine.",
     file="cost/machines",

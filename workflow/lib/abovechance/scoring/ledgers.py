@@ -60,16 +60,27 @@ SPENT = TableSchema(
     {
         "model": Column.text("name of the model"),
         "task": Column.text("name of the task"),
-        "kind": Column.text("kind of prompt, see token_counts"),
+        "kind": Column.text("kind of prompt, as in cost/estimate"),
         "machine": Column.text("the processor and its threads, or the GPUs"),
-        "prompts": Column.whole("number of prompts scored there, including repeated ones"),
+        "prompts": Column.whole(
+            "number of prompts that were scored on this machine; a prompt that was scored twice counts twice"
+        ),
         "tokens": Column.whole("tokens of these prompts"),
-        "computed": Column.whole("tokens that went through the model"),
+        "computed": Column.whole("number of tokens that the model computed"),
         "operations": Column.number("floating-point operations; missing if the size of the model is unknown"),
-        "start_seconds": Column.number("time until models were loaded", "seconds"),
-        "seconds": Column.number("time for the prompts", "seconds"),
-        "processor_hours": Column.number("both times multiplied by the number of processors", "hours"),
-        "gpu_hours": Column.number("both times multiplied by the number of GPUs", "hours"),
+        "start_seconds": Column.number(
+            "time from the start of the jobs until their models were loaded",
+            "seconds",
+        ),
+        "seconds": Column.number("time spent on scoring prompts", "seconds"),
+        "processor_hours": Column.number(
+            "sum of start_seconds and seconds, multiplied by the number of CPU cores",
+            "hours",
+        ),
+        "gpu_hours": Column.number(
+            "sum of start_seconds and seconds, multiplied by the number of GPUs",
+            "hours",
+        ),
     },
     "One row per model, task, kind of prompt and machine. Times differ from run to run.",
     file="cost/spent",

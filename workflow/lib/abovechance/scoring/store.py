@@ -35,7 +35,7 @@ SCORES = TableSchema(
         "example": Column.text("id of the example"),
         "choice": Column.whole("number of the choice, from 0"),
         "logprob": Column.number(
-            "log-likelihood of the choice's tokens, given all tokens before, summed",
+            "sum of the log-likelihoods of the choice's tokens, each given all earlier tokens",
             "nats",
         ),
         "tokens": Column.whole("length of the choice in tokens"),
@@ -50,8 +50,10 @@ LEFT_OUT = TableSchema(
     {
         **setting_columns(),
         "prompts": Column.whole("number of prompts drawn"),
-        "left_out": Column.whole("number of these that are longer than the model's context"),
-        "longest": Column.whole("tokens of the longest prompt left out, or 0"),
+        "left_out": Column.whole(
+            "number of these prompts that are left out because they are longer than the model's context"
+        ),
+        "longest": Column.whole("number of tokens of the longest prompt that is left out; 0 if none is"),
     },
     "One row per setting.",
     file="left_out.parquet, tables/left_out",

@@ -19,8 +19,8 @@ EVALUATION_SETS = TableSchema(
     "evaluation_sets",
     {
         "example": Column.text("id of the example"),
-        "evaluated": Column.flag("whether prompts are evaluated on it"),
-        "demonstration": Column.flag("whether it can be a demonstration"),
+        "evaluated": Column.flag("whether prompts are evaluated on the example"),
+        "demonstration": Column.flag("whether the example can be a demonstration"),
     },
     "One row per example of a task.",
     file="evaluation_sets/<task>.parquet, training_sets/<task>.parquet",
@@ -30,8 +30,8 @@ PROMPTS = TableSchema(
     "prompts",
     {
         "prompt": Column.whole("number of the prompt, from 0"),
-        "demonstrations": Column.text("ids of the examples shown").several(),
-        "text": Column.text("the demonstrations as the model reads them"),
+        "demonstrations": Column.text("ids of the examples that are the demonstrations").several(),
+        "text": Column.text("the text of all demonstrations, as the model reads it"),
     },
     "One row per prompt.",
     file="prompts/<task>/<shots>-shot.parquet, hardest_prompts/...",

@@ -24,21 +24,23 @@ from abovechance.core.untrusted import check_regular, opened_zip
 # what a score and what it is of are told by
 SCORE = {
     "metric": Column.text("name of the metric"),
-    "value": Column.number("the score: the mean over prompts and examples"),
-    "error": Column.number("standard error over clusters of examples"),
-    "bootstrap": Column.number("half the width of the 95 % bootstrap interval over clusters of examples"),
+    "value": Column.number("the score, which is the mean over prompts and examples"),
+    "error": Column.number("standard error of the score, from clusters of examples"),
+    "bootstrap": Column.number(
+        "half the width of the 95 % confidence interval from a bootstrap over clusters of examples"
+    ),
     "examples": Column.whole("number of examples; -1 if unknown"),
     "prompts": Column.whole("number of prompts"),
     "chance": Column.share("chance of a lucky guess, if known"),
-    "lower_is_better": Column.flag("whether lower is better"),
+    "lower_is_better": Column.flag("whether a lower score is better"),
 }
 EVALUATIONS = TableSchema(
     "evaluations",
     {
-        "model": Column.text("the series, or the model without its seed"),
-        "seed": Column.whole("random seed of the training; 0 if it has none"),
+        "model": Column.text("name of the series; if there is no series, name of the model without its seed"),
+        "seed": Column.whole("random seed of the training run; 0 if no seed is given"),
         "checkpoint": Column.whole("training step"),
-        "shots": Column.whole("demonstrations of a prompt"),
+        "shots": Column.whole("number of demonstrations in a prompt"),
         "task": Column.text("name of the task or group of tasks"),
         **SCORE,
     },

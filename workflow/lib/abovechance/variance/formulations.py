@@ -17,18 +17,19 @@ FORMULATIONS = TableSchema(
     "formulations",
     {
         "task": Column.text("name of the task"),
-        "shots": Column.whole("demonstrations of a prompt"),
+        "shots": Column.whole("number of demonstrations in a prompt"),
         "metric": Column.text("name of the metric"),
         "first": Column.text("one formulation of the task"),
         "second": Column.text("another formulation"),
-        "models": Column.whole("number of models with both"),
+        "models": Column.whole("number of models with scores in both formulations"),
         "r": Column.number(
-            "Pearson's correlation of their scores over models; missing with too few or equal scores"
+            "Pearson's correlation over models between the scores in the two formulations; missing if "
+            "there are too few models or if all scores are equal"
         ),
-        "first_mean": Column.number("mean over models in the first formulation"),
-        "second_mean": Column.number("mean over models in the second formulation"),
-        "first_higher": Column.whole("number of models that score higher in the first"),
-        "second_higher": Column.whole("number of models that score higher in the second"),
+        "first_mean": Column.number("mean score over models in the first formulation"),
+        "second_mean": Column.number("mean score over models in the second formulation"),
+        "first_higher": Column.whole("number of models with a higher score in the first formulation"),
+        "second_higher": Column.whole("number of models with a higher score in the second formulation"),
     },
     "One row per task, number of shots, metric and pair of formulations.",
 )
@@ -37,7 +38,7 @@ FORMULATION_SERIES = TableSchema(
     {
         "model": Column.text("name of the series"),
         "task": Column.text("name of the task"),
-        "shots": Column.whole("demonstrations of a prompt"),
+        "shots": Column.whole("number of demonstrations in a prompt"),
         "metric": Column.text("name of the metric"),
         "formulation": Column.text("the formulation"),
         **DEVELOPMENT,

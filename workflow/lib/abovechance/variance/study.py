@@ -21,11 +21,11 @@ METRICS = {"accuracy": False, "correct": False, "predicted": False} | dict.fromk
 SERIES_SCORES = TableSchema(
     "series_scores",
     {**setting_columns(), **SCORE},
-    "One row per setting and metric: accuracy, the probabilities of the correct and of the predicted "
-    "answer among the "
-    "choices, the negative log-likelihood of the correct answer ('nll', 'nll_token', 'nll_byte', in nats) "
-    "and the best "
-    "prompt's accuracy ('best_accuracy', without error, because it was selected).",
+    "One row per setting and metric. The metrics are: the accuracy ('accuracy'); the probability of the "
+    "correct answer ('correct') and of the predicted answer ('predicted'), normalized over the choices; "
+    "the negative log-likelihood of the correct answer in nats, in total ('nll'), per token ('nll_token') "
+    "and per byte ('nll_byte'); and the accuracy of the best prompt ('best_accuracy'). The best accuracy "
+    "has no standard error, because the prompt was selected.",
     file="series_scores/<model>.parquet",
 )
 

@@ -13,45 +13,51 @@ from abovechance.variance.evaluations import ACCURACY, BEST
 
 KEYS = ["model", "shots", "task", "metric"]
 DEVELOPMENT = {
-    "first": Column.number("mean over seeds at the first checkpoint"),
-    "mean": Column.number("mean over seeds at the last checkpoint"),
-    "deviation": Column.number("standard deviation over seeds, averaged over checkpoints"),
-    "final_deviation": Column.number("standard deviation over seeds at the last checkpoint"),
+    "first": Column.number("mean score over seeds at the first checkpoint"),
+    "mean": Column.number("mean score over seeds at the last checkpoint"),
+    "deviation": Column.number("standard deviation of the score over seeds, averaged over checkpoints"),
+    "final_deviation": Column.number("standard deviation of the score over seeds at the last checkpoint"),
     "snr": Column.number("signal-to-noise ratio: mean divided by final_deviation"),
     "monotonicity": Column.number(
-        "tau with the sign changed for losses: 1 if the score improves at every checkpoint"
+        "Kendall's tau-b between score and training step, with the sign changed if lower is better; 1 if "
+        "the score improves at every checkpoint"
     ),
 }
 SERIES = TableSchema(
     "series",
     {
         "model": Column.text("name of the series"),
-        "shots": Column.whole("demonstrations of a prompt"),
+        "shots": Column.whole("number of demonstrations in a prompt"),
         "task": Column.text("name of the task"),
         "metric": Column.text("name of the metric"),
         "seeds": Column.whole("number of training seeds"),
         "checkpoints": Column.whole(
-            "number of checkpoints that all seeds have; the columns below are about these"
+            "number of checkpoints that exist for all seeds; the columns below use only these checkpoints"
         ),
-        "left_out": Column.whole("number of checkpoints that only some seeds have"),
+        "left_out": Column.whole(
+            "number of checkpoints that are not used, because they exist only for some seeds"
+        ),
         "examples": Column.whole("number of examples; -1 if unknown"),
         "chance": Column.number("chance of a lucky guess, if known"),
-        "lower_is_better": Column.flag("whether lower is better"),
+        "lower_is_better": Column.flag("whether a lower score is better"),
         "first": DEVELOPMENT["first"],
         "mean": DEVELOPMENT["mean"],
         "interval": Column.number(
-            "half the width of the 95 % interval of one model over examples (1.96 standard errors), "
-            "averaged over seeds and checkpoints"
+            "half the width of the 95 % confidence interval of one model's score (1.96 standard errors "
+            "over examples), averaged over seeds and checkpoints"
         ),
-        "bootstrap": Column.number("the same by the bootstrap, if there are predictions"),
+        "bootstrap": Column.number(
+            "like interval, but computed by the bootstrap; missing if there are no predictions"
+        ),
         "deviation": DEVELOPMENT["deviation"],
         "final_deviation": DEVELOPMENT["final_deviation"],
         "snr": DEVELOPMENT["snr"],
-        "tau": Column.number("Kendall's tau-b with the order of training, mean over seeds"),
+        "tau": Column.number("Kendall's tau-b between score and training step, mean over seeds"),
         "monotonicity": DEVELOPMENT["monotonicity"],
         "leaves_chance": Column.whole(
-            "first checkpoint from which accuracies are distinguishable from guessing; missing if there is"
-            " none, or if the chance or the number of examples is unknown"
+            "first checkpoint after which all accuracies (including its own) are significantly above "
+            "guessing; missing if there is no such checkpoint, or if the chance or the number of examples "
+            "is unknown"
         ),
     },
     "One row per series, task, number of shots and metric (Madaan et al., 2024, Tables 1 and 2).",
