@@ -24,7 +24,7 @@ def scoring_log(path: Path, *cells: tuple[int, int], seconds: float = 1.0) -> Pa
         f"model, a: task, {shots}-shot: {total} of 99 prompts to score"
         for shots, (_, total) in enumerate(cells)
     ]
-    scored = [(shots, n, total) for shots, (done, total) in enumerate(cells) for n in range(1, done + 1)]
+    scored = [(shots, n, total) for shots, (number, total) in enumerate(cells) for n in range(1, number + 1)]
     lines += [f"model, a: task, {shots}-shot: {n} of {total} prompts scored" for shots, n, total in scored]
     began = datetime(2026, 1, 1)
     times = [began] * len(cells) + [began + timedelta(seconds=seconds * n) for n in range(len(scored))]
@@ -150,9 +150,9 @@ def test_nothing_is_claimed_before_a_speed_is_known(tmp_path):
 
 
 def test_prompts_that_an_earlier_run_scored_are_counted_and_take_no_time(tmp_path):
-    done, half = (scoring_job(tmp_path, task=f"{letter}: task") for letter in "ba")
-    Path(outputs(done)[0]).touch()
-    run = expecting(done, half)
+    finished, half = (scoring_job(tmp_path, task=f"{letter}: task") for letter in "ba")
+    Path(outputs(finished)[0]).touch()
+    run = expecting(finished, half)
     run.plan({"score": 1})
     run.start(1, Job("score", 0, scoring_log(tmp_path / "log", (2, 4), seconds=5.0)), outputs(half))
     assert run.prompts_scored() == (10 + 6 + 2, 20)

@@ -199,12 +199,12 @@ class Run:
             if seconds is None:
                 return None
             later += seconds * waiting.pop(rule)
-        known = {rule: fmean(took) for rule, took in self.took.items() if rule not in rules}
-        if known:
-            usual = median(second for rule in known for second in self.took[rule])
-            later += sum(known.get(rule, usual) * jobs for rule, jobs in waiting.items())
+        mean_seconds = {rule: fmean(took) for rule, took in self.took.items() if rule not in rules}
+        if mean_seconds:
+            usual = median(second for rule in mean_seconds for second in self.took[rule])
+            later += sum(mean_seconds.get(rule, usual) * jobs for rule, jobs in waiting.items())
             rests += [
-                max(known.get(job.rule, usual) - (clock - job.began), 0.0)
+                max(mean_seconds.get(job.rule, usual) - (clock - job.began), 0.0)
                 for job in self.running.values()
                 if job.scoring is None
             ]
@@ -230,8 +230,8 @@ class Run:
         assert job.scoring is not None
         progress, rate = job.progress, speed.seconds_per_byte(job.scoring)
         to_score = progress.to_score or job.scoring.prompts_by_cell()
-        left = {cell: number - progress.scored.get(cell, 0) for cell, number in to_score.items()}
-        text = _bytes(job.scoring, left)
+        unscored = {cell: number - progress.scored.get(cell, 0) for cell, number in to_score.items()}
+        text = _bytes(job.scoring, unscored)
         if rate is None or text is None:
             return None
         start = 0.0 if progress.scored else max(speed.start - (clock - job.began), 0.0)

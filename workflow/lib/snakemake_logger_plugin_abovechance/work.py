@@ -150,7 +150,7 @@ class ScoringJob:
 
 
 Answer = TypeVar("Answer")
-_known: dict[tuple[Any, ...], Any] = {}
+_counts: dict[tuple[Any, ...], Any] = {}
 
 
 def _if_readable(count: Callable[..., Answer], *paths: Path) -> Answer | None:
@@ -160,11 +160,11 @@ def _if_readable(count: Callable[..., Answer], *paths: Path) -> Answer | None:
     """
     try:
         key = (count, *paths, *(path.stat().st_mtime_ns for path in paths))
-        if key not in _known:
-            _known[key] = count(*paths)
+        if key not in _counts:
+            _counts[key] = count(*paths)
     except (OSError, InputError):
         return None
-    answer: Answer = _known[key]
+    answer: Answer = _counts[key]
     return answer
 
 
