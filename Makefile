@@ -24,6 +24,9 @@ STUDY := file="$$($(VENV)/bin/python -m abovechance.study.config_file "$$CONFIG"
 # How much of the machine it may use, and what else the user asked for.
 ASKED = $(if $(ON_CLUSTER),,--cores $(CORES)) $(SNAKEMAKE_OPTIONS) $(if $(RELEASE),--config release="$$RELEASE")
 
+# Compiles all modules on all cores, and not on one as pip does. Some packages have files for other versions of Python.
+compile = $(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true
+
 # Lets another environment see the packages of this one.
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
@@ -175,9 +178,10 @@ unlock: $(VENV)/.installed
 $(VENV)/.installed: envs/requirements.txt pyproject.toml
 	@echo "Setting up $(VENV) with the pinned packages (once, some minutes) ..."
 	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
 		$(if $(HASHES),--require-hashes --requirement "$(HASHES)",--requirement envs/requirements.txt)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(compile)
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed envs/requirements-dev.txt

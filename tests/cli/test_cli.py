@@ -188,7 +188,11 @@ def test_commands_that_score_nothing_need_no_extra(tmp_path, missing):
     (tmp_path / "cost").mkdir()
     (tmp_path / "cost" / "spent.csv").write_text("")
     for arguments, status, output in (
-        (["cost", str(tmp_path)], 1, "has no costs; use `make cost` with its config first"),
+        (
+            ["cost", str(tmp_path)],
+            1,
+            "has no estimated or actual costs; run `make cost` with its config first",
+        ),
         (["verify", str(tmp_path)], 1, "has no manifest-sha256.txt"),
         (["baseline", "-n", "9", "-c", "2"], 0, "standard baseline"),
     ):

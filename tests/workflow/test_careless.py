@@ -127,7 +127,7 @@ def test_an_older_file_in_the_place_of_another_is_noticed(place):
     [
         (["--configfile", "nothing.yaml"], "nothing.yaml: the config lacks the key 'study'"),
         (["--configfile", "twice.yaml"], "twice.yaml, line 2: the key 'study' stands twice"),
-        (["--configfile", "a.yaml", "b.yaml"], "--configfile a.yaml and b.yaml: a study is one whole file"),
+        (["--configfile", "a.yaml", "b.yaml"], "--configfile: expected one file, got a.yaml and b.yaml"),
         (["--config", "study=x"], "--config: the config lacks the key 'tasks'; a study is one whole file"),
     ],
 )

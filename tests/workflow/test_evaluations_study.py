@@ -48,7 +48,11 @@ def test_the_study_has_a_report_with_measures_and_groups(evaluated):
     assert table.loc[("t", "acc"), "leaves_chance"] == 2000
     page = (results / "report.html").read_text()
     assert "<h1>How much do scores vary over seeds and during training?</h1>" in page
-    assert "The accuracy rises steadily during training in 2 of 2 cases (1 model, 2 tasks" in page
+    assert (
+        "The accuracy rises steadily during training (monotonicity of at least 0.5) in 2 of 2 cases "
+        "(1 model, 2 tasks"
+        in page
+    )
     assert "Verdicts" not in page
     assert "Madaan" in page
     assert "Yauney" not in page

@@ -135,7 +135,7 @@ def test_the_report_says_which_examples_are_hard(place):
     results = place / "results/hard"
     text = (results / "report.html").read_text()
     for title in (
-        "How much do inputs tell about answers?",
+        "How much do inputs tell a model about answers?",
         "Examples whose labels may be wrong",
         "PVI of correct and",
     ):

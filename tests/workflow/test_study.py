@@ -202,7 +202,10 @@ def test_an_estimate_of_an_earlier_config_is_marked(finished, run, place):
         command = [sys.executable, "-m", "abovechance.cli", "cost", "small.yaml"]
         return subprocess.run(command, capture_output=True, text=True, cwd=place, check=True).stdout
 
-    changed = "This estimate is of an earlier config: tasks, prompts, max_examples changed since."
+    changed = (
+        "This estimate was made for an earlier config. Since then, these keys changed: tasks, prompts, "
+        "max_examples."
+    )
     assert changed in " ".join(printed(prompts=5, max_examples=7).split())
     assert "earlier config" not in printed(normalization="none", heldout={"splits": 3})
 

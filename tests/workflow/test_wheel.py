@@ -96,3 +96,39 @@ def test_a_study_runs_from_the_wheel_to_its_report_and_a_second_run_does_nothing
     assert folder == str(Path(installed["PYTHONPATH"]) / "abovechance" / "workflow")
     second = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True)
     assert "Nothing to be done" in second.stdout + second.stderr
+
+
+@pytest.mark.slow
+def test_commands_on_results_need_neither_torch_nor_snakemake(wheel, tmp_path):
+    """In an environment of its own with the wheel alone, as `pip install abovechance` makes it."""
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    programs = tmp_path / "venv" / "bin"
+    subprocess.run([programs / "python", "-m", "pip", "install", "--quiet", str(wheel)], check=True)
+    listed = [programs / "python", "-m", "pip", "list", "--format=freeze"]
+    packages = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.lower()
+    assert "abovechance==" in packages
+    assert not [name for name in ("torch", "transformers", "snakemake") if f"{name}==" in packages]
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [str(programs / "abovechance"), *arguments]
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+    commands = [[name, "--example"] for name in EXAMPLES]
+    commands += [
+        ["baseline", "-n", "100", "-c", "2", "-t", "200", "--accuracy", "0.62"],
+        ["plan", "-n", "100", "-c", "4", "-t", "20", "--figure", "plan.png"],
+        ["power", "-n", "100", "-c", "2", "-t", "20", "--accuracy", "0.7"],
+        ["init", "--task", "emoji_movie", "--model", "org/model", "--output", "mine.yaml"],
+    ]
+    for command in commands:
+        completed = run(*command)
+        assert completed.returncode == 0, (command, completed.stderr)
+        assert completed.stdout
+    assert (folder / "plan.png").is_file()
+    refused = run("run", "mine.yaml")
+    assert refused.returncode == 1
+    assert "Snakemake is not installed; install the extra" in refused.stderr
+    assert run("verify", "nothing.zip").returncode == 1
