@@ -30,6 +30,6 @@ def test_its_three_settings_have_three_answers(workplace, tmp_path, environment)
     answers = table[["position", "better_than_chance", "prompts"]].T.to_dict("list")
     assert answers == {
         "kinds": ["above", "yes", 20],
-        "emoji_movie": ["between", "no", 20],
-        "known_unknowns": ["below", "no", 20],
+        "odd_one_out": ["between", "no", 20],
+        "entailed_polarity": ["below", "no", 20],
     }
