@@ -27,6 +27,7 @@ STAGES = {
     "archive": "packing the archive",
 }
 START = 10.0  # seconds that a scoring job takes before its first prompt, until one has been seen
+UNSEEN = 4.0  # the least seconds of a job whose rule has not run yet: most of them import libraries
 
 
 @dataclass
@@ -178,8 +179,8 @@ class Run:
         """Return the estimated time that the rest takes; None as long as it is unknown.
 
         The time of scoring follows from the text of the prompts that are left and the speed so far. Any other
-        job takes as long as the jobs of its rule on average, or if there was none, as the median job. As
-        many jobs run at once as did at most.
+        job takes as long as the jobs of its rule on average. If there was none, it takes as long as the median
+        job, and at least ``UNSEEN``. As many jobs run at once as did at most.
         """
         speed = self._speed()
         rests = []
@@ -201,7 +202,7 @@ class Run:
             later += seconds * waiting.pop(rule)
         mean_seconds = {rule: fmean(took) for rule, took in self.took.items() if rule not in rules}
         if mean_seconds:
-            usual = median(second for rule in mean_seconds for second in self.took[rule])
+            usual = max(median(second for rule in mean_seconds for second in self.took[rule]), UNSEEN)
             later += sum(mean_seconds.get(rule, usual) * jobs for rule, jobs in waiting.items())
             rests += [
                 max(mean_seconds.get(job.rule, usual) - (clock - job.began), 0.0)

@@ -9,21 +9,21 @@ import pandas as pd
 from abovechance.study.tasks import as_table
 
 THINGS = {
-    "bird": ("robin", "sparrow", "eagle", "owl", "penguin"),
-    "fish": ("salmon", "trout", "shark", "tuna", "cod"),
-    "tree": ("oak", "pine", "maple", "willow", "birch"),
-    "tool": ("hammer", "screwdriver", "saw", "wrench", "drill"),
-    "fruit": ("apple", "banana", "cherry", "grape", "mango"),
-    "vehicle": ("car", "truck", "bus", "train", "bicycle"),
-    "instrument": ("violin", "piano", "flute", "drum", "trumpet"),
-    "metal": ("iron", "copper", "gold", "silver", "zinc"),
+    "bird": ("robin", "sparrow", "eagle", "owl", "penguin", "pigeon", "crow"),
+    "fish": ("salmon", "trout", "shark", "tuna", "cod", "herring", "eel"),
+    "tree": ("oak", "pine", "maple", "willow", "birch", "elm", "cedar"),
+    "tool": ("hammer", "screwdriver", "saw", "wrench", "drill", "chisel", "axe"),
+    "fruit": ("apple", "banana", "cherry", "grape", "mango", "pear", "plum"),
+    "vehicle": ("car", "truck", "bus", "train", "bicycle", "tram", "van"),
+    "instrument": ("violin", "piano", "flute", "drum", "trumpet", "cello", "harp"),
+    "metal": ("iron", "copper", "gold", "silver", "zinc", "lead", "tin"),
 }
 CHOICES = 4
 SEED = "everyday"  # the task is the same in all studies
 
 
 def everyday_task() -> pd.DataFrame:
-    """Return the table ``tasks`` of 40 questions with four choices each."""
+    """Return the table ``tasks`` of 56 questions with four choices each."""
     generator = random.Random(SEED)
     rows = []
     for kind, things in THINGS.items():
