@@ -179,8 +179,8 @@ class Run:
         """Return the estimated time that the rest takes; None as long as it is unknown.
 
         The time of scoring follows from the text of the prompts that are left and the speed so far. Any other
-        job takes as long as the jobs of its rule on average. If there was none, it takes as long as the median
-        job, and at least ``UNSEEN``. As many jobs run at once as did at most.
+        job takes as long as the jobs of its rule on average. If there was none, it takes as long as the
+        median job, and at least ``UNSEEN``. As many jobs run at once as did at most.
         """
         speed = self._speed()
         rests = []
