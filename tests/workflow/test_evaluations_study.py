@@ -50,8 +50,7 @@ def test_the_study_has_a_report_with_measures_and_groups(evaluated):
     assert "<h1>How much do scores vary over seeds and during training?</h1>" in page
     assert (
         "The accuracy rises steadily during training (monotonicity of at least 0.5) in 2 of 2 cases "
-        "(1 model, 2 tasks"
-        in page
+        "(1 model, 2 tasks" in page
     )
     assert "Verdicts" not in page
     assert "Madaan" in page
