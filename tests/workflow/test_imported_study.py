@@ -69,7 +69,10 @@ def asks_of_examples(results: Path) -> None:
     assert {*costs.loc[costs["method"] == "gp-IRT", "examples"]} == {5, 10}
     assert {*pd.read_csv(results / "tables" / "adaptive.csv")["evaluations"]} == {2}
     report = (results / "report.html").read_text()
-    for title in ("Which examples separate models and prompts?", "Errors of smaller benchmarks"):
+    for title in (
+        "Which examples separate strong from weak models and prompts?",
+        "Errors of smaller benchmarks",
+    ):
         assert title in report
     assert "monotonicity" not in pd.read_csv(results / "tables" / "item_pruning.csv")
 

@@ -15,7 +15,7 @@ ITEM_FILES = (
 ITEM_TABLES = [
     ShownTable(
         "items",
-        "Which examples separate models and prompts?",
+        "Which examples separate strong from weak models and prompts?",
         "A row is a combination of a model, a number of shots and a prompt. An "
         "item is an example. Difficulty is the mean score. Alpha is Cronbach's "
         "alpha. Constant items have the same score in all rows, so they contain no "

@@ -29,7 +29,7 @@ PRUNED = {
     **TOLD,
     **{
         f"random_{name}{end}": Column.number(
-            f"{name} after removing the same number of random items: {noun} of 200 draws"
+            f"{noun} of the column {name} over 200 draws that remove equally many items at random"
         )
         for name in TOLD
         for end, noun in {"": "mean", "_low": "2.5 % quantile", "_high": "97.5 % quantile"}.items()

@@ -28,7 +28,7 @@ REPLAYS = {
     "way": Column.text("method for choosing the next example"),
     "evaluations": Column.whole("number of decisions replayed"),
     "examples": Column.number("mean number of examples that are evaluated until the decision"),
-    "available": Column.number("mean number of all examples"),
+    "available": Column.number("mean number of examples of the task, evaluated or not"),
     "share": Column.share("mean share of the examples that are evaluated until the decision"),
     "wrong": Column.share("share of decisions that differ from the decision on all examples"),
     "wrong_limit": Column.share("upper 95 % confidence bound of the column wrong (Clopper and Pearson)"),

@@ -36,7 +36,7 @@ COSTS = {
         "examples"
     ),
     "flips": Column.share(
-        "share of pairs of held-out rows whose order is reversed by the estimate; ties count half"
+        "share of pairs of held-out rows that the estimate puts in the wrong order; ties count half"
     ),
     "flips_within": Column.share("flips for pairs of rows of the same model"),
     "flips_best": Column.share("flips for pairs of rows among the best fifth of the held-out rows"),

@@ -35,7 +35,7 @@ PVI_EXAMPLES = TableSchema(
             "share of prompts for which the input favours a wrong choice over the label (positive margin)"
         ),
         "rival": Column.text(
-            "the wrong choice that the input favours most, in the largest number of prompts"
+            "the most frequent rival over prompts (the wrong choice that the input favours most)"
         ),
     },
     "One row per setting and example.",
@@ -61,7 +61,7 @@ MISLABELLED = TableSchema(
         "example": Column.text("id of the example"),
         "label": PVI_EXAMPLES.columns["label"],
         "suggested": Column.text(
-            "the wrong choice that the input favours most, in the largest number of settings",
+            "the most frequent rival over settings (the wrong choice that the input favours most)",
             lacking="",
         ),
         "margin": Column.number(
