@@ -31,10 +31,10 @@ AGREEMENT = {
         "share of outcomes for which the decision on validation ('above' or not) agrees with the test split"
     ),
     "precision": Column.share(
-        "share of outcomes above the standard baseline on test, among outcomes with the decision 'above'"
+        "among the decisions 'above', the share whose test score is above the standard baseline"
     ),
     "recall": Column.share(
-        "share of outcomes with the decision 'above', among outcomes above the standard baseline on test"
+        "among the test scores above the standard baseline, the share with the decision 'above'"
     ),
     "auroc": Column.share("area under the ROC curve of the decision"),
     "aupr": Column.share("area under the precision-recall curve of the decision"),

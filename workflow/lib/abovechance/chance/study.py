@@ -28,9 +28,9 @@ RANDOMIZED = {
         "randomization_tail, adjusted for the number of settings (Benjamini and Hochberg)"
     ),
     "randomization_power": Column.share(
-        "power of the randomization test for one prompt whose correct answers are a random subset of the "
-        "examples. The prompt has the best accuracy, or the lowest accuracy with maximum_tail at most 0.05 "
-        "if that is higher"
+        "power of the randomization test for a simulated prompt that is correct on a random subset of the "
+        "examples. Its accuracy is the best accuracy, but at least the lowest one with maximum_tail at most "
+        "0.05"
     ),
     "randomization_fixed": Column.share("share of examples whose gold answer is the same in all draws"),
     "best_macro_f1": Column.share(

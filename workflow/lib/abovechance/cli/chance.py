@@ -120,9 +120,9 @@ def plan(
 ) -> None:
     """Plan the number of examples or the number of prompts of an evaluation.
 
-    With --prompts and --margin, the command computes the number of examples. With --examples and --accuracy,
-    it computes the largest number of prompts. With --examples and --prompts, it computes the lowest accuracy
-    that is better than chance.
+    With --prompts and --margin, the command computes the number of examples. With --examples and --prompts,
+    it computes the lowest accuracy that is better than chance. With --examples and --accuracy, it computes
+    the largest number of prompts for which the maximum baseline is below this accuracy.
     """
     report: dict[str, Any] = {}
     has_examples = examples is not None or (choices is not None and ":" in choices)

@@ -32,9 +32,9 @@ SHORT = {
     "balanced": Column.number(
         "mean of balanced discrimination, whose overall score gives each correct answer the same weight"
     ),
-    "halves": Column.number("correlation of discrimination between two random halves of the rows"),
+    "halves": Column.number("correlation over items of the discriminations in two random halves of the rows"),
     "best_and_rest": Column.number(
-        "correlation of discrimination between the best fifth of the rows and the rest"
+        "correlation over items of the discrimination in the best fifth of the rows with that in the rest"
     ),
     "by_answer": Column.number(
         "share of the variance of discrimination that the correct answer of the item explains"

@@ -69,7 +69,7 @@ SMALLER = TableSchema(
 ADAPTIVE = TableSchema(
     "adaptive",
     _TASK | REPLAYS,
-    "One row per decision and method of choosing examples.",
+    "One row per combination of a decision and a method for choosing examples.",
     _FILE.format("adaptive"),
 )
 TABLES = (ITEM_TASKS, ITEMS, ITEM_ASSOCIATIONS, ITEM_FIT, ITEM_PRUNING, SMALLER, ADAPTIVE)

@@ -79,7 +79,9 @@ SMALLER_BENCHMARKS = TableSchema(
 )
 BY_TASK = replace(SMALLER, name="smaller_benchmarks_by_task", file="")
 DECISIONS = TableSchema(
-    "adaptive", REPLAYS, "One row per decision and method of choosing examples. Values are over all tasks."
+    "adaptive",
+    REPLAYS,
+    "One row per combination of a decision and a method for choosing examples, over all tasks.",
 )
 DECISIONS_BY_TASK = replace(ADAPTIVE, name="adaptive_by_task", file="")
 

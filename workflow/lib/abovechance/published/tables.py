@@ -58,14 +58,14 @@ CHANGES = TableSchema(
             for side, words in {"published": "as published", "data": "according to the data"}.items()
         },
     },
-    "One row per setting whose verdict as published differs from the verdict according to the data.",
+    "One row per setting whose published verdict differs from the recomputed verdict.",
 )
 CHANGES_COUNT = TableSchema(
     "changes_count",
     {
         "published, down; by the data, across": Column.text("position as published"),
         **{
-            name: Column.whole(f"number of settings with the position '{name}' according to the data")
+            name: Column.whole(f"number of settings with the recomputed position '{name}'")
             for name in POSITIONS
         },
         "all": Column.whole("number of settings"),

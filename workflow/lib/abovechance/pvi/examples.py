@@ -32,7 +32,7 @@ PVI_EXAMPLES = TableSchema(
             "bits",
         ),
         "against_share": Column.share(
-            "share of prompts for which the input favours a wrong choice over the label (positive margin)"
+            "share of prompts in which the input favours a wrong choice over the label (margin above 0)"
         ),
         "rival": Column.text(
             "the most frequent rival over prompts (the wrong choice that the input favours most)"
@@ -73,13 +73,13 @@ MISLABELLED = TableSchema(
             "share of settings and prompts for which the input favours a wrong choice over the label"
         ),
         "label_share": Column.share(
-            "share of all examples with the same label that have a positive margin; if it is high, models "
+            "share of all examples with the same label whose margin is above 0; if it is high, models "
             "favour a wrong choice for this label in general, and the examples are less suspicious"
         ),
         "settings": Column.whole("number of settings"),
         "input": Column.text("the input text", lacking=""),
     },
-    "One row per example with a positive margin. The examples with the most suspicious labels (largest "
+    "One row per example with a margin above 0. The examples with the most suspicious labels (largest "
     "beyond) come first.",
 )
 ANNOTATIONS = TableSchema(
