@@ -41,10 +41,12 @@ def scoring_job(
     prompts: int = 10,
     weights: int = 1000,
 ) -> ScoringJob:
-    """A job that scores prompts of ten examples, each with a text of 6 bytes and two choices of 2."""
+    """A job that scores prompts of ten examples: a text of 6 bytes, and two choices that share a space."""
     place = folder / task.replace(": ", "_")
     place.mkdir(exist_ok=True)
-    examples = pd.DataFrame({"text": ["äbcde"] * 10, "null": ["n"] * 10, "choices": [[" x", " y"]] * 10})
+    examples = pd.DataFrame(
+        {"text": [f"{n}äbcd" for n in range(10)], "null": "n", "choices": [["x", "y"]] * 10}
+    )
     examples.to_parquet(place / "task.parquet", index=False)
     pd.DataFrame({"evaluated": [True] * 10}).to_parquet(place / "set.parquet", index=False)
     pd.DataFrame({"text": [demonstrations] * prompts}).to_parquet(place / "prompts.parquet", index=False)
@@ -90,17 +92,17 @@ def test_prompts_are_counted_over_the_numbers_of_shots(tmp_path):
 
 
 def test_the_time_left_follows_from_the_text_that_is_left(tmp_path):
-    """Ten examples of 6 + 2 + 2 bytes: with the demonstrations, a prompt has 140 bytes, or 540."""
+    """Ten examples of 6 + 1 + 2 bytes: with the demonstrations, a prompt has 130 bytes, or 530."""
     short, long = (
         scoring_job(tmp_path, task=f"{letter}: task", demonstrations="d" * length)
         for letter, length in (("a", 40), ("b", 440))
     )
-    assert short.bytes_per_prompt() == {"model, a: task, 0-shot": 140}
+    assert short.bytes_per_prompt() == {"model, a: task, 0-shot": 130}
     run = expecting(short, long)
-    log = scoring_log(tmp_path / "log", (4, 10), seconds=7.0)  # 20 bytes a second
+    log = scoring_log(tmp_path / "log", (4, 10), seconds=7.0)  # 130 bytes in 7 seconds
     run.start(1, Job("score", 0, log), outputs(short))
-    assert run.seconds_left(60) == pytest.approx(6 * 7 + START + 10 * 540 / 20)
-    assert run.line(60) == "scoring, 4 of 20 prompts, about 5 min 20 s left, 1:00 so far"
+    assert run.seconds_left(60) == pytest.approx(6 * 7 + START + 10 * 530 * 7 / 130)
+    assert run.line(60) == "scoring, 4 of 20 prompts, about 5 min 40 s left, 1:00 so far"
 
 
 def test_a_model_of_twice_the_size_takes_twice_as_long(tmp_path):

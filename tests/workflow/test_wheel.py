@@ -85,11 +85,11 @@ def test_a_study_runs_from_the_wheel_to_its_report_and_a_second_run_does_nothing
     assert completed.returncode == 0, completed.stderr
     assert (tmp_path / "results" / "small" / "report.html").is_file()
     verdicts = pd.read_csv(tmp_path / "results" / "small" / "verdicts.csv")
-    assert "Verdicts so far" in completed.stderr
+    assert "Better than chance?" in completed.stderr
     for _, row in verdicts.iterrows():
         assert (
-            f"{row['model']}, {row['task']}, {row['shots']}-shot: best of {row['prompts']} prompts "
-            f"{row['best_accuracy']:.1%}, best of {row['prompts']} guessers {row['maximum_baseline']:.1%}"
+            f"{row['model']}, {row['task']}, {row['shots']}-shot: {row['best_accuracy']:.1%} vs "
+            f"{row['maximum_baseline']:.1%}, p = "
         ) in completed.stderr
     used = [sys.executable, "-c", "from abovechance.study.installed import *; print(workflow_folder())"]
     folder = subprocess.run(used, cwd=tmp_path, env=installed, capture_output=True, text=True).stdout.strip()

@@ -31,7 +31,10 @@ LOCKED = (
 )
 INTERRUPTED = "Interrupted; the same command goes on from here."
 NOTHING = "Nothing to be done: all of the study is there, and up to date."
-SO_FAR = "Verdicts so far (the report adds the randomization test and corrects for the number of settings):"
+SO_FAR = (
+    "Better than chance? Best prompt vs expected best of as many random guessers\n"
+    "(the report adds the randomization test and the correction for all settings):"
+)
 # How often a screen is drawn, and how often a line is written where the output goes to a file.
 DRAWN, WRITTEN = 1.0, 60.0
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -109,8 +111,7 @@ class ScoringJob:
     def bytes_per_prompt(self) -> dict[str, float] | None:
         """The text that goes through the model for one prompt of each cell, in bytes of UTF-8.
 
-        Demonstrations count once for a prompt, the examples with all choices for each; so does the engine,
-        which shares prefixes. None before the tables exist.
+        Common prefixes count once, as in the scoring engine. None before the tables exist.
         """
         count = _null_example_bytes if self.null else _example_bytes
         examples = _if_readable(count, self.task_table, self.evaluation_set)
@@ -124,7 +125,7 @@ class ScoringJob:
         return _if_readable(_folder_bytes, self.weights)
 
     def verdicts(self) -> list[str]:
-        """One line for each number of shots: the best prompt, its baselines and its tail."""
+        """One line for each number of shots: best accuracy, maximum baseline, tail, better than chance?"""
         from abovechance.chance.conclusion import probability
         from abovechance.chance.verdicts import verdicts
         from abovechance.results.accuracy import accuracy_by_prompt
@@ -142,9 +143,8 @@ class ScoringJob:
                 continue
             row = verdicts(accuracy_by_prompt(setting.label(predictions))).iloc[0]
             lines.append(
-                f"{setting.words}: best of {row['prompts']} prompts {row['best_accuracy']:.1%}, best of "
-                f"{row['prompts']} guessers {row['maximum_baseline']:.1%}, "
-                f"p = {probability(row['maximum_tail'])}"
+                f"{setting.words}: {row['best_accuracy']:.1%} vs {row['maximum_baseline']:.1%}, "
+                f"p = {probability(row['maximum_tail'])}: {row['better_than_chance']}"
             )
         return lines
 
@@ -175,10 +175,12 @@ def _text_bytes(prompts: Path) -> tuple[int, int]:
 
 
 def _example_bytes(task_table: Path, evaluation_set: Path, text: str = "text") -> int:
-    """Return the bytes of all evaluated examples with their choices."""
+    """Return the bytes of all evaluated examples with their choices, in which common prefixes count once."""
     examples = read_table(task_table)[read_table(evaluation_set)["evaluated"].to_numpy()]
-    choices = (choice for example in examples["choices"] for choice in example)
-    return sum(len(string.encode()) for string in (*examples[text], *choices))
+    rows = zip(examples[text], examples["choices"], strict=True)
+    strings = sorted(f"{question} {choice}".encode() for question, choices in rows for choice in choices)
+    shared = sum(len(commonprefix(pair)) for pair in pairwise(strings))  # noqa: RUF071  # no paths
+    return sum(map(len, strings)) - shared
 
 
 def _null_example_bytes(task_table: Path, evaluation_set: Path) -> int:
