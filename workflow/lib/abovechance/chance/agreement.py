@@ -28,7 +28,7 @@ AGREEMENT = {
         "share of outcomes whose test accuracy is above the standard baseline"
     ),
     "accuracy": Column.share(
-        "share of outcomes for which the decision on validation ('above' or not) agrees with the test split"
+        "share of outcomes whose decision on validation ('above' the baseline or not) matches above_on_test"
     ),
     "precision": Column.share(
         "among the decisions 'above', the share whose test score is above the standard baseline"
@@ -39,16 +39,18 @@ AGREEMENT = {
     "auroc": Column.share("area under the ROC curve of the decision"),
     "aupr": Column.share("area under the precision-recall curve of the decision"),
     "tail_auroc": Column.number(
-        "area under the ROC curve of log F^t (from the tail probability), used as a continuous score"
+        "area under the ROC curve if the continuous score log(1 - tail probability) replaces the decision"
     ),
-    "tail_aupr": Column.number("area under the precision-recall curve of the same score"),
+    "tail_aupr": Column.number(
+        "area under the precision-recall curve if log(1 - tail probability) replaces the decision"
+    ),
 }
 BESIDE = ("accuracy", "auroc", "tail_auroc")  # what guessers are shown with
 
 
 def _heldout_by(by: str, columns: Mapping[str, Column]) -> TableSchema:
     guessers = {
-        f"guessers_{name}": Column.number(f"{name} for random guessers, mean over the sets of guessers")
+        f"guessers_{name}": Column.number(f"'{name}' of random guessers, averaged over sets of guessers")
         for name in BESIDE
     }
     rows = f"One row per {'number of prompts' if by == 'prompts' else by} and baseline."
@@ -59,10 +61,9 @@ HELDOUT_BY_PROMPTS = _heldout_by(
     "prompts",
     {
         "requested_prompts": Column.whole(
-            "requested number of prompts; a larger number that gives the same outcomes as the row before "
-            "has no row"
+            "requested number of prompts; a larger number has no row if no setting has more prompts"
         ),
-        "prompts": Column.whole("largest number of prompts that any setting actually had"),
+        "prompts": Column.whole("actual number of prompts; if settings differ, the largest number"),
     },
 )
 HELDOUT_BY_MODEL = _heldout_by("model", {"model": Column.text("name of the model")})

@@ -139,13 +139,13 @@ class Baseline:
 STANDARD = Baseline(
     "standard",
     "expected accuracy of one random guesser",
-    "probability that one random guesser has at least the accuracy of the best prompt",
+    "probability that one random guesser reaches or exceeds the accuracy of the best prompt",
     lambda tried_prompts: BestOf(tried_prompts.guessers, tried_prompts.best, tried_prompts.standardized),
 )
 MAXIMUM = Baseline(
     "maximum",
-    "expected accuracy of the best of t random guessers, if t prompts were tried",
-    "probability that the best of t random guessers has at least the accuracy of the best prompt",
+    "expected accuracy of the best of t random guessers (t: number of prompts tried)",
+    "probability that at least one of t random guessers reaches or exceeds the accuracy of the best prompt",
     lambda tried_prompts: BestOf(tried_prompts.guessers, tried_prompts.prompts, tried_prompts.standardized),
 )
 PAPER = (STANDARD, MAXIMUM)  # those of Yauney and Mimno (2024), which published results have

@@ -35,18 +35,17 @@ OUTCOMES = TableSchema(
             "actual number of prompts to choose from; lower than requested_prompts if fewer prompts exist"
         ),
         "prompt": Column.whole(
-            "number of the chosen prompt: the prompt with the best validation accuracy; on ties, the "
-            "lowest number"
+            "number of the chosen prompt, which has the best validation accuracy; on ties, the lowest number"
         ),
         "validation_examples": Column.whole(
-            "number of examples in the validation split that the chosen prompt is evaluated on"
+            "number of validation examples on which the chosen prompt is evaluated"
         ),
         "validation_accuracy": Column.share("accuracy of the chosen prompt on the validation split"),
         **expected_columns(),
         **tail_columns(),
         **{
             baseline.log_below_column: Column.number(
-                f"log of (1 - {baseline.tail_column}); it distinguishes tails that round to 1"
+                f"log(1 - {baseline.tail_column}), which still differs between tails that round to 1"
             )
             for baseline in BASELINES
         },
@@ -55,7 +54,7 @@ OUTCOMES = TableSchema(
             for baseline in BASELINES
         },
         "test_examples": Column.whole(
-            "number of examples in the held-out test split that the chosen prompt is evaluated on"
+            "number of held-out test examples on which the chosen prompt is evaluated"
         ),
         "test_accuracy": Column.share("accuracy of the chosen prompt on the test split"),
         "test_baseline": Column.share("expected accuracy of one random guesser on the test split"),
@@ -70,10 +69,10 @@ GUESSERS = TableSchema(
     {
         **OUTCOMES.columns,
         "set": Column.whole(
-            "number of the set of random guessers; the whole analysis is repeated with each set"
+            "number of the set of random guessers, from 0; the analysis is repeated with each set"
         ),
     },
-    "The same as heldout/outcomes, with random guessers in place of prompts. One row per setting, split, "
+    "Like heldout/outcomes, but each prompt is replaced by a random guesser. One row per setting, split, "
     "number of prompts and set of guessers.",
     file="heldout/guessers/<model>.parquet",
 )

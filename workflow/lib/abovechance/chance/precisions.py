@@ -24,12 +24,11 @@ PRECISION_SETTINGS = TableSchema(
         "best_accuracy_second": Column.share("best accuracy in the lower precision"),
         "position_second": Column.text("position relative to the baselines in the lower precision"),
         "mean_change": Column.number(
-            "mean over prompts of the accuracy in the lower precision minus the accuracy in the higher "
-            "precision"
+            "accuracy in the lower precision minus accuracy in the higher precision, averaged over prompts"
         ),
         "correlation": Column.number(
-            "correlation over prompts between the accuracies in the two precisions; missing if either does "
-            "not vary"
+            "correlation over prompts between the accuracies in the two precisions; missing if all prompts "
+            "have equal accuracy in one precision"
         ),
     },
     "One row per pair of precisions, task and number of shots.",
@@ -46,8 +45,8 @@ PRECISION_SUMMARY = TableSchema(
         "between_second": Column.whole("settings between the two baselines in the lower precision"),
         "same_verdict": Column.whole("settings with the same position in both precisions"),
         "mean_change_of_best": Column.number(
-            "mean over settings of the best accuracy in the lower precision minus the best accuracy in the "
-            "higher precision"
+            "best accuracy in the lower precision minus best accuracy in the higher precision, averaged over "
+            "settings"
         ),
     },
     "One row per pair of precisions and number of shots.",

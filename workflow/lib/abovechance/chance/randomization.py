@@ -48,13 +48,13 @@ RANDOMIZATION = TableSchema(
             "lower confidence bound of the prompt's accuracy; the bounds of all prompts hold "
             "simultaneously with 95 % confidence"
         ),
-        "permuted": Column.share("share of examples that share at least one choice with other examples"),
+        "permuted": Column.share("share of examples with at least one choice that other examples also have"),
         "fixed": Column.share(
             "share of examples whose gold answer is the same in all draws; if it is 1, the tails are missing"
         ),
         "power": Column.share(
-            "power of the test at significance level 0.05, for a prompt with the accuracy of the best "
-            "prompt whose correct answers are a random subset of the examples"
+            "power of the test at significance level 0.05 for a simulated prompt, which the column "
+            "randomization_power of the table verdicts describes; missing for 'macro_f1'"
         ),
         "clusters": Column.whole("number of clusters of examples"),
     },

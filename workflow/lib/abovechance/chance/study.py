@@ -29,8 +29,8 @@ RANDOMIZED = {
     ),
     "randomization_power": Column.share(
         "power of the randomization test for a simulated prompt that is correct on a random subset of the "
-        "examples. Its accuracy is the best accuracy, but at least the lowest one with maximum_tail at most "
-        "0.05"
+        "examples. Its accuracy is the larger of two values: best_accuracy, and the lowest accuracy with a "
+        "maximum_tail of at most 0.05"
     ),
     "randomization_fixed": Column.share("share of examples whose gold answer is the same in all draws"),
     "best_macro_f1": Column.share(
@@ -43,9 +43,9 @@ RANDOMIZED = {
         "unequal"
     ),
     "effective_prompts": Column.number(
-        "number of independent guessers for which the maximum tail equals randomization_tail; missing if "
-        "this number is below 1 or above the number of prompts; also missing if randomization_tail is "
-        "missing or has the smallest value that the number of draws allows"
+        "number of independent guessers for which maximum_tail would equal randomization_tail. Missing if "
+        "this number is below 1 or above the number of prompts, or if randomization_tail is missing or has "
+        "the smallest value possible with this number of draws"
     ),
 }
 VERDICTS = TableSchema(
@@ -98,8 +98,8 @@ VERDICT_COUNTS = TableSchema(
         "above": Column.whole("number of settings above both baselines"),
         "above_standard": Column.whole("number of settings above the standard baseline: between plus above"),
         "share_between": Column.share(
-            "between divided by above_standard: share of the settings above the standard baseline that are "
-            "not above the maximum baseline"
+            "between divided by above_standard: among settings above the standard baseline, the share not "
+            "above the maximum baseline"
         ),
         "above_by_guessing": Column.number(
             "expected number of settings with the position 'above' if all prompts were random guessers"

@@ -38,7 +38,9 @@ JUDGED = {
     **expected_columns(),
     **tail_columns(),
     **ADJUSTED,
-    "guessing_above": Column.share("probability that guessing alone is above the maximum baseline"),
+    "guessing_above": Column.share(
+        "probability that the best of t random guessers is above the maximum baseline"
+    ),
 }
 
 

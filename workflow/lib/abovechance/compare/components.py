@@ -22,7 +22,7 @@ COMPONENTS = {
         "near 0"
     ),
     "share": Column.share("share of this component in the sum of all components"),
-    "deviation": Column.number("standard deviation that this source contributes to the mean of all answers"),
+    "deviation": Column.number("standard deviation of the mean over all answers if only this source varied"),
 }
 
 

@@ -29,7 +29,7 @@ PAIRS = {
     "second": Column.text("the worse model, or the second model of a tie"),
     "difference": Column.number("mean score of the first model minus mean score of the second model"),
     "error": Column.number("standard error of the difference"),
-    "low": Column.number("lower end of the simultaneous confidence interval (over all pairs of a task)"),
+    "low": Column.number("lower end of the confidence interval, simultaneous for all pairs of a task"),
     "high": Column.number("upper end of the interval"),
     "p": Column.number("p-value of the difference"),
     "holm": Column.number("p-value adjusted for all pairs of all tasks (Holm)"),
@@ -41,9 +41,10 @@ RANKS = {
     "score": Column.number("mean score over prompts and examples"),
     "rank": Column.whole("rank by score; 1 is best"),
     "rank_low": Column.whole(
-        "best rank that the model may have, with simultaneous 95 % confidence for all models"
+        "best rank in the 95 % confidence interval of the model's rank; the intervals of all models hold "
+        "simultaneously"
     ),
-    "rank_high": Column.whole("worst rank that the model may have"),
+    "rank_high": Column.whole("worst rank in this interval"),
     "groups": Column.text("letters; models that share a letter do not differ significantly", lacking=""),
     "best": Column.share(
         "share of bootstrap samples in which the model is the best; missing if the confidence interval of "

@@ -54,6 +54,7 @@ TWO_MODELS = TableSchema(
         "worse": Column.text("the worse model, or the second model of a tie"),
     }
     | INFERENCE
+    | {"difference": Column.number("score of the better model minus score of the worse model")}
     | ADJUSTED
     | ABOUT
     | {name: PAIR[name] for name in ("detectable", "needed")}

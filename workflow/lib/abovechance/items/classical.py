@@ -20,12 +20,12 @@ BLOCK = 512  # items whose covariances are held at once
 ITEMS = {
     "rows": Column.whole("number of rows with a score on the item"),
     "difficulty": Column.number("mean score; higher is easier"),
-    "deviation": Column.number("standard deviation over rows of the score on the item"),
+    "deviation": Column.number("standard deviation of the item's score over rows"),
     "discrimination": Column.number(
-        "Pearson's correlation over rows between the score on the item and the overall score"
+        "Pearson's correlation over rows between the item's score and the overall score"
     ),
     "corrected": Column.number(
-        "Pearson's correlation over rows between the score on the item and the score on the remaining items"
+        "Pearson's correlation over rows between the item's score and the score on all other items"
     ),
     "constant": Column.flag("whether all rows have the same score on the item"),
 }

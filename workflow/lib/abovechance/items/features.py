@@ -24,8 +24,8 @@ EXAMPLE_FEATURES = TableSchema(
         "choices": Column.number("number of choices"),
         "input": Column.text("the input text", lacking=""),
     },
-    "One row per example. In a release, several examples can have the same id. Such examples share one "
-    "row. In this row, a text is missing if the examples differ in it.",
+    "One row per example. In a release, several examples can have one id. They share one row, in which a "
+    "text is missing unless all of them have this text.",
     file="example_features.parquet",
 )
 GROUPS, NUMBERS = ("answer", "subtask"), ("difficulty", "length", "choices")
@@ -35,7 +35,7 @@ PERMUTATIONS = 999
 ASSOCIATIONS = {
     "feature": Column.text("name of the feature"),
     "items": Column.whole(
-        "number of items with this feature, without items on which all rows have the same score"
+        "number of items with this feature; items on which all rows have the same score do not count"
     ),
     "kinds": Column.whole(
         "for a text feature: number of distinct values; all values with fewer than five examples count "
@@ -43,8 +43,8 @@ ASSOCIATIONS = {
     ),
     "r": Column.number("for a numeric feature: Spearman's correlation with corrected discrimination"),
     "share": Column.number(
-        "for a text feature: share of the variance of corrected discrimination that its values explain "
-        "(epsilon squared)"
+        "for a text feature: epsilon squared, the share of the variance in corrected discrimination "
+        "explained by the feature"
     ),
     "p": Column.number("p-value of a permutation test for no association"),
 }

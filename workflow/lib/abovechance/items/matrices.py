@@ -22,7 +22,7 @@ SHORT = {
     "models": Column.whole("number of models"),
     "rows": Column.whole("number of rows: combinations of model, number of shots and prompt"),
     "items": Column.whole("number of items (examples)"),
-    "difficulty": Column.number("mean of the items' difficulty, which is the mean score"),
+    "difficulty": Column.number("mean score over all rows and items; higher is easier"),
     "alpha": Column.number("Cronbach's alpha"),
     "constant": Column.whole("number of items on which all rows have the same score"),
     "negative": Column.whole(
@@ -30,14 +30,16 @@ SHORT = {
     ),
     "discrimination": Column.number("mean corrected discrimination of items that are not constant"),
     "balanced": Column.number(
-        "mean of balanced discrimination, whose overall score gives each correct answer the same weight"
+        "mean corrected discrimination if all gold labels have equal weight in the score on the other items"
     ),
-    "halves": Column.number("correlation over items of the discriminations in two random halves of the rows"),
+    "halves": Column.number(
+        "correlation over items between discrimination in one random half of the rows and in the other half"
+    ),
     "best_and_rest": Column.number(
-        "correlation over items of the discrimination in the best fifth of the rows with that in the rest"
+        "correlation over items between discrimination in the best fifth of the rows and in the other rows"
     ),
     "by_answer": Column.number(
-        "share of the variance of discrimination that the correct answer of the item explains"
+        "share of the variance in corrected discrimination explained by the gold label (epsilon squared)"
     ),
 }
 LISTED = {
@@ -45,7 +47,7 @@ LISTED = {
     "example": Column.text("id of the example"),
     **ITEMS,
     "balanced": Column.number(
-        "like corrected, but the overall score gives each correct answer the same weight"
+        "like corrected, but all gold labels have equal weight in the score on the other items"
     ),
     "half": Column.number("like corrected, but computed on a random half of the rows"),
     "other_half": Column.number("like corrected, but computed on the other half of the rows"),

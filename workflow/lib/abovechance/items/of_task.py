@@ -28,10 +28,10 @@ PARAMETERS = {
     "b": Column.number("difficulty parameter of the two-parameter logistic model"),
     "b_error": Column.number("standard error of b"),
     "rmsd": Column.number(
-        "root mean squared deviation between the observed shares of correct responses and the item's "
-        "characteristic curve, in probability"
+        "root mean squared difference between the observed shares of correct responses and the "
+        "probabilities on the item's characteristic curve"
     ),
-    "rmsd_95": Column.number("95 % quantile of rmsd if responses are simulated from the fitted model"),
+    "rmsd_95": Column.number("95 % quantile of rmsd for responses simulated from the fitted model"),
 }
 LEAST_ROWS, LEAST_ITEMS = 10, 10  # for splits
 RANDOM, BEST, NEW = "random rows", "best rows", "new models"

@@ -19,7 +19,7 @@ MOST = 0.2  # of items, that are taken away
 DRAWS = 200  # of items at random, beside which pruning stands
 TOLD = {
     "mean": Column.number("mean score of the held-out rows"),
-    "error": Column.number("mean over held-out rows of the standard error of a row's score"),
+    "error": Column.number("standard error of a row's score, averaged over the held-out rows"),
     "deviation": Column.number("standard deviation of the held-out rows' scores"),
     "monotonicity": Column.number("monotonicity of the held-out rows' scores over training checkpoints"),
 }
@@ -29,7 +29,7 @@ PRUNED = {
     **TOLD,
     **{
         f"random_{name}{end}": Column.number(
-            f"{noun} of the column {name} over 200 draws that remove equally many items at random"
+            f"{noun} of '{name}' over 200 repetitions, each of which removes the same number of random items"
         )
         for name in TOLD
         for end, noun in {"": "mean", "_low": "2.5 % quantile", "_high": "97.5 % quantile"}.items()

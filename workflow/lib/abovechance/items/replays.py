@@ -28,10 +28,14 @@ REPLAYS = {
     "way": Column.text("method for choosing the next example"),
     "evaluations": Column.whole("number of decisions replayed"),
     "examples": Column.number("mean number of examples that are evaluated until the decision"),
-    "available": Column.number("mean number of examples of the task, evaluated or not"),
-    "share": Column.share("mean share of the examples that are evaluated until the decision"),
-    "wrong": Column.share("share of decisions that differ from the decision on all examples"),
-    "wrong_limit": Column.share("upper 95 % confidence bound of the column wrong (Clopper and Pearson)"),
+    "available": Column.number("mean number of examples that could be evaluated"),
+    "share": Column.share(
+        "share of the available examples evaluated until the decision, averaged over decisions"
+    ),
+    "wrong": Column.share("share of decisions that differ from the decision after all examples"),
+    "wrong_limit": Column.share(
+        "upper 95 % confidence bound for the share of wrong decisions (Clopper and Pearson)"
+    ),
 }
 STANDARD, MAXIMUM, MODELS = "above the standard baseline", "above the maximum baseline", "which of two models"
 

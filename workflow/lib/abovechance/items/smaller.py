@@ -24,22 +24,21 @@ BEST, FEWEST = 0.2, 3  # of the rows, that are "the best", and how many at least
 COSTS = {
     "method": Column.text("method for choosing examples and estimating scores"),
     "examples": Column.number("number of examples"),
-    "error": Column.number("mean absolute error of the estimated score of a held-out row"),
+    "error": Column.number("mean absolute error of the held-out rows' estimated scores"),
     "bias": Column.number(
-        "mean error of the estimated score of a held-out row (estimate minus score on all examples)"
+        "mean error of the held-out rows' estimated scores (estimate minus score on all examples)"
     ),
     "standard_error": Column.number(
-        "standard deviation of the estimated score over repeated choices of examples"
+        "standard deviation of a row's estimated score over repeated choices of examples, averaged over rows"
     ),
     "tau": Column.number(
-        "Kendall's tau-b between the order of rows by estimated scores and the order by scores on all "
-        "examples"
+        "Kendall's tau-b between the held-out rows' estimated scores and their scores on all examples"
     ),
     "flips": Column.share(
-        "share of pairs of held-out rows that the estimate puts in the wrong order; ties count half"
+        "share of pairs of held-out rows whose estimated scores are in the wrong order; ties count half"
     ),
-    "flips_within": Column.share("flips for pairs of rows of the same model"),
-    "flips_best": Column.share("flips for pairs of rows among the best fifth of the held-out rows"),
+    "flips_within": Column.share("'flips' for pairs of held-out rows from one model"),
+    "flips_best": Column.share("'flips' for pairs of rows from the best fifth of the held-out rows"),
     "seed_deviation": Column.number(
         "standard deviation of the estimated score over training seeds; missing if only one seed is held "
         "out at a time"

@@ -22,9 +22,9 @@ _SUSPECTS = {name: MISLABELLED.columns[name] for name in ("suggested", "beyond",
 
 def _before_and_after(name: str) -> dict[str, Column]:
     return {
-        name: Column.number(f"{name} before removing items"),
-        f"{name}_after": Column.number(f"{name} after removing the least discriminating items"),
-        f"random_{name}": Column.number(f"{name} after removing the same number of random items"),
+        name: Column.number(f"'{name}' in item_pruning_steps, before removing items"),
+        f"{name}_after": Column.number(f"'{name}' after removing the least discriminating fifth of items"),
+        f"random_{name}": Column.number(f"'{name}' after removing a random fifth of items instead"),
     }
 
 
@@ -37,9 +37,9 @@ NEGATIVE = TableSchema(
         },
         **optional({"balanced": LISTED["balanced"], "answer": LISTED["answer"], **_SUSPECTS}),
     },
-    "One row per item with negative corrected discrimination in all rows and in both random halves of the "
-    "rows: better rows have lower scores on it. The items with the lowest discrimination of each task come "
-    "first.",
+    "One row per item on which better rows have lower scores. Its corrected discrimination is negative over "
+    "all rows and over each of two random halves of the rows. Items with the lowest discrimination in their "
+    "task come first.",
 )
 TASKS = replace(ITEM_TASKS, name="items", file="")
 STEPS = replace(ITEM_PRUNING, name="item_pruning_steps", file="")
@@ -51,12 +51,12 @@ PRUNING = TableSchema(
         "items": Column.whole("number of items before removing items"),
         "removed": Column.whole("number of items removed: the least discriminating fifth"),
         "mean": Column.number("mean score of the held-out rows before removing items"),
-        "mean_change": Column.number("mean score after removing the items minus mean score before"),
+        "mean_change": Column.number("mean score after removing these items minus mean score before"),
         "random_low": Column.number(
-            "2.5 % quantile of the change of the mean score if the same number of random items is removed"
+            "2.5 % quantile of mean_change over 200 repetitions, each of which removes a random fifth of the items"
         ),
         "random_high": Column.number(
-            "97.5 % quantile of the change of the mean score if the same number of random items is removed"
+            "97.5 % quantile of mean_change over 200 repetitions, each of which removes a random fifth of the items"
         ),
         "outside": Column.text("'yes' if mean_change is below random_low or above random_high, else 'no'"),
         **_before_and_after("error"),
@@ -74,8 +74,8 @@ SMALLER_BENCHMARKS = TableSchema(
         **optional({name: COSTS[name] for name in OF_SERIES}),
         "tasks": Column.whole("number of tasks in the mean"),
     },
-    "One row per split, method and number of examples. Values are means over the tasks that are large "
-    "enough for all numbers of examples.",
+    "One row per split, method and number of examples. Values are means over tasks. Tasks that are too "
+    "small for the largest number of examples are left out.",
 )
 BY_TASK = replace(SMALLER, name="smaller_benchmarks_by_task", file="")
 DECISIONS = TableSchema(

@@ -52,7 +52,7 @@ AUDIT = TableSchema(
             "number of demonstrations in a prompt; empty if the finding concerns several numbers"
         ),
         "finding": Column.text("kind of problem"),
-        "evidence": Column.text("the problem in detail, as the data show it"),
+        "evidence": Column.text("details of the problem, from the data"),
     },
     "One row per finding.",
     file="release/audit.parquet, tables/audit",

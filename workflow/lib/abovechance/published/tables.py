@@ -80,7 +80,7 @@ _HELDOUT = {
     ),
     **{
         f"{name}_{predictor}": replace(
-            AGREEMENT[name], meaning=f"{AGREEMENT[name].meaning}, {predictor} baseline"
+            AGREEMENT[name], meaning=f"with the {predictor} baseline: {AGREEMENT[name].meaning}"
         )
         for name in ("accuracy", "precision", "recall", "auroc", "aupr")
         for predictor in _PREDICTORS

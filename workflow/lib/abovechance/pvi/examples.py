@@ -34,9 +34,7 @@ PVI_EXAMPLES = TableSchema(
         "against_share": Column.share(
             "share of prompts in which the input favours a wrong choice over the label (margin above 0)"
         ),
-        "rival": Column.text(
-            "the most frequent rival over prompts (the wrong choice that the input favours most)"
-        ),
+        "rival": Column.text("wrong choice that is most often the rival in the table pvi, over prompts"),
     },
     "One row per setting and example.",
     file="pvi/examples/<model>.parquet",
@@ -51,8 +49,8 @@ HARDEST = TableSchema(
         "example": Column.text("id of the example"),
         "input": Column.text("the input text", lacking=""),
     },
-    "One row per example. The table lists the five hardest examples of each label. If the labels differ "
-    "from example to example, it lists the five hardest examples of the task.",
+    "One row per example. The table lists the five hardest examples of each label. If labels have fewer "
+    "than three examples on average, it lists the five hardest examples of the task.",
 )
 MISLABELLED = TableSchema(
     "pvi_mislabelled",
@@ -61,26 +59,24 @@ MISLABELLED = TableSchema(
         "example": Column.text("id of the example"),
         "label": PVI_EXAMPLES.columns["label"],
         "suggested": Column.text(
-            "the most frequent rival over settings (the wrong choice that the input favours most)",
+            "wrong choice that is most often the rival in pvi/examples, over settings",
             lacking="",
         ),
         "margin": Column.number(
             "PVI of the wrong choice that the input favours most, minus PVI of the label; mean over settings",
             "bits",
         ),
-        "beyond": Column.number("margin minus the median margin of all examples with the same label", "bits"),
-        "against_share": Column.share(
-            "share of settings and prompts for which the input favours a wrong choice over the label"
-        ),
+        "beyond": Column.number("margin minus the median margin of all examples with this label", "bits"),
+        "against_share": Column.share("share of prompts with a margin above 0, averaged over settings"),
         "label_share": Column.share(
-            "share of all examples with the same label whose margin is above 0; if it is high, models "
-            "favour a wrong choice for this label in general, and the examples are less suspicious"
+            "among all examples with this label, the share with a margin above 0. If the share is high, "
+            "models favour a wrong choice for this label in general, and its examples are less suspicious"
         ),
         "settings": Column.whole("number of settings"),
         "input": Column.text("the input text", lacking=""),
     },
-    "One row per example with a margin above 0. The examples with the most suspicious labels (largest "
-    "beyond) come first.",
+    "One row per example with a margin above 0. Rows are in descending order of the column beyond, so the "
+    "most suspicious labels come first.",
 )
 ANNOTATIONS = TableSchema(
     "pvi_annotations",

@@ -21,16 +21,19 @@ PVI_DEMONSTRATIONS = TableSchema(
         "examples": Column.whole("number of examples evaluated"),
         "drawn_prompts": Column.whole("number of prompts whose demonstrations are drawn from all examples"),
         "drawn": Column.share("mean accuracy of the drawn prompts"),
-        "drawn_spread": Column.number("standard deviation of the accuracies of the drawn prompts"),
+        "drawn_spread": Column.number("standard deviation of accuracy over the drawn prompts"),
         "hardest_prompts": Column.whole(
-            "number of prompts whose demonstrations are from the hardest fifth of the examples of each label"
+            "number of prompts with hard demonstrations: for each label, the fifth of the examples with the "
+            "lowest PVI"
         ),
-        "hardest": Column.share("mean accuracy of the hardest prompts"),
-        "hardest_spread": Column.number("standard deviation of the accuracies of the hardest prompts"),
+        "hardest": Column.share("mean accuracy of the prompts with hard demonstrations"),
+        "hardest_spread": Column.number(
+            "standard deviation of accuracy over the prompts with hard demonstrations"
+        ),
         "difference": Column.number("hardest minus drawn"),
         "low": Column.number(
-            "lower end of the 95 % interval of the difference, with clusters of examples as units and for "
-            "these prompts only"
+            "lower end of the 95 % interval of the difference, with clusters of examples as units; it is "
+            "valid for these prompts only"
         ),
         "high": Column.number("upper end of the interval"),
     },

@@ -44,17 +44,17 @@ PVI_SETTINGS = TableSchema(
         "negative": Column.share("share of PVI values below 0"),
         "threshold": Column.number("PVI that best separates correct from wrong predictions", "bits"),
         "balanced_accuracy": Column.share(
-            "balanced accuracy of classifying predictions as correct or wrong by the threshold"
+            "balanced accuracy of the rule that calls a prediction correct if its PVI is above the threshold"
         ),
         "sets_share": Column.share(
-            "share of the variance within examples that the prompt explains (partial eta squared)"
+            "partial eta squared: share of the variance within examples explained by the prompt"
         ),
         "sets_f": Column.number("F statistic of a repeated-measures analysis of variance over prompts"),
         "sets_between": Column.number(
-            "degrees of freedom of F between prompts (Greenhouse-Geisser corrected)"
+            "numerator degrees of freedom of F (between prompts; Greenhouse-Geisser corrected)"
         ),
         "sets_within": Column.number(
-            "degrees of freedom of F within examples (Greenhouse-Geisser corrected)"
+            "denominator degrees of freedom of F (within examples; Greenhouse-Geisser corrected)"
         ),
         "sets_p": Column.number("p-value of the F test"),
         "sets_examples": Column.whole("number of examples in the analysis of variance"),

@@ -21,15 +21,15 @@ PVI_PAIRS = TableSchema(
         "between": Column.text("what is compared: exemplar sets, numbers of shots or models"),
         "model": Column.text("name of the model"),
         "task": Column.text("name of the task"),
-        "first": Column.text("the first of the pair"),
-        "second": Column.text("the second of the pair"),
+        "first": Column.text("first member of the pair: a prompt ('4-shot, prompt 0') or a model"),
+        "second": Column.text("second member of the pair"),
         "r": Column.number(
-            "Pearson's correlation between the PVI of the same examples in the first and in the second"
+            "Pearson's correlation over examples between PVI for the first and PVI for the second member"
         ),
         "low": Column.number("lower end of the 95 % interval of r (Fisher's z, jackknife over clusters)"),
         "high": Column.number("upper end of the interval"),
         "p": Column.number("p-value of r = 0"),
-        "within": Column.number("r after subtracting the mean PVI of the label from each PVI"),
+        "within": Column.number("r if the mean PVI of the example's label is subtracted from each PVI"),
         "examples": Column.whole("number of examples"),
     },
     "One row per pair. Two numbers of shots are compared only if the prompt with more shots begins with "
@@ -48,7 +48,7 @@ CONSISTENCY = TableSchema(
         "above_share": Column.number("share of correlations above 0.6"),
         "below_share": Column.number("share of correlations below 0.3"),
         "within": Column.number(
-            "mean of the correlations after subtracting the mean PVI of the label from each PVI"
+            "mean of the correlations if the mean PVI of the example's label is subtracted from each PVI"
         ),
     },
     "One row per kind of comparison.",

@@ -23,12 +23,12 @@ ENDS = [f"{end}_{part}" for part in ("fifth", "half") for end in ("lowest", "hig
 OTHERS = [f"other_{name}" for name in ENDS]
 ACCURACY_OF_ENDS = {
     **{
-        name: Column.share(f"accuracy on the {' '.join(name.split('_'))} of the examples, ordered by PVI")
+        name: Column.share("accuracy on the {1} of the examples with the {0} PVI".format(*name.split("_")))
         for name in ENDS
     },
     **{
         name: Column.share(
-            f"like '{own_end}', but within each label and ordered by the mean PVI under the other prompts"
+            f"like '{own_end}', but selected within each label, by mean PVI under the other prompts"
         )
         for own_end, name in zip(ENDS, OTHERS, strict=True)
     },
@@ -72,8 +72,8 @@ ANOVA = TableSchema(
             "number of shots"
         ),
         "f": Column.number("F statistic"),
-        "between": Column.number("degrees of freedom between sets"),
-        "within": Column.number("degrees of freedom within sets"),
+        "between": Column.number("numerator degrees of freedom of F (between sets)"),
+        "within": Column.number("denominator degrees of freedom of F (within sets)"),
         "p": Column.number("p-value; missing with fewer than two numbers of shots"),
     },
     "One row per model and task. Only prompts with demonstrations are used. The table requires "

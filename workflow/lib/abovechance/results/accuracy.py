@@ -26,8 +26,8 @@ ACCURACY = TableSchema(
         "ties": Column.whole(
             "number of ties: examples for which a correct and a wrong choice share the highest score"
         ),
-        "chances": Column.share("the distinct values of the chance of a lucky guess").several(),
-        "counts": Column.whole("number of examples for each value in chances").several(),
+        "chances": Column.share("the distinct chances of a lucky guess among the examples").several(),
+        "counts": Column.whole("number of examples with each chance, in the order of chances").several(),
     },
     "One row per prompt.",
     file="accuracy/<model>.parquet",

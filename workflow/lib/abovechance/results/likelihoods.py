@@ -17,7 +17,8 @@ LIKELIHOODS = TableSchema(
         "prompt": Column.whole("number of the prompt, from 0"),
         "example": Column.category("id of the example"),
         "choice": Column.whole(
-            "number of the choice, from 0; always -1 in a release, because it reports only the correct answer"
+            "number of the choice, from 0; always -1 in a release, because releases report only the correct "
+            "answer"
         ),
         "right": Column.flag("whether the choice is correct"),
         "logprob": Column.number("log-likelihood of the choice, summed over its tokens", "nats"),

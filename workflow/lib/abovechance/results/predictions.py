@@ -20,8 +20,9 @@ PREDICTIONS = TableSchema(
         "prompt": Column.whole("number of the prompt, from 0"),
         "example": Column.category("id of the example"),
         "predicted": Column.whole(
-            "number of the choice with the highest score, from 0; -1 if a correct and a wrong choice share "
-            "the highest score; always -1 in a release, because it does not report predicted choices"
+            "number of the predicted choice, from 0. The prediction is the choice with the highest score; -1 "
+            "if a correct and a wrong choice tie. Always -1 in a release, because releases do not report "
+            "predicted choices"
         ),
         "correct": Column.flag("whether the choice with the highest score is correct; false for ties"),
         "tie": Column.flag("whether a correct and a wrong choice share the highest score"),

@@ -26,9 +26,10 @@ TOKEN_COUNTS = TableSchema(
     {
         "shots": Column.whole("number of demonstrations in a prompt"),
         "kind": Column.text(
-            "kind of prompt: 'drawn' (the study's prompts), 'null-target' (the same without inputs), "
-            "'training' and 'training null-target' (the same two on training examples), or 'hardest' (with "
-            "hard demonstrations; their tokens are estimated from the 'drawn' prompts)"
+            "kind of prompt: 'drawn' (the study's prompts), 'null-target' (drawn prompts without inputs), "
+            "'training' (drawn prompts on training examples), 'training null-target' (drawn prompts on "
+            "training examples, without inputs) or 'hardest' (prompts with hard demonstrations; their tokens "
+            "are estimated from the drawn prompts)"
         ),
         "prompt": Column.whole("number of the prompt, from 0"),
         "strings": Column.whole("number of strings to score: one per choice of each example"),
@@ -68,10 +69,10 @@ MACHINES = TableSchema(
     {
         "machine": Column.text("the machine"),
         "rate": Column.text(
-            "source of the speed in operations: 'given' in the config, 'measured' in studies on this "
-            "machine, or 'assumed'"
+            "source of the speed that the column operations reports: 'given' in the config, 'measured' in "
+            "studies on this machine, or 'assumed'"
         ),
-        "operations": Column.number("floating-point operations per second of one job"),
+        "operations": Column.number("floating-point operations that one job performs per second"),
         "hours": Column.number("total run time of all jobs, without start-up times", "hours"),
         "longest_job": Column.number("run time of the longest job", "hours"),
     },

@@ -51,9 +51,9 @@ LEFT_OUT = TableSchema(
         **setting_columns(),
         "prompts": Column.whole("number of prompts drawn"),
         "left_out": Column.whole(
-            "number of these prompts that are left out because they are longer than the model's context"
+            "number of drawn prompts that are left out, because they are longer than the model's context"
         ),
-        "longest": Column.whole("number of tokens of the longest prompt that is left out; 0 if none is"),
+        "longest": Column.whole("tokens of the longest prompt left out; 0 if no prompt is left out"),
     },
     "One row per setting.",
     file="left_out.parquet, tables/left_out",

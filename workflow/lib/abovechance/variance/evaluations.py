@@ -25,9 +25,9 @@ from abovechance.core.untrusted import check_regular, opened_zip
 SCORE = {
     "metric": Column.text("name of the metric"),
     "value": Column.number("the score, which is the mean over prompts and examples"),
-    "error": Column.number("standard error of the score, from clusters of examples"),
+    "error": Column.number("standard error of the score, with clusters of examples as units"),
     "bootstrap": Column.number(
-        "half the width of the 95 % confidence interval from a bootstrap over clusters of examples"
+        "half-width of the score's 95 % confidence interval, from a bootstrap over clusters of examples"
     ),
     "examples": Column.whole("number of examples; -1 if unknown"),
     "prompts": Column.whole("number of prompts"),

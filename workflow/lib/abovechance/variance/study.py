@@ -21,11 +21,11 @@ METRICS = {"accuracy": False, "correct": False, "predicted": False} | dict.fromk
 SERIES_SCORES = TableSchema(
     "series_scores",
     {**setting_columns(), **SCORE},
-    "One row per setting and metric. The metrics are: the accuracy ('accuracy'); the probability of the "
-    "correct answer ('correct') and of the predicted answer ('predicted'), normalized over the choices; "
-    "the negative log-likelihood of the correct answer in nats, in total ('nll'), per token ('nll_token') "
-    "and per byte ('nll_byte'); and the accuracy of the best prompt ('best_accuracy'). The best accuracy "
-    "has no standard error, because the prompt was selected.",
+    "One row per setting and metric. 'accuracy' is the accuracy over all prompts. 'best_accuracy' is the "
+    "accuracy of the best prompt; it has no standard error, because the prompt was selected. 'correct' and "
+    "'predicted' are the probabilities of the correct and of the predicted answer, normalized over the "
+    "choices. 'nll', 'nll_token' and 'nll_byte' are the negative log-likelihood of the correct answer in "
+    "nats: in total, per token and per byte.",
     file="series_scores/<model>.parquet",
 )
 

@@ -43,8 +43,8 @@ SERIES = TableSchema(
         "first": DEVELOPMENT["first"],
         "mean": DEVELOPMENT["mean"],
         "interval": Column.number(
-            "half the width of the 95 % confidence interval of one model's score (1.96 standard errors "
-            "over examples), averaged over seeds and checkpoints"
+            "half-width of one model's 95 % confidence interval (1.96 standard errors over examples), "
+            "averaged over seeds and checkpoints"
         ),
         "bootstrap": Column.number(
             "like interval, but computed by the bootstrap; missing if there are no predictions"
@@ -55,9 +55,8 @@ SERIES = TableSchema(
         "tau": Column.number("Kendall's tau-b between score and training step, mean over seeds"),
         "monotonicity": DEVELOPMENT["monotonicity"],
         "leaves_chance": Column.whole(
-            "first checkpoint after which all accuracies (including its own) are significantly above "
-            "guessing; missing if there is no such checkpoint, or if the chance or the number of examples "
-            "is unknown"
+            "first checkpoint from which on the best accuracy over seeds stays significantly above guessing; "
+            "missing if there is no such checkpoint, or if the chance or the number of examples is unknown"
         ),
     },
     "One row per series, task, number of shots and metric (Madaan et al., 2024, Tables 1 and 2).",
