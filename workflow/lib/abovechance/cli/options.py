@@ -55,7 +55,7 @@ Choices = Annotated[
     typer.Option(
         "--choices",
         "-c",
-        help="Number of choices per example, such as 4, or pairs CHOICES:EXAMPLES for mixed tasks, such as 2:50,5:50.",
+        help="Number of choices per example (such as 4), or CHOICES:EXAMPLES pairs (such as 2:50,5:50).",
     ),
 ]
 # {command: its example data, in the folder `examples`}

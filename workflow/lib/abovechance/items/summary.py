@@ -53,10 +53,10 @@ PRUNING = TableSchema(
         "mean": Column.number("mean score of the held-out rows before removing items"),
         "mean_change": Column.number("mean score after removing these items minus mean score before"),
         "random_low": Column.number(
-            "2.5 % quantile of mean_change over 200 repetitions, each of which removes a random fifth of the items"
+            "2.5 % quantile of mean_change over 200 repetitions that remove a random fifth of the items"
         ),
         "random_high": Column.number(
-            "97.5 % quantile of mean_change over 200 repetitions, each of which removes a random fifth of the items"
+            "97.5 % quantile of mean_change over 200 repetitions that remove a random fifth of the items"
         ),
         "outside": Column.text("'yes' if mean_change is below random_low or above random_high, else 'no'"),
         **_before_and_after("error"),
