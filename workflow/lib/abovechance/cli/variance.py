@@ -55,8 +55,8 @@ def variance(
     RESULTS are result files of lm-evaluation-harness (results_....json), one for each seed and checkpoint of
     a model. The model's revision (step1000) or the file's name states the checkpoint. The output has the mean
     and the standard deviation over seeds, the signal-to-noise ratio, the interval over examples, and a
-    measure of steady improvement (monotonicity). With --chance, it also has the first checkpoint from which
-    the best accuracy is significantly above chance.
+    measure of steady improvement (monotonicity). With --chance, it also reports the checkpoint after which
+    the best accuracy stays significantly above chance.
     """
     path = check_writable(figure, "--figure", FIGURES) if figure else None
     table = read_evaluations([expanded(Path(name), "RESULTS") for name in results])
