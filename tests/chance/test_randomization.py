@@ -550,8 +550,13 @@ def test_texts_and_clusters_of_a_task_are_read():
     assert table["clusters"].unique().tolist() == [2]
 
 
+LONG = ("two of five", "four of 20", "four of 12")  # half a minute and more
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", NULLS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * name.startswith(LONG)) for name in NULLS]
+)
 def test_no_null_is_rejected_too_often(name):
     generator, rejected = np.random.default_rng(7), 0
     for _ in range(100):

@@ -186,7 +186,7 @@ def test_a_difference_that_is_none_needs_no_number_and_equal_models_are_equal():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("examples", [12, 60])
+@pytest.mark.parametrize("examples", [12, pytest.param(60, marks=pytest.mark.slow)])
 def test_where_models_do_not_differ_p_is_seldom_small_and_intervals_hold_none(examples):
     generator = np.random.default_rng(1)
     small, covered = [], []

@@ -193,7 +193,12 @@ def test_a_script_reaches_what_the_standard_librarys_finder_finds(script, facele
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "script", [path for path in SCRIPTS if path.stem in ("score", "report")], ids=lambda path: path.stem
+    "script",
+    [
+        pytest.param(path, marks=[pytest.mark.slow] * (path.stem == "report"), id=path.stem)
+        for path in SCRIPTS
+        if path.stem in ("score", "report")
+    ],
 )
 def test_an_edit_of_anything_that_a_script_reaches_changes_its_digest(script, tmp_path, monkeypatch):
     shutil.copytree(LIBRARY, tmp_path / "lib" / "abovechance")

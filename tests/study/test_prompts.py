@@ -141,7 +141,7 @@ def test_all_prompts_that_exist_are_drawn_where_more_are_asked_for():
     assert len(prompts_of(46, 0, 200)) == 1
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_every_ordered_choice_of_demonstrations_is_as_likely():
     counts = Counter(tuple(prompts_of(4, 2, 1, seed)["demonstrations"][0]) for seed in range(2400))
     assert len(counts) == 12

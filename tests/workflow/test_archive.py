@@ -113,6 +113,7 @@ def test_an_archive_is_a_workflow_run_crate(archive, tmp_path):
     assert subprocess.run(command, capture_output=True).returncode == 1
 
 
+@pytest.mark.slow
 def test_another_number_is_noticed_twice_and_a_lost_result_once(archive, tmp_path):
     """By hashes, and where these are mended too, by what the analysis gives when it runs again."""
     folder = tmp_path / "unpacked"

@@ -159,7 +159,7 @@ def test_a_scoring_process_that_is_killed_outright(place, undisturbed):
     with scoring(place) as process:
         scorer(process).kill()
         assert process.wait() != 0
-    assert "What is done is kept, and running the same command again goes on" in messages_of(place)
+    assert "Finished work is kept. To continue, run the same command again." in messages_of(place)
     run(place)
     assert as_undisturbed(place, undisturbed)
     assert scored(place) <= PROMPTS + 1
@@ -254,7 +254,7 @@ def changed(undisturbed: Path, tmp_path_factory: pytest.TempPathFactory) -> Call
 @pytest.mark.parametrize(
     ("name", "sent", "seed"),
     [
-        ("more prompts", signal.SIGTERM, 0),
+        pytest.param("more prompts", signal.SIGTERM, 0, marks=pytest.mark.slow),
         *(
             pytest.param(name, sent, seed, marks=long)
             for name in CHANGES
@@ -300,7 +300,9 @@ def flipped(content: bytes) -> bytes:
     return content[:middle] + bytes([content[middle] ^ 4]) + content[middle + 1 :]
 
 
-@pytest.mark.parametrize("damage", [pytest.param(cut, marks=long), flipped])
+@pytest.mark.parametrize(
+    "damage", [pytest.param(cut, marks=long), pytest.param(flipped, marks=pytest.mark.slow)]
+)
 def test_a_damaged_journal(place, undisturbed, damage):
     with scoring(place, lines=5) as process:
         scorer(process).kill()

@@ -81,7 +81,9 @@ def test_which_answer_is_right_is_known_of_the_releases_examples(finished):
     assert {*listed["task"]} == {"known_unknowns", "conceptual_combinations"}
     unknown = listed[(listed["task"] == "known_unknowns")]
     assert (unknown["answer"] == "Unknown").sum() == 23
-    assert "goes with discrimination" in (results / "report.html").read_text()
+    assert (
+        "Which features of examples are related to discrimination?" in (results / "report.html").read_text()
+    )
 
 
 def test_every_file_of_the_release_is_there_and_in_the_tables(finished):

@@ -81,7 +81,7 @@ def run(place: Path) -> Callable[..., str]:
 def finished(run: Callable[..., str], place: Path) -> Path:
     """The results of the small study."""
     output = run(STUDY)
-    assert "Worth opening" in output
+    assert "Open these files:" in output
     assert re.search(r"\d of \d prompts (to score|scored)", output)  # shown every few seconds
     return place / "results" / "small"
 
