@@ -301,3 +301,9 @@ def test_a_folder_that_is_in_use_is_told_in_one_line(tmp_path):
     (line,) = [line for line in second.stderr.splitlines() if "error" in line.lower()]
     assert line.startswith(f"abovechance: error: another run works in {tmp_path}, or one was killed there")
     assert "make unlock" in line
+
+
+def test_the_plugin_leaves_the_choice_of_the_library_to_the_snakefile():
+    """Snakemake imports all plugins first; a copy of the workflow has a library of its own."""
+    code = "import snakemake_logger_plugin_abovechance, sys; print('abovechance' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

@@ -1,6 +1,8 @@
 """The work of a study's scoring jobs, and the verdicts on what they have scored.
 
 The Snakefile lists the scoring jobs in a log record (``onstart``); their tables tell how much text each has.
+Snakemake imports the plugins before the Snakefile, which chooses the library. So functions import it, and not
+this module.
 """
 
 from __future__ import annotations
@@ -14,10 +16,6 @@ from itertools import pairwise
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any, TypeVar
-
-from abovechance.core.errors import InputError
-from abovechance.core.settings import Setting
-from abovechance.core.tables import read_columns, read_table
 
 # What a scoring job writes to its log, see score_cells.
 TO_SCORE = re.compile(r"^\S+ \S+ (.+): (\d+) of \d+ prompts to score$", re.MULTILINE)
@@ -128,6 +126,8 @@ class ScoringJob:
         """One line for each number of shots: best accuracy, maximum baseline, tail, better than chance?"""
         from abovechance.chance.conclusion import probability
         from abovechance.chance.verdicts import verdicts
+        from abovechance.core.settings import Setting
+        from abovechance.core.tables import read_table
         from abovechance.results.accuracy import accuracy_by_prompt
         from abovechance.results.predictions import predict
         from abovechance.scoring.store import read_asked
@@ -158,6 +158,8 @@ def _if_readable(count: Callable[..., Answer], *paths: Path) -> Answer | None:
 
     Files of a study come and go while it runs.
     """
+    from abovechance.core.errors import InputError
+
     try:
         key = (count, *paths, *(path.stat().st_mtime_ns for path in paths))
         if key not in _counts:
@@ -170,12 +172,16 @@ def _if_readable(count: Callable[..., Answer], *paths: Path) -> Answer | None:
 
 def _text_bytes(prompts: Path) -> tuple[int, int]:
     """Return the number of prompts, and the bytes of their texts."""
+    from abovechance.core.tables import read_columns
+
     texts = read_columns([prompts], ["text"])["text"]
     return len(texts), sum(len(text.encode()) for text in texts)
 
 
 def _example_bytes(task_table: Path, evaluation_set: Path, text: str = "text") -> int:
     """Return the bytes of all evaluated examples with their choices, in which common prefixes count once."""
+    from abovechance.core.tables import read_table
+
     examples = read_table(task_table)[read_table(evaluation_set)["evaluated"].to_numpy()]
     rows = zip(examples[text], examples["choices"], strict=True)
     strings = sorted(f"{question} {choice}".encode() for question, choices in rows for choice in choices)
