@@ -213,7 +213,7 @@ def test_an_estimate_of_an_earlier_config_is_marked(finished, run, place):
 def test_a_task_can_have_its_own_number_of_examples(finished):
     verdicts = pd.read_csv(finished / "verdicts.csv")
     assert dict(zip(verdicts["task"], verdicts["examples"], strict=True)) == {"known_unknowns": 8, "sums": 6}
-    assert "at most 8 of a task, 6 of sums" in (finished / "report.html").read_text()
+    assert "at most 8 per task, 6 of sums" in (finished / "report.html").read_text()
 
 
 def test_snakemakes_own_report_shows_every_table_and_figure(finished, run, place):
@@ -387,7 +387,11 @@ def test_a_new_analysis_is_a_module_a_script_and_a_file_of_rules(finished, run, 
         for path in new:
             path.unlink()
     report = (finished / "report.html").read_text()
-    anchors = ("does-the-best-prompt-hold-on-new-examples", "how-long-are-prompts", "which-models-differ")
+    anchors = (
+        "does-the-best-prompt-generalize-to-new-examples",
+        "how-long-are-prompts",
+        "which-models-differ",
+    )
     places = [report.index(f'id="{anchor}"') for anchor in anchors]
     assert places == sorted(places)
     assert "</span>The longest prompts" in report[places[1] : places[2]]
