@@ -33,7 +33,7 @@ RELEASED = TableSchema(
         "tie": Column.flag("always false, because a release does not report ties"),
         "chance": Column.share("probability of a lucky guess, by the paper's conventions"),
     },
-    "One row per prompt and example of a release, as published.",
+    "One row for each prompt and each example, with the values as published.",
     file="release/released/<model>.parquet",
 )
 
