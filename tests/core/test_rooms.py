@@ -22,6 +22,7 @@ ROOMS = [
     "scoring",
     "training",
     "chance",
+    "best",
     "pvi",
     "compare",
     "variance",

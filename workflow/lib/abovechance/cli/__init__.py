@@ -1,10 +1,11 @@
 """The command line: is this score better than chance?"""
 
-from abovechance.cli import chance, compare, items, pvi, results, run, scores, studies, variance
+from abovechance.cli import best, chance, compare, items, pvi, results, run, scores, studies, variance
 from abovechance.cli.app import app, main
 
 __all__ = [
     "app",
+    "best",
     "chance",
     "compare",
     "items",

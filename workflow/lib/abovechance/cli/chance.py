@@ -82,6 +82,7 @@ def baseline(
         "abovechance plan -c 2 -t 200 --margin 0.05",
         "abovechance plan -c 2 -n 100 --accuracy 0.62",
         "abovechance plan -c 2 -n 100 -t 200",
+        "abovechance plan --candidates 30 --difference 0.1 --accuracy 0.6",
     )
 )
 def plan(
@@ -111,8 +112,23 @@ def plan(
             min=0,
             max=1,
             callback=finite,
-            help="Accuracy that the maximum random baseline must stay below.",
+            help="Accuracy that the maximum random baseline must stay below; with --candidates, the accuracy "
+            "of the start.",
         ),
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of candidates that a search will compare with its start."),
+    ] = None,
+    difference: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, callback=finite, help="True difference from the start that must be found."
+        ),
+    ] = None,
+    correlation: Annotated[
+        float | None,
+        typer.Option(min=0, max=0.999, help="Correlation of the answers of two candidates.  [default: 0.5]"),
     ] = None,
     alpha: Alpha = None,
     figure: FigureFile = None,
@@ -123,7 +139,17 @@ def plan(
     With --prompts and --margin, the command computes the number of examples. With --examples and --prompts,
     it computes the lowest accuracy that is better than chance. With --examples and --accuracy, it computes
     the largest number of prompts for which the maximum baseline is below this accuracy.
+
+    With --candidates and --difference, it computes the number of validation examples of a prompt search: the
+    best candidate, which is better than the start by this difference, is then found with a power of 0.8.
+    --accuracy is the accuracy of the start.
     """
+    if candidates is not None:
+        others = {"--chance": chance, "--choices": choices, "--examples": examples, "--prompts": prompts}
+        refuse(others | {"--margin": margin, "--figure": figure}, "with --candidates")
+        show(_plan_search(candidates, difference, accuracy, correlation, alpha), as_json, upright=True)
+        return
+    refuse({"--difference": difference, "--correlation": correlation}, "without --candidates")
     report: dict[str, Any] = {}
     has_examples = examples is not None or (choices is not None and ":" in choices)
     refuse({"--margin": margin, "--alpha": alpha} if prompts is None else {}, "without --prompts")
@@ -154,6 +180,30 @@ def plan(
 
         prompt_counts = sorted({1, 10, 100, 1000, prompts or 1})
         write_figure(baselines.plan, baselines.plan_numbers(single_chance, prompt_counts), figure)
+
+
+def _plan_search(
+    candidates: int,
+    difference: float | None,
+    accuracy: float | None,
+    correlation: float | None,
+    alpha: float | None,
+) -> pd.DataFrame:
+    """Return the number of validation examples of a search, as one row."""
+    from abovechance.best.planning import POWER, examples_for_difference
+
+    if difference is None:
+        raise InputError("--candidates needs --difference, such as --difference 0.05")
+    plan = {
+        "difference": difference,
+        "candidates": candidates,
+        "accuracy": 0.5 if accuracy is None else accuracy,
+        "correlation": 0.5 if correlation is None else correlation,
+        "alpha": ALPHA if alpha is None else alpha,
+    }
+    return pd.DataFrame(
+        [plan | {"power": POWER, "examples_needed": examples_for_difference(**plan)}], dtype=object
+    )
 
 
 @app.command(

@@ -60,6 +60,7 @@ Choices = Annotated[
 ]
 # {command: its example data, in the folder `examples`}
 EXAMPLES = {
+    "best": "answers.csv",
     "check": "scores.csv",
     "compare": "answers.csv",
     "items": "answers.csv",

@@ -1,0 +1,115 @@
+"""The debiased score and its interval: by hand, by other packages, and in simulations."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from abovechance.best.candidates import Candidates
+from abovechance.best.debiased import (
+    Noise,
+    debiased_difference,
+    debiased_score,
+    largest_normal,
+    wilson_interval,
+)
+from tests.best.simulated import answers, true_scores
+
+
+def test_wilsons_interval_is_scipys() -> None:
+    z = stats.norm.isf(0.025)
+    ours = wilson_interval(0.7, 20, z, z)
+    theirs = stats.binomtest(14, 20).proportion_ci(method="wilson")
+    assert ours == pytest.approx((theirs.low, theirs.high))
+    assert wilson_interval(1.0, 20, z, z)[1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+def test_the_largest_of_correlated_normals(count: int, correlation: float) -> None:
+    value = largest_normal(count, correlation, 0.025)
+    covariance = np.full((count, count), correlation) + (1 - correlation) * np.eye(count)
+    below = stats.multivariate_normal.cdf(np.full(count, value), np.zeros(count), covariance, abseps=1e-7)
+    assert below == pytest.approx(0.975, abs=1e-5)
+
+
+def test_the_largest_of_independent_normals() -> None:
+    assert largest_normal(200, 0.0, 0.025) == pytest.approx(stats.norm.isf(1 - 0.975 ** (1 / 200)))
+
+
+def test_noise_of_independent_and_of_identical_candidates() -> None:
+    generator = np.random.default_rng(0)
+    clusters = np.arange(4000)
+    independent = Noise.from_scores(answers(generator, np.full(5, 0.6), 4000), clusters)
+    assert independent.variance == pytest.approx(0.24, abs=0.005)
+    assert independent.correlation == pytest.approx(0, abs=0.01)
+    same = np.tile(answers(generator, np.full(1, 0.6), 4000), (5, 1))
+    assert Noise.from_scores(same, clusters).correlation == pytest.approx(0.999)
+    # two copies of each example are one
+    twice = Noise.from_scores(np.repeat(same, 2, axis=1), np.repeat(clusters, 2))
+    assert twice.variance == pytest.approx(2 * Noise.from_scores(same, clusters).variance)
+
+
+def test_the_choice_on_one_half_is_scored_on_the_other() -> None:
+    # on every half, the first candidate is better on the examples that it answers, and the second is never
+    scores = np.array([[1.0] * 8, [0.0] * 8])
+    estimate = debiased_score(Candidates.from_scores(scores))
+    assert estimate.observed == 1.0
+    assert estimate.value == 1.0
+    assert 0.4 < estimate.low < estimate.high == pytest.approx(1.0)
+    # equally good candidates that never agree: the better one of a half is the worse one of the other
+    scores = np.array([[1.0] * 10 + [0.0] * 10, [0.0] * 10 + [1.0] * 10])
+    estimate = debiased_score(Candidates.from_scores(scores))
+    assert estimate.value < estimate.observed == 0.5
+
+
+def test_without_enough_clusters_there_is_no_estimate() -> None:
+    scores = np.array([[1.0, 1.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    estimate = debiased_score(Candidates.from_scores(scores, clusters=[0, 0, 1, 1]))
+    assert np.isnan([estimate.value, estimate.low, estimate.high]).all()
+    assert debiased_score(Candidates.from_scores(scores)).low > 0
+
+
+def test_the_start_compared_with_itself() -> None:
+    candidates = Candidates.from_scores([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.0]])
+    assert debiased_difference(candidates, 0).value == 0.0
+    assert debiased_difference(candidates, 1).observed == 0.75
+
+
+CASES = [
+    (kind, candidates, examples, score, correlation)
+    for kind in ("equal", "one better", "different", "many worse")
+    for candidates, examples, score, correlation in (
+        (2, 20, 0.9, 0.3),
+        (20, 10, 0.4, 0.0),
+        (30, 100, 0.6, 0.5),
+        (200, 60, 0.5, 0.2),
+    )
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("kind", "candidates", "examples", "score", "correlation"), CASES)
+def test_intervals_cover_the_chosen_candidate_and_its_difference(
+    kind: str, candidates: int, examples: int, score: float, correlation: float
+) -> None:
+    generator = np.random.default_rng([len(kind), candidates, examples])
+    truth = true_scores(kind, candidates, score)
+    covered, bias = np.zeros(2), np.zeros(2)
+    repeats = 200
+    for _ in range(repeats):
+        tried = Candidates.from_scores(answers(generator, truth, examples, correlation))
+        value, gain = truth[tried.chosen], truth[tried.chosen] - truth[0]
+        estimate, difference = (
+            debiased_score(tried, splits=20),
+            debiased_difference(tried, splits=20),
+        )
+        covered += (
+            estimate.low <= value <= estimate.high,
+            difference.low - 1e-9 <= gain <= difference.high + 1e-9,
+        )
+        bias += estimate.observed - value, estimate.value - value
+    assert (covered / repeats > 0.95 - 2.6 * np.sqrt(0.05 * 0.95 / repeats)).all()
+    # choosing by half of the examples finds the better one less often, so the estimate is then too low
+    assert abs(bias[1] / repeats) < (0.12 if kind == "one better" else 0.05)
+    if kind == "equal":
+        assert bias[0] / repeats > 0.02

@@ -1,0 +1,151 @@
+"""Candidates in files of GEPA, DSPy and in CSV, and the command that judges them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from abovechance.best.candidates import Candidates
+from abovechance.best.files import ReportedScores, is_candidates_file, read_candidates
+from abovechance.cli import app
+from abovechance.core.errors import InputError
+
+GEPA = {
+    "candidates": [{"prompt": "a"}, {"prompt": "b"}, {"prompt": "c"}],
+    "parents": [[None], [0], [1]],
+    "val_aggregate_scores": [0.25, 0.5, 1.0],
+    "val_subscores": [
+        {"0": 0.0, "1": 1.0, "2": 0.0, "3": 0.0},
+        {"0": 0.5, "1": 0.5, "2": 0.5, "3": 0.5},
+        {"3": 1.0, "1": 1.0},
+    ],
+    "per_val_instance_best_candidates": {"0": [1], "1": [0, 2], "2": [1], "3": [2]},
+    "best_idx": 2,
+}
+TRIALS = {
+    "1": {"full_eval_score": 40.0, "total_eval_calls_so_far": 50},
+    "2": {"mb_score": 60.0, "total_eval_calls_so_far": 75, "full_eval": False},
+    "10": {"full_eval_score": 62.0, "total_eval_calls_so_far": 150},
+    "3": {"mb_score": 48.0, "total_eval_calls_so_far": 100},
+}
+PROGRAMS = [
+    {"score": 75.0, "subscores": [1, 1, True, 0], "seed": -2, "program": "b"},
+    {"score": 25.0, "subscores": [0.0, 1.0, 0.0, 0.0], "seed": -3, "program": "a"},
+]
+
+
+def written(folder: Path, content: Any, name: str = "r.json") -> Path:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def run(*arguments: str) -> Any:
+    done = CliRunner().invoke(app, ["best", *arguments, "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_results_of_gepa(tmp_path: Path) -> None:
+    candidates = read_candidates(written(tmp_path, GEPA))
+    assert isinstance(candidates, Candidates)
+    assert candidates.names == ("0", "1", "2")
+    assert candidates.examples.tolist() == [4, 4, 2]
+    assert candidates.scores[2] == pytest.approx([np.nan, 1, np.nan, 1], nan_ok=True)
+
+
+def test_older_results_of_gepa_have_lists(tmp_path: Path) -> None:
+    old = {"val_subscores": [[0.0, 1.0], [1.0, 1.0]], "val_aggregate_scores": [0.5, 1.0]}
+    candidates = read_candidates(written(tmp_path, old))
+    assert isinstance(candidates, Candidates)
+    assert candidates.means == pytest.approx([0.5, 1.0])
+
+
+@pytest.mark.parametrize("content", [TRIALS, {"trial_logs": TRIALS}])
+def test_trial_logs_of_dspy(content: Any, tmp_path: Path) -> None:
+    trials = read_candidates(written(tmp_path, content))
+    assert isinstance(trials, ReportedScores)
+    assert trials.names == ["trial 1", "trial 2", "trial 3", "trial 10"]
+    assert trials.scores == pytest.approx([0.4, 0.6, 0.48, 0.62])
+    assert trials.examples.tolist() == [50, 25, 25, 50]
+    report = run(str(tmp_path / "r.json"))
+    assert (report["chosen"], report["observed"], report["examples"]) == ("trial 10", 0.62, 50)
+    assert "correlation of 0" in report["assumption"]
+    assert report["low"] < report["debiased"] < report["observed"]
+    alike = run(str(tmp_path / "r.json"), "--correlation", "0.6")
+    assert alike["expected_by_luck"] < report["expected_by_luck"]
+
+
+@pytest.mark.parametrize("content", [PROGRAMS, {"candidate_programs": PROGRAMS}])
+def test_programs_of_a_random_search(content: Any, tmp_path: Path) -> None:
+    candidates = read_candidates(written(tmp_path, content))
+    assert isinstance(candidates, Candidates)
+    assert candidates.names == ("-3", "-2")
+    assert candidates.means.tolist() == [0.25, 0.75]
+
+
+CSV = "candidate,example,score\nseed,a,0\nseed,b,0.5\nseed,c,1\nseed,d,0\nbetter,a,1\nbetter,b,1\n"
+
+
+def test_a_csv_with_each_score(tmp_path: Path) -> None:
+    path = written(tmp_path, CSV + "better,c,1\nbetter,d,1\n", "c.csv")
+    report = run(str(path))
+    assert {"observed", "expected_by_luck", "debiased", "low", "high", "p", "candidates"} <= {*report}
+    assert (report["chosen"], report["observed"], report["start"]) == ("better", 1.0, "seed")
+    assert report["candidates"][0]["difference"] == pytest.approx(0.625)
+    # in three of four examples the better answer can be either's: 2 of 8 exchanges are as extreme
+    assert report["p"] == pytest.approx(2 / 8)
+    assert report["p_start"] == pytest.approx(1 / 8)
+    assert run(str(path), "--start", "better")["start"] == "better"
+
+
+def test_a_csv_with_clusters_has_fewer_exchanges(tmp_path: Path) -> None:
+    rows = [f"{name},{n},{n // 4},{score}" for name, score in (("a", 0), ("b", 1)) for n in range(20)]
+    path = written(tmp_path, "candidate,example,cluster,score\n" + "\n".join(rows), "c.csv")
+    assert run(str(path))["p"] == pytest.approx(2 / 2**5)
+
+
+def test_a_csv_with_scores_alone(tmp_path: Path) -> None:
+    path = written(tmp_path, "candidate,score,examples\na,0.4,20\nb,0.7,20\nc,0.35,20\n", "s.csv")
+    report = run(str(path))
+    assert (report["chosen"], report.get("start")) == ("b", None)
+
+
+def test_other_csv_files_are_those_of_the_importers(tmp_path: Path) -> None:
+    assert not is_candidates_file(written(tmp_path, "example,correct,prompt\n1,1,a\n", "x.csv"))
+    rows = [f"{n},{(n + p) % 2},{p}" for p in (0, 1) for n in range(10)]
+    path = written(tmp_path, "example,correct,prompt\n" + "\n".join(rows), "x.csv")
+    (report,) = run(str(path))
+    assert (report["observed"], report["expected_by_luck"]) == (0.5, pytest.approx(0.623, abs=0.001))
+    assert "start" not in report
+
+
+def test_the_prompts_of_a_study_are_candidates() -> None:
+    reports = run("--example")
+    assert len(reports) == 2
+    assert {"model", "task", "shots", "observed"} <= {*reports[0]}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({**GEPA, "val_aggregate_scores": [0.3, 0.5, 1.0]}, "candidate 0 has a mean score of 0.25"),
+        ({"val_subscores": [{"a": 3.0}, {"a": 1.0}]}, "val_subscores 0, example a: score is 3.0"),
+        ({"val_subscores": [{"a": None}, {"a": 1.0}]}, "score is None"),
+        ({"val_subscores": [{"a": 1.0}]}, "at least two candidates"),
+        ({"val_subscores": [{"a": 1.0}, {}]}, "candidate '1' has no score"),
+        ({"val_subscores": []}, "at least two candidates"),
+        ({"val_subscores": 3}, "is not as GEPA"),
+        ({"trial_logs": {"1": {"full_eval_score": 40.0}}}, "has 0 trials with a score"),
+        ({"trial_logs": {"1": TRIALS["1"], "2": TRIALS["1"]}}, "does not increase at trial 2"),
+        ([{"score": 3.0}, {"score": 4.0}], "have no `subscores`"),
+        ([{"score": 3.0, "subscores": [1]}, {"score": 4.0, "subscores": [1, 0]}], "expected equal numbers"),
+        ({"other": 1}, "is not known"),
+    ],
+)
+def test_wrong_json_is_refused(content: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"r\.json.*" + message):
+        read_candidates(written(tmp_path, content))

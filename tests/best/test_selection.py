@@ -1,0 +1,139 @@
+"""The best of candidates that are equally good: all exchanges, random exchanges, and what was published."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from abovechance.best import selection
+from abovechance.best.candidates import Candidates
+from abovechance.best.selection import selection_null
+from tests.best.simulated import answers
+
+
+def by_hand(scores: np.ndarray, clusters: np.ndarray, start: int) -> tuple[float, list[float], list[float]]:
+    """Expected best mean and both lists of p-values, from every order of every cluster's answers."""
+    evaluated = ~np.isnan(scores)
+    orders = []
+    for cluster in np.unique(clusters):
+        places = np.flatnonzero(clusters == cluster)
+        groups: dict[tuple[bool, ...], list[int]] = {}
+        for candidate in range(len(scores)):
+            groups.setdefault(tuple(evaluated[candidate, places]), []).append(candidate)
+        for pattern, members in groups.items():
+            if any(pattern):
+                orders.append((places, members, list(itertools.permutations(members))))
+    means, starts = [], []
+    for chosen in itertools.product(*(orders_of_group for _, _, orders_of_group in orders)):
+        exchanged = scores.copy()
+        for (places, members, _), order in zip(orders, chosen, strict=True):
+            exchanged[np.ix_(members, places)] = scores[np.ix_(order, places)]
+        means.append(np.nanmean(exchanged, axis=1))
+    table = np.array(means)
+    centre, deviation = table.mean(axis=0), table.std(axis=0)
+    deviation[deviation < 1e-12] = 1.0
+    standardized = (table - centre) / deviation
+    observed = (np.nanmean(scores, axis=1) - centre) / deviation
+    values = table if evaluated.all() else standardized
+    best = np.take_along_axis(table, values.argmax(axis=1)[:, None], axis=1).mean()
+    unit = np.hypot(deviation, deviation[start])
+    starts = ((table - centre) - (table - centre)[:, [start]]) / unit
+    above = (np.nanmean(scores, axis=1) - centre - (np.nanmean(scores, axis=1) - centre)[start]) / unit
+    p = [(standardized.max(axis=1) >= value - 1e-9).mean() for value in observed]
+    p_start = [(starts.max(axis=1) >= value - 1e-9).mean() for value in above]
+    return best, p, p_start
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_all_exchanges_are_those_counted_by_hand(data: st.DataObject) -> None:
+    candidates, examples = data.draw(st.integers(2, 3)), data.draw(st.integers(2, 4))
+    cells = st.sampled_from([0.0, 1.0, 0.5, np.nan])
+    scores = np.array(
+        data.draw(
+            st.lists(
+                st.lists(cells, min_size=examples, max_size=examples),
+                min_size=candidates,
+                max_size=candidates,
+            )
+        )
+    )
+    scores[np.isnan(scores).all(axis=1), 0] = 1.0
+    clusters = np.array(data.draw(st.lists(st.integers(0, 2), min_size=examples, max_size=examples)))
+    clusters = np.unique(clusters[~np.isnan(scores).all(axis=0)], return_inverse=True)[1]
+    scores = scores[:, ~np.isnan(scores).all(axis=0)]
+    start = data.draw(st.integers(0, candidates - 1))
+    expected, p, p_start = by_hand(scores, clusters, start)
+    null = selection_null(Candidates.from_scores(scores, clusters=clusters), start)
+    assert null.draws == 0
+    if not np.isnan(scores).any():
+        assert null.expected == pytest.approx(expected)
+    assert null.adjusted == pytest.approx(p)
+    p_start[start] = 1.0
+    assert null.above_start == pytest.approx(p_start)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_random_exchanges_agree_with_all(missing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = answers(np.random.default_rng(2), np.array([0.4, 0.5, 0.8, 0.5]), 9, 0.3)
+    if missing:
+        scores[0, :3] = scores[2, 5] = np.nan
+    candidates = Candidates.from_scores(scores, clusters=[0, 0, 1, 2, 3, 4, 5, 6, 7])
+    exact = selection_null(candidates, start=1)
+    monkeypatch.setattr(selection, "MOST_STATES", 0)
+    drawn = selection_null(candidates, start=1, draws=40_000)
+    assert (exact.draws, drawn.draws) == (0, 40_000)
+    assert drawn.expected == pytest.approx(exact.expected, abs=0.004)
+    assert drawn.adjusted == pytest.approx(exact.adjusted, abs=0.01)
+    assert drawn.above_start == pytest.approx(exact.above_start, abs=0.01)
+
+
+def test_a_null_that_depends_on_the_number_of_equal_answers_alone() -> None:
+    # two candidates, five examples that just one of them answers: a coin for each
+    scores = np.array([[1, 1, 1, 1, 1, 0, 1], [0, 0, 0, 0, 0, 0, 1]], dtype=float)
+    null = selection_null(Candidates.from_scores(scores))
+    assert null.p == pytest.approx(2 / 32)
+    assert null.above_start[1] == 1.0
+    # the larger of B(5, 1/2) and 5 - B is 3, 4 or 5 with 20, 10 and 2 of 32
+    assert null.expected == pytest.approx((1 + (3 * 20 + 4 * 10 + 5 * 2) / 32) / 7)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("correlation", "best"), [(0.0, 0.689), (0.3, 0.683), (0.6, 0.673), (0.9, 0.658)])
+def test_alike_candidates_are_expected_lower(correlation: float, best: float) -> None:
+    # 30 candidates on 200 examples, each right in 62 %
+    generator = np.random.default_rng(7)
+    expected = [
+        selection_null(
+            Candidates.from_scores(answers(generator, np.full(30, 0.62), 200, correlation)), draws=100
+        ).expected
+        for _ in range(150)
+    ]
+    assert np.mean(expected) == pytest.approx(best, abs=0.008)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("missing", [False, True])
+def test_at_most_one_in_twenty_equal_sets_is_significant(missing: bool) -> None:
+    generator = np.random.default_rng(3)
+    rejected = np.zeros(2)
+    for _ in range(300):
+        scores = answers(generator, np.full(8, 0.6), 15, 0.4)
+        if missing:
+            scores[generator.random(scores.shape) < 0.3] = np.nan
+            scores[np.isnan(scores).all(axis=1), 0] = 1.0
+        candidates = Candidates.from_scores(scores)
+        null = selection_null(candidates, draws=199)
+        rejected += null.p <= 0.05, null.above_start.min() <= 0.05
+    assert (rejected / 300 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 300)).all()
+
+
+def test_the_chosen_one_of_uneven_candidates_is_not_the_luckiest_of_few_examples() -> None:
+    scores = np.full((3, 12), np.nan)
+    scores[0] = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0]
+    scores[1] = [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]
+    scores[2, :1] = 1
+    candidates = Candidates.from_scores(scores)
+    assert candidates.means.argmax() == 2
+    assert candidates.chosen == 0

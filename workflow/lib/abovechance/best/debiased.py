@@ -1,0 +1,232 @@
+"""How good the chosen candidate is, after paying for the choice.
+
+The best of several observed scores is too high on average: the choice favours candidates with luck. Two
+estimates correct for this.
+
+The *debiased score* is a cross-fitted choice. The examples are split at random into halves many times. In
+each split, the best candidate of one half is chosen and scored on the other half, whose examples had no part
+in the choice. The debiased score is the mean over splits.
+
+The *interval* is simultaneous at its lower end only. The chosen candidate's error is at most the largest
+error of all candidates, so the lower end uses a quantile of the largest of t correlated normal errors. The
+upper end needs no correction: the chosen candidate has at least the score of the truly best one, so it can
+only be far below its own true score if the truly best candidate is, too. That is one candidate, fixed before
+the data. The ends are those of Wilson's interval (1927). The variance is the mean over all candidates,
+because a candidate with only correct answers seems to have none.
+
+``docs/validation.md`` compares both with other methods in simulations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri, stdtrit
+
+from abovechance.best.candidates import Candidates
+from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.estimates import CONFIDENCE
+from abovechance.core.resampling import cluster_sums
+
+SPLITS = 200
+FEWEST_CLUSTERS = 4  # with fewer, neither a half nor a variance says anything
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
+
+
+@dataclass(frozen=True)
+class Debiased:
+    """An estimate of the true score, or of the true difference, of the chosen candidate.
+
+    Attributes
+    ----------
+    observed
+        The observed value, which is too high on average.
+    value
+        The debiased estimate; missing (nan) with fewer than ``FEWEST_CLUSTERS`` clusters of examples.
+    low, high
+        The ends of the interval; missing in the same case.
+    confidence
+        Confidence level of the interval.
+    """
+
+    observed: float
+    value: float
+    low: float
+    high: float
+    confidence: float
+
+
+def debiased_score(
+    candidates: Candidates, confidence: float = CONFIDENCE, splits: int = SPLITS, seed: int = 0
+) -> Debiased:
+    """Return the estimate of the true score of the chosen candidate, in [0, 1].
+
+    Parameters
+    ----------
+    confidence
+        Confidence level of the interval, in (0, 1).
+    splits
+        Number of random splits of the examples into halves.
+    seed
+        Decides the splits.
+    """
+    chosen = candidates.chosen
+    observed = float(candidates.means[chosen])
+    noise = Noise.from_scores(candidates.scores, candidates.clusters)
+    if noise.clusters < FEWEST_CLUSTERS:
+        return Debiased(observed, np.nan, np.nan, np.nan, confidence)
+    spread = float(np.mean(candidates.means * (1 - candidates.means)))
+    ratio = noise.variance / spread if spread > 0 else 1.0
+    if noise.clusters == candidates.scores.shape[1]:
+        ratio = min(ratio, 1.0)  # no score from 0 to 1 varies more than one that is 0 or 1
+    examples = int(candidates.examples[chosen]) / max(ratio, 1e-9)
+    low, high = wilson_interval(observed, examples, *noise.quantiles(len(candidates.names), confidence))
+    value = _crossfitted(candidates.scores, candidates.clusters, candidates.scores, splits, seed)
+    return Debiased(observed, float(np.clip(value, low, high)), low, high, confidence)
+
+
+def debiased_difference(
+    candidates: Candidates,
+    start: int = 0,
+    confidence: float = CONFIDENCE,
+    splits: int = SPLITS,
+    seed: int = 0,
+) -> Debiased:
+    """Return the estimate of the true score of the chosen candidate minus that of the start, in [-1, 1].
+
+    Only examples that the start is evaluated on are used.
+
+    Parameters
+    ----------
+    start
+        The place of the candidate with which the chosen one is compared.
+    confidence, splits, seed
+        See ``debiased_score``.
+    """
+    shared = ~np.isnan(candidates.scores[start])
+    differences = candidates.scores[:, shared] - candidates.scores[start, shared]
+    clusters = np.unique(candidates.clusters[shared], return_inverse=True)[1]
+    chosen = candidates.chosen
+    evaluated = int((~np.isnan(differences[chosen])).sum())
+    observed = float(np.nanmean(differences[chosen])) if evaluated else np.nan
+    rivals = (~np.isnan(differences)).any(axis=1) & (np.arange(len(differences)) != start)
+    if chosen == start:
+        return Debiased(0.0, 0.0, 0.0, 0.0, confidence)
+    noise = Noise.from_scores(differences[rivals], clusters)
+    if noise.clusters < FEWEST_CLUSTERS or not evaluated:
+        return Debiased(observed, np.nan, np.nan, np.nan, confidence)
+    lower, upper = noise.quantiles(int(rivals.sum()), confidence)
+    error = sqrt(noise.variance / evaluated)
+    low, high = max(observed - lower * error, -1.0), min(observed + upper * error, 1.0)
+    value = _crossfitted(candidates.scores[:, shared], clusters, differences, splits, seed)
+    return Debiased(observed, float(np.clip(value, low, high)), low, high, confidence)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How far observed scores of candidates are from their true scores.
+
+    Attributes
+    ----------
+    variance
+        Mean over candidates of the variance of a mean score, times the number of examples.
+    correlation
+        Mean correlation between the errors of two candidates, in [0, 1).
+    clusters
+        Number of clusters of examples.
+    """
+
+    variance: float
+    correlation: float
+    clusters: int
+
+    @classmethod
+    def from_scores(cls, scores: Floats, clusters: Ints) -> Noise:
+        """Return the noise of (candidates, examples) scores, nan where a candidate is not evaluated."""
+        evaluated = ~np.isnan(scores)
+        sizes = evaluated.sum(axis=1, keepdims=True)
+        means = np.nansum(scores, axis=1, keepdims=True) / sizes
+        errors, _ = cluster_sums(np.where(evaluated, scores - means, 0.0) / np.sqrt(sizes), clusters)
+        number = np.maximum((cluster_sums(evaluated, clusters)[0] > 0).sum(axis=1), 2)
+        squares, count = (errors**2).sum(axis=1), len(scores)
+        if count < 2 or not squares.any():
+            return cls(float((squares * number / (number - 1)).mean()), 0.0, errors.shape[1])
+        # the variance of a mean of equally correlated errors, solved for the correlation
+        of_mean = count * float((errors.mean(axis=0) ** 2).sum()) / float(squares.mean())
+        correlation = float(np.clip((of_mean - 1) / (count - 1), 0.0, 0.999))
+        return cls(float((squares * number / (number - 1)).mean()), correlation, errors.shape[1])
+
+    def quantiles(self, candidates: int, confidence: float) -> tuple[float, float]:
+        """Return how many standard errors the interval reaches down and up from the best of so many."""
+        tail = (1 - confidence) / 2
+        single = float(ndtri(1 - tail))
+        few = float(-stdtrit(self.clusters - 1, tail)) / single  # Student's quantile for few clusters
+        return few * largest_normal(candidates, self.correlation, tail), few * single
+
+
+@lru_cache(maxsize=1024)
+def largest_normal(count: int, correlation: float, tail: float) -> float:
+    """Return the value that the largest of equally correlated standard normals exceeds with this probability.
+
+    Parameters
+    ----------
+    count
+        How many there are.
+    correlation
+        Of any two, in [0, 1).
+    """
+
+    def excess(value: float) -> float:
+        conditional = ndtr((value - sqrt(correlation) * NODES) / sqrt(1 - correlation))
+        below = float(WEIGHTS @ conditional**count) / float(WEIGHTS.sum())
+        return 1 - below - tail
+
+    return float(brentq(excess, -10, 20, xtol=1e-10))
+
+
+def wilson_interval(score: float, examples: float, lower: float, upper: float) -> tuple[float, float]:
+    """Return Wilson's interval of a share, which reaches so many standard errors down and up."""
+    ends = []
+    for quantile, sign in ((lower, -1), (upper, 1)):
+        squared = quantile**2 / examples
+        reach = sqrt(squared * score * (1 - score) + squared**2 / 4)
+        ends.append((score + squared / 2 + sign * reach) / (1 + squared))
+    return max(0.0, ends[0]), min(1.0, ends[1])
+
+
+def _crossfitted(scores: Floats, clusters: Ints, values: Floats, splits: int, seed: int) -> float:
+    """Return the mean value, on one half of the examples, of the candidate that is best on the other half.
+
+    Parameters
+    ----------
+    scores
+        (candidates, examples) by which the best is chosen.
+    values
+        (candidates, examples) whose mean is taken.
+    """
+    count = int(clusters.max()) + 1
+    generator = np.random.default_rng(seed)
+    halves = np.argsort(generator.random((splits, count)), axis=1) < (count + 1) // 2
+    halves = np.concatenate([halves, ~halves])[:, clusters]  # (2 splits, examples) where the choice is made
+    choice, _ = _means(scores - np.nanmean(scores, axis=0), halves)
+    value, evaluated = _means(values, ~halves)
+    choice[~evaluated] = -np.inf
+    # of candidates that are equally good, the mean
+    best = choice >= choice.max(axis=1, keepdims=True) - 1e-9
+    best &= np.isfinite(choice)
+    usable = best.any(axis=1)
+    choice_values = np.where(best, value, 0.0).sum(axis=1)[usable] / best.sum(axis=1)[usable]
+    return float(choice_values.mean()) if len(choice_values) else np.nan
+
+
+def _means(values: Floats, chosen: Bools) -> tuple[Floats, Bools]:
+    """(splits, candidates) means over the chosen examples, -inf where there is none, and where there are."""
+    evaluated = ~np.isnan(values)
+    weights = chosen.astype(np.float64)
+    sizes = weights @ evaluated.T
+    totals = weights @ np.where(evaluated, values, 0.0).T
+    return np.where(sizes > 0, totals / np.maximum(sizes, 1), -np.inf), sizes > 0

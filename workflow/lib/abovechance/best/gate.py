@@ -1,0 +1,210 @@
+"""A gate for searches: may this candidate replace the best one so far?
+
+A search that accepts every candidate with a higher validation score accepts something in nearly every run,
+even if no candidate is better than the first one. The gate tests each candidate against the incumbent and
+spends a part of the significance level on it, so that in a whole run the probability of *any* false
+replacement is at most alpha (Bonferroni; for searches without a planned end, the k-th candidate gets 6 / (pi
+k)^2 of alpha).
+
+The test flips the signs of the differences between candidate and incumbent. For scores of 0 and 1 it is the
+exact sign test (McNemar), which holds for any two candidates. For other scores it holds if differences are
+symmetric about 0 when neither candidate is better.
+
+The guarantee assumes that candidates learn about the validation examples through the gate's decisions only.
+A search that writes candidates from its mistakes on the validation examples needs new examples for the gate.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from math import isfinite, pi
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import binom
+
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA
+from abovechance.core.files import replacing
+from abovechance.core.html import as_html
+from abovechance.core.reading import as_written_by, read_json
+
+STEPS = 100  # differences are rounded to so many parts of the largest one
+FORMAT = "abovechance gate 1"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision on one candidate.
+
+    Attributes
+    ----------
+    candidate, incumbent
+        Their names.
+    examples
+        Number of examples that both are evaluated on.
+    difference
+        Mean score of the candidate minus mean score of the incumbent on these examples.
+    p
+        One-sided p-value of the hypothesis that the candidate is not better.
+    level
+        The part of alpha that was spent on the test.
+    replaces
+        Whether the candidate may replace the incumbent: ``p <= level``.
+    """
+
+    candidate: str
+    incumbent: str
+    examples: int
+    difference: float
+    p: float
+    level: float
+    replaces: bool
+
+
+@dataclass
+class Gate:
+    """The state of a search, which decides on one candidate after another.
+
+    Attributes
+    ----------
+    incumbent
+        Name of the candidate that new ones are compared with.
+    scores
+        {example: score of the incumbent}.
+    alpha
+        Largest probability of any false replacement in the run.
+    planned
+        Number of candidates that will be tested, each at ``alpha / planned``. None: there may be any number,
+        and later ones are tested at smaller levels.
+    decisions
+        All decisions so far.
+
+    Examples
+    --------
+    >>> gate = Gate("start", {"a": 0, "b": 0, "c": 0, "d": 0, "e": 1, "f": 0}, alpha=0.05, planned=3)
+    >>> gate.consider("better", {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}).p
+    0.03125
+    >>> gate.incumbent
+    'start'
+    """
+
+    incumbent: str
+    scores: dict[str, float]
+    alpha: float = ALPHA
+    planned: int | None = None
+    decisions: list[Decision] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise InputError(f"alpha is {self.alpha}; expected a number above 0 and below 1")
+        if self.planned is not None and self.planned < 1:
+            raise InputError(f"planned is {self.planned}; expected at least 1 candidate")
+        self.scores = _checked(self.incumbent, self.scores)
+
+    @property
+    def level(self) -> float:
+        """The part of alpha that is spent on the next candidate; 0 if all planned ones are tested."""
+        number = len(self.decisions) + 1
+        if self.planned is None:
+            return self.alpha * 6 / (pi * number) ** 2
+        return self.alpha / self.planned if number <= self.planned else 0.0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no further candidate can replace the incumbent, even if it is better on every example."""
+        return 0.5 ** len(self.scores) > self.level
+
+    def consider(self, candidate: str, scores: Mapping[Any, float]) -> Decision:
+        """Test a candidate, and make it the incumbent if it passes.
+
+        Parameters
+        ----------
+        candidate
+            Its name.
+        scores
+            {example: score}. Only examples that the incumbent is evaluated on count.
+
+        Raises
+        ------
+        InputError
+            If a score is not a finite number, no example is shared, or all planned candidates are tested.
+        """
+        if not self.level:
+            raise InputError(f"all {self.planned} planned candidates are tested; use a larger `planned`")
+        checked = _checked(candidate, scores)
+        shared = [example for example in self.scores if example in checked]
+        if not shared:
+            raise InputError(f"'{candidate}' and '{self.incumbent}' have no example in common")
+        differences = np.array([checked[example] - self.scores[example] for example in shared])
+        p, level = sign_flip_p(differences), self.level
+        decision = Decision(
+            candidate, self.incumbent, len(shared), float(differences.mean()), p, level, p <= level
+        )
+        self.decisions.append(decision)
+        if decision.replaces:
+            self.incumbent, self.scores = candidate, checked
+        return decision
+
+    def save(self, path: Path | str) -> None:
+        """Write the state to a JSON file, at once or not at all."""
+        with replacing(Path(path)) as beside:
+            beside.write_text(json.dumps({"format": FORMAT, **asdict(self)}, indent=2) + "\n")
+
+    @classmethod
+    def load(cls, path: Path | str) -> Gate:
+        """Return the state from a file of ``save``; InputError if it is another file."""
+        stored = read_json(Path(path))
+        if not isinstance(stored, dict) or stored.pop("format", None) != FORMAT:
+            raise InputError(f"{path}: is not the state of a gate; expected a file that `Gate.save` wrote")
+        with as_written_by("Gate.save", str(path)):
+            decisions = [Decision(**decision) for decision in stored.pop("decisions")]
+            return cls(**stored, decisions=decisions)
+
+    def _repr_html_(self) -> str:
+        replaced = sum(decision.replaces for decision in self.decisions)
+        rows = {"incumbent": self.incumbent, "candidates tested": len(self.decisions)}
+        return as_html(rows | {"replacements": replaced, "next level": self.level, "alpha": self.alpha})
+
+
+def sign_flip_p(differences: ArrayLike) -> float:
+    """Return the one-sided p-value of the hypothesis that differences are symmetric about 0, or lower.
+
+    The exact probability that the sum of the differences is at least the observed one if each sign is random.
+    Differences are rounded to ``STEPS`` parts of the largest one, which keeps the test exact.
+
+    Parameters
+    ----------
+    differences
+        (examples,) finite numbers.
+    """
+    values: Floats = np.asarray(differences, dtype=np.float64)
+    largest = np.abs(values).max(initial=0.0)
+    if not largest:
+        return 1.0
+    steps = np.round(STEPS * values / largest).astype(np.int64)
+    sizes, counts = np.unique(np.abs(steps[steps != 0]), return_counts=True)
+    # a size s that occurs c times contributes s (2 X - c), with X binomial: c - X signs are negative
+    distribution = np.ones(1)
+    for size, count in zip(sizes, counts, strict=True):
+        part = np.zeros(size * count + 1)
+        part[::size] = binom.pmf(np.arange(count + 1), count, 0.5)
+        distribution = np.convolve(distribution, part)
+    positive = int(steps[steps > 0].sum())
+    return float(min(1.0, distribution[positive:].sum()))
+
+
+def _checked(candidate: str, scores: Mapping[Any, float]) -> dict[str, float]:
+    """{example: score} with examples as texts."""
+    checked = {str(example): float(score) for example, score in scores.items()}
+    if not checked:
+        raise InputError(f"candidate '{candidate}' has no score; expected a score for each example")
+    for example, score in checked.items():
+        if not isfinite(score):
+            raise InputError(f"candidate '{candidate}', example '{example}': the score is {score}")
+    return checked

@@ -1,0 +1,127 @@
+"""How much luck explains of a best score, if only scores and numbers of examples are known.
+
+Without the answers to each example, nobody knows how alike candidates answer. Candidates that answer alike
+are fewer than they seem, so the best of them is expected lower. ``expected_best`` takes this correlation as
+given.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from abovechance.chance.random_baseline import RandomBaseline
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+
+SIMULATED = 4000
+LEVELS = 64  # different difficulties of examples
+MOST_CORRELATED = 10_000  # candidates of a simulation
+
+
+class BestByLuck(NamedTuple):
+    """The best score of candidates that are equally good.
+
+    Attributes
+    ----------
+    expected
+        Its expected value.
+    low, high
+        Its 2.5 % and 97.5 % quantiles.
+    second
+        The expected second-best score.
+    p
+        Probability that it is at least the observed best score; missing (nan) if none is given.
+    """
+
+    expected: float
+    low: float
+    high: float
+    second: float
+    p: float
+
+
+def expected_best(
+    score: float,
+    examples: int,
+    candidates: int,
+    correlation: float = 0.0,
+    observed: float | None = None,
+    seed: int = 0,
+) -> BestByLuck:
+    """Return the best score of candidates that all have the same true score.
+
+    Answers are right or wrong. Independent candidates are computed exactly. For correlated candidates,
+    answers are simulated: an answer is right if a standard normal variable is below a threshold, and two
+    candidates' variables for the same example have the given correlation.
+
+    Parameters
+    ----------
+    score
+        The true score of all candidates, in [0, 1].
+    examples
+        Number of examples that each candidate is evaluated on.
+    candidates
+        Number of candidates.
+    correlation
+        The latent (tetrachoric) correlation of two candidates on an example, in [0, 1).
+    observed
+        The observed best score.
+    seed
+        Decides the simulated answers.
+
+    Raises
+    ------
+    InputError
+        If a value is outside its range.
+    """
+    if not (isfinite(score) and 0 <= score <= 1):
+        raise InputError(f"score is {score}; expected a number from 0 to 1")
+    if not (isfinite(correlation) and 0 <= correlation < 1):
+        raise InputError(f"correlation is {correlation}; expected a number from 0, below 1")
+    if candidates < 1 or examples < 1:
+        raise InputError(f"{candidates} candidates on {examples} examples; expected at least 1 of each")
+    if correlation and candidates > MOST_CORRELATED and 0 < score < 1:
+        raise InputError(f"candidates is {candidates}; expected at most {MOST_CORRELATED:,} correlated ones")
+    reached = None if observed is None else int(np.ceil(observed * examples - 1e-9))
+    if correlation and candidates > 1 and 0 < score < 1:
+        best, second = _simulated(score, examples, candidates, correlation, seed)
+        low, high = np.quantile(best, [0.025, 0.975], method="inverted_cdf")
+        p = np.nan if reached is None else float(((best >= reached).sum() + 1) / (len(best) + 1))
+        expected, low, high, expected_second = (
+            float(count) / examples for count in (best.mean(), low, high, second.mean())
+        )
+        return BestByLuck(expected, low, high, expected_second, p)
+    guesser = RandomBaseline.from_chance(score, examples)
+    counts = np.arange(examples + 1)
+    below = np.asarray(guesser.cdf(counts - 1))
+    # the second best is at least k unless at most one candidate is
+    none, single = below**candidates, candidates * below ** max(candidates - 1, 0) * (1 - below)
+    second_tail = np.clip(1 - none - single, 0.0, 1.0) if candidates > 1 else np.zeros(len(counts))
+    cumulative = np.append(none[1:], 1.0)
+    low, high = (int(np.argmax(cumulative >= q)) / examples for q in (0.025, 0.975))
+    return BestByLuck(
+        float(guesser.maximum(candidates)),
+        low,
+        high,
+        float(second_tail[1:].sum()) / examples,
+        np.nan if reached is None else float(guesser.tail(reached, candidates)),
+    )
+
+
+def _simulated(
+    score: float, examples: int, candidates: int, correlation: float, seed: int
+) -> tuple[Floats, Floats]:
+    """(simulations,) the largest and the second-largest number of correct answers."""
+    generator = np.random.default_rng(seed)
+    difficulty = ndtri((np.arange(LEVELS) + 0.5) / LEVELS)
+    chances = ndtr((ndtri(score) - sqrt(correlation) * difficulty) / sqrt(1 - correlation))
+    best, second = np.empty((2, SIMULATED))
+    for number, counts in enumerate(generator.multinomial(examples, np.full(LEVELS, 1 / LEVELS), SIMULATED)):
+        levels = np.flatnonzero(counts)
+        correct = generator.binomial(counts[levels], chances[levels], (candidates, len(levels))).sum(axis=1)
+        second[number], best[number] = np.partition(correct, -2)[-2:]
+    return best, second

@@ -1,0 +1,209 @@
+"""The best of several candidates that are equally good.
+
+Candidates answer the same examples, often alike. If none is better than another, each example's scores could
+belong to any of the candidates. So the scores of each example (or of each cluster of examples) are exchanged
+at random among the candidates that are evaluated on it, and the best score is taken. This keeps the
+difficulty of every example, the dependence between candidates and the cells that exist. The p-values are
+those of a randomization test (Fisher; Westfall and Young, 1993, Section 2.5: the single-step maximum).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from abovechance.best.candidates import Candidates, Unit
+from abovechance.core.arrays import Floats, Ints
+from abovechance.core.errors import InputError
+from abovechance.core.html import as_html
+from abovechance.core.resampling import BATCH
+
+DRAWS = 10_000
+MOST_STATES = 20_000  # of an exact enumeration
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class SelectionNull:
+    """The distribution of the best score if no candidate is better than another.
+
+    Attributes
+    ----------
+    expected
+        The expected score of the candidate that would be chosen.
+    low, high
+        The 2.5 % and 97.5 % quantiles of its score.
+    p
+        Probability that the best of equally good candidates stands out at least as much as the observed one.
+    adjusted
+        (candidates,) the same for each candidate: p-values, adjusted for all candidates (single-step maxT).
+    above_start
+        (candidates,) probability that some candidate is above the first one (or the one named as start) by
+        at least as much as each candidate is; 1 for the start itself.
+    draws
+        Number of random exchanges; 0 if all possible ones were enumerated.
+    """
+
+    expected: float
+    low: float
+    high: float
+    p: float
+    adjusted: Floats
+    above_start: Floats
+    draws: int
+
+    def _repr_html_(self) -> str:
+        return as_html(
+            {
+                "expected best by luck": self.expected,
+                "95 % of best scores": f"{self.low:.3f} to {self.high:.3f}",
+                "p-value": self.p,
+                "exchanges": self.draws or "all possible ones",
+            }
+        )
+
+
+def selection_null(
+    candidates: Candidates, start: int = 0, draws: int = DRAWS, seed: int = 0
+) -> SelectionNull:
+    """Return the distribution of the best score of equally good candidates.
+
+    All exchanges are enumerated if there are few; otherwise, the p-values are (b + 1) / (draws + 1), with b
+    the number of random exchanges that are at least as extreme (Phipson and Smyth, 2010).
+
+    Parameters
+    ----------
+    start
+        The place of the candidate with which others are compared in ``above_start``.
+    draws
+        The number of random exchanges.
+    """
+    if draws < 1:
+        raise InputError(f"draws is {draws}; expected at least 1")
+    exact = _all_exchanges(candidates)
+    parts = [exact] if exact else _random_exchanges(candidates, draws, np.random.default_rng(seed))
+    observed = candidates.standardized
+    unit = np.hypot(candidates.null_deviations, candidates.null_deviations[start])
+    against_start = _above(candidates.means[:, None], candidates, start, unit)[:, 0]
+    best, weights = [], []
+    reached, reached_start = np.zeros(len(observed)), np.zeros(len(observed))
+    for totals, weight in parts:
+        means = totals / candidates.examples[:, None]
+        deviations = (means - candidates.null_means[:, None]) / candidates.null_deviations[:, None]
+        values = means if candidates.complete else deviations
+        best.append(np.take_along_axis(means, values.argmax(axis=0)[None], axis=0)[0])
+        weights.append(weight)
+        reached += _tail(deviations.max(axis=0), weight, observed)
+        # of equals that all have the same cells, any may be the start
+        starts = range(len(observed)) if exact and candidates.complete else (start,)
+        for place in starts:
+            largest = _above(means, candidates, place, unit).max(axis=0)
+            reached_start += _tail(largest, weight, against_start) / len(starts)
+    score, weight = np.concatenate(best), np.concatenate(weights)
+    if exact:
+        adjusted, above_start = reached, reached_start
+    else:
+        adjusted, above_start = (reached + 1) / (draws + 1), (reached_start + 1) / (draws + 1)
+    above_start = np.where(np.arange(len(observed)) == start, 1.0, np.minimum(above_start, 1.0))
+    adjusted = np.minimum(adjusted, 1.0)
+    order = np.argsort(score)
+    below = np.cumsum(weight[order]) / weight.sum()
+    low, high = (float(score[order][int((below < q - 1e-12).sum())]) for q in (0.025, 0.975))
+    return SelectionNull(
+        float(score @ weight / weight.sum()),
+        low,
+        high,
+        float(adjusted[candidates.chosen]),
+        adjusted,
+        above_start,
+        0 if exact else draws,
+    )
+
+
+def _above(means: Floats, candidates: Candidates, start: int, unit: Floats) -> Floats:
+    """(candidates, draws) by how much candidates are above the start, beyond what their examples explain."""
+    above_expected = means - candidates.null_means[:, None]
+    return (above_expected - above_expected[start]) / unit[:, None]
+
+
+def _tail(values: Floats, weight: Floats, observed: Floats) -> Floats:
+    """(candidates,) the weight of the values that are at least each observed one."""
+    order = np.argsort(values)
+    above = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)
+    return above[np.searchsorted(values[order], observed - TOLERANCE)]
+
+
+def _random_exchanges(
+    candidates: Candidates, draws: int, generator: np.random.Generator
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield (candidates, draws) sums of scores after random exchanges, and (draws,) weights of 1."""
+    count, units = len(candidates.names), candidates.units
+    by_size: dict[int, list[Unit]] = {}
+    for unit in units:
+        by_size.setdefault(len(unit.members), []).append(unit)
+    groups = [
+        (np.stack([unit.members for unit in group]), np.stack([unit.sums for unit in group]))
+        for group in by_size.values()
+    ]
+    batch = max(1, BATCH // sum(sums.size for _, sums in groups))
+    for begin in range(0, draws, batch):
+        size = min(batch, draws - begin)
+        totals = np.zeros((size, count))
+        for members, sums in groups:
+            exchanged = generator.permuted(np.broadcast_to(sums, (size, *sums.shape)), axis=2)
+            if members.shape[1] == count:
+                totals += exchanged.sum(axis=1)
+            else:
+                places = members + np.arange(0, size * count, count)[:, None, None]
+                flat = np.bincount(places.ravel(), exchanged.ravel(), size * count)
+                totals += flat.reshape(size, count)
+        yield totals.T, np.ones(size)
+
+
+def _all_exchanges(candidates: Candidates) -> tuple[Floats, Floats] | None:
+    """(candidates, states) all possible sums of scores, and their probabilities; None if there are too many.
+
+    If all candidates have the same cells, states that differ only in the order of candidates are one state.
+    """
+    states, weight = np.zeros((1, len(candidates.names))), np.ones(1)
+    for unit in candidates.units:
+        if np.ptp(unit.sums) == 0:
+            states[:, unit.members] += unit.sums
+            continue
+        arrangements = _arrangements(unit.sums, MOST_STATES // len(states))
+        if arrangements is None:
+            return None
+        sums = np.repeat(states[:, None], len(arrangements), axis=1)
+        sums[:, :, unit.members] += arrangements
+        following: Floats = sums.reshape(-1, states.shape[1])
+        if candidates.complete:
+            following.sort(axis=1)
+        weight = np.repeat(weight / len(arrangements), len(arrangements))
+        _, first, state_of = np.unique(np.round(following, 9), axis=0, return_index=True, return_inverse=True)
+        states, weight = following[first], np.bincount(state_of.ravel(), weight).astype(np.float64)
+    return states.T, weight
+
+
+def _arrangements(values: Floats, limit: int) -> Floats | None:
+    """(arrangements, members) all different orders of some values; None if there are more than ``limit``."""
+    different, counts = np.unique(values, return_counts=True)
+    total, remaining = 1, len(values)
+    for count in counts[:-1]:
+        total *= comb(remaining, int(count))
+        remaining -= int(count)
+        if total > limit:
+            return None
+    orders: list[tuple[Ints, Floats]] = [(np.arange(len(values)), np.empty(len(values)))]
+    for value, count in zip(different, counts, strict=True):
+        following = []
+        for free, order in orders:
+            for places in combinations(range(len(free)), int(count)):
+                filled = order.copy()
+                filled[free[list(places)]] = value
+                following.append((np.delete(free, list(places)), filled))
+        orders = following
+    return np.stack([order for _, order in orders])

@@ -1,0 +1,281 @@
+"""The best of several candidates: observed, expected by luck, and debiased.
+
+The command line and the workflow call ``judge_best``, so a study's report and ``abovechance best`` agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isfinite
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from abovechance.best.candidates import Candidates
+from abovechance.best.debiased import Debiased, Noise, debiased_difference, debiased_score, wilson_interval
+from abovechance.best.reported import expected_best
+from abovechance.best.selection import DRAWS, selection_null
+from abovechance.chance.conclusion import probability
+from abovechance.core.columns import Column, optional
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA, CONFIDENCE
+from abovechance.core.html import as_html
+
+CANDIDATES = {
+    "candidate": Column.text("name of the candidate"),
+    "examples": Column.whole("number of examples that the candidate is evaluated on"),
+    "score": Column.share("mean score over these examples"),
+    "p": Column.tail(
+        "p-value of the hypothesis that the candidate is no better than the others, adjusted for the number "
+        "of candidates"
+    ),
+    **optional(
+        {
+            "difference": Column.number(
+                "mean score minus the mean score of the start, on the examples that both are evaluated on"
+            ),
+            "p_start": Column.tail(
+                "p-value of the hypothesis that the candidate is no better than the start, adjusted for the "
+                "number of candidates"
+            ),
+        }
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Best:
+    """What is known about the chosen one of several candidates.
+
+    Attributes
+    ----------
+    chosen
+        Its name.
+    examples
+        Number of examples that it is evaluated on.
+    mean
+        Mean score of all candidates.
+    observed
+        Score of the chosen candidate.
+    expected_by_luck, luck_low, luck_high
+        Expected score of the best candidate if all are equally good, and the 2.5 % and 97.5 % quantiles.
+    p
+        P-value of the hypothesis that no candidate is better than another.
+    debiased, low, high
+        The estimate of the chosen candidate's true score, with its interval. Both are corrected for the
+        choice. Missing (nan) with fewer than four clusters of examples.
+    confidence
+        Confidence level of the interval.
+    candidates
+        One row per candidate, the best first: the columns of ``CANDIDATES``.
+    assumption
+        What is assumed because it is unknown; empty if the answers to each example are known.
+    start
+        Name of the candidate that the search started with, if there is one.
+    difference
+        The estimate of the true score of the chosen candidate minus that of the start.
+    p_start
+        P-value of the hypothesis that no candidate is better than the start.
+    """
+
+    chosen: str
+    examples: int
+    mean: float
+    observed: float
+    expected_by_luck: float
+    luck_low: float
+    luck_high: float
+    p: float
+    debiased: float
+    low: float
+    high: float
+    confidence: float
+    candidates: pd.DataFrame = field(repr=False)
+    assumption: str = ""
+    start: str | None = None
+    difference: Debiased | None = None
+    p_start: float = np.nan
+
+    @property
+    def explained(self) -> float:
+        """The share of the lead over the mean score that luck explains, in [0, 1]; nan without a lead."""
+        lead = self.observed - self.mean
+        return min(1.0, max(0.0, (self.expected_by_luck - self.mean) / lead)) if lead > 1e-12 else np.nan
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return the conclusions: observed, expected by luck, debiased, and compared with the start."""
+        number = len(self.candidates)
+        sentences = [
+            f"The best of {number} candidates, '{self.chosen}', scores {self.observed:.1%} on "
+            f"{self.examples} examples."
+        ]
+        explains = f", so luck explains {self.explained:.0%} of its lead" if isfinite(self.explained) else ""
+        verdict = "is better than the others" if self.p <= ALPHA else "may be no better than the others"
+        sentences.append(
+            f"If all were equally good, with the mean score of {self.mean:.1%}, the best of {number} would "
+            f"be expected at {self.expected_by_luck:.1%}{explains}. It {verdict} "
+            f"(p = {probability(self.p)})."
+        )
+        interval = f"{self.confidence:.0%} interval {self.low:.1%} to {self.high:.1%}"
+        if isfinite(self.debiased):
+            sentences.append(f"Corrected for the choice, its score is {self.debiased:.1%} ({interval}).")
+        else:
+            sentences.append("There are too few examples to estimate its true score.")
+        if self.assumption:
+            sentences.append(self.assumption)
+        if self.start is not None and self.start == self.chosen:
+            sentences.append("It is the candidate that the search started with.")
+        elif self.start is not None and self.difference is not None and isfinite(self.difference.value):
+            change = self.difference
+            answer = (
+                "better than the start" if self.p_start <= ALPHA else "not shown to be better than the start"
+            )
+            sentences.append(
+                f"It is {answer}, '{self.start}' (p = {probability(self.p_start)}): the difference is "
+                f"{100 * change.observed:+.1f} points as observed, and {100 * change.value:+.1f} corrected "
+                f"for the choice ({change.confidence:.0%} interval {100 * change.low:+.1f} to "
+                f"{100 * change.high:+.1f})."
+            )
+        return sentences
+
+    def _repr_html_(self) -> str:
+        rows: dict[str, object] = {
+            "chosen": self.chosen,
+            "observed": self.observed,
+            "expected by luck": self.expected_by_luck,
+            "p-value": self.p,
+            "debiased": self.debiased,
+            f"{self.confidence:.0%} interval": f"{self.low:.3f} to {self.high:.3f}",
+        }
+        return as_html(rows)
+
+
+def judge_best(
+    candidates: Candidates,
+    start: int | None = None,
+    confidence: float = CONFIDENCE,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Best:
+    """Judge the best of several candidates from their scores on each example.
+
+    Parameters
+    ----------
+    start
+        The place of the candidate that the search started with, if there is one.
+    confidence
+        Confidence level of the intervals.
+    draws, seed
+        See ``selection_null``.
+    """
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence is {confidence}; expected a number above 0 and below 1")
+    null = selection_null(candidates, start or 0, draws, seed)
+    estimate = debiased_score(candidates, confidence, seed=seed)
+    table = pd.DataFrame(
+        {
+            "candidate": candidates.names,
+            "examples": candidates.examples,
+            "score": candidates.means,
+            "p": null.adjusted,
+        }
+    )
+    chosen = candidates.chosen
+    order = np.argsort(-(candidates.means if candidates.complete else candidates.standardized), kind="stable")
+    difference, p_start = None, np.nan
+    if start is not None:
+        difference = debiased_difference(candidates, start, confidence, seed=seed)
+        p_start = float(null.above_start[chosen])
+        shared = candidates.scores - candidates.scores[start]
+        evaluated = (~np.isnan(shared)).sum(axis=1)
+        sums = np.nansum(shared, axis=1)
+        table["difference"] = np.divide(sums, evaluated, out=np.full(len(sums), np.nan), where=evaluated > 0)
+        table["p_start"] = np.where(np.arange(len(table)) == start, np.nan, null.above_start)
+    return Best(
+        candidates.names[chosen],
+        int(candidates.examples[chosen]),
+        float(candidates.means.mean()),
+        estimate.observed,
+        null.expected,
+        null.low,
+        null.high,
+        null.p,
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        confidence,
+        table.iloc[order].reset_index(drop=True),
+        start=None if start is None else candidates.names[start],
+        difference=difference,
+        p_start=p_start,
+    )
+
+
+def judge_reported(
+    scores: ArrayLike,
+    examples: ArrayLike,
+    names: list[str] | None = None,
+    correlation: float = 0.0,
+    confidence: float = CONFIDENCE,
+) -> Best:
+    """Judge the best of several candidates of which only scores are known.
+
+    Answers are taken as right or wrong. The debiased score subtracts what luck is expected to add to the
+    mean, multiplied by the share of the variance between scores that luck explains.
+
+    Parameters
+    ----------
+    scores
+        (candidates,) scores in [0, 1].
+    examples
+        (candidates,) or a single number: the number of examples of each candidate.
+    correlation
+        The assumed latent correlation of two candidates on an example; see ``expected_best``.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two candidates, or a value is outside its range.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    sizes = np.broadcast_to(np.asarray(examples, dtype=np.int64), values.shape)
+    if values.ndim != 1 or len(values) < 2:
+        raise InputError(f"scores have the shape {values.shape}; expected those of at least two candidates")
+    if not ((values >= 0) & (values <= 1)).all() or (sizes < 1).any():
+        raise InputError("expected scores from 0 to 1, each of at least one example")
+    largest = int(sizes.max())
+    # candidates on part of the examples are tried, but not chosen
+    full = np.flatnonzero(sizes == largest)
+    chosen = int(full[values[full].argmax()])
+    mean, observed = float(values @ sizes / sizes.sum()), float(values[chosen])
+    luck = expected_best(mean, largest, len(values), correlation, observed)
+    noise = Noise(mean * (1 - mean), correlation, largest)
+    low, high = wilson_interval(observed, largest, *noise.quantiles(len(values), confidence))
+    # the part of the variance of scores that luck explains
+    by_luck = noise.variance * (1 - correlation) * float((1 / sizes).mean())
+    unexplained = float(values.var(ddof=1))
+    part = min(1.0, by_luck / unexplained) if unexplained > 0 else 1.0
+    debiased = float(np.clip(observed - part * (luck.expected - mean), low, high))
+    labels = list(map(str, range(len(values)))) if names is None else names
+    table = pd.DataFrame({"candidate": labels, "examples": sizes, "score": values})
+    order = np.lexsort((-values, sizes != largest))
+    largest_part = ", which gives luck the largest part" if correlation == 0 else ""
+    return Best(
+        labels[chosen],
+        largest,
+        mean,
+        observed,
+        luck.expected,
+        luck.low,
+        luck.high,
+        luck.p,
+        debiased,
+        low,
+        high,
+        confidence,
+        table.iloc[order].reset_index(drop=True),
+        f"The answers to each example are unknown, so a correlation of {correlation:g} between candidates is "
+        f"assumed{largest_part}.",
+    )
