@@ -42,11 +42,11 @@ def test_noise_of_independent_and_of_identical_candidates() -> None:
     independent = Noise.from_scores(answers(generator, np.full(5, 0.6), 4000), clusters)
     assert independent.variance == pytest.approx(0.24, abs=0.005)
     assert independent.correlation == pytest.approx(0, abs=0.01)
-    same = np.tile(answers(generator, np.full(1, 0.6), 4000), (5, 1))
-    assert Noise.from_scores(same, clusters).correlation == pytest.approx(0.999)
+    copies = np.tile(answers(generator, np.full(1, 0.6), 4000), (5, 1))
+    assert Noise.from_scores(copies, clusters).correlation == pytest.approx(0.999)
     # two copies of each example are one
-    twice = Noise.from_scores(np.repeat(same, 2, axis=1), np.repeat(clusters, 2))
-    assert twice.variance == pytest.approx(2 * Noise.from_scores(same, clusters).variance)
+    twice = Noise.from_scores(np.repeat(copies, 2, axis=1), np.repeat(clusters, 2))
+    assert twice.variance == pytest.approx(2 * Noise.from_scores(copies, clusters).variance)
 
 
 def test_the_choice_on_one_half_is_scored_on_the_other() -> None:
@@ -97,11 +97,11 @@ def test_intervals_cover_the_chosen_candidate_and_its_difference(
     covered, bias = np.zeros(2), np.zeros(2)
     repeats = 200
     for _ in range(repeats):
-        tried = Candidates.from_scores(answers(generator, truth, examples, correlation))
-        value, gain = truth[tried.chosen], truth[tried.chosen] - truth[0]
+        candidates_tried = Candidates.from_scores(answers(generator, truth, examples, correlation))
+        value, gain = truth[candidates_tried.chosen], truth[candidates_tried.chosen] - truth[0]
         estimate, difference = (
-            debiased_score(tried, splits=20),
-            debiased_difference(tried, splits=20),
+            debiased_score(candidates_tried, splits=20),
+            debiased_difference(candidates_tried, splits=20),
         )
         covered += (
             estimate.low <= value <= estimate.high,

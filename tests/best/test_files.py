@@ -44,9 +44,9 @@ def written(folder: Path, content: Any, name: str = "r.json") -> Path:
 
 
 def run(*arguments: str) -> Any:
-    done = CliRunner().invoke(app, ["best", *arguments, "--json"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+    outcome = CliRunner().invoke(app, ["best", *arguments, "--json"])
+    assert outcome.exit_code == 0, outcome.output
+    return json.loads(outcome.stdout)
 
 
 def test_results_of_gepa(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_trial_logs_of_dspy(content: Any, tmp_path: Path) -> None:
     assert (report["chosen"], report["observed"], report["examples"]) == ("trial 10", 0.62, 50)
     assert "correlation of 0" in report["assumption"]
     assert report["low"] < report["debiased"] < report["observed"]
-    alike = run(str(tmp_path / "r.json"), "--correlation", "0.6")
-    assert alike["expected_by_luck"] < report["expected_by_luck"]
+    correlated = run(str(tmp_path / "r.json"), "--correlation", "0.6")
+    assert correlated["expected_by_luck"] < report["expected_by_luck"]
 
 
 @pytest.mark.parametrize("content", [PROGRAMS, {"candidate_programs": PROGRAMS}])

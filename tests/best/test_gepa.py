@@ -63,9 +63,9 @@ def test_a_result_is_read_and_judged(tmp_path: Path) -> None:
     assert isinstance(candidates, Candidates)
     assert candidates.means == pytest.approx(result.val_aggregate_scores)
     assert candidates.names[candidates.chosen] == str(result.best_idx)
-    done = CliRunner().invoke(app, ["best", str(path), "--json"])
-    assert done.exit_code == 0, done.output
-    report = json.loads(done.stdout)
+    outcome = CliRunner().invoke(app, ["best", str(path), "--json"])
+    assert outcome.exit_code == 0, outcome.output
+    report = json.loads(outcome.stdout)
     assert report["observed"] == pytest.approx(max(result.val_aggregate_scores))
     assert report["start"] == "0"
     assert report["low"] <= report["debiased"] <= report["high"]

@@ -30,8 +30,8 @@ def test_the_power_is_reached() -> None:
     truth[5] += difference
     significant = 0
     for _ in range(200):
-        tried = Candidates.from_scores(answers(generator, truth, needed))
-        significant += selection_null(tried, start=0, draws=400).above_start[5] <= 0.05
+        search = Candidates.from_scores(answers(generator, truth, needed))
+        significant += selection_null(search, start=0, draws=400).above_start[5] <= 0.05
     assert 0.7 < significant / 200 < 0.92
 
 

@@ -82,11 +82,11 @@ def test_random_exchanges_agree_with_all(missing: bool, monkeypatch: pytest.Monk
     candidates = Candidates.from_scores(scores, clusters=[0, 0, 1, 2, 3, 4, 5, 6, 7])
     exact = selection_null(candidates, start=1)
     monkeypatch.setattr(selection, "MOST_STATES", 0)
-    drawn = selection_null(candidates, start=1, draws=40_000)
-    assert (exact.draws, drawn.draws) == (0, 40_000)
-    assert drawn.expected == pytest.approx(exact.expected, abs=0.004)
-    assert drawn.adjusted == pytest.approx(exact.adjusted, abs=0.01)
-    assert drawn.above_start == pytest.approx(exact.above_start, abs=0.01)
+    sampled = selection_null(candidates, start=1, draws=40_000)
+    assert (exact.draws, sampled.draws) == (0, 40_000)
+    assert sampled.expected == pytest.approx(exact.expected, abs=0.004)
+    assert sampled.adjusted == pytest.approx(exact.adjusted, abs=0.01)
+    assert sampled.above_start == pytest.approx(exact.above_start, abs=0.01)
 
 
 def test_a_null_that_depends_on_the_number_of_equal_answers_alone() -> None:

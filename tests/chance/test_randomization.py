@@ -9,7 +9,6 @@ import pytest
 from sklearn.metrics import f1_score
 
 from abovechance import RandomBaseline
-from abovechance.chance.lower_bound import lower_bounds
 from abovechance.chance.randomization import (
     RANDOMIZATION,
     Answers,
@@ -246,13 +245,6 @@ def a_study(choices: list[list[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     return Setting("m", "t", 1).label(pd.DataFrame(rows).assign(correct=correct)), task
 
 
-def best_of(table: pd.DataFrame) -> pd.DataFrame:
-    """The best prompt of each setting, as verdicts have it."""
-    accuracy = table[table["statistic"] == "accuracy"].reset_index(drop=True)
-    best = accuracy.loc[accuracy.groupby(SETTING, sort=False)["value"].idxmax()]
-    return best[[*SETTING, "prompt"]].rename(columns={"prompt": "best_prompt"})
-
-
 def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies():
     predictions, task = a_study([["yes", "no"], ["no", "yes"]] * 20)
     few = predictions[(predictions["prompt"] == 0) | (predictions["example"].astype(int) < 8)]
@@ -277,7 +269,7 @@ def test_where_no_other_gold_answers_can_be_drawn_there_is_no_tail():
     table = randomize(predictions, task, seed=0, draws=99)
     assert (table["fixed"] == 1).all()
     assert table[["best_tail", "adjusted_tail"]].isna().all(axis=None)
-    assert for_verdicts(table, best_of(table))["randomization_tail"].isna().all()
+    assert for_verdicts(table)["randomization_tail"].isna().all()
 
 
 def test_a_shared_label_set_is_one_of_texts_wherever_they_stand():
@@ -322,36 +314,12 @@ def test_the_table_of_a_setting_is_that_of_its_tests():
         assert group["value"].tolist() == expected.observed.tolist()
         assert group["adjusted_tail"].tolist() == expected.adjusted.tolist()
         assert set(group["best_tail"]) == {expected.p_value} != {1}
-    bounds = lower_bounds(
-        answered.is_correct,
-        answered.evaluated,
-        answered.cluster,
-        resamples=200,
-        seed=setting.seed(5, "resamples"),
-    )
-    by = table.groupby("statistic")["lower_bound"]
-    assert by.get_group("accuracy").tolist() == bounds.tolist()
-    assert by.get_group("macro_f1").isna().all()
     merged = pd.concat([table.assign(task="u"), table.assign(value=table["value"] / 2)])
-    carried = for_verdicts(merged, best_of(merged)[::-1])
+    carried = for_verdicts(merged)
     assert carried["task"].tolist() == ["u", "t"]
     f1 = table[table["statistic"] == "macro_f1"]
     assert carried["best_macro_f1"].tolist() == [f1["value"].max(), f1["value"].max() / 2]
     assert carried["macro_f1_tail"].tolist() == [f1["best_tail"].iloc[0]] * 2
-    best = bounds[table.loc[table["statistic"] == "accuracy", "value"].argmax()]
-    assert carried["best_lower_bound"].tolist() == [best, best]
-
-
-def test_clusters_count_in_the_bounds_of_a_setting():
-    predictions, task = a_study([["yes", "no"]] * 24)
-    bounds = [
-        randomize(predictions, task.assign(cluster=cluster), 0, 200)["lower_bound"].max()
-        for cluster in (np.arange(24), np.arange(24) // 2)
-    ]
-    assert bounds[0] != bounds[1]
-    assert np.isnan(
-        randomize(predictions, task.assign(cluster=np.arange(24) // 4), 0, 99)["lower_bound"]
-    ).all()
 
 
 def test_choices_of_their_own_are_not_shared():
@@ -360,7 +328,7 @@ def test_choices_of_their_own_are_not_shared():
     task = task.assign(cluster=range(3), correct=[[False, True], [True, False], [True, False]])
     table = randomize(predictions, task, seed=0, draws=99)
     assert table["statistic"].unique().tolist() == ["accuracy"]
-    row = for_verdicts(table, best_of(table)).iloc[0]
+    row = for_verdicts(table).iloc[0]
     assert row[["randomization_tail", "macro_f1_tail"]].isna().all()  # three examples: no power
 
 
@@ -379,15 +347,11 @@ def test_prompts_that_answer_alike_are_worth_fewer_guessers():
     assert effective_prompts(baseline.tail(38), baseline.tail(38), 10, 999) == pytest.approx(1)
 
 
-def test_verdicts_carry_the_bound_of_the_best_prompt():
+def test_accuracies_are_those_of_the_answers():
     predictions, task = a_study([["yes", "no"]] * 30)
     task["cluster"] = range(30)
     table = randomize(predictions, task, seed=0, draws=200)
     accuracy = table[table["statistic"] == "accuracy"]
-    for prompt, bound in accuracy.set_index("prompt")["lower_bound"].items():
-        carried = for_verdicts(table, best_of(table).assign(best_prompt=prompt))
-        assert carried["best_lower_bound"].tolist() == [bound]
-    assert (accuracy["lower_bound"] < accuracy["value"]).all()
     answered = Answers.from_predictions(predictions, task)
     assert answered.is_correct.sum(axis=1) / answered.evaluated.sum(axis=1) == pytest.approx(
         accuracy["value"]
@@ -700,10 +664,9 @@ def test_a_test_without_power_has_no_p_value_and_says_so():
             "best_tail": [test.p_value],
             "power": [test.power],
             "fixed": [test.fixed],
-            "lower_bound": [0.5],
         }
     )
-    row = for_verdicts(table, best_of(table)).iloc[0]
+    row = for_verdicts(table).iloc[0]
     assert np.isnan(row["randomization_tail"])
     assert (row["randomization_power"], row["randomization_fixed"]) == (test.power, test.fixed)
 

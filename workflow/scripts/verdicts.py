@@ -16,5 +16,6 @@ with logged(snakemake):
         read_tables(tested) if tested else None,
         read_made_from(Path(tested[0]))["draws"] if tested else 0,
         read_table(Path(files.left_out[0])) if files.get("left_out") else None,
+        read_tables(files.selection),
     ).table
     write_all([(VERDICTS, table), (VERDICT_COUNTS, verdict_counts(table))], snakemake.output)

@@ -33,7 +33,7 @@ from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.resampling import cluster_sums
 
 SPLITS = 200
-FEWEST_CLUSTERS = 4  # with fewer, neither a half nor a variance says anything
+FEWEST_CLUSTERS = 5  # with fewer, neither a half nor a variance says anything
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 
 

@@ -22,7 +22,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.chance.gold import Gold
-from abovechance.chance.lower_bound import lower_bounds
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
@@ -44,10 +43,6 @@ RANDOMIZATION = TableSchema(
             "p-value of the prompt, adjusted for all prompts (Westfall and Young, step-down)"
         ),
         "best_tail": Column.tail("p-value of the setting's best prompt"),
-        "lower_bound": Column.number(
-            "lower confidence bound of the prompt's accuracy; the bounds of all prompts hold "
-            "simultaneously with 95 % confidence"
-        ),
         "permuted": Column.share("share of examples with at least one choice that other examples also have"),
         "fixed": Column.share(
             "share of examples whose gold answer is the same in all draws; if it is 1, the tails are missing"
@@ -370,13 +365,6 @@ def randomize(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: i
     setting = setting_of(predictions)
     answers = Answers.from_predictions(predictions, task)
     statistics = STATISTICS if answers.shared and answers.single else STATISTICS[:1]
-    bounds = lower_bounds(
-        answers.is_correct,
-        answers.evaluated,
-        answers.cluster,
-        resamples=draws,
-        seed=setting.seed(seed, "resamples"),
-    )
     tables = []
     for statistic in statistics:
         standardized = uneven(answers.evaluated, setting.shots) and statistic == "accuracy"
@@ -390,7 +378,6 @@ def randomize(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: i
                     "value": test.observed,
                     "adjusted_tail": test.adjusted * unchanged,
                     "best_tail": test.p_value * unchanged,
-                    "lower_bound": bounds if statistic == "accuracy" else np.nan,
                     "permuted": test.permuted,
                     "fixed": test.fixed,
                     "power": test.power,
@@ -401,13 +388,8 @@ def randomize(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: i
     return setting.label(pd.concat(tables, ignore_index=True))
 
 
-def for_verdicts(table: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
+def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of the table ``randomization`` that verdicts include: one row per setting.
-
-    Parameters
-    ----------
-    best
-        Each setting's ``best_prompt``, as verdicts have it.
 
     Returns
     -------
@@ -432,14 +414,11 @@ def for_verdicts(table: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
         columns_by_name[name] = columns_by_name[name].where(
             (columns_by_name[name] <= ALPHA) | (power >= LEAST_POWER)
         )
-    bounds = table[table["statistic"] == "accuracy"].set_index([*SETTING, "prompt"])["lower_bound"]
-    chosen = best.set_index([*SETTING, "best_prompt"]).index
     columns_by_name = {
         "randomization_tail": columns_by_name.pop("randomization_tail"),
         "randomization_power": power,
         "randomization_fixed": wide["fixed", "accuracy"],
         **columns_by_name,
-        "best_lower_bound": bounds.reindex(chosen).droplevel("best_prompt").reindex(wide.index),
     }
     return pd.DataFrame(columns_by_name, index=wide.index).reset_index()
 

@@ -37,16 +37,29 @@ RANDOMIZED = {
         "best macro-averaged F1 among the prompts; missing unless all examples have the same set of choices"
     ),
     "macro_f1_tail": Column.tail("p-value of the randomization test for best_macro_f1"),
-    "best_lower_bound": Column.number(
-        "lower 95 % confidence bound of the best prompt's accuracy, corrected for selecting the best "
-        "prompt; missing if there are fewer than ten clusters of examples or if their sizes are very "
-        "unequal"
-    ),
     "effective_prompts": Column.number(
         "number of independent guessers for which maximum_tail would equal randomization_tail. Missing if "
         "this number is below 1 or above the number of prompts, or if randomization_tail is missing or has "
         "the smallest value possible with this number of draws"
     ),
+}
+SELECTED = {
+    "expected_by_luck": Column.share(
+        "expected accuracy of the best prompt if all prompts are equally good; their answers to the same "
+        "example may still depend on each other"
+    ),
+    "selection_tail": Column.tail(
+        "p-value of the hypothesis that no prompt is better than another; not adjusted for the number of "
+        "settings"
+    ),
+    "debiased_accuracy": Column.share(
+        "estimate of the best prompt's true accuracy, corrected for the choice: the best prompt of one half "
+        "of the examples is evaluated on the other half, in many random splits"
+    ),
+    "debiased_low": Column.share(
+        "lower end of the 95 % interval of the best prompt's true accuracy, corrected for the choice"
+    ),
+    "debiased_high": Column.share("upper end of this interval"),
 }
 VERDICTS = TableSchema(
     "verdicts",
@@ -68,6 +81,7 @@ VERDICTS = TableSchema(
         "reason": Column.text(
             "the p-values that determine better_than_chance, adjusted for the number of settings"
         ),
+        **optional(SELECTED),
         **optional(RANDOMIZED),
         **optional({"left_out": Column.whole("number of prompts that are longer than the model's context")}),
     },
@@ -139,6 +153,7 @@ def judge(
     randomization: pd.DataFrame | None = None,
     draws: int = 0,
     left_out: pd.DataFrame | None = None,
+    selection: pd.DataFrame | None = None,
     prompts_tried: int | None = None,
     metrics: Mapping[Setting, str] | None = None,
 ) -> Verdicts:
@@ -152,6 +167,8 @@ def judge(
         The table ``randomization`` of all models and its number of draws, if there was such a test.
     left_out
         The table ``left_out`` of all settings, if prompts can be left out.
+    selection
+        The table ``selection`` of all settings, with the columns ``SELECTED``.
     prompts_tried
         The number of prompts that were tried, if the table has the best one's results alone.
     metrics
@@ -171,8 +188,10 @@ def judge(
     table = verdicts(accuracy, prompts_tried)
     if metrics is not None:
         table["metric"] = [metrics[setting] for setting, _ in by_setting(table)]
+    if selection is not None:
+        table = table.merge(selection, on=SETTING, how="left")
     if randomization is not None:
-        tested = for_verdicts(randomization, table[[*SETTING, "best_prompt"]])
+        tested = for_verdicts(randomization)
         table = table.merge(tested, on=SETTING, how="left")
         tails = table["randomization_tail"], table["standard_tail"]
         table["effective_prompts"] = effective_prompts(*tails, table["prompts"], draws)

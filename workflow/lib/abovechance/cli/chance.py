@@ -145,8 +145,13 @@ def plan(
     --accuracy is the accuracy of the start.
     """
     if candidates is not None:
-        others = {"--chance": chance, "--choices": choices, "--examples": examples, "--prompts": prompts}
-        refuse(others | {"--margin": margin, "--figure": figure}, "with --candidates")
+        guesser_options = {
+            "--chance": chance,
+            "--choices": choices,
+            "--examples": examples,
+            "--prompts": prompts,
+        }
+        refuse(guesser_options | {"--margin": margin, "--figure": figure}, "with --candidates")
         show(_plan_search(candidates, difference, accuracy, correlation, alpha), as_json, upright=True)
         return
     refuse({"--difference": difference, "--correlation": correlation}, "without --candidates")
@@ -194,7 +199,7 @@ def _plan_search(
 
     if difference is None:
         raise InputError("--candidates needs --difference, such as --difference 0.05")
-    plan = {
+    plan: dict[str, Any] = {
         "difference": difference,
         "candidates": candidates,
         "accuracy": 0.5 if accuracy is None else accuracy,
@@ -229,7 +234,7 @@ def power(
     examples: Examples = None,
     prompts: Prompts = 1,
     better: Annotated[
-        int, typer.Option(min=1, help="Number of prompts with this true accuracy; the others guess.")
+        int, typer.Option(min=1, help="Number of prompts with this true accuracy; the guesser_options guess.")
     ] = 1,
     alpha: Alpha = None,
     target_power: Annotated[

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from abovechance.best.summary import Best
+from abovechance.core.settings import SETTING
 from abovechance.shown import style
 from abovechance.shown.panels import percent_axis
 
@@ -78,4 +80,36 @@ def candidates_figure(numbers: pd.DataFrame) -> Figure:
     axes.set_ylabel("score")
     percent_axis(axes.yaxis)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def calibration_numbers(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Return mean accuracies over splits, one row per setting, for the largest number of prompts."""
+    largest = estimates[estimates["requested_prompts"] == estimates["requested_prompts"].max()]
+    columns = ["validation_accuracy", "debiased_accuracy", "test_accuracy"]
+    return largest.groupby(SETTING, observed=True, sort=False)[columns].mean().reset_index()
+
+
+def calibration_figure(numbers: pd.DataFrame) -> Figure:
+    """Return the figure: validation and debiased accuracies of settings by their test accuracy."""
+    style.apply()
+    figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH, style.COLUMN_WIDTH))
+    looks = {
+        "validation_accuracy": (style.FAINT, "validation accuracy"),
+        "debiased_accuracy": (style.COLOURS[0], "debiased accuracy"),
+    }
+    for name, (colour, label) in looks.items():
+        axes.plot(numbers["test_accuracy"], numbers[name], "o", color=colour, markersize=3, label=label)
+    ends = [0.0, 1.0]
+    values = numbers[[*looks, "test_accuracy"]].to_numpy(dtype=float)
+    if np.isfinite(values).any():
+        ends = [max(0.0, np.nanmin(values) - 0.03), min(1.0, np.nanmax(values) + 0.03)]
+    axes.plot(ends, ends, color=style.INK, linewidth=0.8)
+    axes.set_xlim(*ends)
+    axes.set_ylim(*ends)
+    axes.set_xlabel("test accuracy of the chosen prompt")
+    axes.set_ylabel("estimate before the test")
+    percent_axis(axes.xaxis)
+    percent_axis(axes.yaxis)
+    axes.legend(loc="upper left")
     return figure

@@ -1,0 +1,20 @@
+"""Write the debiased accuracy on validation examples, and the accuracy on test examples."""
+
+from pathlib import Path
+
+from script_log import logged
+
+from abovechance.best.study import DEBIASED, clusters_of, heldout_estimates
+from abovechance.core.tables import read_parts, read_table
+
+with logged(snakemake):
+    params = snakemake.params
+    tasks = zip(params.tasks, map(read_table, map(Path, snakemake.input.tasks)), strict=True)
+    facts = {
+        "seed": params.seed,
+        "validation": params.heldout["validation"],
+        "prompt_counts": params.heldout["prompt_counts"],
+    }
+    predictions = read_parts(Path(snakemake.input.predictions))
+    table = heldout_estimates(predictions, clusters_of(dict(tasks)), **facts)
+    DEBIASED.write(table, Path(snakemake.output[0]), facts)
