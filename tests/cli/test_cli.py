@@ -191,7 +191,7 @@ def test_commands_that_score_nothing_need_no_extra(tmp_path, missing):
         (
             ["cost", str(tmp_path)],
             1,
-            "has no estimated or actual costs; run `make cost` with its config first",
+            "has no estimated or actual costs; run `abovechance run CONFIG -- cost`",
         ),
         (["verify", str(tmp_path)], 1, "has no manifest-sha256.txt"),
         (["baseline", "-n", "9", "-c", "2"], 0, "standard baseline"),

@@ -8,7 +8,7 @@ from abovechance.study.analyses import FACTS, Analysis, analyses_of, facts_of
 from tests.conftest import REPOSITORY
 
 FOLDER = REPOSITORY / "workflow" / "rules" / "analyses"
-OF_PREDICTIONS = ["verdicts", "heldout", "spread", "agreement"]
+OF_PREDICTIONS = ["selection", "verdicts", "heldout", "debiased", "spread", "agreement"]
 
 
 @pytest.mark.parametrize(

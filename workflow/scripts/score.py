@@ -5,6 +5,8 @@ from pathlib import Path
 from script_log import STARTED, logged, progress
 
 with logged(snakemake) as log:
+    import warnings
+
     import torch
 
     from abovechance.core.files import alone
@@ -16,6 +18,8 @@ with logged(snakemake) as log:
     from abovechance.scoring.models import memory_needed
     from abovechance.scoring.weights import Weights
 
+    # the cache's name in newer versions of transformers; pyproject.toml excludes those without the old one
+    warnings.filterwarnings("ignore", "`?past_key_values`? is deprecated", FutureWarning)
     torch.set_num_threads(snakemake.threads)
     wildcards, params, files = snakemake.wildcards, snakemake.params, snakemake.input
     weights = Weights.read(Path(files.weights))

@@ -59,7 +59,8 @@ class LogHandler(LogHandlerBase):
         self.console = Console(stderr=not common.stdout, no_color=common.nocolor, highlight=False)
         self.live: Live | None = None
         self.run = Run()
-        self.interrupted = self.judged = False
+        self.interrupted = self.has_heading = self.nothing = False
+        self.judged: set[Path] = set()
         self.judging: list[threading.Thread] = []
         self.verdicts = threading.Lock()
         self.over = threading.Event()
@@ -84,7 +85,7 @@ class LogHandler(LogHandlerBase):
             thread.join()
         self.over.set()
         if self.live is not None:
-            self._draw()
+            self.live.update(Text("" if self.nothing or self.interrupted else self._line()), refresh=True)
             self.live.stop()  # which draws once more
         elif self.run.jobs_done:
             self._show(self._line())
@@ -99,9 +100,8 @@ class LogHandler(LogHandlerBase):
                 self.run.start(number, Job(rule, clock, Path(logs[0]) if logs else None), outputs)
             case LogEvent.JOB_FINISHED, {"job_id": number}:
                 job = self.run.end(number, clock)
-                if job is not None and job.judged:
-                    self.judging.append(threading.Thread(target=self._judge, args=(job,), daemon=True))
-                    self.judging[-1].start()
+                if job is not None:
+                    self._judge_scored(job)
                 if self.run.jobs_done == self.run.planned.total():
                     self._end()
             case LogEvent.JOB_ERROR, {"jobid": number}:
@@ -115,21 +115,29 @@ class LogHandler(LogHandlerBase):
             self.interrupted = True
             return INTERRUPTED
         if text.startswith("Nothing to be done"):
+            self.nothing = True
             return NOTHING
         if record.levelno < logging.WARNING or self.interrupted or "SIGINT" in text:
             return ""
         return LOCKED.format(folder=Path.cwd()) if "cannot be locked" in text else text
 
-    def _judge(self, job: ScoringJob) -> None:
-        """Show the verdicts on what a job has scored."""
+    def _judge_scored(self, job: ScoringJob) -> None:
+        """Show the verdicts on the settings that a job has scored since the last time."""
+        for shots, path in job.scores.items():
+            if job.judged and path not in self.judged and path.is_file():
+                self.judged.add(path)
+                self.judging.append(threading.Thread(target=self._judge, args=(job, shots), daemon=True))
+                self.judging[-1].start()
+
+    def _judge(self, job: ScoringJob, shots: int) -> None:
+        """Show the verdict on a setting."""
         try:
-            lines = job.verdicts()
+            line = job.verdict(shots)
         except Exception as error:  # the run goes on, and its own job of verdicts ends with the same error
-            lines = [f"{job.model}, {job.task}: no verdict yet ({error})"]
+            line = f"{job.model}, {job.task}, {shots}-shot: no verdict yet ({error})"
         with self.verdicts:  # not the handler's lock, which the end of the run holds while it waits for this
-            lines = [f"  {line}" for line in lines]
-            self._show("\n".join(lines if self.judged else [SO_FAR, *lines]))
-            self.judged = True
+            self._show(f"  {line}" if self.has_heading else f"{SO_FAR}\n  {line}")
+            self.has_heading = True
 
     def _line(self) -> str:
         return self.run.line(time.monotonic())
@@ -140,14 +148,18 @@ class LogHandler(LogHandlerBase):
 
     def _tick(self) -> None:
         """Draw the line anew, until all is over."""
-        screen = self.console.is_terminal
-        while not self.over.wait(DRAWN if screen else WRITTEN):
+        screen, written = self.console.is_terminal, time.monotonic()
+        while not self.over.wait(DRAWN):
             with self.lock or nullcontext():
-                if self.over.is_set() or self.whole or not (self.run.planned or screen):
+                if self.over.is_set() or self.whole or not (self.run.planned or screen) or self.interrupted:
                     continue
+                for job in [*self.run.running.values()]:
+                    if job.scoring is not None:
+                        self._judge_scored(job.scoring)
                 if screen:
                     self._draw()
-                else:
+                elif time.monotonic() - written >= WRITTEN:
+                    written = time.monotonic()
                     self._show(self._line())
 
     def _draw(self) -> None:

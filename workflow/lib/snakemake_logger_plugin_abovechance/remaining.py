@@ -27,7 +27,7 @@ STAGES = {
     "archive": "packing the archive",
 }
 START = 10.0  # seconds that a scoring job takes before its first prompt, until one has been seen
-UNSEEN = 4.0  # the least seconds of a job whose rule has not run yet: most of them import libraries
+UNSEEN = 2.0  # the least seconds of a job whose rule has not run yet: most of them import libraries
 
 
 @dataclass
@@ -161,16 +161,19 @@ class Run:
         """The number of finished jobs."""
         return sum(map(len, self.took.values()))
 
-    def prompts_scored(self) -> tuple[int, int]:
-        """Return the number of scored prompts, and of all prompts of the study that are known so far."""
+    def prompts_scored(self) -> tuple[int, int] | None:
+        """Return the number of scored prompts, and of all prompts of the study; None while it is unknown."""
         scored = total = 0
         running = {id(job.scoring): job.progress for job in self.running.values() if job.scoring}
         for path, job in self.scoring.items():
             cells = job.prompts_by_cell()
             total += sum(cells.values())
             if (progress := running.get(id(job))) is not None:
-                missing = sum(progress.to_score.values()) - sum(progress.scored.values())
-                scored += sum(cells.values()) - missing if progress.to_score else 0
+                if not progress.to_score:  # the job has not said yet what it has to score
+                    return None
+                scored += (
+                    sum(cells.values()) - sum(progress.to_score.values()) + sum(progress.scored.values())
+                )
             elif path not in self.waiting:
                 scored += sum(cells.values())
         return scored, total
@@ -201,16 +204,16 @@ class Run:
                 return None
             later += seconds * waiting.pop(rule)
         mean_seconds = {rule: fmean(took) for rule, took in self.took.items() if rule not in rules}
-        if mean_seconds:
-            usual = max(median(second for rule in mean_seconds for second in self.took[rule]), UNSEEN)
-            later += sum(mean_seconds.get(rule, usual) * jobs for rule, jobs in waiting.items())
-            rests += [
-                max(mean_seconds.get(job.rule, usual) - (clock - job.began), 0.0)
-                for job in self.running.values()
-                if job.scoring is None
-            ]
-        elif not rests and not later:
+        if not (mean_seconds or rests or later):
             return None
+        job_seconds = [seconds for rule in mean_seconds for seconds in self.took[rule]]
+        usual = max(median(job_seconds or [UNSEEN]), UNSEEN)
+        later += sum(mean_seconds.get(rule, usual) * jobs for rule, jobs in waiting.items())
+        rests += [
+            max(mean_seconds.get(job.rule, usual) - (clock - job.began), 0.0)
+            for job in self.running.values()
+            if job.scoring is None
+        ]
         return max([(sum(rests) + later) / self.most_at_once, *rests])
 
     def _speed(self) -> Speed:
@@ -259,7 +262,7 @@ class Run:
         minutes, seconds = divmod(round(clock - (clock if self.began is None else self.began)), 60)
         scoring = [job for job in self.running.values() if job.scoring is not None]
         parts = [self._stage()] if self.running else []
-        if scoring and (prompts := self.prompts_scored())[1]:
+        if scoring and (prompts := self.prompts_scored()) is not None:
             parts.append(f"{prompts[0]} of {prompts[1]} prompts")
         else:
             parts.append(f"{self.jobs_done} of {total} jobs done")

@@ -122,8 +122,8 @@ class ScoringJob:
         """The bytes of the model's weights; None before they exist."""
         return _if_readable(_folder_bytes, self.weights)
 
-    def verdicts(self) -> list[str]:
-        """One line for each number of shots: best accuracy, maximum baseline, tail, better than chance?"""
+    def verdict(self, shots: int) -> str:
+        """Return a line about a scored setting: best accuracy, maximum baseline, tail and conclusion."""
         from abovechance.chance.conclusion import probability
         from abovechance.chance.verdicts import verdicts
         from abovechance.core.settings import Setting
@@ -133,20 +133,16 @@ class ScoringJob:
         from abovechance.scoring.store import read_asked
 
         task, evaluation = read_table(self.task_table), read_table(self.evaluation_set)
-        lines = []
-        for shots, path in self.scores.items():
-            setting = Setting(self.model, self.task, shots)
-            scores = read_asked(path, task, evaluation, self.prompts[shots])
-            predictions = predict(scores, task, self.normalization)
-            if predictions.empty:
-                lines.append(f"{setting.words}: no prompt fits into the model's context")
-                continue
-            row = verdicts(accuracy_by_prompt(setting.label(predictions))).iloc[0]
-            lines.append(
-                f"{setting.words}: {row['best_accuracy']:.1%} vs {row['maximum_baseline']:.1%}, "
-                f"p = {probability(row['maximum_tail'])}: {row['better_than_chance']}"
-            )
-        return lines
+        setting = Setting(self.model, self.task, shots)
+        scores = read_asked(self.scores[shots], task, evaluation, self.prompts[shots])
+        predictions = predict(scores, task, self.normalization)
+        if predictions.empty:
+            return f"{setting.words}: no prompt fits into the model's context"
+        row = verdicts(accuracy_by_prompt(setting.label(predictions))).iloc[0]
+        return (
+            f"{setting.words}: {row['best_accuracy']:.1%} vs {row['maximum_baseline']:.1%}, "
+            f"p = {probability(row['maximum_tail'])}: so far {row['better_than_chance']}"
+        )
 
 
 Answer = TypeVar("Answer")

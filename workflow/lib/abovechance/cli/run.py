@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.output import check_writable, counted, expanded
+from abovechance.cli.output import check_writable, counted, expanded, tell_note
 from abovechance.core.errors import InputError
 
 CONFIG = Path("config.yaml")
@@ -21,6 +21,7 @@ CONFIG = Path("config.yaml")
         "abovechance run",
         "abovechance run mine.yaml --cores 4",
         "abovechance run mine.yaml --dry-run",
+        "abovechance run mine.yaml -- cost",
         "abovechance run mine.yaml --profile slurm -- --jobs 50",
     )
 )
@@ -28,7 +29,10 @@ def run(
     config: Annotated[Path, typer.Argument(help="Config of the study.")] = CONFIG,
     snakemake_options: Annotated[
         list[str] | None,
-        typer.Argument(help="Options that are passed to Snakemake, after --.", show_default=False),
+        typer.Argument(
+            help="Options and targets of Snakemake, after --. Targets are cost, fetch and archive.",
+            show_default=False,
+        ),
     ] = None,
     cores: Annotated[
         int | None, typer.Option(min=1, help="Number of processor cores.", show_default="all")
@@ -58,12 +62,14 @@ def run(
     if not path.exists() and config == CONFIG:
         raise InputError("there is no config.yaml in this folder; use `abovechance init` to write one")
     study = read_yaml(path)
-    check_installed(scoring="models" in study and not dry_run)
+    check_installed(scoring="models" in study and not dry_run, slurm=profile == "slurm")
     options = ["--cores", str(cores or os.cpu_count() or 1)] if cores or profile == "default" else []
-    options += ["--logger", "abovechance", *["--dry-run"] * dry_run, *(snakemake_options or [])]
+    options += ["--logger", "abovechance", *["--dry-run"] * dry_run]
     if release:
         options += ["--config", f"release={expanded(release, '--release').resolve()}"]
     command = snakemake_command(workflow_folder(), path, *options, profile=profile)
+    # first, because several options take every word up to the next option
+    command[3:3] = snakemake_options or []
     typer.echo(f"Running the study of {path}; finished work is not repeated.")
     sys.stdout.flush()
     os.execv(command[0], command)  # so that signals reach Snakemake
@@ -105,16 +111,21 @@ def init(
     import yaml
 
     from abovechance.study.installed import resolved
-    from abovechance.study.template import config_text
+    from abovechance.study.template import as_name, config_text
 
     path = check_writable(output, "--output", (".yaml", ".yml"))
     if path.exists():
         raise InputError(f"{path}: exists already; use --output with another name")
     tasks = task or _asked_for("Task files (.jsonl, .csv, .parquet) or BIG-bench tasks", "--task")
     models = model or _asked_for("Model folders, GGUF files or Hugging Face ids", "--model")
-    name = study or (path.stem if path.stem != CONFIG.stem else path.resolve().parent.name)
+    home = path.stem if path.stem != CONFIG.stem else path.resolve().parent.name
+    name = study or as_name(home)
+    for source in models:
+        if "/" in source and Path(source).parent.is_dir() and not Path(source).exists():
+            tell_note(f"there is no folder {source}, so it is taken as a Hugging Face id")
     text = config_text(output, name, tasks, models, precision, shots, prompts)
     resolved(yaml.safe_load(text), str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     typer.echo(
         f"{path}: {counted(len(tasks), 'task')} and {counted(len(models), 'model')}. "

@@ -52,7 +52,8 @@ def cost(
 ) -> None:
     """Report the estimated and the actual cost of a study.
 
-    The estimate comes from the last `make cost`. The actual cost includes running jobs.
+    The estimate comes from the last `make cost` or `abovechance run CONFIG -- cost`. The actual cost includes
+    running jobs.
     """
     from abovechance.core.tables import read_table
     from abovechance.scoring.ledgers import ledgers_in, spent
@@ -68,7 +69,10 @@ def cost(
     if ledgers := ledgers_in(folder / "cost"):  # as they are now, of jobs that are at work too
         accounts["spent"] = spent(ledgers)
     if not accounts:
-        raise InputError(f"{folder}: has no estimated or actual costs; run `make cost` with its config first")
+        raise InputError(
+            f"{folder}: has no estimated or actual costs; run `abovechance run CONFIG -- cost` (in a clone: "
+            "`make cost`) first"
+        )
     changed = changed_since(folder, config) if "estimate" in accounts else []
     if as_json:
         rows: dict[str, Any] = {
@@ -79,7 +83,7 @@ def cost(
     if changed:
         typer.echo(
             f"This estimate was made for an earlier config. Since then, these keys changed: "
-            f"{', '.join(changed)}. Run `make cost` again.\n"
+            f"{', '.join(changed)}. Run `make cost` or `abovechance run CONFIG -- cost` again.\n"
         )
     if "estimate" in accounts:
         typer.echo(in_words(accounts["estimate"]) + "\n")
@@ -91,7 +95,10 @@ def cost(
 
 Archived = Annotated[
     Path,
-    typer.Argument(help="Zip file of `make archive`, or its unpacked folder.", show_default=False),
+    typer.Argument(
+        help="Zip file of `make archive` or `abovechance run CONFIG -- archive`, or its unpacked folder.",
+        show_default=False,
+    ),
 ]
 
 
@@ -132,7 +139,12 @@ def verify(archive: Archived, as_json: Json = False) -> None:
     epilog=example_lines("abovechance rerun default.zip", "abovechance rerun default.zip --into again")
 )
 def rerun(
-    archive: Annotated[Path, typer.Argument(help="Zip file of `make archive`.", show_default=False)],
+    archive: Annotated[
+        Path,
+        typer.Argument(
+            help="Zip file of `make archive` or `abovechance run CONFIG -- archive`.", show_default=False
+        ),
+    ],
     into: Annotated[
         Path | None,
         typer.Option(

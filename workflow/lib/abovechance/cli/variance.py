@@ -21,7 +21,10 @@ FIGURES = (".png", ".pdf")
 MOST = 24  # panels of a figure
 MOST_ROWS = 20
 # the most telling first
-ORDER = ("task", "metric", "model", "shots", "mean", "deviation", "interval", "monotonicity", "snr")
+ORDER = (
+    *("task", "metric", "model", "shots", "mean", "leaves_chance", "chance", "deviation", "interval"),
+    *("monotonicity", "snr"),
+)
 
 
 @app.command(
@@ -59,6 +62,8 @@ def variance(
     the best accuracy stays significantly above chance.
     """
     path = check_writable(figure, "--figure", FIGURES) if figure else None
+    if "-" in results:
+        raise InputError("variance reads no standard input; name result files or folders")
     table = read_evaluations([expanded(Path(name), "RESULTS") for name in results])
     for option, column, value in (("--task", "task", task), ("--metric", "metric", metric)):
         for name in value or []:

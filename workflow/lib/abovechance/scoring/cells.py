@@ -99,7 +99,7 @@ def score_cells(
     Parameters
     ----------
     cells
-        {scores file: what is in it}. The files are written when all cells are scored.
+        {scores file: what is in it}. Each file is written as soon as its cell is scored.
     weights
         Where the model lies.
     precision
@@ -144,10 +144,10 @@ def score_cells(
         scorer = Scorer(model, read, spend)
         spend("start", parameters=scorer.model.num_parameters())
         _prove(cells, stores, missing, too_long, scorer, report)
-        for path, cell in cells.items():
-            _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
     made_from = {"model": weights.source, "revision": weights.revision, "precision": precision}
     for path, cell in cells.items():
+        if any(missing.values()):
+            _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
         stores[path].finish(cell.keys, made_from | ({"null": True} if cell.null else {}))
 
 

@@ -9,19 +9,27 @@ from pathlib import Path
 from abovechance.core.errors import InputError
 
 
-def check_installed(scoring: bool = False) -> None:
-    """Raise InputError unless Snakemake is installed, by which studies run, and PyTorch for ``scoring``."""
+def check_installed(scoring: bool = False, slurm: bool = False) -> None:
+    """Raise InputError unless Snakemake is installed, and what scoring and SLURM need besides."""
     needed = {"Snakemake": "snakemake", **({"PyTorch": "torch"} if scoring else {})}
+    if slurm and not _is_installed("snakemake_executor_plugin_slurm"):
+        raise InputError(
+            "Snakemake's plugin for SLURM is not installed; install it: pip install "
+            "snakemake-executor-plugin-slurm"
+        )
     for name, module in needed.items():
-        try:
-            spec = importlib.util.find_spec(module)
-        except ImportError:
-            spec = None
-        if spec is None:
+        if not _is_installed(module):
             raise InputError(
                 f"{name} is not installed; install the extra: pip install 'abovechance[workflow]' "
                 "(in a clone: pip install '.[workflow]')"
             )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ImportError:
+        return False
 
 
 def snakemake_command(workflow: Path, config: Path, *options: str, profile: str = "default") -> list[str]:

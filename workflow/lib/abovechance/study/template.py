@@ -77,6 +77,11 @@ def config_text(
     )
 
 
+def as_name(text: str) -> str:
+    """Return a text as a name of letters, digits, dots, hyphens and underscores."""
+    return re.sub(r"[^\w.-]+", "_", text)
+
+
 def _as_yaml(value: object, flow: bool | None = False) -> str:
     text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, default_flow_style=flow)
     return text.removesuffix("...\n").rstrip("\n") + "\n" * isinstance(value, dict)
@@ -88,7 +93,7 @@ def _by_name(sources: Sequence[str], entry_of: Callable[[str], object]) -> dict[
     for source in sources:
         path = Path(source)
         name = path.stem if path.suffix in (*OWN_TASK_SUFFIXES, ".gguf") else path.name
-        name = re.sub(r"[^\w.-]+", "_", name)
+        name = as_name(name)
         if name in entries:
             raise InputError(f"'{source}': there are two of the name '{name}'; rename one of them")
         entries[name] = entry_of(source)
