@@ -1,5 +1,6 @@
 """Published best scores, judged again."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -228,3 +229,30 @@ def test_an_accuracy_of_1_is_exact_next_to_accuracies_with_decimals(tmp_path):
     path.write_text("best_accuracy,examples,choices,prompts\n1,20,2,10000\n0.7,20,2,10000\n")
     judged = judge_scores(read_scores(path))
     assert judged["better_than_chance"].tolist() == ["yes", "no"]
+
+
+def test_luck_explains_a_part_of_the_lead(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text(
+        "best_accuracy,examples,choices,prompts,mean_accuracy,second_accuracy\n"
+        "0.683,20,2,34,0.39,0.65\n"
+        "0.9,200,2,34,0.6,0.7\n"
+        "0.7,200,2,1,0.7,\n"
+    )
+    table = judge_scores(read_scores(path))
+    simulated = np.random.default_rng(0).binomial(20, 0.39, (50_000, 34)).max(axis=1).mean() / 20
+    assert table["luck_over_mean"][0] == pytest.approx((simulated - 0.39) / 0.293, abs=0.005)
+    assert table["luck_over_second"][0] == 1.0
+    assert 0.1 < table["luck_over_mean"][1] < 0.3
+    assert table["luck_over_second"][1] < 0.1
+    assert table.loc[2, ["luck_over_mean", "luck_over_second"]].isna().all()
+
+
+def test_the_second_best_of_guessers():
+    guesser = RandomBaseline.from_choices({2: 10, 5: 7})
+    generator = np.random.default_rng(1)
+    counts = generator.binomial(10, 0.5, (50_000, 6)) + generator.binomial(7, 0.2, (50_000, 6))
+    assert guesser.second(6) == pytest.approx(np.sort(counts, axis=1)[:, -2].mean() / 17, abs=0.002)
+    assert guesser.second(2) + guesser.maximum(2) == pytest.approx(2 * guesser.standard)
+    with pytest.raises(ValueError, match="at least two"):
+        guesser.second(1)

@@ -32,7 +32,7 @@ class BestByLuck(NamedTuple):
     low, high
         Its 2.5 % and 97.5 % quantiles.
     second
-        The expected second-best score.
+        The expected second-best score; missing (nan) with a single candidate.
     p
         Probability that it is at least the observed best score; missing (nan) if none is given.
     """
@@ -97,17 +97,13 @@ def expected_best(
         return BestByLuck(expected, low, high, expected_second, p)
     guesser = RandomBaseline.from_chance(score, examples)
     counts = np.arange(examples + 1)
-    below = np.asarray(guesser.cdf(counts - 1))
-    # the second best is at least k unless at most one candidate is
-    none, single = below**candidates, candidates * below ** max(candidates - 1, 0) * (1 - below)
-    second_tail = np.clip(1 - none - single, 0.0, 1.0) if candidates > 1 else np.zeros(len(counts))
-    cumulative = np.append(none[1:], 1.0)
+    cumulative = np.asarray(guesser.cdf(counts)) ** candidates
     low, high = (int(np.argmax(cumulative >= q)) / examples for q in (0.025, 0.975))
     return BestByLuck(
         float(guesser.maximum(candidates)),
         low,
         high,
-        float(second_tail[1:].sum()) / examples,
+        guesser.second(candidates) if candidates > 1 else np.nan,
         np.nan if reached is None else float(guesser.tail(reached, candidates)),
     )
 

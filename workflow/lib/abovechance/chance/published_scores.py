@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,12 +21,21 @@ from abovechance.chance.random_baseline import MOST_EXAMPLES, MOST_PROMPTS, Rand
 from abovechance.chance.rounding import MOST_DECIMALS, Correct, decimals
 from abovechance.chance.study import Verdicts
 from abovechance.chance.verdicts import Verdict
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.reading import heading, number, read_csv_texts, whole
 
 NAMES = ("source", "task", "model")
 NUMBERS = ("best_accuracy", "examples", "prompts")
 CHANCES = ("chance", "choices")
+OTHER_SCORES = ("mean_accuracy", "second_accuracy")
+LUCK = {
+    "luck_over_mean": Column.share(
+        "share of the best score's lead over the mean score that luck explains, if prompts are equally good "
+        "and answer independently; prompts that answer alike leave less to luck"
+    ),
+    "luck_over_second": Column.share("the same for the lead over the second-best score"),
+}
 
 
 def read_scores(path: Path) -> pd.DataFrame:
@@ -77,7 +87,7 @@ def is_score_table(path: Path) -> bool:
 
 
 def _check_columns(table: pd.DataFrame, path: Path) -> None:
-    columns = [*NAMES, *NUMBERS, *CHANCES]
+    columns = [*NAMES, *NUMBERS, *CHANCES, *OTHER_SCORES]
     if "prompt" in table and "prompts" not in table:
         raise InputError(
             f"{path}: has a column 'prompt'; expected one row per best score, and the number of prompts "
@@ -85,7 +95,8 @@ def _check_columns(table: pd.DataFrame, path: Path) -> None:
         )
     for column in table.columns:
         if column not in columns:
-            raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, columns)}")
+            hint = nearest(column, [*NAMES, *NUMBERS, *CHANCES])
+            raise InputError(f"{path}: column '{column}' is unknown; {hint}")
     for column in NUMBERS:
         if column not in table:
             raise InputError(
@@ -117,7 +128,18 @@ def _score(row: Mapping[Hashable, str], place: str) -> dict[str, object]:
         "chance": chance,
         "prompts": prompts,
         "digits": decimals(row["best_accuracy"]),
+        **{name: _other_score(row, name, accuracy, place) for name in OTHER_SCORES if name in row},
     }
+
+
+def _other_score(row: Mapping[Hashable, str], column: str, best: float, place: str) -> float:
+    """Return the mean or second-best score; nan if there is none, InputError if it is above the best one."""
+    if not row[column].strip():
+        return np.nan
+    value = _between_0_and_1(row, column, place)
+    if value > best:
+        raise InputError(f"{place}: {column} is {value:g}; expected at most best_accuracy, {best:g}")
+    return value
 
 
 def _between_0_and_1(row: Mapping[Hashable, str], column: str, place: str) -> float:
@@ -159,10 +181,40 @@ def judge_scores(table: pd.DataFrame) -> Verdicts:
     for row in table.to_dict("records"):
         baseline = RandomBaseline.from_chance(row.pop("chance"), row["examples"])
         verdict = Verdict.from_accuracy(row["best_accuracy"], baseline, row["prompts"], row.pop("digits"))
-        judged.append(row | verdict.judgement | {"note": verdict.note})
+        judged.append(row | verdict.judgement | _luck(row) | {"note": verdict.note})
         ends.append([end.maximum_tail for end in verdict.possible or (verdict, verdict)])
     verdicts_table = with_conclusions(with_adjusted(pd.DataFrame(judged)), [*np.array(ends).T])
     verdicts_table["note"] = verdicts_table.pop("note")  # the last column
     return Verdicts(
         verdicts_table if verdicts_table["note"].any() else verdicts_table.drop(columns="note"), "score"
     )
+
+
+def _luck(row: Mapping[Hashable, Any]) -> dict[str, float]:
+    """Return the columns ``LUCK`` of a score, for the other scores that are known."""
+    best, examples, prompts = row["best_accuracy"], row["examples"], row["prompts"]
+    shares = {}
+    for name, column in zip(OTHER_SCORES, LUCK, strict=True):
+        if name not in row:
+            continue
+        other_score = row[name]
+        shares[column] = np.nan
+        if not best > other_score or (column == "luck_over_second" and prompts < 2):
+            continue
+        if column == "luck_over_mean":
+            by_luck = RandomBaseline.from_chance(other_score, examples).maximum(prompts) - other_score
+        else:
+            by_luck = _lead_over_second(other_score, examples, prompts)
+        shares[column] = float(np.clip(by_luck / (best - other_score), 0.0, 1.0))
+    return shares
+
+
+def _lead_over_second(second: float, examples: int, prompts: int) -> float:
+    """Return the expected lead of the best of equals, whose second-best score is expected to be this one."""
+    from scipy.optimize import brentq
+
+    def excess(score: float) -> float:
+        return RandomBaseline.from_chance(score, examples).second(prompts) - second
+
+    score = float(brentq(excess, 0.0, 1.0, xtol=1e-9)) if 0 < second < 1 else second
+    return RandomBaseline.from_chance(score, examples).maximum(prompts) - second

@@ -249,6 +249,20 @@ class RandomBaseline:
         """log F(correct) of one guesser; ``-inf`` below zero, 0 from ``examples`` on."""
         return self._law.log_at_most(correct)
 
+    def second(self, prompts: int) -> float:
+        """Return the expected accuracy of the second-best of ``prompts`` guessers, in [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two.
+        """
+        if prompts < 2:
+            raise ValueError(f"prompts is {prompts}: the second best needs at least two")
+        below = np.asarray(self.cdf(np.arange(self.examples)))  # of fewer than k correct answers
+        tails = 1 - below**prompts - prompts * below ** (prompts - 1) * (1 - below)
+        return float(np.clip(tails, 0.0, 1.0).sum() / self.examples)
+
     @overload
     def maximum(self, prompts: int) -> float: ...
 

@@ -48,6 +48,7 @@ STUDY_VERDICTS = Path("tables", "verdicts.parquet")
 # Columns that people see with --json alone.
 FOR_PROGRAMS = ["by_tail", "holm_tail", "guessing_above", "reason"]
 MOST_ROWS = 20
+COLUMNS = {**VERDICTS.columns, **published_scores.LUCK}
 # the most telling first
 ORDER = [
     "source",
@@ -58,6 +59,7 @@ ORDER = [
     "best_accuracy",
     "maximum_baseline",
     "better_than_chance",
+    *published_scores.LUCK,
 ]
 ORDER += ["bh_tail", "maximum_tail", *expected_columns(), "standard_tail", "position", "prompts", "examples"]
 FOR_PROGRAMS += [name for name in RANDOMIZED if name != "randomization_bh_tail"]
@@ -88,8 +90,9 @@ def check(
 
     RESULTS can be a study's folder, logs of other tools (lm-evaluation-harness, HELM, lighteval, inspect),
     or the release of Yauney and Mimno (2024). It can also be a CSV with one row per prompt and example, or
-    with one row per best score (columns best_accuracy, examples, choices or chance, and prompts). --json
-    has more columns, such as p-values with other corrections.
+    with one row per best score (columns best_accuracy, examples, choices or chance, and prompts). If this CSV
+    has the column mean_accuracy or second_accuracy, the output states how much of the lead over the mean or
+    the second-best score luck explains. --json has more columns, such as p-values with other corrections.
     """
     paths = given_paths(results)
     options = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
@@ -115,12 +118,12 @@ def check(
             paths, _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
         )
     if as_json:
-        show(judged.table, as_json, columns=VERDICTS.columns)
+        show(judged.table, as_json, columns=COLUMNS)
         return
     print_text(" ".join(judged.sentences) + "\n")
     table = judged.table.drop(columns=FOR_PROGRAMS + ["bh_tail"] * (len(judged.table) == 1), errors="ignore")
     table = table.sort_values("maximum_tail", kind="stable")
-    show(table, as_json, columns=VERDICTS.columns, most_rows=None if show_all else MOST_ROWS, order=ORDER)
+    show(table, as_json, columns=COLUMNS, most_rows=None if show_all else MOST_ROWS, order=ORDER)
 
 
 def _is_study(path: Path) -> bool:
