@@ -59,8 +59,8 @@ def conditional(candidates: Candidates, _: np.random.Generator) -> Estimate:
     """Andrews, Kitagawa and McCloskey (2024): the hybrid interval, given that the candidate is the best."""
     error, noise = standard_error(candidates)
     score = float(candidates.means[candidates.chosen])
-    others = np.delete(candidates.means, candidates.chosen)
-    lowest = ((others - noise.correlation * score) / (1 - noise.correlation)).max()
+    lower_means = np.delete(candidates.means, candidates.chosen)
+    lowest = ((lower_means - noise.correlation * score) / (1 - noise.correlation)).max()
     beta = TAIL / 5
     reach = largest_normal(len(candidates.names), noise.correlation, beta / 2) * error
 
@@ -110,10 +110,10 @@ def errors(kind: str, examples: int, candidates: int, score: float, correlation:
     for _ in range(REPEATS):
         # the better candidate may be any
         order = generator.permutation(candidates)
-        tried = Candidates.from_scores(answers(generator, truth[order], examples, correlation))
-        value = truth[order][tried.chosen]
+        search = Candidates.from_scores(answers(generator, truth[order], examples, correlation))
+        value = truth[order][search.chosen]
         for name, method in METHODS.items():
-            estimate, low, high = method(tried, generator)
+            estimate, low, high = method(search, generator)
             covered = low - 1e-12 <= value <= high + 1e-12
             rows.append((name, estimate - value, (estimate - value) ** 2, covered, high - low))
     table = pd.DataFrame(rows, columns=["method", "bias", "square", "coverage", "width"])

@@ -22,10 +22,10 @@ from abovechance.chance.heldout import (
     _different,
     all_outcomes,
     guessed_outcomes,
-    of_share,
     outcomes,
     parts,
 )
+from abovechance.core.resampling import of_share
 from abovechance.core.settings import Setting
 from abovechance.results.response_matrix import ResponseMatrix
 

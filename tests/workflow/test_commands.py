@@ -49,9 +49,7 @@ EXCEPTIONS = {
     "make docs": "its programs are those of `make test`, and its pages take a minute",
     **dict.fromkeys(["make bench", "make bench-large", "make bench-models", "make bench-scale"], HOURS),
     **dict.fromkeys(["make bench-baselines", "make bench-drift"], HOURS),
-    **dict.fromkeys(
-        [f"python -m tests.bench.{name}" for name in ("comparison", "items", "best")], HOURS
-    ),
+    **dict.fromkeys([f"python -m tests.bench.{name}" for name in ("comparison", "items", "best")], HOURS),
     ".venv/bin/python tests/bench/random_llama.py results/bench/llama-7b": "needs 30 GB of memory",
     'make bench BENCH="--weights results/bench/llama-7b/weights.json --precision bfloat16"': "needs 30 GB",
     'make bench BENCH="--weights results/bench/llama-7b/nf4/weights.json --precision nf4"': "needs 30 GB",

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.best.study import DEBIASED, clusters_of, heldout_estimates
+from abovechance.best.heldout import DEBIASED, heldout_estimates
+from abovechance.best.study import clusters_of
 from abovechance.core.tables import read_parts, read_table
 
 with logged(snakemake):

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from script_log import logged
 
-from abovechance.best.study import HELDOUT_DEBIASED, LUCK, calibration, luck
+from abovechance.best.heldout import HELDOUT_DEBIASED, calibration
+from abovechance.best.study import LUCK, luck
 from abovechance.core.tables import read_table, read_tables
 from abovechance.shown import style
 from abovechance.shown.candidates import calibration_figure, calibration_numbers

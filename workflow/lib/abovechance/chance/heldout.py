@@ -21,6 +21,7 @@ from abovechance.chance.best_of import is_above
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
+from abovechance.core.resampling import of_share
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.response_matrix import ResponseMatrix
@@ -156,11 +157,6 @@ def _different(rows: Ints) -> tuple[Ints, Ints]:
     else:
         _, first, group_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return first, group_of
-
-
-def of_share(examples: int, share: float) -> int:
-    """A share of the examples, rounded down to whole ones: of 90, a share of 0.7 is 63, and not 62.999..."""
-    return int(np.floor(examples * share + 1e-9))
 
 
 def parts(matrix: ResponseMatrix, chosen: Bools) -> tuple[Part, Part]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import pandas as pd
 
+from abovechance.chance.best_prompt import SELECTED
 from abovechance.chance.conclusion import CONCLUSIONS, in_words, with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.randomization import effective_prompts, for_verdicts
@@ -42,24 +43,6 @@ RANDOMIZED = {
         "this number is below 1 or above the number of prompts, or if randomization_tail is missing or has "
         "the smallest value possible with this number of draws"
     ),
-}
-SELECTED = {
-    "expected_by_luck": Column.share(
-        "expected accuracy of the best prompt if all prompts are equally good; their answers to the same "
-        "example may still depend on each other"
-    ),
-    "selection_tail": Column.tail(
-        "p-value of the hypothesis that no prompt is better than another; not adjusted for the number of "
-        "settings"
-    ),
-    "debiased_accuracy": Column.share(
-        "estimate of the best prompt's true accuracy, corrected for the choice: the best prompt of one half "
-        "of the examples is evaluated on the other half, in many random splits"
-    ),
-    "debiased_low": Column.share(
-        "lower end of the 95 % interval of the best prompt's true accuracy, corrected for the choice"
-    ),
-    "debiased_high": Column.share("upper end of this interval"),
 }
 VERDICTS = TableSchema(
     "verdicts",

@@ -56,3 +56,8 @@ def times_drawn_in_parts(count: int, draws: int, generator: np.random.Generator)
     part = max(1, BATCH // count)
     for begin in range(0, draws, part):
         yield times_drawn(count, min(part, draws - begin), generator)
+
+
+def of_share(examples: int, share: float) -> int:
+    """A share of the examples, rounded down to whole ones: of 90, a share of 0.7 is 63, and not 62.999..."""
+    return int(np.floor(examples * share + 1e-9))
