@@ -44,7 +44,9 @@ def test_clusters_are_exchanged_as_wholes() -> None:
     task = pd.DataFrame({"example": np.arange(40), "cluster": np.arange(40) // 4})
     clusters = clusters_of({"t": task, "u": task[["example"]]})
     assert [*clusters] == ["t"]
-    alone, wholes = (selected([predictions(correct)], known_clusters, seed=0).iloc[0] for known_clusters in ({}, clusters))
+    alone, wholes = (
+        selected([predictions(correct)], known_clusters, seed=0).iloc[0] for known_clusters in ({}, clusters)
+    )
     assert wholes["expected_by_luck"] > alone["expected_by_luck"] + 0.05
     assert wholes["debiased_low"] < alone["debiased_low"]
 

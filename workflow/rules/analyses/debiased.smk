@@ -16,6 +16,8 @@ LUCK = [
         "good. If the selection tail is small, some prompt is better than the others. "
         "The debiased accuracy and its 95 % interval estimate the true accuracy of the "
         "best prompt. Both are corrected for the choice of the best prompt.",
+        most_rows=30,
+        hidden=("prompts", "examples"),
     ),
     ShownTable(
         "heldout_debiased",

@@ -111,7 +111,9 @@ class Best:
             f"The best of {number} candidates, '{self.chosen}', scores {self.observed:.1%} on "
             f"{self.examples} examples."
         ]
-        explains = f", so luck explains {self.explained:.0%} of its lead" if isfinite(self.explained) else ""
+        explains = (
+            f", so luck alone would give {self.explained:.0%} of its lead" if isfinite(self.explained) else ""
+        )
         verdict = "is better than the others" if self.p <= ALPHA else "may be no better than the others"
         sentences.append(
             f"If all were equally good, with the mean score of {self.mean:.1%}, the best of {number} would "

@@ -67,7 +67,7 @@ FOR_PROGRAMS += [name for name in RANDOMIZED if name != "randomization_bh_tail"]
 
 @app.command(
     epilog=example_lines(
-        "abovechance check docs/published_maxima.csv",
+        "abovechance check scores.csv",
         "abovechance check samples_arc_2026-01-01T00-00-00.jsonl --prompts 20",
         "abovechance check helm_runs/",
         "abovechance check logs/ --each-file",
