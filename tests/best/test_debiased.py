@@ -63,8 +63,8 @@ def test_the_choice_on_one_half_is_scored_on_the_other() -> None:
 
 
 def test_without_enough_clusters_there_is_no_estimate() -> None:
-    scores = np.array([[1.0, 1.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
-    estimate = debiased_score(Candidates.from_scores(scores, clusters=[0, 0, 1, 1]))
+    scores = np.array([[1.0, 1.0, 1.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]])
+    estimate = debiased_score(Candidates.from_scores(scores, clusters=[0, 0, 1, 1, 2, 2]))
     assert np.isnan([estimate.value, estimate.low, estimate.high]).all()
     assert debiased_score(Candidates.from_scores(scores)).low > 0
 
@@ -113,3 +113,28 @@ def test_intervals_cover_the_chosen_candidate_and_its_difference(
     assert abs(bias[1] / repeats) < (0.12 if kind == "one better" else 0.05)
     if kind == "equal":
         assert bias[0] / repeats > 0.02
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["one wide", "half wide", "skewed", "one large cluster"])
+def test_intervals_cover_scores_that_are_not_right_or_wrong(kind: str) -> None:
+    generator, covered = np.random.default_rng(6), np.zeros(2)
+    clusters = np.repeat(np.arange(20), [60, *[2] * 19]) if kind == "one large cluster" else None
+    for _ in range(200):
+        scores = np.clip(generator.normal(0.5, 0.02, (20, 50)), 0, 1)
+        wide = 1 if kind == "one wide" else 10
+        scores[:wide] = generator.random((wide, 50)) < 0.5
+        truth = 0.5
+        if kind == "skewed":
+            scores, truth = generator.beta(0.05, 2, (20, 30)), 0.05 / 2.05
+        elif clusters is not None:
+            share = generator.beta(1, 1, (5, 20))
+            scores = (generator.random((5, 98)) < share[:, clusters]).astype(float)
+        search = Candidates.from_scores(scores, clusters=clusters)
+        estimate, difference = debiased_score(search, splits=5), debiased_difference(search, splits=5)
+        # without enough clusters there is no interval, and nothing is claimed
+        covered += (
+            not estimate.low > truth and not estimate.high < truth,
+            not difference.low > 0 and not difference.high < 0,
+        )
+    assert (covered / 200 > 0.9).all(), covered / 200

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from abovechance.best import Candidates, examples_for_difference, selection_null
+from abovechance.best import Candidates, examples_for_difference
+from abovechance.best.selection import above_start
 from abovechance.core.errors import InputError
 from tests.best.simulated import answers
 
@@ -31,7 +32,7 @@ def test_the_power_is_reached() -> None:
     significant = 0
     for _ in range(200):
         search = Candidates.from_scores(answers(generator, truth, needed))
-        significant += selection_null(search, start=0, draws=400).above_start[5] <= 0.05
+        significant += above_start(search, draws=400)[5] <= 0.05
     assert 0.7 < significant / 200 < 0.92
 
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings, strategies as st
 
 from abovechance.best import selection
 from abovechance.best.candidates import Candidates
-from abovechance.best.selection import selection_null
+from abovechance.best.selection import above_start, selection_null
 from tests.best.simulated import answers
 
 
-def by_hand(scores: np.ndarray, clusters: np.ndarray, start: int) -> tuple[float, list[float], list[float]]:
-    """Expected best mean and both lists of p-values, from every order of every cluster's answers."""
+def by_hand(scores: np.ndarray, clusters: np.ndarray) -> tuple[float, list[float]]:
+    """Expected best mean and p-values, from every order of every cluster's answers."""
     evaluated = ~np.isnan(scores)
     orders = []
     for cluster in np.unique(clusters):
@@ -24,7 +24,7 @@ def by_hand(scores: np.ndarray, clusters: np.ndarray, start: int) -> tuple[float
         for pattern, members in groups.items():
             if any(pattern):
                 orders.append((places, members, list(itertools.permutations(members))))
-    means, starts = [], []
+    means = []
     for chosen in itertools.product(*(orders_of_group for _, _, orders_of_group in orders)):
         exchanged = scores.copy()
         for (places, members, _), order in zip(orders, chosen, strict=True):
@@ -37,12 +37,8 @@ def by_hand(scores: np.ndarray, clusters: np.ndarray, start: int) -> tuple[float
     observed = (np.nanmean(scores, axis=1) - centre) / deviation
     values = table if evaluated.all() else standardized
     best = np.take_along_axis(table, values.argmax(axis=1)[:, None], axis=1).mean()
-    unit = np.hypot(deviation, deviation[start])
-    starts = ((table - centre) - (table - centre)[:, [start]]) / unit
-    above = (np.nanmean(scores, axis=1) - centre - (np.nanmean(scores, axis=1) - centre)[start]) / unit
     p = [(standardized.max(axis=1) >= value - 1e-9).mean() for value in observed]
-    p_start = [(starts.max(axis=1) >= value - 1e-9).mean() for value in above]
-    return best, p, p_start
+    return best, p
 
 
 @settings(max_examples=40, deadline=None)
@@ -63,15 +59,36 @@ def test_all_exchanges_are_those_counted_by_hand(data: st.DataObject) -> None:
     clusters = np.array(data.draw(st.lists(st.integers(0, 2), min_size=examples, max_size=examples)))
     clusters = np.unique(clusters[~np.isnan(scores).all(axis=0)], return_inverse=True)[1]
     scores = scores[:, ~np.isnan(scores).all(axis=0)]
-    start = data.draw(st.integers(0, candidates - 1))
-    expected, p, p_start = by_hand(scores, clusters, start)
-    null = selection_null(Candidates.from_scores(scores, clusters=clusters), start)
+    expected, p = by_hand(scores, clusters)
+    null = selection_null(Candidates.from_scores(scores, clusters=clusters))
     assert null.draws == 0
     if not np.isnan(scores).any():
         assert null.expected == pytest.approx(expected)
     assert null.adjusted == pytest.approx(p)
-    p_start[start] = 1.0
-    assert null.above_start == pytest.approx(p_start)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_all_signs_are_those_counted_by_hand(data: st.DataObject) -> None:
+    candidates, examples = data.draw(st.integers(2, 4)), data.draw(st.integers(2, 6))
+    row = st.lists(st.sampled_from([0.0, 1.0, 0.5]), min_size=examples, max_size=examples)
+    scores = np.array(data.draw(st.lists(row, min_size=candidates, max_size=candidates)))
+    clusters = np.array(data.draw(st.lists(st.integers(0, 3), min_size=examples, max_size=examples)))
+    start = data.draw(st.integers(0, candidates - 1))
+    groups = np.unique(clusters)
+    sums = np.array([(scores - scores[start])[:, clusters == group].sum(axis=1) for group in groups]).T
+    deviations = np.sqrt((sums**2).sum(axis=1))
+    deviations[deviations == 0] = 1.0
+    signs = itertools.product((1, -1), repeat=len(groups))
+    largest = np.array([(sums @ np.array(sign) / deviations).max() for sign in signs])
+    p = [(largest >= value - 1e-9).mean() for value in sums.sum(axis=1) / deviations]
+    p[start] = 1.0
+    assert above_start(Candidates.from_scores(scores, clusters=clusters), start) == pytest.approx(p)
+
+
+def test_of_one_rival_it_is_the_sign_test() -> None:
+    scores = np.array([[0, 0, 0, 0, 0, 0, 1, 1], [1, 1, 1, 1, 1, 0, 1, 0]], dtype=float)
+    assert above_start(Candidates.from_scores(scores))[1] == pytest.approx(7 / 64)  # 5 or 6 of 6
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -80,13 +97,13 @@ def test_random_exchanges_agree_with_all(missing: bool, monkeypatch: pytest.Monk
     if missing:
         scores[0, :3] = scores[2, 5] = np.nan
     candidates = Candidates.from_scores(scores, clusters=[0, 0, 1, 2, 3, 4, 5, 6, 7])
-    exact = selection_null(candidates, start=1)
+    exact, exact_start = selection_null(candidates), above_start(candidates, 1)
     monkeypatch.setattr(selection, "MOST_STATES", 0)
-    sampled = selection_null(candidates, start=1, draws=40_000)
+    sampled = selection_null(candidates, draws=40_000)
     assert (exact.draws, sampled.draws) == (0, 40_000)
     assert sampled.expected == pytest.approx(exact.expected, abs=0.004)
     assert sampled.adjusted == pytest.approx(exact.adjusted, abs=0.01)
-    assert sampled.above_start == pytest.approx(exact.above_start, abs=0.01)
+    assert above_start(candidates, 1, draws=40_000) == pytest.approx(exact_start, abs=0.01)
 
 
 def test_a_null_that_depends_on_the_number_of_equal_answers_alone() -> None:
@@ -94,7 +111,6 @@ def test_a_null_that_depends_on_the_number_of_equal_answers_alone() -> None:
     scores = np.array([[1, 1, 1, 1, 1, 0, 1], [0, 0, 0, 0, 0, 0, 1]], dtype=float)
     null = selection_null(Candidates.from_scores(scores))
     assert null.p == pytest.approx(2 / 32)
-    assert null.above_start[1] == 1.0
     # the larger of B(5, 1/2) and 5 - B is 3, 4 or 5 with 20, 10 and 2 of 32
     assert null.expected == pytest.approx((1 + (3 * 20 + 4 * 10 + 5 * 2) / 32) / 7)
 
@@ -125,7 +141,7 @@ def test_at_most_one_in_twenty_equal_sets_is_significant(missing: bool) -> None:
             scores[np.isnan(scores).all(axis=1), 0] = 1.0
         candidates = Candidates.from_scores(scores)
         null = selection_null(candidates, draws=199)
-        rejected += null.p <= 0.05, null.above_start.min() <= 0.05
+        rejected += null.p <= 0.05, above_start(candidates, draws=199).min() <= 0.05
     assert (rejected / 300 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 300)).all()
 
 
@@ -137,3 +153,15 @@ def test_the_chosen_one_of_uneven_candidates_is_not_the_luckiest_of_few_examples
     candidates = Candidates.from_scores(scores)
     assert candidates.means.argmax() == 2
     assert candidates.chosen == 0
+
+
+@pytest.mark.thorough
+def test_near_copies_are_not_called_better_than_a_start_that_differs() -> None:
+    generator, rejected = np.random.default_rng(4), 0
+    for _ in range(300):
+        scores = np.repeat(answers(generator, np.full(1, 0.6), 60), 12, axis=0)
+        redrawn = generator.random(scores.shape) < 0.1
+        scores[redrawn] = generator.random(redrawn.sum()) < 0.6
+        scores[0] = generator.random(60) < 0.6
+        rejected += above_start(Candidates.from_scores(scores), draws=199).min() <= 0.05
+    assert rejected / 300 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 300)

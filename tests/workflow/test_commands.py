@@ -154,6 +154,12 @@ def write_logs(folder: Path) -> None:
         lines = "".join(f"{place},{int(place < correct)}\n" for place in range(20))
         (folder / f"{name}.csv").write_text(f"example,correct\n{lines}")
     (folder / "leaderboard.csv").write_text("model,accuracy,n\na,0.9,100\nb,0.5,100\n")
+    rows = [f"{name},{n},{(n + shift) % 2}\n" for shift, name in enumerate(("seed", "a")) for n in range(12)]
+    (folder / "candidates.csv").write_text("candidate,example,score\n" + "".join(rows))
+    subscores = [{str(n): float((n + shift) % 3 == 0) for n in range(12)} for shift in range(3)]
+    (folder / "gepa_result.json").write_text(json.dumps({"val_subscores": subscores}))
+    trials = {n: {"full_eval_score": 40.0 + n, "total_eval_calls_so_far": 50 * n} for n in (1, 2, 3)}
+    (folder / "trial_logs.json").write_text(json.dumps(trials))
     (folder / "examples.csv").write_text("H_yb,H_yx,correct_yx\n3.0,1.0,1\n2.0,2.5,0\n2.5,0.5,1\n")
     heading = (
         "dataset,model,number_of_shots,prompt_set,accuracy,average_pvi_for_T,average_pvi_for_F,"

@@ -12,7 +12,8 @@ error of all candidates, so the lower end uses a quantile of the largest of t co
 upper end needs no correction: the chosen candidate has at least the score of the truly best one, so it can
 only be far below its own true score if the truly best candidate is, too. That is one candidate, fixed before
 the data. The ends are those of Wilson's interval (1927). The variance is the mean over all candidates,
-because a candidate with only correct answers seems to have none.
+because a candidate with only correct answers seems to have none. If the chosen candidate's own variance is
+larger, it is used.
 
 ``docs/validation.md`` compares both with other methods in simulations.
 """
@@ -79,11 +80,14 @@ def debiased_score(
     noise = Noise.from_scores(candidates.scores, candidates.clusters)
     if noise.clusters < FEWEST_CLUSTERS:
         return Debiased(observed, np.nan, np.nan, np.nan, confidence)
-    spread = float(np.mean(candidates.means * (1 - candidates.means)))
-    ratio = noise.variance / spread if spread > 0 else 1.0
+    # the variance in units of that of right and wrong answers with the same mean
+    spreads = candidates.means * (1 - candidates.means)
+    ratio = noise.variance / spreads.mean() if noise.variance > 1e-12 else 1.0
+    if spreads[chosen] > 1e-12:
+        ratio = max(ratio, noise.variances[chosen] / spreads[chosen])
     if noise.clusters == candidates.scores.shape[1]:
         ratio = min(ratio, 1.0)  # no score from 0 to 1 varies more than one that is 0 or 1
-    examples = int(candidates.examples[chosen]) / max(ratio, 1e-9)
+    examples = int(candidates.examples[chosen]) / float(ratio)
     low, high = wilson_interval(observed, examples, *noise.quantiles(len(candidates.names), confidence))
     value = _crossfitted(candidates.scores, candidates.clusters, candidates.scores, splits, seed)
     return Debiased(observed, float(np.clip(value, low, high)), low, high, confidence)
@@ -120,7 +124,8 @@ def debiased_difference(
     if noise.clusters < FEWEST_CLUSTERS or not evaluated:
         return Debiased(observed, np.nan, np.nan, np.nan, confidence)
     lower, upper = noise.quantiles(int(rivals.sum()), confidence)
-    error = sqrt(noise.variance / evaluated)
+    own_variance = noise.variances[np.flatnonzero(rivals).tolist().index(chosen)]
+    error = sqrt(max(noise.variance, own_variance) / evaluated)
     low, high = max(observed - lower * error, -1.0), min(observed + upper * error, 1.0)
     value = _crossfitted(candidates.scores[:, shared], clusters, differences, splits, seed)
     return Debiased(observed, float(np.clip(value, low, high)), low, high, confidence)
@@ -132,17 +137,23 @@ class Noise:
 
     Attributes
     ----------
-    variance
-        Mean over candidates of the variance of a mean score, times the number of examples.
+    variances
+        (candidates,) the variance of each mean score, times the number of examples.
     correlation
         Mean correlation between the errors of two candidates, in [0, 1).
     clusters
-        Number of clusters of examples.
+        Effective number of clusters of examples (Kish): the number of clusters of equal size in which
+        examples are as unevenly divided.
     """
 
-    variance: float
+    variances: Floats
     correlation: float
-    clusters: int
+    clusters: float
+
+    @property
+    def variance(self) -> float:
+        """The mean variance over candidates."""
+        return float(self.variances.mean())
 
     @classmethod
     def from_scores(cls, scores: Floats, clusters: Ints) -> Noise:
@@ -151,20 +162,26 @@ class Noise:
         sizes = evaluated.sum(axis=1, keepdims=True)
         means = np.nansum(scores, axis=1, keepdims=True) / sizes
         errors, _ = cluster_sums(np.where(evaluated, scores - means, 0.0) / np.sqrt(sizes), clusters)
-        number = np.maximum((cluster_sums(evaluated, clusters)[0] > 0).sum(axis=1), 2)
+        in_clusters = cluster_sums(evaluated, clusters)[0]
+        number = np.maximum((in_clusters > 0).sum(axis=1), 2)
         squares, count = (errors**2).sum(axis=1), len(scores)
+        variances = squares * number / (number - 1)
+        all_sizes = np.bincount(clusters).astype(np.float64)
+        effective = float(all_sizes.sum() ** 2 / (all_sizes**2).sum())
         if count < 2 or not squares.any():
-            return cls(float((squares * number / (number - 1)).mean()), 0.0, errors.shape[1])
+            return cls(variances, 0.0, effective)
         # the variance of a mean of equally correlated errors, solved for the correlation
         of_mean = count * float((errors.mean(axis=0) ** 2).sum()) / float(squares.mean())
         correlation = float(np.clip((of_mean - 1) / (count - 1), 0.0, 0.999))
-        return cls(float((squares * number / (number - 1)).mean()), correlation, errors.shape[1])
+        return cls(variances, correlation, effective)
 
     def quantiles(self, candidates: int, confidence: float) -> tuple[float, float]:
         """Return how many standard errors the interval reaches down and up from the best of so many."""
         tail = (1 - confidence) / 2
         single = float(ndtri(1 - tail))
-        few = float(-stdtrit(self.clusters - 1, tail)) / single  # Student's quantile for few clusters
+        few = (
+            float(-stdtrit(max(self.clusters - 1, 1.0), tail)) / single
+        )  # Student's quantile for few clusters
         return few * largest_normal(candidates, self.correlation, tail), few * single
 
 

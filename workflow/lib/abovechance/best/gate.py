@@ -6,9 +6,9 @@ spends a part of the significance level on it, so that in a whole run the probab
 replacement is at most alpha (Bonferroni; for searches without a planned end, the k-th candidate gets 6 / (pi
 k)^2 of alpha).
 
-The test flips the signs of the differences between candidate and incumbent. For scores of 0 and 1 it is the
-exact sign test (McNemar), which holds for any two candidates. For other scores it holds if differences are
-symmetric about 0 when neither candidate is better.
+For scores of 0 and 1, the test is the exact sign test (McNemar). For other scores, it is a test by betting
+(Waudby-Smith and Ramdas, 2024), which holds for all scores in [0, 1]. It needs more examples. Both tests
+assume that examples are independent.
 
 The guarantee assumes that candidates learn about the validation examples through the gate's decisions only.
 A search that writes candidates from its mistakes on the validation examples needs new examples for the gate.
@@ -19,13 +19,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import isfinite, pi
+from math import pi
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom
+from scipy.stats import binomtest
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
@@ -34,7 +34,7 @@ from abovechance.core.files import replacing
 from abovechance.core.html import as_html
 from abovechance.core.reading import as_written_by, read_json
 
-STEPS = 100  # differences are rounded to so many parts of the largest one
+STAKES = np.linspace(0.02, 0.98, 49)  # shares of the capital that are bet on each example
 FORMAT = "abovechance gate 1"
 
 
@@ -133,7 +133,8 @@ class Gate:
         Raises
         ------
         InputError
-            If a score is not a finite number, no example is shared, or all planned candidates are tested.
+            If a score is not a number from 0 to 1, no example is shared, or all planned candidates are
+            tested.
         """
         if not self.level:
             raise InputError(f"all {self.planned} planned candidates are tested; use a larger `planned`")
@@ -142,7 +143,7 @@ class Gate:
         if not shared:
             raise InputError(f"'{candidate}' and '{self.incumbent}' have no example in common")
         differences = np.array([checked[example] - self.scores[example] for example in shared])
-        p, level = sign_flip_p(differences), self.level
+        p, level = better_p(differences), self.level
         decision = Decision(
             candidate, self.incumbent, len(shared), float(differences.mean()), p, level, p <= level
         )
@@ -172,39 +173,40 @@ class Gate:
         return as_html(rows | {"replacements": replaced, "next level": self.level, "alpha": self.alpha})
 
 
-def sign_flip_p(differences: ArrayLike) -> float:
-    """Return the one-sided p-value of the hypothesis that differences are symmetric about 0, or lower.
+def better_p(differences: ArrayLike) -> float:
+    """Return the one-sided p-value of the hypothesis that the mean of differences is at most 0.
 
-    The exact probability that the sum of the differences is at least the observed one if each sign is random.
-    Differences are rounded to ``STEPS`` parts of the largest one, which keeps the test exact.
+    If all differences are -1, 0 or 1, it is that of the exact sign test. Otherwise, a gambler bets a share of
+    the capital on each difference. If the mean is at most 0, the expected capital stays at most 1, so its
+    reciprocal is a p-value (Markov). The capital is the mean over ``STAKES``.
 
     Parameters
     ----------
     differences
-        (examples,) finite numbers.
+        (examples,) numbers in [-1, 1] of independent examples.
     """
     values: Floats = np.asarray(differences, dtype=np.float64)
-    largest = np.abs(values).max(initial=0.0)
-    if not largest:
+    better, worse = int((values > 0).sum()), int((values < 0).sum())
+    if not better:
         return 1.0
-    steps = np.round(STEPS * values / largest).astype(np.int64)
-    sizes, counts = np.unique(np.abs(steps[steps != 0]), return_counts=True)
-    # a size s that occurs c times contributes s (2 X - c), with X binomial: c - X signs are negative
-    distribution = np.ones(1)
-    for size, count in zip(sizes, counts, strict=True):
-        part = np.zeros(size * count + 1)
-        part[::size] = binom.pmf(np.arange(count + 1), count, 0.5)
-        distribution = np.convolve(distribution, part)
-    positive = int(steps[steps > 0].sum())
-    return float(min(1.0, distribution[positive:].sum()))
+    if np.isin(values, (-1.0, 0.0, 1.0)).all():
+        return float(binomtest(better, better + worse, alternative="greater").pvalue)
+    log_capital = np.log1p(STAKES[:, None] * values).sum(axis=1)
+    log_mean = log_capital.max() + np.log(np.exp(log_capital - log_capital.max()).mean())
+    return float(min(1.0, np.exp(-log_mean)))
 
 
 def _checked(candidate: str, scores: Mapping[Any, float]) -> dict[str, float]:
     """{example: score} with examples as texts."""
     checked = {str(example): float(score) for example, score in scores.items()}
+    if len(checked) < len(scores):
+        raise InputError(f"candidate '{candidate}': two examples have the same name as a text")
     if not checked:
         raise InputError(f"candidate '{candidate}' has no score; expected a score for each example")
     for example, score in checked.items():
-        if not isfinite(score):
-            raise InputError(f"candidate '{candidate}', example '{example}': the score is {score}")
+        if not 0 <= score <= 1:
+            raise InputError(
+                f"candidate '{candidate}', example '{example}': the score is {score}; expected a number from "
+                "0 to 1"
+            )
     return checked

@@ -31,7 +31,7 @@ class GateCallback:
         See ``Gate``.
     path
         A JSON file for the state, written after each candidate. If the file exists, a resumed run goes on
-        with it; candidates that were tested before are not tested again.
+        with it.
     """
 
     def __init__(
@@ -40,6 +40,11 @@ class GateCallback:
         self.alpha, self.planned = alpha, planned
         self.path = None if path is None else Path(path)
         self.gate = Gate.load(self.path) if self.path is not None and self.path.exists() else None
+        if self.gate is not None and (self.gate.alpha, self.gate.planned) != (alpha, planned):
+            raise InputError(
+                f"{path}: has alpha {self.gate.alpha} and planned {self.gate.planned}, not {alpha} and "
+                f"{planned}; use the same values, or delete the file to begin anew"
+            )
         self._problem: Exception | None = None
 
     @property
@@ -63,7 +68,12 @@ class GateCallback:
             self.gate = Gate(candidate, dict(scores), self.alpha, self.planned)
         else:
             tested = {decision.candidate for decision in self.gate.decisions}
-            if candidate in tested or candidate == self.gate.incumbent or not self.gate.level:
+            if candidate in tested or candidate in ("0", self.gate.incumbent):
+                raise InputError(
+                    f"candidate {candidate} is evaluated again, so the state {self.path} is of another "
+                    "search; delete the file to begin anew"
+                )
+            if not self.gate.level:
                 return
             self.gate.consider(candidate, scores)
         if self.path is not None:

@@ -20,7 +20,7 @@ from abovechance.best.candidates import Candidates, Unit
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.html import as_html
-from abovechance.core.resampling import BATCH
+from abovechance.core.resampling import BATCH, cluster_sums
 
 DRAWS = 10_000
 MOST_STATES = 20_000  # of an exact enumeration
@@ -41,9 +41,6 @@ class SelectionNull:
         Probability that the best of equally good candidates stands out at least as much as the observed one.
     adjusted
         (candidates,) the same for each candidate: p-values, adjusted for all candidates (single-step maxT).
-    above_start
-        (candidates,) probability that some candidate is above the first one (or the one named as start) by
-        at least as much as each candidate is; 1 for the start itself.
     draws
         Number of random exchanges; 0 if all possible ones were enumerated.
     """
@@ -53,7 +50,6 @@ class SelectionNull:
     high: float
     p: float
     adjusted: Floats
-    above_start: Floats
     draws: int
 
     def _repr_html_(self) -> str:
@@ -67,9 +63,7 @@ class SelectionNull:
         )
 
 
-def selection_null(
-    candidates: Candidates, start: int = 0, draws: int = DRAWS, seed: int = 0
-) -> SelectionNull:
+def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) -> SelectionNull:
     """Return the distribution of the best score of equally good candidates.
 
     All exchanges are enumerated if there are few; otherwise, the p-values are (b + 1) / (draws + 1), with b
@@ -77,8 +71,6 @@ def selection_null(
 
     Parameters
     ----------
-    start
-        The place of the candidate with which others are compared in ``above_start``.
     draws
         The number of random exchanges.
     """
@@ -87,10 +79,8 @@ def selection_null(
     exact = _all_exchanges(candidates)
     parts = [exact] if exact else _random_exchanges(candidates, draws, np.random.default_rng(seed))
     observed = candidates.standardized
-    unit = np.hypot(candidates.null_deviations, candidates.null_deviations[start])
-    against_start = _above(candidates.means[:, None], candidates, start, unit)[:, 0]
     best, weights = [], []
-    reached, reached_start = np.zeros(len(observed)), np.zeros(len(observed))
+    reached = np.zeros(len(observed))
     for totals, weight in parts:
         means = totals / candidates.examples[:, None]
         deviations = (means - candidates.null_means[:, None]) / candidates.null_deviations[:, None]
@@ -98,18 +88,8 @@ def selection_null(
         best.append(np.take_along_axis(means, values.argmax(axis=0)[None], axis=0)[0])
         weights.append(weight)
         reached += _tail(deviations.max(axis=0), weight, observed)
-        # of equals that all have the same cells, any may be the start
-        starts = range(len(observed)) if exact and candidates.complete else (start,)
-        for place in starts:
-            largest = _above(means, candidates, place, unit).max(axis=0)
-            reached_start += _tail(largest, weight, against_start) / len(starts)
     score, weight = np.concatenate(best), np.concatenate(weights)
-    if exact:
-        adjusted, above_start = reached, reached_start
-    else:
-        adjusted, above_start = (reached + 1) / (draws + 1), (reached_start + 1) / (draws + 1)
-    above_start = np.where(np.arange(len(observed)) == start, 1.0, np.minimum(above_start, 1.0))
-    adjusted = np.minimum(adjusted, 1.0)
+    adjusted = np.minimum(reached if exact else (reached + 1) / (draws + 1), 1.0)
     order = np.argsort(score)
     below = np.cumsum(weight[order]) / weight.sum()
     low, high = (float(score[order][int((below < q - 1e-12).sum())]) for q in (0.025, 0.975))
@@ -119,15 +99,45 @@ def selection_null(
         high,
         float(adjusted[candidates.chosen]),
         adjusted,
-        above_start,
         0 if exact else draws,
     )
 
 
-def _above(means: Floats, candidates: Candidates, start: int, unit: Floats) -> Floats:
-    """(candidates, draws) by how much candidates are above the start, beyond what their examples explain."""
-    above_expected = means - candidates.null_means[:, None]
-    return (above_expected - above_expected[start]) / unit[:, None]
+def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed: int = 0) -> Floats:
+    """(candidates,) adjusted p-values of the hypothesis that a candidate is no better than the start.
+
+    In each cluster of examples, all differences from the start keep or change their signs together, at
+    random. This keeps the dependence between candidates, whatever it is. A candidate's statistic is its sum
+    of differences in standard deviations; each is compared with the largest one (single-step maxT). All signs
+    are enumerated if there are few clusters. For scores of 0 and 1, single p-values are those of the exact
+    sign test. Otherwise, the differences of equally good candidates are assumed to be symmetric about 0.
+
+    Parameters
+    ----------
+    start
+        The place of the candidate with which the others are compared; its own p-value is 1.
+    draws, seed
+        See ``selection_null``.
+    """
+    differences = np.nan_to_num(candidates.scores - candidates.scores[start])
+    sums = cluster_sums(differences, candidates.clusters)[0]
+    deviations = np.sqrt((sums**2).sum(axis=1, keepdims=True))
+    sums = sums / np.where(deviations > 1e-12, deviations, 1.0)
+    observed, clusters = sums.sum(axis=1), sums.shape[1]
+    exact = 2**clusters <= MOST_STATES
+    generator, reached = np.random.default_rng(seed), np.zeros(len(observed))
+    number = 2**clusters if exact else draws
+    batch = max(1, BATCH // max(clusters, len(observed)))
+    for begin in range(0, number, batch):
+        places = np.arange(begin, min(begin + batch, number))
+        if exact:
+            flips = places[:, None] >> np.arange(clusters) & 1
+        else:
+            flips = generator.integers(2, size=(len(places), clusters))
+        largest = ((1.0 - 2.0 * flips) @ sums.T).max(axis=1)
+        reached += _tail(largest, np.ones(len(largest)), observed)
+    p: Floats = reached / number if exact else (reached + 1) / (number + 1)
+    return np.where(np.arange(len(p)) == start, 1.0, np.minimum(p, 1.0))
 
 
 def _tail(values: Floats, weight: Floats, observed: Floats) -> Floats:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import Debiased, Noise, debiased_difference, debiased_score, wilson_interval
 from abovechance.best.reported import expected_best
-from abovechance.best.selection import DRAWS, selection_null
+from abovechance.best.selection import DRAWS, above_start, selection_null
 from abovechance.chance.conclusion import probability
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError
@@ -70,7 +70,7 @@ class Best:
     candidates
         One row per candidate, the best first: the columns of ``CANDIDATES``.
     assumption
-        What is assumed because it is unknown; empty if the answers to each example are known.
+        What readers should know about the data; empty if all candidates have a score on every example.
     start
         Name of the candidate that the search started with, if there is one.
     difference
@@ -111,14 +111,15 @@ class Best:
             f"The best of {number} candidates, '{self.chosen}', scores {self.observed:.1%} on "
             f"{self.examples} examples."
         ]
-        explains = (
-            f", so luck alone would give {self.explained:.0%} of its lead" if isfinite(self.explained) else ""
-        )
-        verdict = "is better than the others" if self.p <= ALPHA else "may be no better than the others"
+        if self.p <= ALPHA:
+            verdict = f"The candidates are not all equally good (p = {probability(self.p)})."
+            share = ""
+        else:
+            verdict = f"The candidates may all be equally good (p = {probability(self.p)})."
+            share = f", so luck alone would give {self.explained:.0%} of its lead" * isfinite(self.explained)
         sentences.append(
             f"If all were equally good, with the mean score of {self.mean:.1%}, the best of {number} would "
-            f"be expected at {self.expected_by_luck:.1%}{explains}. It {verdict} "
-            f"(p = {probability(self.p)})."
+            f"be expected at {self.expected_by_luck:.1%}{share}. {verdict}"
         )
         interval = f"{self.confidence:.0%} interval {self.low:.1%} to {self.high:.1%}"
         if isfinite(self.debiased):
@@ -174,7 +175,7 @@ def judge_best(
     """
     if not 0 < confidence < 1:
         raise InputError(f"confidence is {confidence}; expected a number above 0 and below 1")
-    null = selection_null(candidates, start or 0, draws, seed)
+    null = selection_null(candidates, draws, seed)
     estimate = debiased_score(candidates, confidence, seed=seed)
     table = pd.DataFrame(
         {
@@ -189,12 +190,13 @@ def judge_best(
     difference, p_start = None, np.nan
     if start is not None:
         difference = debiased_difference(candidates, start, confidence, seed=seed)
-        p_start = float(null.above_start[chosen])
+        p_values = above_start(candidates, start, draws, seed)
+        p_start = float(p_values[chosen])
         shared = candidates.scores - candidates.scores[start]
         evaluated = (~np.isnan(shared)).sum(axis=1)
         sums = np.nansum(shared, axis=1)
         table["difference"] = np.divide(sums, evaluated, out=np.full(len(sums), np.nan), where=evaluated > 0)
-        table["p_start"] = np.where(np.arange(len(table)) == start, np.nan, null.above_start)
+        table["p_start"] = np.where(np.arange(len(table)) == start, np.nan, p_values)
     return Best(
         candidates.names[chosen],
         int(candidates.examples[chosen]),
@@ -209,6 +211,10 @@ def judge_best(
         estimate.high,
         confidence,
         table.iloc[order].reset_index(drop=True),
+        ""
+        if candidates.complete
+        else "Candidates were evaluated on different examples. The best one stands out most among those with "
+        "the same examples; its score need not be the highest.",
         start=None if start is None else candidates.names[start],
         difference=difference,
         p_start=p_start,
@@ -253,7 +259,7 @@ def judge_reported(
     chosen = int(full[values[full].argmax()])
     mean, observed = float(values @ sizes / sizes.sum()), float(values[chosen])
     luck = expected_best(mean, largest, len(values), correlation, observed)
-    noise = Noise(mean * (1 - mean), correlation, largest)
+    noise = Noise(np.array([mean * (1 - mean)]), correlation, largest)
     low, high = wilson_interval(observed, largest, *noise.quantiles(len(values), confidence))
     # the part of the variance of scores that luck explains
     by_luck = noise.variance * (1 - correlation) * float((1 / sizes).mean())
@@ -279,5 +285,7 @@ def judge_reported(
         confidence,
         table.iloc[order].reset_index(drop=True),
         f"The answers to each example are unknown, so a correlation of {correlation:g} between candidates is "
-        f"assumed{largest_part}.",
+        f"assumed{largest_part}."
+        + " Candidates with fewer examples count as tried."
+        * bool((sizes < largest).any()),
     )
