@@ -203,7 +203,7 @@ def test_asking_for_fewer_prompts_and_then_for_more_scores_none_again(task, weig
     pd.testing.assert_frame_equal(read_table(path), before)
 
 
-def test_a_models_cells_are_scored_with_one_loading_and_written_together(
+def test_a_models_cells_are_scored_with_one_loading_and_written_one_by_one(
     task, weights, tmp_path, monkeypatch
 ):
     cells = {tmp_path / f"{shots}.parquet": cell(task, prompts=2, shots=shots) for shots in (1, 2)}
@@ -221,7 +221,7 @@ def test_a_models_cells_are_scored_with_one_loading_and_written_together(
         patched.setattr(Scorer, "_scored", fails_at_the_fourth)
         with pytest.raises(KeyboardInterrupt):
             score_cells(cells, weights, "float32", silent)
-    assert {path.name for path in tmp_path.iterdir()} == {"1.journal", "2.journal"}
+    assert {path.name for path in tmp_path.iterdir()} == {"1.parquet", "1.store.parquet", "2.journal"}
     messages: list[str] = []
     score_cells(cells, weights, "float32", messages.append)
     assert messages[:2] == ["m, t, 1-shot: 0 of 2 prompts to score", "m, t, 2-shot: 1 of 2 prompts to score"]
