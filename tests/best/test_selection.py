@@ -115,7 +115,7 @@ def test_a_null_that_depends_on_the_number_of_equal_answers_alone() -> None:
     assert null.expected == pytest.approx((1 + (3 * 20 + 4 * 10 + 5 * 2) / 32) / 7)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize(("correlation", "best"), [(0.0, 0.689), (0.3, 0.683), (0.6, 0.673), (0.9, 0.658)])
 def test_alike_candidates_are_expected_lower(correlation: float, best: float) -> None:
     # 30 candidates on 200 examples, each right in 62 %
@@ -129,7 +129,7 @@ def test_alike_candidates_are_expected_lower(correlation: float, best: float) ->
     assert np.mean(expected) == pytest.approx(best, abs=0.008)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [False, True])
 def test_at_most_one_in_twenty_equal_sets_is_significant(missing: bool) -> None:
     generator = np.random.default_rng(3)
