@@ -1,6 +1,6 @@
 """How well the score of the best candidate is estimated, by five methods, and how often searches are wrong.
 
-Of each kind of search, ``REPEATS`` are simulated. ``python -m tests.bench.best`` prints the tables of
+Each kind of search is simulated ``REPEATS`` times. ``python -m tests.bench.best`` prints the tables of
 docs/validation.md.
 """
 

@@ -132,7 +132,7 @@ def test_intervals_cover_scores_that_are_not_right_or_wrong(kind: str) -> None:
             scores = (generator.random((5, 98)) < share[:, clusters]).astype(float)
         search = Candidates.from_scores(scores, clusters=clusters)
         estimate, difference = debiased_score(search, splits=5), debiased_difference(search, splits=5)
-        # without enough clusters there is no interval, and nothing is claimed
+        # with too few clusters, the ends are missing, and no claim is wrong
         covered += (
             not estimate.low > truth and not estimate.high < truth,
             not difference.low > 0 and not difference.high < 0,

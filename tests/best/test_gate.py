@@ -39,7 +39,7 @@ def as_scores(row: np.ndarray) -> dict[str, float]:
 
 
 def searched(generator: np.random.Generator, planned: int | None, correlation: float) -> tuple[bool, bool]:
-    """Whether the gate, and whether a greedy search, replaces the incumbent among equals."""
+    """Return if the gate replaces the incumbent among equals, and if a greedy search does."""
     rows = answers(generator, np.full(31, 0.6), 40, correlation)
     gate = Gate("0", as_scores(rows[0]), alpha=0.05, planned=planned)
     for number, row in enumerate(rows[1:], start=1):

@@ -1,4 +1,4 @@
-"""How many examples a search needs, held against simulated searches."""
+"""The planned number of examples of a search, checked in simulated searches."""
 
 import numpy as np
 import pytest

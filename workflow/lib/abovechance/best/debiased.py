@@ -194,7 +194,7 @@ def largest_normal(count: int, correlation: float, tail: float) -> float:
     count
         How many there are.
     correlation
-        Of any two, in [0, 1).
+        Correlation of any two of them, in [0, 1).
     """
 
     def excess(value: float) -> float:

@@ -104,7 +104,7 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
 
 
 def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed: int = 0) -> Floats:
-    """(candidates,) adjusted p-values of the hypothesis that a candidate is no better than the start.
+    """Return (candidates,) adjusted p-values: is a candidate better than the start?
 
     In each cluster of examples, all differences from the start keep or change their signs together, at
     random. This keeps the dependence between candidates, whatever it is. A candidate's statistic is its sum

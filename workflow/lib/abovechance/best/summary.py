@@ -27,18 +27,14 @@ CANDIDATES = {
     "examples": Column.whole("number of examples that the candidate is evaluated on"),
     "score": Column.share("mean score over these examples"),
     "p": Column.tail(
-        "p-value of the hypothesis that the candidate is no better than the others, adjusted for the number "
-        "of candidates"
+        "adjusted p-value: is the candidate better than expected if all candidates are equally good?"
     ),
     **optional(
         {
             "difference": Column.number(
                 "mean score minus the mean score of the start, on the examples that both are evaluated on"
             ),
-            "p_start": Column.tail(
-                "p-value of the hypothesis that the candidate is no better than the start, adjusted for the "
-                "number of candidates"
-            ),
+            "p_start": Column.tail("adjusted p-value: is the candidate better than the start?"),
         }
     ),
 }
@@ -46,7 +42,7 @@ CANDIDATES = {
 
 @dataclass(frozen=True)
 class Best:
-    """What is known about the chosen one of several candidates.
+    """The score of the chosen candidate: observed, expected by luck, and corrected for the choice.
 
     Attributes
     ----------

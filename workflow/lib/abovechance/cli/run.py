@@ -122,7 +122,7 @@ def init(
     name = study or as_name(home)
     for source in models:
         if "/" in source and Path(source).parent.is_dir() and not Path(source).exists():
-            tell_note(f"there is no folder {source}, so it is taken as a Hugging Face id")
+            tell_note(f"the folder {source} does not exist, so the config names a Hugging Face id")
     text = config_text(output, name, tasks, models, precision, shots, prompts)
     resolved(yaml.safe_load(text), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
