@@ -99,7 +99,8 @@ def calibration_figure(numbers: pd.DataFrame) -> Figure:
         "debiased_accuracy": (style.COLOURS[0], "debiased accuracy"),
     }
     for name, (colour, label) in looks.items():
-        axes.plot(numbers["test_accuracy"], numbers[name], "o", color=colour, markersize=3, label=label)
+        marks: dict[str, Any] = {"color": colour, "markersize": 3, "label": label, "clip_on": False}
+        axes.plot(numbers["test_accuracy"], numbers[name], "o", **marks)
     ends = [0.0, 1.0]
     values = numbers[[*looks, "test_accuracy"]].to_numpy(dtype=float)
     if np.isfinite(values).any():
