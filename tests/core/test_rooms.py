@@ -19,6 +19,7 @@ ROOMS = [
     "core",
     "study",
     "results",
+    "metrics",
     "scoring",
     "training",
     "chance",

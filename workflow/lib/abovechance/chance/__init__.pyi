@@ -1,4 +1,5 @@
 from .best_of import BestOf as BestOf
+from .permutation import NullDistribution as NullDistribution, null_distribution as null_distribution
 from .planning import (
     examples_for_power as examples_for_power,
     examples_needed as examples_needed,

@@ -1,6 +1,18 @@
 """The command line: is this score better than chance?"""
 
-from abovechance.cli import best, chance, compare, items, pvi, results, run, scores, studies, variance
+from abovechance.cli import (
+    best,
+    chance,
+    compare,
+    items,
+    predictions,
+    pvi,
+    results,
+    run,
+    scores,
+    studies,
+    variance,
+)
 from abovechance.cli.app import app, main
 
 __all__ = [
@@ -10,6 +22,7 @@ __all__ = [
     "compare",
     "items",
     "main",
+    "predictions",
     "pvi",
     "results",
     "run",

@@ -61,6 +61,7 @@ Choices = Annotated[
 # {command: its example data, in the folder `examples`}
 EXAMPLES = {
     "best": "answers.csv",
+    "chance": "predictions.csv",
     "check": "scores.csv",
     "compare": "answers.csv",
     "items": "answers.csv",

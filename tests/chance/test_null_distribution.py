@@ -1,0 +1,311 @@
+"""Chance for any metric: closed forms, enumeration and random permutations agree, and tests are valid."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+from abovechance.chance.arrangements import Arrangements
+from abovechance.chance.exact import concordant_pairs, of_stratum, rook_distribution
+from abovechance.chance.permutation import null_distribution
+from abovechance.core.errors import InputError
+from abovechance.metrics import Metric, metric, metric_names
+from abovechance.metrics.contract import objects
+
+NAMES = [name.replace("@k", "@2") for name in metric_names()]
+WORDS = ["red", "red car", "green", "4"]
+
+
+def small_case(name: str, candidates: int, examples: int, seed: int = 0):
+    """Return predictions and gold answers, in the form that a metric needs."""
+    generator = np.random.default_rng(seed)
+
+    def texts(shape=()):
+        return np.array(WORDS)[generator.integers(len(WORDS), size=shape)]
+
+    make = {
+        "label": (lambda: generator.integers(3), lambda: generator.integers(3)),
+        "text": (lambda: str(texts()), lambda: str(texts())),
+        "number": (lambda: float(generator.normal()), lambda: float(generator.normal())),
+        "set": (lambda: frozenset(texts(2).tolist()), lambda: frozenset(texts(2).tolist())),
+        "ranking": (
+            lambda: tuple(generator.permutation(list("abcd")).tolist()),
+            lambda: frozenset({"abcd"[generator.integers(4)]}),
+        ),
+        "attempts": (lambda: tuple(texts(3).tolist()), lambda: str(texts())),
+    }
+    prediction, gold = make[metric(name).answers]
+    rows = [[prediction() for _ in range(examples)] for _ in range(candidates)]
+    answers = [gold() for _ in range(examples)]
+    if metric(name).answers == "label":
+        answers[:3], rows[0][:3] = [0, 1, 2], [0, 1, 1]  # no constant side
+        rows[-1][:2] = [0, 1]
+    return rows, answers
+
+
+def brute_force(name: str, rows, gold, strata=None) -> tuple[float, float, float]:
+    """Return the expected value of the best candidate and of the best of all, and the p-value."""
+    chosen = metric(name)
+    strata = [0] * len(gold) if strata is None else strata
+    members = [
+        [place for place, value in enumerate(strata) if value == name] for name in dict.fromkeys(strata)
+    ]
+    as_array = np.array if chosen.answers in ("label", "number") else objects
+    values = []
+    for orders in product(*(permutations(places) for places in members)):
+        permuted = [*gold]
+        for places, order in zip(members, orders, strict=True):
+            for place, source in zip(places, order, strict=True):
+                permuted[place] = gold[source]
+        values.append([chosen.value(as_array(row), as_array(permuted)) for row in rows])
+    table = chosen.sign * np.array(values)
+    observed = chosen.sign * np.array([chosen.value(as_array(row), as_array(gold)) for row in rows])
+    best = int(observed.argmax())
+    reached = (table.max(axis=1) >= observed[best] - 1e-9).mean()
+    return chosen.sign * table[:, best].mean(), chosen.sign * table.max(axis=1).mean(), reached
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("candidates", [1, 3])
+def test_all_permutations(name, candidates):
+    rows, gold = small_case(name, candidates, examples=6)
+    strata = [0, 0, 0, 0, 1, 1]
+    result = null_distribution(name, rows, gold, strata)
+    expected, expected_best, p = brute_force(name, rows, gold, strata)
+    assert result.method in ("exact", "enumeration")
+    assert result.expected == pytest.approx(expected, abs=1e-9)
+    assert result.expected_best == pytest.approx(expected_best, abs=1e-9)
+    assert result.p == pytest.approx(p, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("candidates", [1, 3])
+def test_random_permutations_agree_with_all(name, candidates, monkeypatch):
+    rows, gold = small_case(name, candidates, examples=7)
+    strata = [0] * 7
+    enumerated = null_distribution(name, rows, gold, strata)
+    module = __import__("abovechance.chance.permutation", fromlist=["x"])
+    monkeypatch.setattr(module, "MOST_ARRANGEMENTS", 0)
+    monkeypatch.setattr(module.Simulation, "_exact", lambda self: None)
+    random = null_distribution(name, rows, gold, strata, draws=4000, seed=3)
+    assert random.method == "permutation"
+    assert random.p == pytest.approx(enumerated.p, abs=5 * max(random.p_error, 1e-3))
+    spread = np.sqrt(
+        random.distribution.weights @ (random.distribution.values - random.expected_best) ** 2 / 4000
+    )
+    assert random.expected_best == pytest.approx(enumerated.expected_best, abs=5 * spread + 1e-9)
+    assert random.expected == pytest.approx(enumerated.expected, abs=5 * spread + 1e-9)
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=6, max_size=6), st.lists(st.integers(0, 3), min_size=6, max_size=6)
+)
+@settings(max_examples=60, deadline=None)
+def test_matches_of_permutations(predictions, gold):
+    rows, columns = np.array(predictions), np.array(gold)
+    exact = of_stratum((rows[:, None] == columns[None, :]).astype(float))
+    sums = [sum(p == g for p, g in zip(predictions, order, strict=True)) for order in permutations(gold)]
+    counts = np.bincount(sums, minlength=7) / len(sums)
+    probabilities = np.zeros(7)
+    probabilities[np.round(exact.values).astype(int)] = exact.weights
+    np.testing.assert_allclose(probabilities, counts, atol=1e-12)
+
+
+def test_derangements():
+    # all different: the number of fixed points of a random permutation
+    matches = rook_distribution([(1, 1)] * 12, 12)
+    assert matches[0] == pytest.approx(176214841 / 479001600)  # derangements of 12
+    assert matches @ np.arange(13) == pytest.approx(1.0)
+    large = rook_distribution([(500, 500), (500, 500)], 1000)
+    hypergeometric = stats.hypergeom(1000, 500, 500)  # two labels
+    np.testing.assert_allclose(large[::2], hypergeometric.pmf(np.arange(501)), atol=1e-12)
+
+
+def test_two_labels_are_exact_for_every_metric_of_labels():
+    gold = [0] * 30 + [1] * 20
+    row = [0] * 22 + [1] * 8 + [0] * 6 + [1] * 14
+    both_right = stats.hypergeom(50, 28, 30).pmf  # gold answers 0 among predictions 0
+    for name in ("accuracy", "balanced_accuracy", "f1_macro", "mcc", "kappa"):
+        result = null_distribution(name, row, gold)
+        assert result.method == "exact"
+        values, weights = [], []
+        for hits in range(8, 29):
+            counts = {(0, 0): hits, (0, 1): 28 - hits, (1, 0): 30 - hits, (1, 1): hits - 8}
+            sides = np.repeat(np.array([*counts]), [*counts.values()], axis=0).T
+            values.append(metric(name).value(*sides))
+            weights.append(both_right(hits))
+        tail = sum(w for v, w in zip(values, weights, strict=True) if v >= result.observed - 1e-9)
+        assert result.p == pytest.approx(tail)
+        assert result.expected == pytest.approx(np.dot(values, weights))
+
+
+def test_order_without_ties_is_that_of_kendall():
+    generator = np.random.default_rng(0)
+    predictions, gold = generator.normal(size=(2, 25))
+    result = null_distribution("kendall", predictions, gold)
+    scipy = stats.kendalltau(predictions, gold, alternative="greater", method="exact")
+    assert result.method == "exact"
+    assert result.p == pytest.approx(scipy.pvalue)
+    pairs = null_distribution("pairwise_accuracy", predictions, gold)
+    assert (pairs.expected, pairs.p) == (pytest.approx(0.5), pytest.approx(scipy.pvalue))
+    assert concordant_pairs(4).weights @ concordant_pairs(4).values == pytest.approx(0.5)
+
+
+def test_random_rankings():
+    """Items of each example are its own: the gold answer is drawn anew, as for a random ranking."""
+    examples, size, k = 20, 6, 3
+    rankings = [tuple(f"{place}-{item}" for item in range(size)) for place in range(examples)]
+    gold = [frozenset({ranking[place % size]}) for place, ranking in enumerate(rankings)]
+    harmonic = sum(1 / rank for rank in range(1, size + 1)) / size
+    assert null_distribution("mrr", rankings, gold).expected == pytest.approx(harmonic)
+    hits = null_distribution(f"recall@{k}", rankings, gold)
+    assert hits.method == "exact"
+    assert hits.expected == pytest.approx(k / size)
+    correct = round(hits.observed * examples)
+    assert hits.p == pytest.approx(stats.binom(examples, k / size).sf(correct - 1))
+    averages = null_distribution("avg@3", rankings, gold)
+    assert averages.expected == pytest.approx(np.mean([j / size for j in (1, 2, 3)]))
+    ndcg = null_distribution("ndcg@6", rankings, gold)
+    assert ndcg.expected == pytest.approx(np.mean(1 / np.log2(np.arange(2, size + 2))))
+
+
+def test_choices_of_its_own_are_drawn_anew():
+    choices = [[f"{place}{letter}" for letter in "abcd"] for place in range(30)]
+    gold = [row[0] for row in choices]
+    row = [listed[0 if place < 12 else 1] for place, listed in enumerate(choices)]
+    result = null_distribution("accuracy", row, gold, choices=choices)
+    assert result.expected == pytest.approx(0.25)
+    assert result.p == pytest.approx(stats.binom(30, 0.25).sf(11))
+    best = null_distribution("accuracy", row, gold, choices=choices, tries=20)
+    assert best.p == pytest.approx(1 - stats.binom(30, 0.25).cdf(11) ** 20)
+    cdf = stats.binom(30, 0.25).cdf(np.arange(31)) ** 20
+    assert best.expected_best == pytest.approx((np.arange(31) * np.diff(cdf, prepend=0)).sum() / 30)
+
+
+def test_constant_answers_are_no_evidence():
+    gold = ["yes"] * 8 + ["no"] * 2
+    result = null_distribution("accuracy", ["yes"] * 10, gold)
+    assert (result.observed, result.expected, result.p) == (0.8, pytest.approx(0.8), pytest.approx(1.0))
+
+
+def test_strata_of_types():
+    """Numbers for numbers and yes for yes is no evidence: types of answers are strata."""
+    gold = ["3", "4", "yes", "yes", "blue", "red"]
+    row = ["3", "3", "yes", "yes", "blue", "blue"]
+    by_type = null_distribution("exact_match", row, gold)
+    assert by_type.strata == 3
+    assert by_type.expected == pytest.approx((0.5 * 2 + 1 * 2 + 0.5 * 2) / 6)
+    assert by_type.fixed == pytest.approx(2 / 6)
+    assert null_distribution("exact_match", row, gold, strata=[0] * 6).strata == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clusters_move_as_wholes(seed):
+    generator = np.random.default_rng(seed)
+    clusters, gold = np.repeat(np.arange(4), 2), generator.integers(3, size=8)
+    arrangements = Arrangements.within(gold.tolist(), [0] * 8, clusters, {})
+    pairs = {tuple(gold[2 * place : 2 * place + 2]) for place in range(4)}
+    for codes in arrangements.all():
+        moved = np.array(arrangements.golds)[codes]
+        assert {tuple(moved[2 * place : 2 * place + 2]) for place in range(4)} <= pairs
+    assert len(arrangements.all()) == arrangements.count
+    draws = next(arrangements.draws(generator, 3000))
+    counts = np.unique(draws, axis=0, return_counts=True)[1]
+    assert len(counts) == arrangements.count
+    assert stats.chisquare(counts).pvalue > 1e-4
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "name", ["accuracy", "f1_macro", "kappa", "token_f1", "mrr", "spearman", "pairwise_accuracy", "jaccard"]
+)
+def test_false_positives_of_dependent_candidates(name):
+    """Candidates that answer alike, without skill, are found better in at most 5 % of searches."""
+    runs, false_positives = 300, 0
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        rows, gold = small_case(name, 6, examples=24, seed=seed)
+        for row in rows[1:]:  # most answers are those of the first candidate
+            for place in np.flatnonzero(generator.random(24) < 0.7):
+                row[place] = rows[0][place]
+        # gold answers are unbalanced, and one answer is preferred
+        if metric(name).answers == "label":
+            gold = generator.choice(3, 24, p=[0.7, 0.2, 0.1]).tolist()
+        false_positives += null_distribution(name, rows, gold, draws=199, seed=seed).p <= 0.05
+    assert false_positives <= stats.binom(runs, 0.05).ppf(0.9999)
+
+
+def test_several_tries_of_one_known_candidate():
+    generator = np.random.default_rng(0)
+    gold, row = generator.integers(5, size=(2, 40))
+    row[:12] = gold[:12]
+    single = null_distribution("f1_macro", row, gold, draws=20_000)
+    many = null_distribution("f1_macro", row, gold, tries=50, draws=20_000)
+    assert many.p == pytest.approx(1 - (1 - single.p) ** 50)
+    assert many.expected_best > single.expected_best
+    assert "the others are assumed to be independent" in " ".join(many.sentences(["1"]))
+    assert null_distribution("f1_macro", row, gold, tries=1000, draws=100).draws == 100_000
+
+
+def test_errors_are_better_if_lower():
+    generator = np.random.default_rng(0)
+    gold = generator.normal(size=40)
+    rows = [(gold + 0.3 * generator.normal(size=40)).tolist(), generator.normal(size=40).tolist()]
+    result = null_distribution("rmse", rows, gold.tolist())
+    assert result.best == 0
+    assert result.p < 0.01
+    assert result.expected_best < result.expected
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e9])
+def test_scale_of_numbers_does_not_matter(scale):
+    generator = np.random.default_rng(0)
+    predictions, gold = generator.normal(size=(2, 30))
+    plain = null_distribution("mae", predictions, gold, draws=500)
+    scaled = null_distribution("mae", scale * predictions, scale * gold, draws=500)
+    assert scaled.p == plain.p
+    assert scaled.expected == pytest.approx(scale * plain.expected)
+
+
+def test_functions_of_users():
+    def agreement(predictions, gold):
+        return sum(p == g for p, g in zip(predictions, gold, strict=True)) / len(gold)
+
+    row, gold = list("aabbc"), list("aabcb")
+    result = null_distribution(agreement, row, gold)
+    assert result.p == pytest.approx(null_distribution("accuracy", row, gold).p)
+    vectorized = Metric("agreement", "", lambda p, g: (p == g).mean(axis=-1), vectorized=True)
+    assert null_distribution(vectorized, row, gold).p == pytest.approx(result.p)
+    wrong = Metric("wrong", "", lambda p, g: 0.25, terms=metric("accuracy").terms)
+    with pytest.raises(
+        InputError, match=r"wrong: its terms give 0.6 for candidate 0, but its definition 0.25"
+    ):
+        null_distribution(wrong, row, gold)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("accuracy", ["a"], ["a", "b"]), "candidate 0 has 1 predictions, but there are 2 gold answers"),
+        (("accuracy", [], []), "candidate 0 has 0 predictions, but there are 0 gold answers"),
+        (("accuracy", ["a", "b"], ["a", "a"]), "no gold answer of the 2 examples can change its place"),
+        (
+            ("accuracy", ["a", "b"], ["a", "b"], [0, 1]),
+            "no gold answer of the 2 examples can change its place",
+        ),
+        (("accuracy", ["a", "b"], ["a", "b"], [0]), "1 strata for 2 examples"),
+        (("pearson", [1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), "pearson is not defined for candidate 0"),
+        (("pearson", [1.0, float("nan")], [1.0, 2.0]), "a number is nan; expected a finite one"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(InputError) as error:
+        null_distribution(*arguments)
+    assert str(error.value).startswith(message)
+
+
+def test_fewer_tries_than_candidates():
+    with pytest.raises(InputError, match="tries is 1, but there are 2 candidates"):
+        null_distribution("accuracy", [["a", "b"], ["b", "a"]], ["a", "b"], tries=1)

@@ -1,0 +1,555 @@
+"""The distribution of any metric by chance: predictions stay as they are, gold answers change places.
+
+The random guesser of the paper needs a chance of a lucky guess. Most metrics have none: F1, correlations,
+ranks. For these, the guesser is the candidate itself, and chance comes from the gold answers: they are
+permuted among similar examples (``arrangements``), in the same way for all candidates. The best of all
+candidates is taken in each permutation. So the p-value is that of a permutation test (Fisher; Westfall and
+Young, 1993), and it is valid however much the candidates depend on each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+
+from abovechance.chance.arrangements import Arrangements, subsets
+from abovechance.chance.conclusion import probability
+from abovechance.chance.exact import Discrete, concordant_pairs, convolved, of_stratum
+from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA
+from abovechance.core.html import as_html
+from abovechance.core.reading import number
+from abovechance.core.resampling import numbered
+from abovechance.metrics.contract import Metric, Objects, Terms, objects
+from abovechance.metrics.registry import metric as metric_of_name
+
+DRAWS = 10_000
+DRAWS_PER_TRY = 100
+MOST_ARRANGEMENTS = 20_000  # that are enumerated
+MOST_EXACT = 1_000  # examples of a stratum whose exact distribution is computed
+MOST_SUBSETS = 5_000  # sets of relevant items that a ranking is compared with
+MOST_CELLS = 4_000_000  # of one table of cells
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class NullDistribution:
+    """The best value of a metric, and its distribution if predictions have nothing to do with gold answers.
+
+    Attributes
+    ----------
+    metric
+        The name of the metric.
+    values
+        (candidates,) the value of each candidate.
+    best
+        The place of the candidate with the best value; the first one on ties.
+    expected
+        The expected value of this candidate by chance.
+    distribution
+        The distribution of the best value of all candidates by chance, for ``tries`` tries.
+    p
+        The probability that the best value by chance is at least as good as the observed one.
+    p_single
+        The same for the best candidate alone, as if it had been the only one.
+    tries
+        The number of tries: candidates, or more if others were tried too. Those are taken as independent.
+    examples, strata
+        The number of examples and of strata.
+    fixed
+        The share of examples whose gold answer is always the same; they have no part in the test.
+    method
+        ``exact``, ``enumeration`` (all permutations) or ``permutation`` (random ones).
+    draws
+        The number of random permutations; 0 for the other methods.
+    higher_is_better
+        False for errors; the best value is then the lowest.
+    """
+
+    metric: str
+    values: Floats
+    best: int
+    expected: float
+    distribution: Discrete
+    p: float
+    p_single: float
+    tries: int
+    examples: int
+    strata: int
+    fixed: float
+    method: str
+    draws: int
+    higher_is_better: bool = True
+
+    @property
+    def observed(self) -> float:
+        """The best value of all candidates."""
+        return float(self.values[self.best])
+
+    @property
+    def expected_best(self) -> float:
+        """The expected best value of all tries by chance."""
+        if self.tries == 1:
+            return self.expected
+        return float(self.distribution.values @ self.distribution.weights)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 2.5 % and 97.5 % quantiles of the best value by chance."""
+        below = np.cumsum(self.distribution.weights)
+        low, high = (self.distribution.values[int((below < q - 1e-12).sum())] for q in (0.025, 0.975))
+        return float(low), float(high)
+
+    def sentences(self, names: Sequence[str]) -> list[str]:
+        """Return the result in words.
+
+        Parameters
+        ----------
+        names
+            (candidates,) the names of the candidates.
+        """
+        low, high = self.interval
+        several = len(self.values) > 1
+        best_of = f" (candidate {names[self.best]}, the best of {len(names)})" if several else ""
+        by_chance = f"By chance, {'this candidate' if several else 'it'} is expected at {self.expected:.3f}"
+        if self.tries > 1:
+            by_chance += (
+                f", and the best of {self.tries} at {self.expected_best:.3f} (95 %: {low:.3f} to {high:.3f})"
+            )
+        conclusion = "better than chance" if self.p <= ALPHA else "not better than chance"
+        alone = f" for the best of {self.tries}, {probability(self.p_single)} for a single try"
+        alone = alone if self.tries > 1 else ""
+        how = {
+            "exact": "exact",
+            "enumeration": "all permutations of the gold answers",
+            "permutation": f"{self.draws:,} random permutations of the gold answers",
+        }[self.method]
+        strata = f", within {self.strata} strata" if self.strata > 1 else ""
+        lines = [
+            f"{self.metric}: {self.observed:.3f}{best_of}.",
+            f"{by_chance}.",
+            f"This is {conclusion} (p = {probability(self.p)}{alone}; {how}{strata}).",
+        ]
+        if self.tries > len(self.values):
+            lines.append(
+                f"Only {len(self.values)} of {self.tries} tries are known; the others are assumed to be "
+                "independent."
+            )
+        if self.fixed > 0:
+            lines.append(
+                f"The gold answers of {self.fixed:.0%} of the examples cannot change their place, so these "
+                "examples have no part in the test."
+            )
+        return lines
+
+    @property
+    def p_error(self) -> float:
+        """The standard error of the p-value from the random permutations; 0 for exact ones."""
+        return sqrt(self.p * (1 - self.p) / self.draws) if self.draws else 0.0
+
+    def _repr_html_(self) -> str:
+        rows = {"metric": self.metric, "observed": self.observed, "expected": self.expected}
+        return as_html(rows | {"expected best": self.expected_best, "p-value": self.p, "tries": self.tries})
+
+
+def null_distribution(
+    metric: Metric | str | Callable[[Any, Any], float],
+    predictions: Sequence[Any] | ArrayLike,
+    gold: Sequence[Any] | ArrayLike,
+    strata: Sequence[Hashable] | None = None,
+    tries: int | None = None,
+    *,
+    clusters: ArrayLike | None = None,
+    choices: Sequence[Sequence[Hashable]] | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> NullDistribution:
+    """Return the distribution of a metric by chance, for one candidate and for the best of all tries.
+
+    Parameters
+    ----------
+    metric
+        A metric, its name (``metrics.metric``), or a function of (examples,) predictions and gold answers.
+    predictions
+        (examples,) the predictions of one candidate, or (candidates, examples) those of several: labels,
+        texts, numbers, sets or tuples, as the metric needs them.
+    gold
+        (examples,) the gold answers.
+    strata
+        (examples,) gold answers are permuted among examples with the same value. Unless given, examples with
+        the same choices are a stratum; of rankings, those with the same items; of texts, those whose gold
+        answers are of one type (number, yes or no, other).
+    tries
+        The number of tries, if more were made than there are candidates.
+    clusters
+        (examples,) the same value for examples that belong together; their gold answers move as wholes.
+    choices
+        (examples,) the possible gold answers of each example. An example that is alone in its stratum draws
+        its gold answer among them.
+    draws, seed
+        The number of random permutations, and their random seed. There are none if all permutations can be
+        enumerated or the distribution is known, and more if there are many more tries than candidates.
+
+    Raises
+    ------
+    InputError
+        If the numbers of predictions and gold answers differ, the metric is not defined for them, or no gold
+        answer can change its place.
+
+    Examples
+    --------
+    >>> result = null_distribution("accuracy", ["a", "a", "b", "b"], ["a", "a", "b", "b"])
+    >>> result.expected, round(result.p, 4)
+    (0.5, 0.1667)
+    """
+    chosen = _as_metric(metric)
+    rows, answers, listed = _checked(chosen, predictions, gold, choices)
+    if tries is not None and tries < len(rows):
+        raise InputError(f"tries is {tries}, but there are {len(rows)} candidates; expected at least as many")
+    if draws < 1:
+        raise InputError(f"draws is {draws}; expected at least 1")
+    groups, _ = numbered(len(answers), clusters)
+    labels = _strata(chosen, rows, answers, listed) if strata is None else [*strata]
+    if len(labels) != len(answers):
+        raise InputError(f"{len(labels)} strata for {len(answers)} examples; expected one for each")
+    alone = [place for place, count in enumerate(map(Counter(labels).get, labels)) if count == 1]
+    redrawn = {} if chosen.frequencies else _choices(chosen, rows, answers, listed, alone)
+    arrangements = Arrangements.within(answers, labels, groups, redrawn)
+    if arrangements.fixed.all():
+        raise InputError(
+            f"no gold answer of the {len(answers)} examples can change its place: all examples of a stratum "
+            "have the same gold answer, or are alone in it; use other strata, or more examples"
+        )
+    gold_answers = _array(chosen, answers)
+    values = np.array([chosen.value(row, gold_answers) for row in rows], dtype=np.float64)
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        raise InputError(
+            f"{chosen.name} is not defined for candidate {place}: its value is {values[place]}; are all its "
+            "predictions the same, or all gold answers?"
+        )
+    total_tries = len(rows) if tries is None else tries
+    needed = ceil(DRAWS_PER_TRY * total_tries / len(rows))  # else no p-value could be small
+    simulation = Simulation(chosen, rows, arrangements, max(draws, needed), seed)
+    if chosen.terms is not None:
+        simulation.check(values)
+    best = int(np.argmax(chosen.sign * values))
+    result = simulation.result(values, best)
+    return replace(
+        _with_tries(result, total_tries, len(rows)),
+        strata=len({*labels}),
+        fixed=float(arrangements.fixed.mean()),
+    )
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A metric of several candidates under all arrangements, or under random ones."""
+
+    metric: Metric
+    rows: list[Objects]
+    arrangements: Arrangements
+    draws: int
+    seed: int
+
+    @cached_property
+    def golds(self) -> Objects:
+        """The distinct gold answers."""
+        return _array(self.metric, self.arrangements.golds)
+
+    @cached_property
+    def terms(self) -> list[Terms]:
+        """The metric of each candidate as a sum."""
+        assert self.metric.terms is not None
+        return [self.metric.terms(row, self.golds[self.arrangements.observed]) for row in self.rows]
+
+    def check(self, values: Floats) -> None:
+        """Compare the sums with the metric's definition, on the observed gold answers."""
+        sums = self._of_terms(self.arrangements.observed[None])[:, 0]
+        if not np.allclose(sums, values, rtol=1e-6, atol=1e-9):
+            place = int(np.argmax(abs(sums - values)))
+            raise InputError(
+                f"{self.metric.name}: its terms give {sums[place]:g} for candidate {place}, but its "
+                f"definition {values[place]:g}; expected the same"
+            )
+
+    def result(self, values: Floats, best: int) -> NullDistribution:
+        """Return the null distribution for as many tries as candidates."""
+        exact = self._exact() if len(self.rows) == 1 else None
+        if exact is not None:
+            tail = float(exact.weights[self._as_good(exact.values, values[best])].sum())
+            parts, p, p_single, method = exact, tail, tail, "exact"
+            expected = float(exact.values @ exact.weights)
+        else:
+            enumerated = self.arrangements.count <= MOST_ARRANGEMENTS
+            best_values, own_values = self._simulated(best, enumerated)
+            reached, reached_alone = (
+                int(self._as_good(side, values[best]).sum()) for side in (best_values, own_values)
+            )
+            count, added = len(best_values), 0 if enumerated else 1
+            p, p_single = ((hits + added) / (count + added) for hits in (reached, reached_alone))
+            parts = Discrete.from_values(best_values, np.full(count, 1 / count))
+            method = "enumeration" if enumerated else "permutation"
+            expected = self._expected(best, own_values)
+        return NullDistribution(
+            self.metric.name,
+            values,
+            best,
+            expected,
+            parts,
+            p,
+            p_single,
+            len(self.rows),
+            len(self.arrangements.observed),
+            0,
+            0.0,
+            method,
+            self.draws if method == "permutation" else 0,
+            self.metric.higher_is_better,
+        )
+
+    def _as_good(self, by_chance: Floats, observed: float) -> Bools:
+        """Return whether values are at least as good as the observed one, up to rounding."""
+        tolerance = TOLERANCE * max(abs(observed), float(abs(by_chance).max()))
+        return self.metric.sign * by_chance >= self.metric.sign * observed - tolerance
+
+    def _expected(self, best: int, own_values: Floats) -> float:
+        """Return the expected value of a candidate; exact if the metric is a sum."""
+        if self.metric.terms is None or self.terms[best].curve is not None:
+            return float(own_values.mean())
+        total: float = 0.0
+        shares = self.arrangements.probabilities()
+        for block in self._blocks(1):
+            total += float((self.terms[best].cells(self.rows[best][block], self.golds) * shares[block]).sum())
+        return total + self.terms[best].offset
+
+    def _simulated(self, best: int, enumerated: bool) -> tuple[Floats, Floats]:
+        """(arrangements,) the best value of all candidates in each arrangement, and that of the best one."""
+        of_all, of_best = [], []
+        for codes in self._codes(enumerated):
+            values = self._of_terms(codes) if self.metric.terms is not None else self._of_function(codes)
+            if not np.isfinite(values).all():
+                raise InputError(
+                    f"{self.metric.name} is not defined for some permutations of the gold answers; use "
+                    "another metric, or more examples"
+                )
+            of_all.append(self.metric.sign * (self.metric.sign * values).max(axis=0))
+            of_best.append(values[best])
+        return np.concatenate(of_all), np.concatenate(of_best)
+
+    def _codes(self, enumerated: bool) -> Iterator[Ints]:
+        if enumerated:
+            yield self.arrangements.all()
+        else:
+            yield from self.arrangements.draws(np.random.default_rng(self.seed), self.draws)
+
+    def _of_function(self, codes: Ints) -> Floats:
+        """(candidates, draws) values by the metric's function."""
+        golds = self.golds
+        if not self.metric.vectorized:
+            return np.array([[self.metric.value(row, golds[code]) for code in codes] for row in self.rows])
+        batch = max(1, MOST_CELLS // max(1, codes.shape[1]) ** 2)
+        parts = [codes[begin : begin + batch] for begin in range(0, len(codes), batch)]
+        return np.array(
+            [np.concatenate([self.metric.value(row, golds[part]) for part in parts]) for row in self.rows]
+        )
+
+    def _of_terms(self, codes: Ints) -> Floats:
+        """(candidates, draws) values by sums of cells."""
+        golds = self.golds
+        sums = np.zeros((len(self.rows), len(codes)))
+        for block in self._blocks(len(self.rows)):
+            size = block.stop - block.start
+            cells = np.stack(
+                [terms.cells(row[block], golds) for terms, row in zip(self.terms, self.rows, strict=True)]
+            )
+            table = cells.reshape(len(self.rows), -1).T
+            batch = max(1, MOST_CELLS // size)
+            for begin in range(0, len(codes), batch):
+                part = codes[begin : begin + batch, block] + np.arange(size) * len(golds)
+                starts = np.arange(0, part.size + 1, size)
+                picked = csr_array(
+                    (np.ones(part.size), part.ravel(), starts), shape=(len(part), size * len(golds))
+                )
+                sums[:, begin : begin + batch] += (picked @ table).T
+        return np.stack([terms.finish(row) for terms, row in zip(self.terms, sums, strict=True)])
+
+    def _blocks(self, candidates: int) -> list[slice]:
+        """Return parts of the examples whose table of cells is not too large."""
+        examples = len(self.arrangements.observed)
+        size = max(1, MOST_CELLS // (candidates * len(self.arrangements.golds)))
+        return [slice(begin, min(begin + size, examples)) for begin in range(0, examples, size)]
+
+    def _exact(self) -> Discrete | None:
+        """Return the exact distribution of a single candidate, if it can be computed."""
+        if self.metric.terms is None:
+            return self._by_inversions()
+        if self.metric.answers == "number" or any(units.shape[1] > 1 for units in self.arrangements.groups):
+            return None
+        parts = []
+        (row,), (terms,) = self.rows, self.terms
+        if terms.curve is not None:
+            return None
+        golds, observed = self.golds, self.arrangements.observed
+        for units in self.arrangements.groups:
+            if len(units) > MOST_EXACT:
+                return None
+            members = units.ravel()
+            part = of_stratum(terms.cells(row[members], golds[observed[members]]))
+            if part is None:
+                return None
+            parts.append(part)
+        for example, options in self.arrangements.redrawn.items():
+            choices = terms.cells(row[example : example + 1], golds[options])[0]
+            parts.append(Discrete.from_values(choices, np.full(len(choices), 1 / len(choices))))
+        offset = terms.offset
+        for example in self.arrangements.unmoved.tolist():
+            offset += float(terms.cells(row[example : example + 1], golds[[observed[example]]])[0, 0])
+        total = convolved(parts)
+        return None if total is None else replace(total, values=total.values + offset)
+
+    def _by_inversions(self) -> Discrete | None:
+        """Return the distribution of the order of two rankings without ties, if this is one."""
+        codes = self.arrangements.observed
+        is_whole = len(self.arrangements.groups) == 1 and self.arrangements.groups[0].shape == (len(codes), 1)
+        no_ties = len({*codes.tolist()}) == len(codes) == len({*self.rows[0].tolist()})
+        if self.metric.name not in ("pairwise_accuracy", "kendall") or not (is_whole and no_ties):
+            return None
+        pairs = concordant_pairs(len(codes))
+        return (
+            pairs if self.metric.name == "pairwise_accuracy" else replace(pairs, values=2 * pairs.values - 1)
+        )
+
+
+def _with_tries(result: NullDistribution, tries: int, candidates: int) -> NullDistribution:
+    """Return the result for more tries than candidates, as if there were independent sets of candidates."""
+    power = tries / candidates
+    sign = 1 if result.higher_is_better else -1
+    values, weights = result.distribution.values[::sign], result.distribution.weights[::sign]
+    cdf = np.cumsum(weights) ** power
+    best = np.diff(cdf, prepend=0.0)
+    return replace(
+        result,
+        distribution=Discrete(values[::sign], best[::sign] / best.sum()),
+        p=float(-np.expm1(power * np.log1p(-result.p))) if result.p < 1 else 1.0,
+        tries=tries,
+    )
+
+
+def _as_metric(metric: Metric | str | Callable[[Any, Any], float]) -> Metric:
+    if isinstance(metric, str):
+        return metric_of_name(metric)
+    if isinstance(metric, Metric):
+        return metric
+    name = getattr(metric, "__name__", "metric")
+    return Metric(name, f"the function {name}", metric)
+
+
+def _checked(
+    metric: Metric, predictions: Any, gold: Any, choices: Sequence[Sequence[Any]] | None
+) -> tuple[list[Objects], list[Any], list[list[Any]] | None]:
+    """Return predictions of each candidate, gold answers and choices, as the metric needs them."""
+    answers = [*gold]
+    rows = [*predictions]
+    is_nested = len(rows) > 0 and all(_is_row(row, len(answers)) for row in rows)
+    candidates = [[*row] for row in rows] if is_nested else [rows]
+    for place, row in enumerate(candidates):
+        if len(row) != len(answers) or not answers:
+            raise InputError(
+                f"candidate {place} has {len(row)} predictions, but there are {len(answers)} gold answers; "
+                "expected as many, and at least one"
+            )
+    if choices is not None:
+        _check_choices(metric, answers, choices)
+    convert, convert_gold = _conversions(metric)
+    rows_of_metric = [_array(metric, [convert(value) for value in row]) for row in candidates]
+    listed = None if choices is None else [[convert_gold(value) for value in row] for row in choices]
+    return rows_of_metric, [convert_gold(answer) for answer in answers], listed
+
+
+def _check_choices(metric: Metric, answers: list[Any], choices: Sequence[Sequence[Any]]) -> None:
+    if metric.answers != "label":
+        raise InputError(f"choices are for metrics of labels, not for {metric.name}")
+    if len(choices) != len(answers):
+        raise InputError(
+            f"{len(choices)} lists of choices for {len(answers)} examples; expected one for each"
+        )
+    for place, (answer, listed) in enumerate(zip(answers, choices, strict=True)):
+        if answer not in listed:
+            raise InputError(f"example {place}: the gold answer '{answer}' is not one of the choices")
+
+
+def _conversions(metric: Metric) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return functions that convert a prediction and a gold answer to the form that the metric needs."""
+    if metric.answers == "label" and metric.terms is not None:
+        codes: dict[Any, int] = {}
+
+        def code(value: Any) -> int:
+            return codes.setdefault(value.item() if isinstance(value, np.generic) else value, len(codes))
+
+        return code, code
+    by_kind: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+        "number": (_as_number, _as_number),
+        "set": (frozenset, frozenset),
+        "ranking": (tuple, frozenset),
+        "attempts": (tuple, lambda value: value),
+    }
+    return by_kind.get(metric.answers, (lambda value: value, lambda value: value))
+
+
+def _array(metric: Metric, values: Sequence[Any]) -> Objects:
+    """Return answers as an array: of numbers and labels, a plain one."""
+    return np.array(values) if metric.answers in ("number", "label") else objects(values)
+
+
+def _is_row(row: Any, examples: int) -> bool:
+    """Return whether a value is a candidate's row of predictions, and not one prediction."""
+    return isinstance(row, (list, np.ndarray)) and len(row) == examples
+
+
+def _as_number(value: Any) -> float:
+    numeric = float(value)
+    if not np.isfinite(numeric):
+        raise InputError(f"a number is {value}; expected a finite one")
+    return numeric
+
+
+def _choices(
+    metric: Metric, rows: list[Objects], answers: list[Any], choices: list[list[Any]] | None, alone: list[int]
+) -> dict[int, list[Any]]:
+    """{example: all gold answers that it could have}, as far as they are known, of some examples."""
+    if metric.answers == "ranking":
+        return {
+            place: subsets(sorted(items, key=str), len(answers[place]), MOST_SUBSETS, place)
+            for place in alone
+            if answers[place] <= (items := {*rows[0][place]}) and all({*row[place]} == items for row in rows)
+        }
+    return {} if choices is None else {place: [*dict.fromkeys(choices[place])] for place in alone}
+
+
+def _strata(
+    metric: Metric, rows: list[Objects], answers: list[Any], choices: list[list[Any]] | None
+) -> list[Hashable]:
+    """(examples,) the strata that the data imply."""
+    if choices is not None:
+        return [frozenset(listed) for listed in choices]
+    if metric.answers == "ranking":
+        return [(frozenset(row), len(gold)) for row, gold in zip(rows[0], answers, strict=True)]
+    if metric.answers in ("text", "attempts"):
+        return [_type(answer[0] if isinstance(answer, tuple) else answer) for answer in answers]
+    return [0] * len(answers)
+
+
+def _type(text: str) -> str:
+    if text.strip().lower() in ("yes", "no", "true", "false"):
+        return "yes or no"
+    return "other" if number(text) is None else "number"

@@ -1,0 +1,214 @@
+"""Predictions and gold answers from a CSV."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from abovechance.core.arrays import Ints
+from abovechance.core.errors import InputError, nearest
+from abovechance.core.reading import number, read_csv_texts
+from abovechance.metrics.contract import Metric
+
+NEEDED = ("example", "gold", "prediction")
+OPTIONAL = ("candidate", "attempt", "choices", "stratum", "cluster")
+SEPARATOR = "|"
+
+
+@dataclass(frozen=True)
+class PredictionFile:
+    """The predictions of some candidates for the same examples.
+
+    Attributes
+    ----------
+    names
+        (candidates,) their names, in the order of the file.
+    examples
+        (examples,) their names, in the order of the file.
+    predictions
+        (candidates, examples) predictions, in the form that the metric needs.
+    gold
+        (examples,) gold answers.
+    strata, clusters, choices
+        (examples,) the column ``stratum``, ``cluster`` or ``choices``; None if the file does not have it.
+    """
+
+    names: list[str]
+    examples: list[str]
+    predictions: list[list[Any]]
+    gold: list[Any]
+    strata: list[Hashable] | None
+    clusters: Ints | None
+    choices: list[list[str]] | None
+
+
+def read_predictions(path: Path, metric: Metric, candidate_columns: Sequence[str] = ()) -> PredictionFile:
+    """Return the predictions in a CSV.
+
+    Parameters
+    ----------
+    path
+        A CSV with the columns ``NEEDED`` and, as far as it has them, ``OPTIONAL``.
+    metric
+        Decides how predictions and gold answers are read: as texts, numbers, or lists (JSON, or separated by
+        ``|``).
+    candidate_columns
+        Columns whose values name a candidate together; ``candidate`` unless given.
+
+    Raises
+    ------
+    InputError
+        With file and row, if a column is missing or unknown, a row is repeated, a value cannot be read, a
+        candidate lacks an example, or rows of one example disagree.
+    """
+    table = read_csv_texts(path)
+    _check_columns(table, path, candidate_columns)
+    names = [*candidate_columns] or ["candidate"] * ("candidate" in table)
+    table["candidate"] = table[names].agg(" / ".join, axis=1) if names else "1"
+    keys = ["candidate", "example", *(["attempt"] if "attempt" in table else [])]
+    if (repeated := table.duplicated(keys)).any():
+        raise InputError(
+            f"{path}, row {table.index[repeated][0]}: {', '.join(keys)} are those of an earlier row; "
+            "expected one row for each"
+        )
+    if "attempt" in table and metric.answers != "attempts":
+        raise InputError(
+            f"{path}: has a column attempt, but {metric.name} needs one prediction for each example; use "
+            "pass@k, or name the column with --candidates"
+        )
+    examples = table["example"].unique().tolist()
+    by_example = {
+        name: _of_examples(table, name, path)
+        for name in ("gold", "choices", "stratum", "cluster")
+        if name in table
+    }
+    rows = [
+        _predictions(group, examples, metric, path, str(name))
+        for name, group in table.groupby("candidate", sort=False)
+    ]
+    first_rows = table.drop_duplicates("example").index
+    gold = [
+        _gold(text, metric, f"{path}, row {row}: gold")
+        for row, text in zip(first_rows, by_example["gold"], strict=True)
+    ]
+    choices = None
+    if "choices" in by_example:
+        choices = [_items(text) for text in by_example["choices"]]
+        if metric.answers != "label":
+            raise InputError(f"{path}: the column choices is for metrics of labels, not for {metric.name}")
+        for row, listed, answer in zip(first_rows, choices, gold, strict=True):
+            if answer not in listed:
+                raise InputError(f"{path}, row {row}: gold is '{answer}', which is not one of the choices")
+    clusters = by_example.get("cluster")
+    return PredictionFile(
+        table["candidate"].unique().tolist(),
+        examples,
+        rows,
+        gold,
+        by_example.get("stratum"),
+        None if clusters is None else pd.factorize(np.array(clusters, dtype=object))[0],
+        choices,
+    )
+
+
+def _check_columns(table: pd.DataFrame, path: Path, candidate_columns: Sequence[str]) -> None:
+    expected = [*NEEDED, *OPTIONAL, *candidate_columns]
+    for column in NEEDED:
+        if column not in table:
+            raise InputError(
+                f"{path}: lacks the column '{column}'; expected the columns {', '.join(NEEDED)}, and "
+                f"optionally {', '.join(OPTIONAL)}"
+            )
+    for column in candidate_columns:
+        if column not in table:
+            raise InputError(f"{path}: lacks the column '{column}', which --candidates names")
+    for column in table.columns:
+        if column not in expected:
+            raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, expected)}")
+        table[column] = table[column].str.strip()
+    for column in {"example", "gold", *candidate_columns, *OPTIONAL} & {*table}:
+        if (empty := table[column] == "").any():
+            raise InputError(f"{path}, row {table.index[empty][0]}: {column} is empty")
+
+
+def _of_examples(table: pd.DataFrame, column: str, path: Path) -> list[Any]:
+    """(examples,) the column's value for each example; InputError if rows of one example differ."""
+    first = table.groupby("example", sort=False)[column].transform("first")
+    if (different := table[column] != first).any():
+        row = table.index[different][0]
+        raise InputError(
+            f"{path}, row {row}: {column} is '{table[column][row]}', but an earlier row of example "
+            f"'{table['example'][row]}' has '{first[row]}'; expected the same"
+        )
+    return table.drop_duplicates("example")[column].tolist()
+
+
+def _predictions(
+    rows: pd.DataFrame, examples: Sequence[str], metric: Metric, path: Path, name: str
+) -> list[Any]:
+    """(examples,) the predictions of one candidate."""
+    read: dict[str, list[Any]] = {}
+    for row, example, text in zip(rows.index, rows["example"], rows["prediction"], strict=True):
+        read.setdefault(example, []).append(_prediction(text, metric, f"{path}, row {row}: prediction"))
+    for example in examples:
+        if example not in read:
+            raise InputError(
+                f"{path}: candidate '{name}' has no row for example '{example}'; expected a row for each "
+                "example (with an empty prediction, if there was no answer)"
+            )
+    if metric.answers == "attempts":
+        return [tuple(read[example]) for example in examples]
+    return [read[example][0] for example in examples]
+
+
+def _prediction(text: str, metric: Metric, place: str) -> Any:
+    if metric.answers == "set":
+        return frozenset(_items(text))
+    if metric.answers == "ranking":
+        items = _items(text)
+        if len({*items}) < len(items):
+            raise InputError(f"{place} is '{text[:60]}', with an item twice; expected different items")
+        return tuple(items)
+    if metric.answers == "number":
+        return _number(text, place)
+    return text
+
+
+def _gold(text: str, metric: Metric, place: str) -> Any:
+    if metric.answers in ("set", "ranking"):
+        return frozenset(_items(text))
+    if metric.answers == "number":
+        return _number(text, place)
+    if metric.answers in ("text", "attempts") and text.startswith("["):
+        accepted = _json_list(text)
+        if accepted:
+            return tuple(accepted)
+    return text
+
+
+def _number(text: str, place: str) -> float:
+    value = number(text)
+    if value is None:
+        raise InputError(f"{place} is '{text[:60]}'; expected a number")
+    return value
+
+
+def _items(text: str) -> list[str]:
+    """Return the items of a list: JSON, or separated by ``|``."""
+    listed = _json_list(text) if text.startswith("[") else None
+    items = text.split(SEPARATOR) if listed is None else listed
+    return [item.strip() for item in items if item.strip()]
+
+
+def _json_list(text: str) -> list[str] | None:
+    try:
+        values = json.loads(text)
+    except ValueError:
+        return None
+    return [str(value) for value in values] if isinstance(values, list) else None

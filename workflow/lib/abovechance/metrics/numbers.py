@@ -1,0 +1,128 @@
+"""Metrics of numeric answers: correlations, order and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from abovechance.core.arrays import Floats
+from abovechance.metrics.contract import Metric, Objects, Terms
+
+
+def _correlation_terms(predictions: Objects, gold: Objects) -> Terms:
+    """Return Pearson's correlation: products of deviations; nan if a side is constant."""
+    predicted, actual = (np.asarray(side, dtype=np.float64) for side in (predictions, gold))
+    scale = np.sqrt(((predicted - predicted.mean()) ** 2).sum() * ((actual - actual.mean()) ** 2).sum())
+    scale = (
+        scale
+        if scale > 1e-12 * max(abs(predicted).max() * abs(actual).max() * len(predicted), 1e-300)
+        else np.nan
+    )
+    center = predicted.mean()
+    return Terms(
+        lambda rows, columns: (
+            (np.asarray(rows, dtype=float)[:, None] - center)
+            * (np.asarray(columns, dtype=float)[None, :] - actual.mean())
+            / scale
+        )
+    )
+
+
+def _pearson(predictions: Any, gold: Any) -> float:
+    with np.errstate(invalid="ignore"):
+        return float(np.corrcoef(np.asarray(predictions, float), np.asarray(gold, float))[0, 1])
+
+
+def _spearman(predictions: Any, gold: Any) -> float:
+    return _pearson(stats.rankdata(predictions), stats.rankdata(gold))
+
+
+def _spearman_terms(predictions: Objects, gold: Objects) -> Terms:
+    """Return Pearson's correlation of mean ranks."""
+    predicted, actual = _ranks_among(predictions), _ranks_among(gold)
+    terms = _correlation_terms(predicted(predictions), actual(gold))
+    return Terms(lambda rows, columns: terms.cells(predicted(rows), actual(columns)))
+
+
+def _ranks_among(values: Objects) -> Callable[[Objects], Floats]:
+    """Return a function from numbers to their mean ranks among ``values``."""
+    numeric = np.asarray(values, dtype=np.float64)
+    distinct, first = np.unique(numeric, return_index=True)
+    ranks = stats.rankdata(numeric)[first]
+    return lambda numbers: ranks[np.searchsorted(distinct, np.asarray(numbers, dtype=np.float64))]
+
+
+def _signs(values: Any) -> Floats:
+    """(..., pairs) whether the first of two numbers is lower (-1), equal (0) or higher (1)."""
+    numeric = np.asarray(values, dtype=np.float64)
+    first, second = np.triu_indices(numeric.shape[-1], 1)
+    return np.sign(numeric[..., first] - numeric[..., second])
+
+
+def _pairwise(predictions: Any, gold: Any) -> Any:
+    """Return the share of pairs in the same order; pairs with equal gold answers do not count."""
+    actual = _signs(gold)
+    concordant = (actual == _signs(predictions)) & (actual != 0)
+    with np.errstate(invalid="ignore"):
+        return concordant.sum(axis=-1) / (actual != 0).sum(axis=-1)
+
+
+def _kendall(predictions: Any, gold: Any) -> Any:
+    """Return Kendall's tau-b."""
+    predicted, actual = _signs(predictions), _signs(gold)
+    with np.errstate(invalid="ignore"):
+        return (actual @ predicted) / np.sqrt((predicted**2).sum() * (actual**2).sum(axis=-1))
+
+
+def _error(
+    name: str, meaning: str, size: Callable[[Floats], Floats], curve: Callable[[Floats], Floats] | None = None
+) -> Metric:
+    """Return an error: the mean of ``size`` of the differences, and ``curve`` of it."""
+
+    def value(predictions: Any, gold: Any) -> float:
+        difference = np.asarray(predictions, dtype=np.float64) - np.asarray(gold, dtype=np.float64)
+        mean = np.array(np.mean(size(difference)))
+        return float(mean if curve is None else curve(mean))
+
+    def terms(_: Objects, gold: Objects) -> Terms:
+        def cells(rows: Objects, columns: Objects) -> Floats:
+            predicted, actual = (np.asarray(side, dtype=np.float64) for side in (rows, columns))
+            return size(predicted[:, None] - actual[None, :]) / len(gold)
+
+        return Terms(cells, curve=curve)
+
+    return Metric(name, meaning, value, "number", terms, higher_is_better=False)
+
+
+METRICS = (
+    Metric(
+        "pearson",
+        "Pearson's correlation of predicted and gold numbers",
+        _pearson,
+        "number",
+        _correlation_terms,
+        frequencies=True,
+    ),
+    Metric(
+        "spearman",
+        "Spearman's rank correlation, with mean ranks for ties",
+        _spearman,
+        "number",
+        _spearman_terms,
+        frequencies=True,
+    ),
+    Metric("kendall", "Kendall's rank correlation (tau-b)", _kendall, "number", vectorized=True),
+    Metric(
+        "pairwise_accuracy",
+        "share of pairs of examples with different gold numbers whose predictions have the same order",
+        _pairwise,
+        "number",
+        vectorized=True,
+    ),
+    _error("mae", "mean absolute error", np.abs),
+    _error("mse", "mean squared error", np.square),
+    _error("rmse", "root of the mean squared error", np.square, np.sqrt),
+)
