@@ -130,7 +130,10 @@ def _check_columns(table: pd.DataFrame, path: Path, candidate_columns: Sequence[
             raise InputError(f"{path}: lacks the column '{column}', which --candidates names")
     for column in table.columns:
         if column not in expected:
-            raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, expected)}")
+            raise InputError(
+                f"{path}: column '{column}' is unknown; {nearest(column, expected)}; use --candidates for "
+                "columns that name a candidate"
+            )
         table[column] = table[column].str.strip()
     for column in {"example", "gold", *candidate_columns, *OPTIONAL} & {*table}:
         if (empty := table[column] == "").any():
