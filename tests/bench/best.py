@@ -27,7 +27,7 @@ CASES = [
     (examples, candidates, score, correlation)
     for examples in (10, 50, 500)
     for candidates in (2, 20, 200)
-    for score, correlation in ((0.4, 0.0), (0.8, 0.5))
+    for score, correlation in ((0.05, 0.0), (0.4, 0.0), (0.8, 0.5))
 ]
 Estimate = tuple[float, float, float]
 

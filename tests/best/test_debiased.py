@@ -7,20 +7,55 @@ from scipy import stats
 from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import (
     Noise,
+    binomial_interval,
     debiased_difference,
     debiased_score,
     largest_normal,
-    wilson_interval,
 )
 from tests.best.simulated import answers, true_scores
 
 
-def test_wilsons_interval_is_scipys() -> None:
-    z = stats.norm.isf(0.025)
-    ours = wilson_interval(0.7, 20, z, z)
-    theirs = stats.binomtest(14, 20).proportion_ci(method="wilson")
+@pytest.mark.parametrize("correct", [0, 1, 14, 20])
+def test_the_binomial_interval_is_scipys(correct: int) -> None:
+    ours = binomial_interval(correct / 20, 20, 0.025, 0.025)
+    theirs = stats.binomtest(correct, 20).proportion_ci(method="exact")
     assert ours == pytest.approx((theirs.low, theirs.high))
-    assert wilson_interval(1.0, 20, z, z)[1] == pytest.approx(1.0)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("truth", "examples"),
+    [
+        (np.full(100, 0.02), 20),
+        (np.full(200, 0.05), 20),
+        (np.full(100, 0.1), 50),
+        (np.array([0.97] + [0.5] * 50), 30),
+        (np.array([0.98] + [0.3] * 20), 50),
+        (np.array([0.99] + [0.5] * 20), 100),
+    ],
+)
+def test_intervals_cover_very_low_and_very_high_scores(truth: np.ndarray, examples: int) -> None:
+    missed = np.zeros(2)
+    for seed in range(200):
+        scores = answers(np.random.default_rng(seed), truth, examples)
+        candidates = Candidates.from_scores(scores)
+        estimate = debiased_score(candidates, splits=2)
+        missed += (
+            estimate.low > truth[candidates.chosen] + 1e-12,
+            estimate.high < truth[candidates.chosen] - 1e-12,
+        )
+    assert (missed <= stats.binom(200, 0.025).ppf(0.9999)).all()
+
+
+@pytest.mark.thorough
+def test_a_few_equal_differences_do_not_show_how_much_they_vary() -> None:
+    truth = np.array([1e-9] + [0.8] * 5 + [1e-9] * 194)
+    missed = 0
+    for seed in range(200):
+        candidates = Candidates.from_scores(answers(np.random.default_rng(seed), truth, 20))
+        change = debiased_difference(candidates, 0, splits=2)
+        missed += not change.low <= truth[candidates.chosen] <= change.high
+    assert missed <= stats.binom(200, 0.05).ppf(0.999)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

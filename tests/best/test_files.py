@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from typer.testing import CliRunner
 
 from abovechance.best.candidates import Candidates
@@ -139,7 +140,7 @@ def test_the_prompts_of_a_study_are_candidates() -> None:
         ({"val_subscores": [{"a": 1.0}, {}]}, "candidate '1' has no score"),
         ({"val_subscores": []}, "at least two candidates"),
         ({"val_subscores": 3}, "is not as GEPA"),
-        ({"trial_logs": {"1": {"full_eval_score": 40.0}}}, "has 0 trials with a score"),
+        ({"trial_logs": {"1": {"full_eval_score": 40.0}}}, "has 0 programs with a score"),
         ({"trial_logs": {"1": TRIALS["1"], "2": TRIALS["1"]}}, "does not increase at trial 2"),
         ([{"score": 3.0}, {"score": 4.0}], "have no `subscores`"),
         ([{"score": 3.0, "subscores": [1]}, {"score": 4.0, "subscores": [1, 0]}], "expected equal numbers"),
@@ -149,3 +150,50 @@ def test_the_prompts_of_a_study_are_candidates() -> None:
 def test_wrong_json_is_refused(content: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"r\.json.*" + message):
         read_candidates(written(tmp_path, content))
+
+
+def trial(score: float, calls: int, text: str, instruction: int | None = None, full: bool = True) -> Any:
+    """Return a trial as MIPROv2 (DSPy 3.4.1) logs it."""
+    kind = "full_eval" if full else "mb"
+    log = {f"{kind}_score": score, "total_eval_calls_so_far": calls, f"{kind}_program": text}
+    return log if instruction is None else log | {"0_predictor_instruction": instruction}
+
+
+def test_trials_of_the_same_program_are_one_candidate(tmp_path: Path) -> None:
+    content = {
+        "1": trial(47.5, 40, "default"),
+        "2": trial(53.33, 55, "A", 1, full=False),
+        "3": trial(73.33, 70, "A", 1, full=False),
+        "4": trial(46.67, 85, "B", 2, full=False),
+        "5": trial(62.5, 125, "A"),  # the full evaluation of the program of trials 2 and 3
+        "6": trial(53.33, 140, "A", 1, full=False),
+    }
+    programs = read_candidates(written(tmp_path, content))
+    assert isinstance(programs, ReportedScores)
+    assert programs.names == ["trial 1", "trial 2", "trial 4"]
+    assert programs.scores == pytest.approx([0.475, 0.625, 0.4667])
+    assert programs.examples.tolist() == [40, 40, 15]
+    repeated = {str(place): trial(60.0, 40 * place, "A", 1) for place in (1, 2)}
+    repeated |= {"3": trial(55.0, 120, "A", 1), "4": trial(50.0, 160, "B", 2)}
+    programs = read_candidates(written(tmp_path, repeated))
+    assert isinstance(programs, ReportedScores)
+    assert programs.names == ["trial 1", "trial 1 (2)", "trial 4"]  # another score is another try
+
+
+def test_rounded_scores_are_whole_numbers_of_correct_answers(tmp_path: Path) -> None:
+    rounded = "candidate,score,examples\na,0.5667,30\nb,0.4333,30\nc,0.4,30\nd,0.4667,30\n"
+    report = run(str(written(tmp_path, rounded, "c.csv")))
+    mean = (0.5667 + 0.4333 + 0.4 + 0.4667) / 4
+    assert report["p"] == pytest.approx(1 - binom(30, mean).cdf(16) ** 4)
+
+
+def test_nearly_all_examples_are_enough_to_be_chosen(tmp_path: Path) -> None:
+    scores = "candidate,score,examples\na,0.9,990\nb,0.5,1000\nc,0.6,300\n"
+    report = run(str(written(tmp_path, scores, "c.csv")))
+    assert (report["chosen"], report["observed"], report["examples"]) == ("a", 0.9, 990)
+
+
+def test_candidates_without_common_examples_are_refused(tmp_path: Path) -> None:
+    rows = "candidate,example,score\na,1,1\na,2,0\nb,3,1\nb,4,1\n"
+    outcome = CliRunner().invoke(app, ["best", str(written(tmp_path, rows, "c.csv"))])
+    assert "no two candidates are evaluated on the same example" in str(outcome.exception)

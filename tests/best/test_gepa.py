@@ -41,9 +41,9 @@ class Mock:
         return dict.fromkeys(components, str(self.last))
 
 
-def search(calls: int = 900, skill: dict[str, float] | None = None, **options: Any) -> Any:
+def search(calls: int = 900, skill: dict[str, float] | None = None, seed: str = "0", **options: Any) -> Any:
     return gepa.optimize(
-        seed_candidate={"prompt": "0"},
+        seed_candidate={"prompt": seed},
         trainset=list(range(1000, 1040)),
         valset=list(range(30)),
         adapter=Mock(skill or {}),
@@ -85,7 +85,7 @@ def test_a_better_prompt_passes_and_the_search_stops_when_nothing_is_left(tmp_pa
     skill = {"0": 0.1, "2": 1.0}
     guard = GateCallback(planned=2, path=tmp_path / "gate.json")
     result = search(3000, skill, callbacks=[guard], stop_callbacks=[guard])
-    assert result.candidates[guard.incumbent] == {"prompt": "2"}
+    assert result.candidates[guard.incumbent] == guard.prompt == {"prompt": "2"}
     assert result.total_metric_calls < 1500
     assert Gate.load(tmp_path / "gate.json") == guard.gate
 
@@ -93,14 +93,41 @@ def test_a_better_prompt_passes_and_the_search_stops_when_nothing_is_left(tmp_pa
 def test_a_resumed_search_goes_on_with_its_state(tmp_path: Path) -> None:
     path = tmp_path / "gate.json"
     guard = GateCallback(path=path)
-    search(300, run_dir=str(tmp_path / "run"), callbacks=[guard])
+    search(300, run_dir=str(tmp_path / "run"), callbacks=[guard], stop_callbacks=[guard])
     assert guard.gate is not None
     tested = len(guard.gate.decisions)
     resumed = GateCallback(path=path)
-    result = search(900, run_dir=str(tmp_path / "run"), callbacks=[resumed])
+    result = search(900, run_dir=str(tmp_path / "run"), callbacks=[resumed], stop_callbacks=[resumed])
     assert resumed.gate is not None
-    names = [decision.candidate for decision in resumed.gate.decisions]
-    assert len(names) == len({*names}) == result.num_candidates - 1 > tested
+    # the mock proposes some prompts again, which are not tested twice
+    prompts = {candidate["prompt"] for candidate in result.candidates}
+    assert len(resumed.gate.decisions) == len(prompts) - 1 > tested
+    assert resumed.prompt == {"prompt": "0"}
+    foreign = GateCallback(path=path)
+    with pytest.raises(InputError, match="the search starts with another seed than that of"):
+        search(300, seed="100", callbacks=[foreign], stop_callbacks=[foreign])
+
+
+def event(number: int, prompt: str, score: float) -> dict[str, Any]:
+    scores = dict.fromkeys(range(12), score)
+    return {"candidate_idx": number, "candidate": {"prompt": prompt}, "scores_by_val_id": scores}
+
+
+def test_a_candidate_that_gepa_lost_is_kept_by_the_gate(tmp_path: Path) -> None:
+    """A kill between the gate's file and GEPA's state: the number goes to another candidate."""
+    guard = GateCallback(planned=3, path=tmp_path / "gate.json")
+    guard.on_valset_evaluated(event(0, "seed", 0.0))
+    guard.on_valset_evaluated(event(1, "lost", 1.0))
+    assert (guard.incumbent, guard.prompt) == (1, {"prompt": "lost"})
+    resumed = GateCallback(planned=3, path=tmp_path / "gate.json")
+    resumed.on_valset_evaluated(event(0, "seed", 0.0))
+    assert resumed.incumbent == 1
+    resumed.on_valset_evaluated(event(1, "new", 0.0))
+    assert resumed.prompt == {"prompt": "lost"}
+    with pytest.raises(InputError, match="GEPA has lost candidate 1"):
+        _ = resumed.incumbent
+    assert resumed.gate is not None
+    assert len(resumed.gate.decisions) == 2
 
 
 def test_an_error_of_the_gate_is_raised_though_gepa_only_logs_it(tmp_path: Path) -> None:

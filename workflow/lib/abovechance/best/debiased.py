@@ -26,7 +26,7 @@ from math import sqrt
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from abovechance.best.candidates import Candidates
 from abovechance.core.arrays import Bools, Floats, Ints
@@ -88,7 +88,9 @@ def debiased_score(
     if noise.clusters == candidates.scores.shape[1]:
         ratio = min(ratio, 1.0)  # no score from 0 to 1 varies more than one that is 0 or 1
     examples = int(candidates.examples[chosen]) / float(ratio)
-    low, high = wilson_interval(observed, examples, *noise.quantiles(len(candidates.names), confidence))
+    known_variance = ratio == 1.0 and noise.clusters == candidates.scores.shape[1]
+    tails = noise.tails(len(candidates.names), confidence, known_variance)
+    low, high = binomial_interval(observed, examples, *tails)
     value = _crossfitted(candidates.scores, candidates.clusters, candidates.scores, splits, seed)
     return Debiased(observed, float(np.clip(value, low, high)), low, high, confidence)
 
@@ -123,8 +125,11 @@ def debiased_difference(
     noise = Noise.from_scores(differences[rivals], clusters)
     if noise.clusters < FEWEST_CLUSTERS or not evaluated:
         return Debiased(observed, np.nan, np.nan, np.nan, confidence)
-    lower, upper = noise.quantiles(int(rivals.sum()), confidence)
-    own_variance = noise.variances[np.flatnonzero(rivals).tolist().index(chosen)]
+    lower, upper = (-float(ndtri(tail)) for tail in noise.tails(int(rivals.sum()), confidence))
+    # two more differences, which cancel: a few that are all alike do not show how much they vary (Bonett
+    # and Price, 2012)
+    largest = float(np.nanmax(abs(differences[chosen])))
+    own_variance = noise.variances[np.flatnonzero(rivals).tolist().index(chosen)] + 2 * largest**2 / evaluated
     error = sqrt(max(noise.variance, own_variance) / evaluated)
     low, high = max(observed - lower * error, -1.0), min(observed + upper * error, 1.0)
     value = _crossfitted(candidates.scores[:, shared], clusters, differences, splits, seed)
@@ -175,14 +180,24 @@ class Noise:
         correlation = float(np.clip((of_mean - 1) / (count - 1), 0.0, 0.999))
         return cls(variances, correlation, effective)
 
-    def quantiles(self, candidates: int, confidence: float) -> tuple[float, float]:
-        """Return how many standard errors the interval reaches down and up from the best of so many."""
+    def tails(self, candidates: int, confidence: float, known_variance: bool = False) -> tuple[float, float]:
+        """Return the probabilities with which a single candidate's error may exceed the interval's ends.
+
+        At the lower end, the largest error of all candidates exceeds it with half of what the confidence
+        leaves. At the upper end, a single candidate's error does.
+
+        Parameters
+        ----------
+        known_variance
+            Whether the mean score determines the variance. If not, it is estimated from the clusters, and
+            the tails are those of normal errors behind as many quantiles of Student's distribution.
+        """
         tail = (1 - confidence) / 2
-        single = float(ndtri(1 - tail))
-        few = (
-            float(-stdtrit(max(self.clusters - 1, 1.0), tail)) / single
-        )  # Student's quantile for few clusters
-        return few * largest_normal(candidates, self.correlation, tail), few * single
+        largest, single = largest_normal(candidates, self.correlation, tail), float(ndtri(1 - tail))
+        few = 1.0
+        if not known_variance:
+            few = float(-stdtrit(max(self.clusters - 1, 1.0), tail)) / single
+        return float(ndtr(-few * largest)), float(ndtr(-few * single))
 
 
 @lru_cache(maxsize=1024)
@@ -205,14 +220,23 @@ def largest_normal(count: int, correlation: float, tail: float) -> float:
     return float(brentq(excess, -10, 20, xtol=1e-10))
 
 
-def wilson_interval(score: float, examples: float, lower: float, upper: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share, which reaches so many standard errors down and up."""
-    ends = []
-    for quantile, sign in ((lower, -1), (upper, 1)):
-        squared = quantile**2 / examples
-        reach = sqrt(squared * score * (1 - score) + squared**2 / 4)
-        ends.append((score + squared / 2 + sign * reach) / (1 + squared))
-    return max(0.0, ends[0]), min(1.0, ends[1])
+def binomial_interval(
+    score: float, examples: float, lower_tail: float, upper_tail: float
+) -> tuple[float, float]:
+    """Return the exact interval of a share (Clopper and Pearson, 1934).
+
+    Parameters
+    ----------
+    score, examples
+        The observed share, and of how many examples; their product need not be a whole number.
+    lower_tail, upper_tail
+        The probabilities that the observed share leaves out at the lower and at the upper end.
+    """
+    correct = score * examples
+    wrong = examples - correct
+    low = betaincinv(correct, wrong + 1, lower_tail) if correct > 1e-9 else 0.0
+    high = betaincinv(correct + 1, wrong, 1 - upper_tail) if wrong > 1e-9 else 1.0
+    return float(low), float(high)
 
 
 def _crossfitted(scores: Floats, clusters: Ints, values: Floats, splits: int, seed: int) -> float:

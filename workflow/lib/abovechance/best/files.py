@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def is_candidates_file(path: Path) -> bool:
     if not path.is_file():
         return False
     if path.suffix == ".csv":
-        return "candidate" in heading(path)
+        return "candidate" in [name.strip().lower() for name in heading(path)]
     return path.suffix == ".json" and _tool(read_json(path)) is not None
 
 
@@ -128,6 +129,13 @@ def _from_dspy(content: Any, path: Path) -> Candidates | ReportedScores:
             [_score(score, f"{path}, candidate {name}") for score in program["subscores"]]
             for name, program in zip(names, programs, strict=True)
         ]
+        for name, row, program in zip(names, scores, programs, strict=True):
+            mean, reported = 100 * float(np.mean(row)), float(program["score"])
+            if abs(mean - reported) > 0.011:  # DSPy rounds to two decimals
+                raise InputError(
+                    f"{path}: candidate {name} has a mean of subscores of {mean:.6g} per cent, but a score "
+                    f"of {reported:.6g}; expected the same"
+                )
         # sorted by score in DSPy; the seeds are the order in which they were tried
         order = sorted(range(len(names)), key=lambda place: (number(names[place]) or 0, place))
         return _checked(path, np.array(scores)[order], [names[place] for place in order], None)
@@ -137,27 +145,97 @@ def _from_dspy(content: Any, path: Path) -> Candidates | ReportedScores:
     )
 
 
+@dataclass
+class Program:
+    """A program that MIPROv2 tried, in one trial or in several.
+
+    Attributes
+    ----------
+    name
+        The first trial that evaluated it.
+    full
+        Its different scores on the whole validation set. A score that occurs again is the same evaluation.
+    total, calls
+        The sum of its scores on minibatches, and the number of their examples.
+    """
+
+    name: str
+    full: dict[float, int] = field(default_factory=dict)
+    total: float = 0.0
+    calls: int = 0
+
+    @property
+    def minibatch_mean(self) -> float:
+        """The mean score on minibatches; -1 if there is none."""
+        return self.total / self.calls if self.calls else -1.0
+
+
 def _from_trials(trials: Mapping[str, Any], path: Path) -> ReportedScores:
-    """The scores of MIPROv2's trials, each with the number of examples that it cost."""
-    names, scores, examples, before = [], [], [], 0
+    """The scores of the programs that MIPROv2 tried, each with the number of its examples.
+
+    Trials of the same program are one candidate. A program that has no score on the whole validation set has
+    the mean score of its minibatches.
+    """
+    programs: dict[tuple[Any, ...], Program] = {}
+    before = 0
     for trial, log in sorted(trials.items(), key=lambda item: int(item[0])):
         kind = next((key for key in ("full_eval_score", "mb_score", "score") if key in log), None)
         total = log.get("total_eval_calls_so_far")
         if kind is None or total is None:
             continue
-        names.append(f"trial {trial}")
-        scores.append(_score(float(log[kind]) / 100, f"{path}, trial {trial}"))
-        examples.append(int(total) - before)
-        before = int(total)
-    if len(names) < 2:
-        raise InputError(f"{path}: has {len(names)} trials with a score; expected at least two")
-    if min(examples) < 1:
-        trial = names[int(np.argmin(examples))]
-        raise InputError(
-            f"{path}: total_eval_calls_so_far does not increase at {trial}; expected the number of "
-            "evaluations up to each trial"
-        )
-    return ReportedScores(names, np.array(scores), np.array(examples))
+        calls, before = int(total) - before, int(total)
+        if calls < 1:
+            raise InputError(
+                f"{path}: total_eval_calls_so_far does not increase at trial {trial}; expected the number of "
+                "evaluations up to each trial"
+            )
+        score = _score(float(log[kind]) / 100, f"{path}, trial {trial}")
+        program = programs.setdefault(_program_of(log, trial, programs), Program(f"trial {trial}"))
+        if kind == "full_eval_score":
+            program.full.setdefault(score, calls)
+        else:
+            program.total, program.calls = program.total + score * calls, program.calls + calls
+    rows = []
+    for program in programs.values():
+        rows += [(program.name, score, calls) for score, calls in program.full.items()]
+        if not program.full:
+            rows.append((program.name, program.minibatch_mean, program.calls))
+    if len(rows) < 2:
+        raise InputError(f"{path}: has {len(rows)} programs with a score; expected at least two")
+    if 0 < max(score for _, score, _ in rows) <= 0.01:
+        raise InputError(f"{path}: all scores are at most 1; expected per cent, as DSPy writes them")
+    names, scores, examples = zip(*rows, strict=True)
+    return ReportedScores(_unique(names), np.array(scores), np.array(examples))
+
+
+def _program_of(
+    log: Mapping[str, Any], trial: Any, programs: Mapping[tuple[Any, ...], Program]
+) -> tuple[Any, ...]:
+    """Return what identifies the program of a trial: its text, and the numbers of its instructions and demos.
+
+    A full evaluation of a program from minibatches has no such numbers. Of several programs with its text, it
+    is the one with the best minibatches, because MIPROv2 evaluates that one next.
+    """
+    text = next((log[key] for key in ("full_eval_program", "mb_program", "program") if log.get(key)), None)
+    numbers = tuple(sorted((key, str(value)) for key, value in log.items() if "_predictor_" in key))
+    if text is None and not numbers:
+        return ("trial", trial)
+    if numbers:
+        return (text, *numbers)
+    same_text = [key for key in programs if key[0] == text]
+    return max(
+        same_text, key=lambda key: (not programs[key].full, programs[key].minibatch_mean), default=(text,)
+    )
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """Return names of which repeated ones have a number."""
+    times: Counter[str] = Counter()
+    unique = []
+    for name in names:
+        times[name] += 1
+        unique.append(name if times[name] == 1 else f"{name} ({times[name]})")
+    return unique
 
 
 def _from_csv(path: Path) -> Candidates | ReportedScores:
@@ -193,7 +271,7 @@ def _check_columns(table: pd.DataFrame, path: Path) -> None:
     if (repeated := table.duplicated(keys)).any():
         row = table.index[repeated][0]
         raise InputError(
-            f"{path}, row {row}: {' and '.join(keys)} are those of an earlier row; expected one row for each"
+            f"{path}, row {row}: an earlier row has the same {' and '.join(keys)}; expected one row for each"
         )
 
 

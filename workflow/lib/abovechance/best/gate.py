@@ -35,7 +35,7 @@ from abovechance.core.html import as_html
 from abovechance.core.reading import as_written_by, read_json
 
 STAKES = np.linspace(0.02, 0.98, 49)  # shares of the capital that are bet on each example
-FORMAT = "abovechance gate 1"
+FORMAT = "abovechance gate 2"
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ class Gate:
         and later ones are tested at smaller levels.
     decisions
         All decisions so far.
+    content
+        What is kept of the incumbent, such as its prompt.
 
     Examples
     --------
@@ -99,12 +101,14 @@ class Gate:
     alpha: float = ALPHA
     planned: int | None = None
     decisions: list[Decision] = field(default_factory=list)
+    content: Any = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
+        if not (isinstance(self.alpha, (int, float)) and 0 < self.alpha < 1):
             raise InputError(f"alpha is {self.alpha}; expected a number above 0 and below 1")
-        if self.planned is not None and self.planned < 1:
-            raise InputError(f"planned is {self.planned}; expected at least 1 candidate")
+        if self.planned is not None and (not isinstance(self.planned, int) or self.planned < 1):
+            raise InputError(f"planned is {self.planned}; expected a whole number from 1")
+        self.incumbent = str(self.incumbent)
         self.scores = _checked(self.incumbent, self.scores)
 
     @property
@@ -120,7 +124,12 @@ class Gate:
         """Whether no further candidate can replace the incumbent, even if it is better on every example."""
         return 0.5 ** len(self.scores) > self.level
 
-    def consider(self, candidate: str, scores: Mapping[Any, float]) -> Decision:
+    @property
+    def names(self) -> set[str]:
+        """The names of the start and of all candidates that are tested."""
+        return {self.incumbent, *(name for row in self.decisions for name in (row.candidate, row.incumbent))}
+
+    def consider(self, candidate: str, scores: Mapping[Any, float], content: Any = None) -> Decision:
         """Test a candidate, and make it the incumbent if it passes.
 
         Parameters
@@ -128,14 +137,20 @@ class Gate:
         candidate
             Its name.
         scores
-            {example: score}. Only examples that the incumbent is evaluated on count.
+            {example: score}. Only examples that the incumbent is evaluated on count, so give each candidate
+            scores on all of them.
+        content
+            What to keep of the candidate if it passes, such as its prompt; it must be writable as JSON.
 
         Raises
         ------
         InputError
-            If a score is not a number from 0 to 1, no example is shared, or all planned candidates are
-            tested.
+            If a score is not a number from 0 to 1, no example is shared, the candidate is tested already, or
+            all planned candidates are tested.
         """
+        candidate = str(candidate)
+        if candidate in self.names:
+            raise InputError(f"candidate '{candidate}' is in the search already; use another name")
         if not self.level:
             raise InputError(f"all {self.planned} planned candidates are tested; use a larger `planned`")
         checked = _checked(candidate, scores)
@@ -149,7 +164,7 @@ class Gate:
         )
         self.decisions.append(decision)
         if decision.replaces:
-            self.incumbent, self.scores = candidate, checked
+            self.incumbent, self.scores, self.content = candidate, checked, content
         return decision
 
     def save(self, path: Path | str) -> None:
@@ -198,7 +213,10 @@ def better_p(differences: ArrayLike) -> float:
 
 def _checked(candidate: str, scores: Mapping[Any, float]) -> dict[str, float]:
     """{example: score} with examples as texts."""
-    checked = {str(example): float(score) for example, score in scores.items()}
+    try:
+        checked = {str(example): float(score) for example, score in scores.items()}
+    except (AttributeError, TypeError, ValueError):
+        raise InputError(f"candidate '{candidate}': expected {{example: score}}, with numbers") from None
     if len(checked) < len(scores):
         raise InputError(f"candidate '{candidate}': two examples have the same name as a text")
     if not checked:

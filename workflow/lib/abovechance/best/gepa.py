@@ -2,7 +2,7 @@
 
     guard = GateCallback(planned=30, path="gate.json")
     result = gepa.optimize(..., callbacks=[guard], stop_callbacks=[guard])
-    result.candidates[guard.incumbent]      # instead of result.best_candidate
+    guard.prompt      # instead of result.best_candidate
 
 GEPA (gepa-ai/gepa, 0.1) calls objects of this class by its protocols ``GEPACallback`` and
 ``StopperProtocol``. The package itself is not imported.
@@ -17,13 +17,14 @@ from typing import Any
 from abovechance.best.gate import Gate
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
+from abovechance.core.provenance import digest
 
 
 class GateCallback:
     """Tests each candidate that GEPA evaluates on the validation set, and stops when no test is left.
 
     The first candidate is the seed. GEPA still keeps its own list of candidates: ``incumbent`` is the number
-    of the one that the gate lets through.
+    of the one that the gate lets through, and ``prompt`` has its texts.
 
     Parameters
     ----------
@@ -43,39 +44,68 @@ class GateCallback:
         if self.gate is not None and (self.gate.alpha, self.gate.planned) != (alpha, planned):
             raise InputError(
                 f"{path}: has alpha {self.gate.alpha} and planned {self.gate.planned}, not {alpha} and "
-                f"{planned}; use the same values, or delete the file to begin anew"
+                f"{planned}; use the same values, or another file for a new search"
             )
         self._problem: Exception | None = None
+        self._numbers: dict[int, str] = {}  # the candidates of this run of GEPA
 
     @property
     def incumbent(self) -> int:
-        """The number of the candidate that passed the gate last, or of the seed."""
+        """The number of the candidate that passed the gate last, or of the seed.
+
+        Raises
+        ------
+        InputError
+            If no candidate is evaluated yet, or the search was killed and GEPA has lost this candidate.
+        """
+        number, _ = self._started.incumbent.split(":")
+        if self._numbers.get(int(number), self._started.incumbent) != self._started.incumbent:
+            raise InputError(
+                f"GEPA has lost candidate {number} because it was killed before it saved its state; use "
+                "`prompt`, which the gate has saved"
+            )
+        return int(number)
+
+    @property
+    def prompt(self) -> dict[str, str]:
+        """The texts of the candidate that passed the gate last, or of the seed."""
+        return dict(self._started.content)
+
+    @property
+    def _started(self) -> Gate:
         if self.gate is None:
             raise InputError("no candidate is evaluated yet; use `incumbent` after the search has started")
-        return int(self.gate.incumbent)
+        return self.gate
 
     def on_valset_evaluated(self, event: Mapping[str, Any]) -> None:
         """Test the candidate of a ``ValsetEvaluatedEvent``."""
         try:
-            self._consider(str(event["candidate_idx"]), event["scores_by_val_id"])
+            self._consider(int(event["candidate_idx"]), event["candidate"], event["scores_by_val_id"])
         except Exception as error:
             # GEPA logs what a callback raises and goes on, so the stopper raises it
             self._problem = error
             raise
 
-    def _consider(self, candidate: str, scores: Mapping[Any, float]) -> None:
+    def _consider(self, number: int, texts: Mapping[str, str], scores: Mapping[Any, float]) -> None:
+        """Test a candidate, unless one with the same texts is tested already.
+
+        A resumed search evaluates its seed again, and gives numbers of lost candidates to new ones. So a name
+        has a digest of the texts.
+        """
+        code = digest(*(text for item in sorted(texts.items()) for text in item))
+        self._numbers[number] = name = f"{number}:{code}"
         if self.gate is None:
-            self.gate = Gate(candidate, dict(scores), self.alpha, self.planned)
-        else:
-            tested = {decision.candidate for decision in self.gate.decisions}
-            if candidate in tested or candidate in ("0", self.gate.incumbent):
+            self.gate = Gate(name, dict(scores), self.alpha, self.planned, content=dict(texts))
+        elif number == 0:
+            if name not in self.gate.names:
                 raise InputError(
-                    f"candidate {candidate} is evaluated again, so the state {self.path} is of another "
-                    "search; delete the file to begin anew"
+                    f"the search starts with another seed than that of {self.path}; use the same seed, or "
+                    "another file for a new search"
                 )
-            if not self.gate.level:
-                return
-            self.gate.consider(candidate, scores)
+        elif any(tested.endswith(f":{code}") for tested in self.gate.names) or not self.gate.level:
+            return
+        else:
+            self.gate.consider(name, scores, dict(texts))
         if self.path is not None:
             self.gate.save(self.path)
 

@@ -86,7 +86,8 @@ def expected_best(
         raise InputError(f"{candidates} candidates on {examples} examples; expected at least 1 of each")
     if correlation and candidates > MOST_CORRELATED and 0 < score < 1:
         raise InputError(f"candidates is {candidates}; expected at most {MOST_CORRELATED:,} correlated ones")
-    reached = None if observed is None else int(np.ceil(observed * examples - 1e-9))
+    # reported scores are rounded, so the nearest number of correct answers is the observed one
+    reached = None if observed is None else int(np.floor(observed * examples + 0.5))
     if correlation and candidates > 1 and 0 < score < 1:
         best, second = _simulated(score, examples, candidates, correlation, seed)
         low, high = np.quantile(best, [0.025, 0.975], method="inverted_cdf")

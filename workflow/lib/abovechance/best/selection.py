@@ -23,6 +23,8 @@ from abovechance.core.html import as_html
 from abovechance.core.resampling import BATCH, cluster_sums
 
 DRAWS = 10_000
+MOST_CELLS = 1_000_000_000  # that are exchanged; with more examples or candidates, there are fewer draws
+FEWEST_DRAWS = 500
 MOST_STATES = 20_000  # of an exact enumeration
 TOLERANCE = 1e-9
 
@@ -72,10 +74,11 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
     Parameters
     ----------
     draws
-        The number of random exchanges.
+        The number of random exchanges. There are fewer if the candidates have very many scores.
     """
     if draws < 1:
         raise InputError(f"draws is {draws}; expected at least 1")
+    draws = max(min(draws, MOST_CELLS // candidates.scores.size), min(draws, FEWEST_DRAWS))
     exact = _all_exchanges(candidates)
     parts = [exact] if exact else _random_exchanges(candidates, draws, np.random.default_rng(seed))
     observed = candidates.standardized
@@ -85,7 +88,8 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
         means = totals / candidates.examples[:, None]
         deviations = (means - candidates.null_means[:, None]) / candidates.null_deviations[:, None]
         values = means if candidates.complete else deviations
-        best.append(np.take_along_axis(means, values.argmax(axis=0)[None], axis=0)[0])
+        first_best = (values >= values.max(axis=0) - TOLERANCE).argmax(axis=0)
+        best.append(np.take_along_axis(means, first_best[None], axis=0)[0])
         weights.append(weight)
         reached += _tail(deviations.max(axis=0), weight, observed)
     score, weight = np.concatenate(best), np.concatenate(weights)

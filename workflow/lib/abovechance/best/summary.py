@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.best.candidates import Candidates
-from abovechance.best.debiased import Debiased, Noise, debiased_difference, debiased_score, wilson_interval
+from abovechance.best.debiased import Debiased, Noise, binomial_interval, debiased_difference, debiased_score
 from abovechance.best.reported import expected_best
 from abovechance.best.selection import DRAWS, above_start, selection_null
 from abovechance.chance.conclusion import probability
@@ -21,7 +21,9 @@ from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA, CONFIDENCE
 from abovechance.core.html import as_html
+from abovechance.core.untrusted import printable
 
+NEARLY_ALL = 0.9  # of the examples: so many are enough to be chosen
 CANDIDATES = {
     "candidate": Column.text("name of the candidate"),
     "examples": Column.whole("number of examples that the candidate is evaluated on"),
@@ -104,8 +106,8 @@ class Best:
         """Return the conclusions: observed, expected by luck, debiased, and compared with the start."""
         number = len(self.candidates)
         sentences = [
-            f"The best of {number} candidates, '{self.chosen}', scores {self.observed:.1%} on "
-            f"{self.examples} examples."
+            f"The best of {number} candidates, '{printable(self.chosen)}', scores {self.observed:.1%} on "
+            f"{self.examples} example{'s' * (self.examples != 1)}."
         ]
         if self.p <= ALPHA:
             verdict = f"The candidates are not all equally good (p = {probability(self.p)})."
@@ -171,6 +173,11 @@ def judge_best(
     """
     if not 0 < confidence < 1:
         raise InputError(f"confidence is {confidence}; expected a number above 0 and below 1")
+    if candidates.evaluated.sum(axis=0).max() < 2:
+        raise InputError(
+            "no two candidates are evaluated on the same example, so they cannot be compared; expected "
+            "common examples"
+        )
     null = selection_null(candidates, draws, seed)
     estimate = debiased_score(candidates, confidence, seed=seed)
     table = pd.DataFrame(
@@ -196,7 +203,7 @@ def judge_best(
     return Best(
         candidates.names[chosen],
         int(candidates.examples[chosen]),
-        float(candidates.means.mean()),
+        float(candidates.means @ candidates.examples / candidates.examples.sum()),
         estimate.observed,
         null.expected,
         null.low,
@@ -249,14 +256,14 @@ def judge_reported(
         raise InputError(f"scores have the shape {values.shape}; expected those of at least two candidates")
     if not ((values >= 0) & (values <= 1)).all() or (sizes < 1).any():
         raise InputError("expected scores from 0 to 1, each of at least one example")
-    largest = int(sizes.max())
     # candidates on part of the examples are tried, but not chosen
-    full = np.flatnonzero(sizes == largest)
+    full = np.flatnonzero(sizes >= NEARLY_ALL * sizes.max())
     chosen = int(full[values[full].argmax()])
+    largest = int(sizes[chosen])
     mean, observed = float(values @ sizes / sizes.sum()), float(values[chosen])
     luck = expected_best(mean, largest, len(values), correlation, observed)
     noise = Noise(np.array([mean * (1 - mean)]), correlation, largest)
-    low, high = wilson_interval(observed, largest, *noise.quantiles(len(values), confidence))
+    low, high = binomial_interval(observed, largest, *noise.tails(len(values), confidence, True))
     # the part of the variance of scores that luck explains
     by_luck = noise.variance * (1 - correlation) * float((1 / sizes).mean())
     unexplained = float(values.var(ddof=1))
@@ -264,7 +271,7 @@ def judge_reported(
     debiased = float(np.clip(observed - part * (luck.expected - mean), low, high))
     labels = list(map(str, range(len(values)))) if names is None else names
     table = pd.DataFrame({"candidate": labels, "examples": sizes, "score": values})
-    order = np.lexsort((-values, sizes != largest))
+    order = np.lexsort((-values, sizes < NEARLY_ALL * sizes.max()))
     largest_part = ", which gives luck the largest part" if correlation == 0 else ""
     return Best(
         labels[chosen],
@@ -283,5 +290,5 @@ def judge_reported(
         f"The answers to each example are unknown, so a correlation of {correlation:g} between candidates is "
         f"assumed{largest_part}."
         + " Candidates with fewer examples count as tried."
-        * bool((sizes < largest).any()),
+        * bool((sizes < NEARLY_ALL * sizes.max()).any()),
     )

@@ -185,9 +185,28 @@ def judge_scores(table: pd.DataFrame) -> Verdicts:
         ends.append([end.maximum_tail for end in verdict.possible or (verdict, verdict)])
     verdicts_table = with_conclusions(with_adjusted(pd.DataFrame(judged)), [*np.array(ends).T])
     verdicts_table["note"] = verdicts_table.pop("note")  # the last column
-    return Verdicts(
-        verdicts_table if verdicts_table["note"].any() else verdicts_table.drop(columns="note"), "score"
-    )
+    if not verdicts_table["note"].any():
+        verdicts_table = verdicts_table.drop(columns="note")
+    return Verdicts(verdicts_table, "score", _luck_in_words(verdicts_table))
+
+
+def _luck_in_words(table: pd.DataFrame) -> tuple[str, ...]:
+    """Return how much luck explains of the leads, and what this assumes."""
+    sentences = []
+    for column, rival in (("luck_over_mean", "mean"), ("luck_over_second", "second-best")):
+        shares = table[column].dropna() if column in table else pd.Series(dtype=float)
+        if len(shares) == 1:
+            sentences.append(f"Luck explains {shares.iloc[0]:.0%} of the lead over the {rival} score.")
+        elif len(shares):
+            sentences.append(
+                f"Luck explains {shares.median():.0%} of the lead over the {rival} score in the median "
+                f"({shares.min():.0%} to {shares.max():.0%} of {len(shares)} leads)."
+            )
+    if sentences:
+        sentences.append(
+            "This assumes that prompts answer independently; if they answer alike, luck explains less."
+        )
+    return tuple(sentences)
 
 
 def _luck(row: Mapping[Hashable, Any]) -> dict[str, float]:

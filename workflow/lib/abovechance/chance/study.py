@@ -118,17 +118,20 @@ class Verdicts:
         One row per score: the table ``VERDICTS`` of settings, or that of ``judge_scores``.
     noun
         What a row is: ``setting`` or ``score``.
+    remarks
+        More sentences about the rows.
     """
 
     table: pd.DataFrame
     noun: str = "setting"
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def sentences(self) -> list[str]:
         """The conclusions from all scores, in sentences."""
         metrics = [*self.table["metric"].unique()] if "metric" in self.table else []
         metric = [f"The metric is {metrics[0]}."] if len(metrics) == 1 else []
-        return [*in_words(self.table, self.noun), *metric]
+        return [*in_words(self.table, self.noun), *metric, *self.remarks]
 
 
 def judge(

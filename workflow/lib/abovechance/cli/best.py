@@ -133,7 +133,7 @@ def _searches(paths: list[Path], start: str | None, logs: dict[str, Any]) -> lis
     refuse(logs, "with the candidates of a search")
     candidates = read_candidates(paths[0])
     if isinstance(candidates, Candidates):
-        return [Search(None, candidates, start or candidates.names[0])]
+        return [Search(None, candidates, candidates.names[0] if start is None else start)]
     if start is not None:
         raise InputError("--start needs the scores on each example; leave it out")
     return [Search(None, candidates, None)]

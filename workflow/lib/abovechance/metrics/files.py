@@ -74,7 +74,7 @@ def read_predictions(path: Path, metric: Metric, candidate_columns: Sequence[str
     keys = ["candidate", "example", *(["attempt"] if "attempt" in table else [])]
     if (repeated := table.duplicated(keys)).any():
         raise InputError(
-            f"{path}, row {table.index[repeated][0]}: {', '.join(keys)} are those of an earlier row; "
+            f"{path}, row {table.index[repeated][0]}: an earlier row has the same {' and '.join(keys)}; "
             "expected one row for each"
         )
     if "attempt" in table and metric.answers != "attempts":
