@@ -24,6 +24,7 @@ ROOMS = [
     "training",
     "chance",
     "best",
+    "ladder",
     "pvi",
     "compare",
     "variance",

@@ -13,6 +13,8 @@ those with predictions, for rules/by_model.smk and the analyses of these:
     SHOTS                    {task: numbers of shots}
     TASK_TABLES              the tables of its tasks, where there are some
     FEATURES                 the table of what examples are like, where that is known
+    GUESSED_TASKS            the tables of its tasks as guessers read them, if there are some
+    PROMPTS_OF_SETTINGS      gives the tables of prompts of a file's settings; an empty list if there are none
     rules that make          PREDICTIONS, ACCURACY, and where it is asked for LIKELIHOODS, of each model
 
 and the one with evaluations, EVALUATIONS. The start and each file of rules/analyses append what they make to

@@ -6,6 +6,7 @@ from script_log import logged
 
 from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, judge, verdict_counts
 from abovechance.core.tables import read_made_from, read_table, read_tables
+from abovechance.ladder.climbing import for_verdicts
 from abovechance.shown.tables import write_all
 
 with logged(snakemake):
@@ -17,5 +18,6 @@ with logged(snakemake):
         read_made_from(Path(tested[0]))["draws"] if tested else 0,
         read_table(Path(files.left_out[0])) if files.get("left_out") else None,
         read_tables(files.selection),
+        for_verdicts(read_tables(files.ladder)) if files.get("ladder") else None,
     ).table
     write_all([(VERDICTS, table), (VERDICT_COUNTS, verdict_counts(table))], snakemake.output)

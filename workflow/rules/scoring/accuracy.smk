@@ -5,6 +5,7 @@ out: predictions/ and accuracy/ of each model, where it is asked for likelihoods
 """
 
 TASK_TABLES = expand(f"{SCORED}/tasks/{{task}}.parquet", task=TASKS)
+GUESSED_TASKS, PROMPTS_OF_SETTINGS = TASK_TABLES, prompts_of_settings
 EVALUATION_SETS = expand(f"{SCORED}/evaluation_sets/{{task}}.parquet", task=TASKS)
 FEATURES = [f"{RESULTS}/example_features.parquet"]
 SCORES = {kind: scores_files(kind, SETTINGS) for kind in KINDS}

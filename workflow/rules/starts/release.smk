@@ -14,6 +14,8 @@ SHOTS = dict.fromkeys(TASKS, shots)
 RELEASED = f"{RESULTS}/release/released/{{model_file}}.parquet"
 RELEASED_ACCURACY = f"{RESULTS}/release/accuracy/{{model_file}}.parquet"
 TASK_TABLES = []  # what clusters there are is not known
+GUESSED_TASKS = expand(f"{RESULTS}/release/tasks/{{task}}.parquet", task=TASKS)
+PROMPTS_OF_SETTINGS = []
 FEATURES = [f"{RESULTS}/example_features.parquet"]
 FACTS |= {"release"}
 
@@ -47,6 +49,26 @@ rule released_examples:
         code=code_of("released_examples.py"),
     script:
         "../../scripts/released_examples.py"
+
+
+rule released_tasks:
+    """The tasks as guessers see them: examples with the same id have all their choices."""
+    input:
+        release=STUDY["release"],
+        source=bigbench_source(),
+    output:
+        GUESSED_TASKS,
+    log:
+        f"{RESULTS}/logs/release/tasks.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        tasks=TASKS,
+        pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
+        state=state_of([STUDY["release"]]),
+        code=code_of("released_tasks.py"),
+    script:
+        "../../scripts/released_tasks.py"
 
 
 rule released_features:

@@ -108,13 +108,7 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
 
 
 def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed: int = 0) -> Floats:
-    """Return (candidates,) adjusted p-values: is a candidate better than the start?
-
-    In each cluster of examples, all differences from the start keep or change their signs together, at
-    random. This keeps the dependence between candidates, whatever it is. A candidate's statistic is its sum
-    of differences in standard deviations; each is compared with the largest one (single-step maxT). All signs
-    are enumerated if there are few clusters. For scores of 0 and 1, single p-values are those of the exact
-    sign test. Otherwise, the differences of equally good candidates are assumed to be symmetric about 0.
+    """Return (candidates,) adjusted p-values: is a candidate better than the start? See ``sign_flips``.
 
     Parameters
     ----------
@@ -124,24 +118,46 @@ def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed
         See ``selection_null``.
     """
     differences = np.nan_to_num(candidates.scores - candidates.scores[start])
-    sums = cluster_sums(differences, candidates.clusters)[0]
+    p = sign_flips(differences, candidates.clusters, draws, seed)
+    return np.where(np.arange(len(p)) == start, 1.0, p)
+
+
+def sign_flips(differences: Floats, clusters: Ints, draws: int = DRAWS, seed: int = 0) -> Floats:
+    """Return (candidates,) adjusted p-values of the hypothesis that differences are 0 on average.
+
+    In each cluster of examples, all differences keep or change their signs together, at random. This keeps
+    the dependence between candidates, whatever it is. A candidate's statistic is its sum of differences in
+    standard deviations; each is compared with the largest one (single-step maxT). All signs are enumerated if
+    there are few clusters. For scores of 0 and 1, single p-values are those of the exact sign test.
+    Otherwise, differences are assumed to be symmetric about 0.
+
+    Parameters
+    ----------
+    differences
+        (candidates, examples) the score of each candidate minus another one's; 0 if there is none.
+    clusters
+        (examples,) the same number for examples that belong together.
+    draws, seed
+        See ``selection_null``.
+    """
+    sums = cluster_sums(differences, clusters)[0]
     deviations = np.sqrt((sums**2).sum(axis=1, keepdims=True))
     sums = sums / np.where(deviations > 1e-12, deviations, 1.0)
-    observed, clusters = sums.sum(axis=1), sums.shape[1]
-    exact = 2**clusters <= MOST_STATES
+    observed, count = sums.sum(axis=1), sums.shape[1]
+    exact = 2**count <= MOST_STATES
     generator, reached = np.random.default_rng(seed), np.zeros(len(observed))
-    number = 2**clusters if exact else draws
-    batch = max(1, BATCH // max(clusters, len(observed)))
+    number = 2**count if exact else draws
+    batch = max(1, BATCH // max(count, len(observed)))
     for begin in range(0, number, batch):
         places = np.arange(begin, min(begin + batch, number))
         if exact:
-            flips = places[:, None] >> np.arange(clusters) & 1
+            flips = places[:, None] >> np.arange(count) & 1
         else:
-            flips = generator.integers(2, size=(len(places), clusters))
+            flips = generator.integers(2, size=(len(places), count))
         largest = ((1.0 - 2.0 * flips) @ sums.T).max(axis=1)
         reached += _tail(largest, np.ones(len(largest)), observed)
     p: Floats = reached / number if exact else (reached + 1) / (number + 1)
-    return np.where(np.arange(len(p)) == start, 1.0, np.minimum(p, 1.0))
+    return np.minimum(p, 1.0)
 
 
 def _tail(values: Floats, weight: Floats, observed: Floats) -> Floats:

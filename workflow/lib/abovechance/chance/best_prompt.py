@@ -1,4 +1,4 @@
-"""The columns of verdicts about luck in the choice of the best prompt; ``best`` computes them."""
+"""The columns of verdicts about the best prompt that later packages compute: ``best`` and ``ladder``."""
 
 from __future__ import annotations
 
@@ -21,4 +21,13 @@ SELECTED = {
         "lower end of the 95 % interval of the best prompt's true accuracy, corrected for the choice"
     ),
     "debiased_high": Column.share("upper end of this interval"),
+}
+CLIMBED = {
+    "beaten_guesser": Column.text(
+        "the strongest simple guesser that the best prompt beats, together with all weaker ones (table "
+        "ladder). The tests are adjusted for the number of prompts and of guessers"
+    ),
+    "unbeaten_guesser": Column.text(
+        "the weakest simple guesser that the best prompt is not shown to beat; missing if it beats all"
+    ),
 }

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from abovechance.chance.best_prompt import SELECTED
+from abovechance.chance.best_prompt import CLIMBED, SELECTED
 from abovechance.chance.conclusion import CONCLUSIONS, in_words, with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.randomization import effective_prompts, for_verdicts
@@ -65,6 +65,7 @@ VERDICTS = TableSchema(
             "the p-values that determine better_than_chance, adjusted for the number of settings"
         ),
         **optional(SELECTED),
+        **optional(CLIMBED),
         **optional(RANDOMIZED),
         **optional({"left_out": Column.whole("number of prompts that are longer than the model's context")}),
     },
@@ -131,7 +132,24 @@ class Verdicts:
         """The conclusions from all scores, in sentences."""
         metrics = [*self.table["metric"].unique()] if "metric" in self.table else []
         metric = [f"The metric is {metrics[0]}."] if len(metrics) == 1 else []
-        return [*in_words(self.table, self.noun), *metric, *self.remarks]
+        return [*in_words(self.table, self.noun), *_climbed(self.table), *metric, *self.remarks]
+
+
+def _climbed(table: pd.DataFrame) -> list[str]:
+    """Return how many settings beat uniform guessing, but not a guesser that uses an artifact."""
+    if "unbeaten_guesser" not in table:
+        return []
+    better = table[table["better_than_chance"] == "yes"]
+    unbeaten = better["unbeaten_guesser"].dropna()
+    if better.empty:
+        return []
+    if unbeaten.empty:
+        return ["Each setting that is better than chance also beats all simple guessers."]
+    named = ", ".join(f"{name}: {count}" for name, count in unbeaten.value_counts(sort=True).items())
+    return [
+        f"{len(unbeaten)} of the {len(better)} settings that are better than chance are not shown to beat "
+        f"all simple guessers (the first one not beaten is {named})."
+    ]
 
 
 def judge(
@@ -140,6 +158,7 @@ def judge(
     draws: int = 0,
     left_out: pd.DataFrame | None = None,
     selection: pd.DataFrame | None = None,
+    climbed: pd.DataFrame | None = None,
     prompts_tried: int | None = None,
     metrics: Mapping[Setting, str] | None = None,
 ) -> Verdicts:
@@ -155,6 +174,8 @@ def judge(
         The table ``left_out`` of all settings, if prompts can be left out.
     selection
         The table ``selection`` of all settings, with the columns ``SELECTED``.
+    climbed
+        One row per setting, with the columns ``CLIMBED``.
     prompts_tried
         The number of prompts that were tried, if the table has the best one's results alone.
     metrics
@@ -176,6 +197,8 @@ def judge(
         table["metric"] = [metrics[setting] for setting, _ in by_setting(table)]
     if selection is not None:
         table = table.merge(selection, on=SETTING, how="left")
+    if climbed is not None:
+        table = table.merge(climbed, on=SETTING, how="left")
     if randomization is not None:
         tested = for_verdicts(randomization)
         table = table.merge(tested, on=SETTING, how="left")

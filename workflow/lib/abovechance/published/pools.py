@@ -60,6 +60,36 @@ def released_examples(tasks: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     )
 
 
+def pooled_task(task: pd.DataFrame, sample: list[int] | None) -> pd.DataFrame:
+    """Return a task as a release has it: examples with the same id are one, with all their choices.
+
+    Parameters
+    ----------
+    task
+        The table ``tasks``, whole and in BIG-bench's order.
+    sample
+        The places of the evaluated examples; None if all were.
+
+    Returns
+    -------
+    DataFrame
+        The table ``tasks``, one row per id. Texts are those of the first example with the id.
+    """
+    all_ids = task["example"].str.rpartition("/")[2]
+    evaluated = task
+    if sample is not None:
+        # an id that is not in the sample has all its examples, as in ``Pools.chance``
+        evaluated = task[all_ids.index.isin(task.index[sample]) | ~all_ids.isin(all_ids.iloc[sample])]
+    ids = all_ids.loc[evaluated.index]
+    first = evaluated.assign(example=ids).drop_duplicates("example")
+    for name in ("choices", "labels", "correct"):
+        merged: dict[str, list[object]] = {}
+        for example, values in zip(ids, evaluated[name], strict=True):
+            merged.setdefault(example, []).extend(values)
+        first[name] = pd.Series([merged[example] for example in first["example"]], first.index)
+    return first.reset_index(drop=True)
+
+
 @dataclass(frozen=True)
 class Pools:
     """The examples of one task behind each id of a release.

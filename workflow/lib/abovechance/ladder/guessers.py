@@ -1,0 +1,305 @@
+"""Guessers that know a task, but do not understand it: always the longest choice, always the majority label.
+
+A score above uniform guessing may still come from an artifact of the task. Each guesser uses one artifact.
+Its score on an example is the probability that it is correct there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import entry_points
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+from abovechance.metrics.texts import words
+
+ENTRY_POINTS = "abovechance.guessers"
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What guessers know about one setting.
+
+    Attributes
+    ----------
+    task
+        The rows of the table ``tasks`` of the evaluated examples.
+    demonstrations
+        (prompts,) the labels of each prompt's demonstrations, in order; None if they are unknown.
+    """
+
+    task: pd.DataFrame
+    demonstrations: Sequence[Sequence[str]] | None = None
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The labels that all examples share, each once; empty if examples have different choices."""
+        sets = {frozenset(choices) for choices in self.task["choices"]}
+        once = all(len({*choices}) == len(choices) for choices in self.task["choices"])
+        return sorted(next(iter(sets))) if len(sets) == 1 and once else []
+
+    @cached_property
+    def gold_labels(self) -> Counter[str]:
+        """How often each choice is correct."""
+        rows = zip(self.task["choices"], self.task["correct"], strict=True)
+        correct = (
+            (choice, flag) for choices, flags in rows for choice, flag in zip(choices, flags, strict=True)
+        )
+        return Counter(choice for choice, flag in correct if flag)
+
+    def scores(self, weights: Sequence[Floats]) -> Floats:
+        """(examples,) the probability of being correct, if a guesser draws choices with these weights."""
+        rows = zip(self.task["correct"], weights, strict=True)
+        return np.array([np.asarray(flags, dtype=float) @ weight / weight.sum() for flags, weight in rows])
+
+    def choosing(self, value: Callable[[str], float]) -> Floats:
+        """(examples,) scores of always choosing the choice with the largest value; ties are drawn."""
+        return self.scores([_largest([value(choice) for choice in row]) for row in self.task["choices"]])
+
+
+@dataclass(frozen=True)
+class Guesser:
+    """A guesser of a multiple-choice task.
+
+    Attributes
+    ----------
+    name
+        Its name in tables.
+    caption
+        What it does, after "than": "always choosing the longest choice".
+    scores
+        Returns (examples,) or (prompts, examples) probabilities of being correct in a situation, or None if
+        the guesser is not defined there.
+    needs
+        What the task must have.
+    draws
+        Whether it draws each answer independently at random. Then the best of t guessers is a maximum.
+    """
+
+    name: str
+    caption: str
+    scores: Callable[[Situation], Floats | None]
+    needs: str = ""
+    draws: bool = False
+
+
+def _largest(values: Sequence[float]) -> Floats:
+    numeric = np.asarray(values, dtype=float)
+    return (numeric >= numeric.max() - 1e-12).astype(float)
+
+
+def _uniform(situation: Situation) -> Floats:
+    return situation.scores([np.ones(len(choices)) for choices in situation.task["choices"]])
+
+
+def _by_length(sign: int) -> Callable[[Situation], Floats | None]:
+    def scores(situation: Situation) -> Floats | None:
+        lengths = [{*map(len, choices)} for choices in situation.task["choices"]]
+        if max(map(len, lengths)) < 2:
+            return None
+        return situation.choosing(lambda choice: sign * len(choice))
+
+    return scores
+
+
+def _overlap(situation: Situation) -> Floats | None:
+    rows = zip(situation.task["input"], situation.task["choices"], strict=True)
+    shared = [[len({*words(text)} & {*words(choice)}) for choice in choices] for text, choices in rows]
+    if not any(len({*counts}) > 1 for counts in shared):
+        return None
+    return situation.scores([_largest(counts) for counts in shared])
+
+
+def _label_prior(situation: Situation) -> Floats | None:
+    if not situation.labels:
+        return None
+    frequencies = situation.gold_labels
+    return situation.scores(
+        [np.array([float(frequencies[choice]) for choice in row]) for row in situation.task["choices"]]
+    )
+
+
+def _majority(situation: Situation) -> Floats | None:
+    if not situation.labels:
+        return None
+    return situation.choosing(lambda choice: situation.gold_labels[choice])
+
+
+def _position(situation: Situation) -> Floats | None:
+    places = listed_places(situation.task)
+    if places is None:
+        return None
+    rows = [*zip(places, situation.task["correct"], strict=True)]
+    correct = Counter(
+        place for order, flags in rows for place, flag in zip(order, flags, strict=True) if flag
+    )
+    (best, _), *_ = correct.most_common(1)
+    return situation.scores(
+        [
+            np.array([float(place == best) for place in order]) if best in order else np.ones(len(order))
+            for order, _ in rows
+        ]
+    )
+
+
+def listed_places(task: pd.DataFrame) -> list[list[int]] | None:
+    """(examples,) the places at which the text lists each choice, from 0; None if it does not list them.
+
+    The order of choices in a file is not used, because a model cannot see it.
+    """
+    places = []
+    for text, bare, choices in zip(task["text"], task["bare"], task["choices"], strict=True):
+        lines = [line.strip() for line in text.splitlines()]
+        bare_lines = {line.strip() for line in bare.splitlines()}
+        listed = [line for line in lines if line not in bare_lines]
+        order = []
+        for choice in choices:
+            matching_lines = [place for place, line in enumerate(listed) if line.endswith(choice.strip())]
+            if not matching_lines:
+                return None
+            # of several, the one with the least before the choice
+            order.append(min(matching_lines, key=lambda place: len(listed[place])))
+        if len({*order}) < len(order) or len(choices) < 2:
+            return None
+        places.append(np.argsort(np.argsort(order)).tolist())
+    return places
+
+
+def _of_demonstrations(
+    choose: Callable[[Sequence[str]], Sequence[str]],
+) -> Callable[[Situation], Floats | None]:
+    """Return the scores of choosing labels of the demonstrations: those that ``choose`` returns."""
+
+    def scores(situation: Situation) -> Floats | None:
+        if not situation.demonstrations or not situation.labels or not any(situation.demonstrations):
+            return None
+        of_label = {
+            label: situation.scores(
+                [np.array([float(c == label) for c in row]) for row in situation.task["choices"]]
+            )
+            for label in situation.labels
+        }
+        uniform = _uniform(situation)
+        rows = []
+        for labels in situation.demonstrations:
+            chosen = [label for label in choose(labels) if label in of_label] if labels else []
+            rows.append(np.mean([of_label[label] for label in chosen], axis=0) if chosen else uniform)
+        return np.array(rows)
+
+    return scores
+
+
+def _most_common(labels: Sequence[str]) -> list[str]:
+    counts = Counter(labels)
+    return [label for label, count in counts.items() if count == max(counts.values())]
+
+
+def _nearest(situation: Situation) -> Floats | None:
+    """Return the scores of the label of the most similar example of another cluster, by bags of words."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    task = situation.task
+    clusters = pd.factorize(task["cluster"])[0]
+    if not situation.labels or len({*clusters}) < 2:
+        return None
+    try:
+        vectors = TfidfVectorizer().fit_transform(task["input"])
+    except ValueError:  # no words
+        return None
+    similarity = (vectors @ vectors.T).toarray()
+    similarity[clusters[:, None] == clusters[None, :]] = -1.0
+    weights = []
+    for row, choices in zip(similarity, task["choices"], strict=True):
+        nearest = np.flatnonzero(row >= row.max() - 1e-12)
+        counts = Counter(
+            chain.from_iterable(
+                (
+                    choice
+                    for choice, flag in zip(*task[["choices", "correct"]].iloc[place], strict=True)
+                    if flag
+                )
+                for place in nearest
+            )
+        )
+        weight = np.array([float(counts[choice]) for choice in choices])
+        weights.append(weight if weight.any() else np.ones(len(choices)))
+    return situation.scores(weights)
+
+
+SAME_CHOICES = "examples with the same choices"
+UNIFORM = Guesser("uniform", "guessing at random", _uniform, draws=True)
+GUESSERS = (
+    UNIFORM,
+    Guesser(
+        "label prior",
+        "guessing labels as often as they are correct",
+        _label_prior,
+        SAME_CHOICES,
+        draws=True,
+    ),
+    Guesser("majority label", "always choosing the most frequent gold label", _majority, SAME_CHOICES),
+    Guesser(
+        "position",
+        "always choosing the position that is most often correct",
+        _position,
+        "texts that list the choices",
+    ),
+    Guesser(
+        "longest choice", "always choosing the longest choice", _by_length(1), "choices of different lengths"
+    ),
+    Guesser(
+        "shortest choice",
+        "always choosing the shortest choice",
+        _by_length(-1),
+        "choices of different lengths",
+    ),
+    Guesser(
+        "word overlap",
+        "choosing the choice that has the most words in common with the input",
+        _overlap,
+        "choices with words of the input",
+    ),
+    Guesser(
+        "last demonstration",
+        "copying the label of the last demonstration",
+        _of_demonstrations(lambda labels: labels[-1:]),
+        "demonstrations, and examples with the same choices",
+    ),
+    Guesser(
+        "demonstrations' majority",
+        "copying the most frequent label of the demonstrations",
+        _of_demonstrations(_most_common),
+        "demonstrations, and examples with the same choices",
+    ),
+    Guesser(
+        "nearest neighbour",
+        "copying the gold label of the example with the most similar words",
+        _nearest,
+        SAME_CHOICES,
+    ),
+)
+
+
+def all_guessers() -> list[Guesser]:
+    """Return the built-in guessers, and those of installed packages.
+
+    A package registers a guesser as an entry point of the group ``abovechance.guessers``: a ``Guesser``, or a
+    function from a ``Situation`` to (examples,) probabilities of being correct.
+    """
+    return [*GUESSERS, *(_as_guesser(point.name, point.load()) for point in entry_points(group=ENTRY_POINTS))]
+
+
+def _as_guesser(name: str, loaded: Any) -> Guesser:
+    if isinstance(loaded, Guesser):
+        return loaded
+    if not callable(loaded):
+        raise InputError(f"guesser '{name}': expected a Guesser or a function of a Situation")
+    return Guesser(name, f"the guesser {name}", loaded)

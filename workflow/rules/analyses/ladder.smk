@@ -1,0 +1,36 @@
+"""Which simple guessers each best prompt beats: always the longest choice, always the majority label, and others.
+
+needs: tasks or release
+before: verdicts
+in:  predictions/, the tasks that guessers read and, if they are known, prompts/
+out: ladder/ of each model, which verdicts carry
+"""
+
+LADDER = f"{RESULTS}/ladder/{{model_file}}.parquet"
+KEPT += of_all_models(LADDER)
+
+
+rule ladder:
+    """The best prompt of each setting, compared with simple guessers."""
+    input:
+        predictions=PREDICTIONS,
+        tasks=GUESSED_TASKS,
+        prompts=PROMPTS_OF_SETTINGS,
+    output:
+        LADDER,
+    log:
+        f"{RESULTS}/logs/ladder/{{model_file}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/ladder/{{model_file}}.tsv"
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        tasks=TASKS,
+        settings=lambda wildcards: settings_of(wildcards) * bool(PROMPTS_OF_SETTINGS),
+        seed=STUDY["seed"],
+        code=code_of("ladder.py"),
+    script:
+        "../../scripts/ladder.py"
+
+
+BESIDE_VERDICTS["ladder"] = of_all_models(LADDER)

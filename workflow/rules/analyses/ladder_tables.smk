@@ -1,0 +1,49 @@
+"""The guessers that each best prompt beats, as a table and a figure.
+
+needs: tasks or release
+after: verdicts, heldout
+question: Is the best score better than chance?
+in:  ladder/ of all models
+out: tables/ladder, tables/ladder_guessers and figures/ladder
+"""
+
+LADDER_TABLES = [
+    ShownTable(
+        "ladder_guessers",
+        "Which simple guessers do the best prompts beat?",
+        "A score above uniform guessing can still come from an artifact of the task. Each "
+        "guesser uses one artifact. A best prompt beats a guesser if the test, adjusted for "
+        "the number of prompts and of guessers, rejects that it is no better, for this "
+        "guesser and for all weaker ones.",
+    ),
+    ShownTable("ladder"),
+]
+LADDER_FIGURE = ShownFigure(
+    "ladder",
+    "The ladder of guessers, by setting",
+    "Each row is a setting. Marks are the accuracies of simple guessers, filled if the "
+    "best prompt beats them. The bar ends at the accuracy of the best prompt.",
+)
+TABLES += LADDER_TABLES
+FIGURES += [LADDER_FIGURE]
+
+
+rule ladder_tables:
+    """Tables and a figure of the guessers that each best prompt beats."""
+    input:
+        ladder=of_all_models(LADDER),
+        verdicts=VERDICTS,
+    output:
+        tables=reported_tables(LADDER_TABLES, "Verdicts", "../../report/ladder.rst"),
+        figure=reported_figures([LADDER_FIGURE], "../../report/ladder.rst"),
+    log:
+        f"{RESULTS}/logs/ladder_tables.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/ladder_tables.tsv"
+    localrule: True
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        code=code_of("ladder_tables.py"),
+    script:
+        "../../scripts/ladder_tables.py"
