@@ -11,9 +11,9 @@ The *interval* is simultaneous at its lower end only. The chosen candidate's err
 error of all candidates, so the lower end uses a quantile of the largest of t correlated normal errors. The
 upper end needs no correction: the chosen candidate has at least the score of the truly best one, so it can
 only be far below its own true score if the truly best candidate is, too. That is one candidate, fixed before
-the data. The ends are those of Wilson's interval (1927). The variance is the mean over all candidates,
-because a candidate with only correct answers seems to have none. If the chosen candidate's own variance is
-larger, it is used.
+the data. The ends are those of Clopper and Pearson's exact interval (1934), because others miss very low and
+very high scores. The variance is the mean over all candidates, because a candidate with only correct answers
+seems to have none. If the chosen candidate's own variance is larger, it is used.
 
 ``docs/validation.md`` compares both with other methods in simulations.
 """

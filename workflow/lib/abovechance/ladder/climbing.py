@@ -43,8 +43,8 @@ LADDER = TableSchema(
         "guesser_holm_tail": Column.tail("guesser_tail, also adjusted for the number of guessers (Holm)"),
         "beaten": Column.flag("whether guesser_holm_tail is at most 0.05"),
     },
-    "One row per setting and guesser, the weakest guesser first. Guessers that are not defined for a task "
-    "are left out.",
+    "One row per setting and guesser, the weakest guesser first. Guessers that are not defined for a task, "
+    "or not better than uniform guessing there, are left out.",
     file="ladder/<model>.parquet, tables/ladder",
 )
 DRAWS = 10_000  # random signs
@@ -104,7 +104,9 @@ def climb(
             accuracy = float(of_best[matrix.evaluated[best]].mean())
         table.append((guesser.name, verdict.accuracy, accuracy, tail))
     result = pd.DataFrame(table, columns=["guesser", "best_accuracy", "guesser_accuracy", "guesser_tail"])
-    result = result.sort_values("guesser_accuracy", kind="stable", ignore_index=True)
+    uniform = result.loc[result["guesser"] == UNIFORM.name, "guesser_accuracy"].max()
+    worse = (result["guesser_accuracy"] <= uniform + 1e-9) & (result["guesser"] != UNIFORM.name)
+    result = result[~worse].sort_values("guesser_accuracy", kind="stable", ignore_index=True)
     holm_tails = adjusted(result["guesser_tail"], "holm")
     return setting.label(result.assign(guesser_holm_tail=holm_tails, beaten=holm_tails <= ALPHA))
 
@@ -184,7 +186,7 @@ LADDER_GUESSERS = TableSchema(
     {
         "guesser": Column.text("name of the guesser"),
         "guesses": Column.text("what the guesser does"),
-        "settings": Column.whole("number of settings in which the guesser is defined"),
+        "settings": Column.whole("number of settings in which the guesser is better than uniform guessing"),
         "guesser_accuracy": Column.share("mean accuracy of the guesser in these settings"),
         "beaten": Column.whole("number of settings in which the best prompt beats the guesser"),
         "better": Column.whole("number of these settings that are better than chance"),
@@ -196,7 +198,7 @@ LADDER_GUESSERS = TableSchema(
             "number of settings above both baselines in which the best prompt beats the guesser"
         ),
     },
-    "One row per guesser that is defined in a setting, the weakest one on average first.",
+    "One row per guesser, the weakest one on average first.",
 )
 
 
