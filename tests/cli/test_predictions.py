@@ -108,3 +108,27 @@ def test_strata_and_clusters(tmp_path):
     report = json.loads(run("chance", path, "--json").stdout)
     assert (report["strata"], report["fixed"]) == (2, 12 / 16)
     assert report["p"] == pytest.approx(1.0)  # each answer but one is always the same
+
+
+def test_scores_are_compared_with_a_floor(tmp_path):
+    """An agent that passes where doing nothing passes is not better than the floor."""
+    generator = np.random.default_rng(0)
+    easy = generator.random(60) < 0.5
+    rows, floor = [], []
+    for example in range(60):
+        floor.append({"example": example, "score": int(easy[example])})
+        for agent, skill in (("lucky", 0.0), ("good", 0.6)):
+            for attempt in range(3):
+                passed = easy[example] or generator.random() < skill
+                rows.append({"agent": agent, "attempt": attempt, "example": example, "score": int(passed)})
+    path, floor_path = write(tmp_path / "agents.csv", rows), write(tmp_path / "null.csv", floor)
+    arguments = ["chance", path, "-m", "pass@1", "--floor", floor_path, "--candidates", "agent"]
+    report = json.loads(run(*arguments, "--json").stdout)
+    assert report["best"] == "good"
+    assert report["expected"] == report["expected_best"] == pytest.approx(easy.mean())
+    assert report["p"] < 0.01
+    assert "This is better than the floor" in run(*arguments).stdout
+    path = write(tmp_path / "agents.csv", [row for row in rows if row["agent"] == "lucky"])
+    report = json.loads(run(*arguments, "--json").stdout)
+    assert report["p"] == 1.0
+    assert "not shown to be better than the floor" in run(*arguments).stdout

@@ -103,6 +103,6 @@ def test_a_study_on_a_cluster_has_the_results_of_one_on_this_machine(cluster, pl
     # what is long queues, what is short does not
     assert rules == {
         **{"score": 2, "weights": 1, "quantize": 1, "accuracy": 2},
-        **{"randomization": 2, "selection": 2, "heldout": 2, "heldout_guessers": 2},
+        **{"randomization": 2, "selection": 2, "heldout": 2, "heldout_guessers": 2, "ladder": 2},
     }, output
     assert len(re.findall(r"JobState=COMPLETED", text_shown)) == len(comments)

@@ -9,6 +9,7 @@ from tests.conftest import REPOSITORY
 
 FOLDER = REPOSITORY / "workflow" / "rules" / "analyses"
 OF_PREDICTIONS = ["selection", "verdicts", "heldout", "debiased", "spread", "agreement"]
+WITH_LADDER = ["ladder", *OF_PREDICTIONS[:4], "ladder_tables", *OF_PREDICTIONS[4:]]
 
 
 @pytest.mark.parametrize(
@@ -18,13 +19,14 @@ OF_PREDICTIONS = ["selection", "verdicts", "heldout", "debiased", "spread", "agr
         ({"series"}, ["series"]),
         ({"predictions"}, [*OF_PREDICTIONS, "expected_maximum"]),
         ({"predictions", "several models"}, [*OF_PREDICTIONS, "models", "expected_maximum"]),
-        ({"predictions", "release", "items"}, [*OF_PREDICTIONS, "published", "items"]),
+        ({"predictions", "release", "items"}, [*WITH_LADDER, "published", "items"]),
         (
             {"predictions", "tasks", "scores", "formulations"},
             [
+                "ladder",
                 "left_out",
                 "randomization",
-                *OF_PREDICTIONS,
+                *WITH_LADDER[1:],
                 "expected_maximum",
                 "series_scores",
                 "formulations",

@@ -166,7 +166,7 @@ def test_the_two_precisions_of_a_model_are_near_and_not_equal(finished):
 
 def test_the_report_is_one_file_that_needs_no_other(finished):
     text = (finished / "report.html").read_text()
-    assert text.count("data:image/png;base64,") == 5
+    assert text.count("data:image/png;base64,") == 6
     assert not re.search(r'(src|href)="(?!data:|#)', text)
     assert all(verdict in text for verdict in ("below", "between", "above"))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +15,8 @@ from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Example, Json, results_or_example
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
-from abovechance.metrics.files import PredictionFile, read_predictions
+from abovechance.ladder.floors import above_floor
+from abovechance.metrics.files import PredictionFile, has_scores, read_predictions, read_scores
 from abovechance.metrics.registry import BUILT_IN, WITH_K, metric as metric_of_name
 
 NAMES = [*BUILT_IN, *(f"{name}@k" for name in WITH_K)]
@@ -24,6 +27,7 @@ NAMES = [*BUILT_IN, *(f"{name}@k" for name in WITH_K)]
         "abovechance chance predictions.csv --metric f1_macro",
         "abovechance chance predictions.csv --metric ndcg@10 --tries 50",
         "abovechance chance attempts.csv --metric pass@5 --candidates prompt,harness",
+        "abovechance chance agents.csv --metric pass@1 --floor null_agent.csv",
     )
 )
 def chance(
@@ -31,7 +35,7 @@ def chance(
         Path,
         typer.Argument(
             help="CSV with the columns example, gold and prediction, and optionally candidate, attempt, "
-            "choices, stratum and cluster.",
+            "choices, stratum and cluster; or, with --floor, with the columns example and score.",
             show_default=False,
             callback=results_or_example,
         ),
@@ -63,6 +67,14 @@ def chance(
             show_default=False,
         ),
     ] = None,
+    floor: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV with the scores of a null or random agent, with which scores are compared (columns "
+            "example and score).",
+            show_default=False,
+        ),
+    ] = None,
     draws: Annotated[
         int, typer.Option(min=100, max=10**6, help="Number of random permutations for the p-value.")
     ] = DRAWS,
@@ -72,12 +84,18 @@ def chance(
 
     The gold answers are permuted among similar examples, in the same way for all candidates, and the best
     candidate is taken each time. This gives the expected value of one candidate by chance, the expected
-    value of the best of all tries, and the p-value.
+    value of the best of all tries, and the p-value. Scores of code and agents have no gold answers. They are
+    compared with the scores of a floor, such as an agent that does nothing (--floor).
     """
-    chosen = metric_of_name(metric or "accuracy")
     columns = [name.strip() for name in (candidates or "").split(",") if name.strip()]
+    if has_scores(predictions):
+        _compare_with_floor(predictions, floor, metric or "pass@1", tries, columns, draws, as_json)
+        return
+    if floor is not None:
+        raise InputError(f"--floor needs scores, but {predictions} has predictions; leave it out")
+    chosen = metric_of_name(metric or "accuracy")
     file = read_predictions(predictions, chosen, columns)
-    try:
+    with _named(predictions):
         result = null_distribution(
             chosen,
             file.predictions,
@@ -88,12 +106,60 @@ def chance(
             choices=file.choices,
             draws=draws,
         )
-    except InputError as error:
-        raise InputError(f"{predictions}: {error}") from None
     if as_json:
         typer.echo(json.dumps(_as_object(result, file), indent=2))
     else:
         print_text(" ".join(result.sentences(file.names)))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in errors."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _compare_with_floor(
+    path: Path,
+    floor: Path | None,
+    metric: str,
+    tries: int | None,
+    columns: list[str],
+    draws: int,
+    as_json: bool,
+) -> None:
+    """Compare scores with those of a floor."""
+    stem, _, k = metric.partition("@")
+    if stem != "pass":
+        raise InputError(f"--metric {metric} needs predictions, but {path} has scores; use pass@k")
+    metric_of_name(metric)
+    file = read_scores(path, columns)
+    if floor is None:
+        raise InputError(
+            f"{path}: has scores, which have no gold answers; use --floor with the scores of a null or "
+            "random agent on the same examples, or `abovechance best` to compare candidates with each other"
+        )
+    floors = read_scores(floor, examples=file.examples)
+    with _named(path):
+        result = above_floor(file.attempts, floors.attempts, int(k), tries, file.clusters, draws)
+    if not as_json:
+        print_text(" ".join(result.sentences))
+        return
+    report = {
+        "metric": metric,
+        "observed": result.values[result.best],
+        "expected": result.floors[result.floor],
+        "expected_best": result.expected_best,
+        "p": result.p,
+        "best": result.best,
+        "floor": result.floor,
+        "tries": result.tries,
+        "examples": result.examples,
+        "candidates": [{"candidate": name, "value": value} for name, value in result.values.items()],
+    }
+    typer.echo(json.dumps(report, indent=2))
 
 
 def _as_object(result: NullDistribution, file: PredictionFile) -> dict[str, Any]:

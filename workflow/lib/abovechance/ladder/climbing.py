@@ -4,8 +4,9 @@ A guesser that draws its answers is compared as the paper does: the tail is the 
 as many guessers as prompts does at least as well. Other guessers always give the same answers. There, the
 prompts are compared with the guesser on each example: the differences keep or change their signs together, at
 random, and the largest sum over all prompts is taken (``best.selection.sign_flips``). Both pay for the number
-of prompts. The tails are adjusted for the number of guessers (Holm). The best prompt beats a guesser if the
-adjusted tail is at most 0.05. It climbs the ladder up to the first guesser that it does not beat.
+of prompts. Uniform guessing is tested first. If the best prompt beats it, the others are tested, with tails
+that are adjusted for their number (Holm). Guessers that are no better than uniform guessing are left out. The
+best prompt climbs the ladder up to the first guesser that it does not beat.
 """
 
 from __future__ import annotations
@@ -40,8 +41,13 @@ LADDER = TableSchema(
             "p-value of the hypothesis that no prompt is better than the guesser, for the best prompt; "
             "adjusted for the number of prompts"
         ),
-        "guesser_holm_tail": Column.tail("guesser_tail, also adjusted for the number of guessers (Holm)"),
-        "beaten": Column.flag("whether guesser_holm_tail is at most 0.05"),
+        "guesser_holm_tail": Column.tail(
+            "guesser_tail, also adjusted for the number of guessers (Holm). Uniform guessing is tested "
+            "first, so its tail is not adjusted"
+        ),
+        "beaten": Column.flag(
+            "whether guesser_holm_tail is at most 0.05, for this guesser and for uniform guessing"
+        ),
     },
     "One row per setting and guesser, the weakest guesser first. Guessers that are not defined for a task, "
     "or not better than uniform guessing there, are left out.",
@@ -107,8 +113,13 @@ def climb(
     uniform = result.loc[result["guesser"] == UNIFORM.name, "guesser_accuracy"].max()
     worse = (result["guesser_accuracy"] <= uniform + 1e-9) & (result["guesser"] != UNIFORM.name)
     result = result[~worse].sort_values("guesser_accuracy", kind="stable", ignore_index=True)
-    holm_tails = adjusted(result["guesser_tail"], "holm")
-    return setting.label(result.assign(guesser_holm_tail=holm_tails, beaten=holm_tails <= ALPHA))
+    is_uniform = (result["guesser"] == UNIFORM.name).to_numpy()
+    tails = result["guesser_tail"].to_numpy(dtype=float)
+    holm_tails = tails.copy()
+    holm_tails[~is_uniform] = adjusted(tails[~is_uniform], "holm")
+    # the others are only tested if uniform guessing is beaten
+    beaten = (holm_tails <= ALPHA) & (tails[is_uniform] <= ALPHA).all()
+    return setting.label(result.assign(guesser_holm_tail=holm_tails, beaten=beaten))
 
 
 def _of_draws(

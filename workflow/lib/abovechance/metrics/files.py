@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,13 @@ import pandas as pd
 
 from abovechance.core.arrays import Ints
 from abovechance.core.errors import InputError, nearest
-from abovechance.core.reading import number, read_csv_texts
+from abovechance.core.reading import heading, number, read_csv_texts
 from abovechance.metrics.contract import Metric
 
 NEEDED = ("example", "gold", "prediction")
 OPTIONAL = ("candidate", "attempt", "choices", "stratum", "cluster")
+OF_SCORES = ("example", "score")
+OPTIONAL_OF_SCORES = ("candidate", "attempt", "cluster")
 SEPARATOR = "|"
 
 
@@ -67,16 +69,7 @@ def read_predictions(path: Path, metric: Metric, candidate_columns: Sequence[str
         With file and row, if a column is missing or unknown, a row is repeated, a value cannot be read, a
         candidate lacks an example, or rows of one example disagree.
     """
-    table = read_csv_texts(path)
-    _check_columns(table, path, candidate_columns)
-    names = [*candidate_columns] or ["candidate"] * ("candidate" in table)
-    table["candidate"] = table[names].agg(" / ".join, axis=1) if names else "1"
-    keys = ["candidate", "example", *(["attempt"] if "attempt" in table else [])]
-    if (repeated := table.duplicated(keys)).any():
-        raise InputError(
-            f"{path}, row {table.index[repeated][0]}: an earlier row has the same {' and '.join(keys)}; "
-            "expected one row for each"
-        )
+    table = _checked(path, NEEDED, OPTIONAL, candidate_columns, "1")
     if "attempt" in table and metric.answers != "attempts":
         raise InputError(
             f"{path}: has a column attempt, but {metric.name} needs one prediction for each example; use "
@@ -112,18 +105,86 @@ def read_predictions(path: Path, metric: Metric, candidate_columns: Sequence[str
         rows,
         gold,
         by_example.get("stratum"),
-        None if clusters is None else pd.factorize(np.array(clusters, dtype=object))[0],
+        None if clusters is None else _codes(clusters),
         choices,
     )
 
 
-def _check_columns(table: pd.DataFrame, path: Path, candidate_columns: Sequence[str]) -> None:
-    expected = [*NEEDED, *OPTIONAL, *candidate_columns]
-    for column in NEEDED:
+@dataclass(frozen=True)
+class ScoreFile:
+    """The scores of some candidates, such as agents, on the same examples.
+
+    Attributes
+    ----------
+    attempts
+        {candidate: for each example, the scores of all attempts, from 0 to 1}.
+    examples
+        (examples,) their names, in the order of the file.
+    clusters
+        (examples,) the column ``cluster``; None if the file does not have it.
+    """
+
+    attempts: dict[str, list[list[float]]]
+    examples: list[str]
+    clusters: Ints | None
+
+
+def has_scores(path: Path) -> bool:
+    """Return whether a CSV has scores, and not predictions."""
+    return "score" in heading(path)
+
+
+def read_scores(
+    path: Path, candidate_columns: Sequence[str] = (), examples: Sequence[str] | None = None
+) -> ScoreFile:
+    """Return the scores in a CSV with the columns ``OF_SCORES`` and, as far as it has them, optional ones.
+
+    Parameters
+    ----------
+    candidate_columns
+        See ``read_predictions``.
+    examples
+        The examples that the file must have, in their order.
+
+    Raises
+    ------
+    InputError
+        With file and row, as for ``read_predictions``.
+    """
+    table = _checked(path, OF_SCORES, OPTIONAL_OF_SCORES, candidate_columns, path.stem)
+    expected = table["example"].unique().tolist() if examples is None else [*examples]
+    if unknown := next((name for name in table["example"] if name not in {*expected}), None):
+        raise InputError(f"{path}: example '{unknown}' is not in the first file; expected the same examples")
+    attempts: dict[str, list[list[float]]] = {}
+    for candidate, rows in table.groupby("candidate", sort=False):
+        by_example: dict[str, list[float]] = {}
+        for row, example, text in zip(rows.index, rows["example"], rows["score"], strict=True):
+            score = _number(text, f"{path}, row {row}: score")
+            if not 0 <= score <= 1:
+                raise InputError(f"{path}, row {row}: score is '{text}'; expected a number from 0 to 1")
+            by_example.setdefault(example, []).append(score)
+        _check_complete(by_example, expected, path, str(candidate))
+        attempts[str(candidate)] = [by_example[example] for example in expected]
+    clusters = _of_examples(table, "cluster", path) if "cluster" in table else None
+    return ScoreFile(attempts, expected, None if clusters is None else _codes(clusters))
+
+
+def _codes(values: Sequence[Any]) -> Ints:
+    codes: Ints = pd.factorize(np.array(values, dtype=object))[0]
+    return codes
+
+
+def _checked(
+    path: Path, needed: Sequence[str], optional: Sequence[str], candidate_columns: Sequence[str], name: str
+) -> pd.DataFrame:
+    """Return the rows of a file with a column ``candidate``; it is ``name`` if the file has none."""
+    table = read_csv_texts(path)
+    expected = [*needed, *optional, *candidate_columns]
+    for column in needed:
         if column not in table:
             raise InputError(
-                f"{path}: lacks the column '{column}'; expected the columns {', '.join(NEEDED)}, and "
-                f"optionally {', '.join(OPTIONAL)}"
+                f"{path}: lacks the column '{column}'; expected the columns {', '.join(needed)}, and "
+                f"optionally {', '.join(optional)}"
             )
     for column in candidate_columns:
         if column not in table:
@@ -135,9 +196,27 @@ def _check_columns(table: pd.DataFrame, path: Path, candidate_columns: Sequence[
                 "columns that name a candidate"
             )
         table[column] = table[column].str.strip()
-    for column in {"example", "gold", *candidate_columns, *OPTIONAL} & {*table}:
+    for column in [name for name in table if name not in ("prediction", "score")]:
         if (empty := table[column] == "").any():
             raise InputError(f"{path}, row {table.index[empty][0]}: {column} is empty")
+    names = [*candidate_columns] or ["candidate"] * ("candidate" in table)
+    table["candidate"] = table[names].agg(" / ".join, axis=1) if names else name
+    keys = ["candidate", "example", *(["attempt"] if "attempt" in table else [])]
+    if (repeated := table.duplicated(keys)).any():
+        raise InputError(
+            f"{path}, row {table.index[repeated][0]}: an earlier row has the same {' and '.join(keys)}; "
+            "expected one row for each"
+        )
+    return table
+
+
+def _check_complete(by_example: Mapping[str, Any], examples: Sequence[str], path: Path, name: str) -> None:
+    for example in examples:
+        if example not in by_example:
+            raise InputError(
+                f"{path}: candidate '{name}' has no row for example '{example}'; expected a row for each "
+                "example (with an empty prediction or a score of 0, if there was no answer)"
+            )
 
 
 def _of_examples(table: pd.DataFrame, column: str, path: Path) -> list[Any]:
@@ -159,12 +238,7 @@ def _predictions(
     read: dict[str, list[Any]] = {}
     for row, example, text in zip(rows.index, rows["example"], rows["prediction"], strict=True):
         read.setdefault(example, []).append(_prediction(text, metric, f"{path}, row {row}: prediction"))
-    for example in examples:
-        if example not in read:
-            raise InputError(
-                f"{path}: candidate '{name}' has no row for example '{example}'; expected a row for each "
-                "example (with an empty prediction, if there was no answer)"
-            )
+    _check_complete(read, examples, path, name)
     if metric.answers == "attempts":
         return [tuple(read[example]) for example in examples]
     return [read[example][0] for example in examples]

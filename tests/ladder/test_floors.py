@@ -1,0 +1,76 @@
+"""Candidates compared with floors: closed forms, the best of several runs, and false positives."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from abovechance.core.errors import InputError
+from abovechance.ladder.floors import above_floor
+from abovechance.metrics.texts import best_of
+
+
+def test_one_attempt_each_is_the_sign_test():
+    candidate = [[1.0]] * 8 + [[0.0]] * 2
+    floor = [[0.0]] * 9 + [[1.0]]
+    result = above_floor({"a": candidate}, {"null": floor})
+    # better on 8, worse on 1, equal on 1
+    assert result.p == pytest.approx(stats.binomtest(8, 9, alternative="greater").pvalue)
+    assert (result.values["a"], result.floors["null"]) == (0.8, 0.1)
+    assert result.expected_best == pytest.approx(0.1)
+
+
+def test_the_best_of_several_runs_of_the_floor():
+    # two attempts, one of which passes: a run passes each example with 1/2 at k = 1
+    floor = [[0.0, 1.0]] * 20
+    result = above_floor({name: [[1.0]] * 20 for name in "abcde"}, {"random": floor})
+    binomial = stats.binom(40, 0.5)  # two attempts at each of 20 examples
+    cdf = binomial.cdf(np.arange(41)) ** 5
+    expected = (np.arange(41) * np.diff(cdf, prepend=0)).sum() / 40
+    assert result.expected_best == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_values_are_the_best_of_k(k):
+    generator = np.random.default_rng(0)
+    attempts = generator.random((10, 4)).tolist()
+    result = above_floor({"a": attempts}, {"null": np.zeros((10, 4)).tolist()}, k)
+    assert result.values["a"] == pytest.approx(np.mean([best_of(row, k) for row in attempts]))
+    subsets = [[max(row[i] for i in chosen) for chosen in _subsets(4, k)] for row in attempts]
+    assert result.values["a"] == pytest.approx(np.mean(subsets))
+
+
+def _subsets(size, k):
+    from itertools import combinations
+
+    return combinations(range(size), k)
+
+
+def test_a_candidate_must_beat_every_floor():
+    candidate = [[1.0]] * 10 + [[0.0]] * 10
+    null, strong = [[0.0]] * 20, [[1.0]] * 10 + [[0.0]] * 10
+    result = above_floor({"a": candidate}, {"null": null, "strong": strong})
+    assert (result.floor, result.p) == ("strong", 1.0)
+    many = above_floor({"a": candidate}, {"null": null}, tries=10)
+    single = above_floor({"a": candidate}, {"null": null})
+    assert many.p == pytest.approx(1 - (1 - single.p) ** 10)
+
+
+@pytest.mark.thorough
+def test_false_positives_of_agents_that_are_as_good_as_the_floor():
+    runs, false_positives = 400, 0
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        skill = generator.random(40)[:, None]  # of any agent, on each example
+        agents = {str(n): (generator.random((40, 3)) < skill).astype(float).tolist() for n in range(6)}
+        floor = (generator.random((40, 3)) < skill).astype(float).tolist()
+        false_positives += above_floor(agents, {"null": floor}, draws=199, seed=seed).p <= 0.05
+    assert false_positives <= stats.binom(runs, 0.05).ppf(0.9999)
+
+
+def test_wrong_input():
+    with pytest.raises(InputError, match="'a': pass@2 needs at least 2 attempts"):
+        above_floor({"a": [[1.0]]}, {"null": [[0.0]]}, 2)
+    with pytest.raises(InputError, match=r"have \[1, 2\] examples"):
+        above_floor({"a": [[1.0]]}, {"null": [[0.0], [0.0]]})
+    with pytest.raises(InputError, match="tries is 1, but there are 2 candidates"):
+        above_floor({"a": [[1.0]], "b": [[1.0]]}, {"null": [[0.0]]}, tries=1)

@@ -1,0 +1,256 @@
+"""The ladder of guessers: each guesser by hand, planted artifacts, and no false alarms."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from abovechance.chance.verdicts import verdicts
+from abovechance.core.errors import InputError
+from abovechance.core.settings import Setting
+from abovechance.ladder import GUESSERS, Guesser, Situation, all_guessers, climb
+from abovechance.ladder.climbing import (
+    LADDER,
+    for_verdicts,
+    guesser_counts,
+    labels_of_prompts,
+    ladders,
+)
+from abovechance.ladder.guessers import listed_places
+from abovechance.published.pools import pooled_task
+from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.study.tasks import as_table
+
+BY_NAME = {guesser.name: guesser for guesser in GUESSERS}
+
+
+def task_of(rows: list[tuple[str, list[str], int]], listed: bool = False) -> pd.DataFrame:
+    """Return a task of (input, choices, number of the correct one); listed choices are in the text."""
+    return as_table(
+        {
+            "example": str(place),
+            "text": text + "".join(f"\n  choice: {choice}" for choice in choices * listed) + "\nA:",
+            "bare": text + "\nA:",
+            "input": text,
+            "choices": choices,
+            "correct": [number == correct for number in range(len(choices))],
+        }
+        for place, (text, choices, correct) in enumerate(rows)
+    )
+
+
+def predictions_of(predicted: np.ndarray, task: pd.DataFrame, shots: int = 1) -> pd.DataFrame:
+    """Return the predictions of (prompts, examples) chosen choices."""
+    prompt, example = np.indices(predicted.shape).reshape(2, -1)
+    correct = [task["correct"].iloc[e][predicted[p, e]] for p, e in zip(prompt, example, strict=True)]
+    chance = task["correct"].map(np.mean).to_numpy()
+    table = {
+        "prompt": prompt,
+        "example": task["example"].to_numpy()[example],
+        "predicted": predicted.ravel(),
+        "correct": correct,
+        "tie": False,
+        "chance": chance[example],
+    }
+    return Setting("m", "t", shots).label(pd.DataFrame(table))
+
+
+COLOURS = task_of(
+    [
+        ("The sky is", ["blue", "red"], 0),
+        ("Blood is", ["red", "blue"], 0),
+        ("The blue sea is", ["red", "blue"], 1),
+        ("A rose is red or", ["blue", "red"], 1),
+        ("The sea is", ["blue", "red"], 0),
+    ],
+    listed=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("uniform", [0.5, 0.5, 0.5, 0.5, 0.5]),
+        ("label prior", [0.6, 0.4, 0.6, 0.4, 0.6]),
+        ("majority label", [1, 0, 1, 0, 1]),
+        ("position", [1, 1, 0, 0, 1]),
+        ("longest choice", [1, 0, 1, 0, 1]),
+        ("shortest choice", [0, 1, 0, 1, 0]),
+        ("word overlap", [0.5, 0.5, 1, 1, 0.5]),
+    ],
+)
+def test_scores_by_hand(name, expected):
+    assert BY_NAME[name].scores(Situation(COLOURS)).tolist() == expected
+
+
+def test_nearest_neighbour_is_an_example_of_another_cluster():
+    # the nearest of "The sky is" is "The sea is", and the other way round; both are blue
+    scores = BY_NAME["nearest neighbour"].scores(Situation(COLOURS))
+    assert scores[[0, 4]].tolist() == [1, 1]
+    together = COLOURS.assign(cluster=[0, 1, 2, 3, 0])
+    assert BY_NAME["nearest neighbour"].scores(Situation(together))[0] == 1  # then "The blue sea is"
+    assert BY_NAME["nearest neighbour"].scores(Situation(COLOURS.assign(cluster=0))) is None
+
+
+def test_labels_of_demonstrations():
+    situation = Situation(COLOURS, [["red", "blue", "blue"], ["blue", "red"], []])
+    last = BY_NAME["last demonstration"].scores(situation)
+    assert last.tolist() == [[1, 0, 1, 0, 1], [0, 1, 0, 1, 0], [0.5] * 5]
+    majority = BY_NAME["demonstrations' majority"].scores(situation)
+    assert majority.tolist() == [[1, 0, 1, 0, 1], [0.5] * 5, [0.5] * 5]
+    assert BY_NAME["last demonstration"].scores(Situation(COLOURS, [[], []])) is None
+    prompts = pd.DataFrame({"prompt": [0, 1], "demonstrations": [["0", "3"], ["1"]]})
+    assert labels_of_prompts(prompts, COLOURS) == {0: ["blue", "red"], 1: ["red"]}
+
+
+def test_guessers_that_a_task_does_not_define_are_left_out():
+    task = task_of([(f"question {place}", [f"{place}a", f"{place}b"], place % 2) for place in range(6)])
+    defined = {guesser.name for guesser in GUESSERS if guesser.scores(Situation(task)) is not None}
+    assert defined == {"uniform"}
+    assert listed_places(task) is None  # the order in a file cannot be seen by a model
+
+
+def test_places_in_the_text():
+    task = task_of([("Q: one", ["no one", "one", "none"], 1)], listed=True)
+    shuffled = task.assign(text=["Q: one\n  choice: none\n  choice: one\n  choice: no one\nA:"])
+    assert listed_places(shuffled) == [[2, 1, 0]]
+
+
+def planted(generator: np.random.Generator, examples: int, share: float) -> pd.DataFrame:
+    """Return a task in which the longest of four choices is correct with a probability of ``share``."""
+    rows = []
+    for place in range(examples):
+        choices = [f"{place}x{letter}" + "y" * length for length, letter in enumerate("abcd")]
+        longest = generator.random() < share
+        rows.append((f"question {place}", choices, 3 if longest else int(generator.integers(3))))
+    return task_of(rows)
+
+
+def test_a_planted_artifact_is_where_the_ladder_stops():
+    generator = np.random.default_rng(0)
+    task = planted(generator, 150, 0.6)
+    longest = np.full((20, 150), 3)
+    noise = generator.random(longest.shape) < 0.1
+    answers = np.where(noise, generator.integers(4, size=longest.shape), longest)
+    predictions = predictions_of(answers, task)
+    assert verdicts(accuracy_by_prompt(predictions))["better_than_chance"].iloc[0] == "yes"
+    ladder = climb(predictions, task)
+    climbed = for_verdicts(ladder).iloc[0]
+    assert (climbed["beaten_guesser"], climbed["unbeaten_guesser"]) == ("uniform", "longest choice")
+    row = ladder[ladder["guesser"] == "longest choice"].iloc[0]
+    assert row["guesser_accuracy"] == pytest.approx(np.mean([flags[3] for flags in task["correct"]]))
+
+
+def test_a_model_that_knows_more_beats_the_artifact():
+    generator = np.random.default_rng(1)
+    task = planted(generator, 150, 0.6)
+    gold = task["correct"].map(lambda flags: [*flags].index(True)).to_numpy()
+    knows = generator.random((20, 150)) < 0.85
+    predictions = predictions_of(np.where(knows, gold, generator.integers(4, size=(20, 150))), task)
+    climbed = for_verdicts(climb(predictions, task)).iloc[0]
+    assert climbed["beaten_guesser"] == "longest choice"
+    assert climbed["unbeaten_guesser"] is None
+
+
+def test_no_artifact_no_stop():
+    """Without an artifact, a good model beats each guesser."""
+    generator = np.random.default_rng(2)
+    task = planted(generator, 120, 0.25)
+    gold = task["correct"].map(lambda flags: [*flags].index(True)).to_numpy()
+    knows = generator.random((10, 120)) < 0.7
+    predictions = predictions_of(np.where(knows, gold, generator.integers(4, size=(10, 120))), task)
+    assert for_verdicts(climb(predictions, task))["unbeaten_guesser"].isna().all()
+
+
+@pytest.mark.thorough
+def test_prompts_that_are_as_good_as_a_guesser_rarely_beat_it():
+    """The family-wise error rate: prompts that follow an artifact, with other examples wrong by chance."""
+    runs, false_positives = 200, 0
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        task = planted(generator, 60, 0.6)
+        # equally good as always the longest choice on average, and alike
+        gold = task["correct"].map(lambda flags: [*flags].index(True)).to_numpy()
+        wrong = (gold + 1 + generator.integers(3, size=60)) % 4
+        shared, of_prompt = generator.random(60) < 0.6, generator.random((20, 60)) < 0.6
+        correct = np.where(generator.random((20, 60)) < 0.7, shared, of_prompt)
+        ladder = climb(predictions_of(np.where(correct, gold, wrong), task), task, seed=seed)
+        false_positives += bool(ladder.loc[ladder["guesser"] == "longest choice", "beaten"].any())
+    assert false_positives <= stats.binom(runs, 0.05).ppf(0.9999)
+
+
+def test_uniform_is_the_verdict_and_weaker_guessers_are_left_out():
+    generator = np.random.default_rng(3)
+    task = planted(generator, 60, 0.6)
+    predictions = predictions_of(generator.integers(4, size=(10, 60)), task)
+    ladder = climb(predictions, task)
+    verdict = verdicts(accuracy_by_prompt(predictions)).iloc[0]
+    uniform = ladder[ladder["guesser"] == "uniform"].iloc[0]
+    assert uniform["guesser_tail"] == uniform["guesser_holm_tail"] == verdict["maximum_tail"]
+    assert uniform["guesser_accuracy"] == verdict["standard_baseline"]
+    assert (ladder["guesser_accuracy"].iloc[1:] > uniform["guesser_accuracy"]).all()
+    assert "shortest choice" not in set(ladder["guesser"])
+    assert not ladder["beaten"].any()
+    LADDER.to_arrow(ladder)
+
+
+def test_label_prior_is_an_exact_guesser():
+    task = task_of([(f"question {place}", ["yes", "no"], place % 5 == 0) for place in range(50)])
+    predictions = predictions_of(np.zeros((3, 50), dtype=int), task)
+    ladder = climb(predictions, task).set_index("guesser")
+    assert ladder.loc["label prior", "guesser_accuracy"] == pytest.approx(0.8**2 + 0.2**2)
+    # the best of three guessers of which each answer is correct with .8 (yes) or .2 (no)
+    pmf = np.convolve(stats.binom(40, 0.8).pmf(np.arange(41)), stats.binom(10, 0.2).pmf(np.arange(11)))
+    assert ladder.loc["label prior", "guesser_tail"] == pytest.approx(1 - pmf[:40].sum() ** 3)
+    assert ladder.loc["majority label", "guesser_accuracy"] == pytest.approx(0.8)
+    assert not ladder.loc["majority label", "beaten"]
+
+
+def test_counts_of_all_settings():
+    generator = np.random.default_rng(4)
+    task = planted(generator, 100, 0.6)
+    longest = predictions_of(np.full((5, 100), 3), task)
+    guessing = predictions_of(generator.integers(4, size=(5, 100)), task, shots=2)
+    table = ladders([longest, guessing], {"t": task}, {}, seed=0)
+    judged = verdicts(pd.concat([accuracy_by_prompt(longest), accuracy_by_prompt(guessing)]))
+    counts = guesser_counts(table, judged).set_index("guesser")
+    assert counts.loc["uniform", ["settings", "beaten", "better_beaten"]].tolist() == [2, 1, 1]
+    assert counts.loc["longest choice", ["settings", "beaten", "better"]].tolist() == [2, 0, 1]
+
+
+def test_a_task_without_an_example_is_refused():
+    task = planted(np.random.default_rng(0), 10, 0.6)
+    predictions = predictions_of(np.zeros((1, 10), dtype=int), task)
+    with pytest.raises(InputError, match="task 't' has no example '9', which predictions have"):
+        climb(predictions, task.iloc[:9])
+
+
+def test_guessers_of_installed_packages(tmp_path, monkeypatch):
+    package = tmp_path / "mine-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text("[abovechance.guessers]\nperfect = mine_guessers:perfect\n")
+    (tmp_path / "mine_guessers.py").write_text(
+        "import numpy as np\ndef perfect(situation):\n    return np.ones(len(situation.task))\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert [guesser.name for guesser in all_guessers()][-1] == "perfect"
+    task = planted(np.random.default_rng(0), 40, 0.6)
+    ladder = climb(predictions_of(np.full((2, 40), 3), task), task)
+    assert ladder["guesser"].iloc[-1] == "perfect"
+    assert not ladder["beaten"].iloc[-1]
+    half = Guesser("half", "", lambda situation: np.full(len(situation.task), 0.5))
+    chosen = climb(predictions_of(np.full((2, 40), 3), task), task, guessers=[BY_NAME["uniform"], half])
+    assert "half" in set(chosen["guesser"])
+
+
+def test_examples_of_one_id_are_pooled():
+    rows = [("a", ["x", "y"], 0), ("b", ["z", "w"], 1), ("c", ["u", "v"], 0)]
+    task = task_of(rows).assign(example=["s/0", "t/0", "t/1"])
+    pooled = pooled_task(task, None)
+    assert pooled["example"].tolist() == ["0", "1"]
+    assert list(pooled["choices"].iloc[0]) == ["x", "y", "z", "w"]
+    assert list(pooled["correct"].iloc[0]) == [True, False, False, True]
+    sampled = pooled_task(task, [1])  # the id 1 is not in the sample
+    assert list(sampled["choices"].iloc[0]) == ["z", "w"]
+    assert sampled["example"].tolist() == ["0", "1"]

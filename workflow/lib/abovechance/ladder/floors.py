@@ -1,0 +1,171 @@
+"""Is an agent better than one that does nothing? Comparison with the runs of floors, such as a null agent.
+
+Scores of code and agents have no gold answers that could be permuted. Instead, users run a floor on the same
+examples: an agent that submits nothing, or that acts at random. Each candidate is compared with the floor on
+each example (``best.selection.sign_flips``), which pays for the number of candidates. With several floors, a
+candidate must beat each of them, so the largest p-value counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from abovechance.best.selection import DRAWS, sign_flips
+from abovechance.chance.conclusion import probability
+from abovechance.core.arrays import Floats, Ints
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA
+from abovechance.core.html import as_html
+from abovechance.metrics.texts import best_of
+
+Attempts = Sequence[Sequence[float]]  # (examples,) the scores of all attempts at each example
+SIMULATED = 2_000
+
+
+@dataclass(frozen=True)
+class AboveFloor:
+    """The best candidate, compared with the floors.
+
+    Attributes
+    ----------
+    k
+        The number of attempts of which the best one counts.
+    values
+        {candidate: its expected best score of k attempts, the mean over examples}.
+    best
+        The candidate with the highest value; the first one on ties.
+    floors
+        {floor: the same value}.
+    expected_best
+        The expected best value of ``tries`` runs of the best floor, if each example's attempts are drawn from
+        its observed ones.
+    p
+        P-value of the hypothesis that no candidate is better than the best floor.
+    tries
+        The number of tries: candidates, or more if others were tried too.
+    examples
+        The number of examples.
+    """
+
+    k: int
+    values: Mapping[str, float]
+    best: str
+    floors: Mapping[str, float]
+    expected_best: float
+    p: float
+    tries: int
+    examples: int
+
+    @property
+    def floor(self) -> str:
+        """The floor with the highest value."""
+        return max(self.floors, key=lambda name: self.floors[name])
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return the result in words."""
+        conclusion = "better than the floor" if self.p <= ALPHA else "not shown to be better than the floor"
+        best_of_tries = f", and the best of {self.tries} runs of it at {self.expected_best:.3f}"
+        return [
+            f"pass@{self.k}: {self.values[self.best]:.3f} ({self.best}, on {self.examples} examples).",
+            f"The floor '{self.floor}' is at {self.floors[self.floor]:.3f}"
+            f"{best_of_tries if self.tries > 1 else ''}.",
+            f"This is {conclusion} (p = {probability(self.p)}, for {self.tries} tries).",
+        ]
+
+    def _repr_html_(self) -> str:
+        rows = {f"pass@{self.k}": self.values[self.best], "floor": self.floors[self.floor]}
+        return as_html(rows | {"best of all runs of the floor": self.expected_best, "p-value": self.p})
+
+
+def above_floor(
+    candidates: Mapping[str, Attempts],
+    floors: Mapping[str, Attempts],
+    k: int = 1,
+    tries: int | None = None,
+    clusters: Ints | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> AboveFloor:
+    """Compare candidates with floors on the same examples.
+
+    Parameters
+    ----------
+    candidates, floors
+        {name: for each example, the scores of all attempts, from 0 to 1}.
+    k
+        The number of attempts of which the best one counts; for scores of 0 and 1, this is pass@k.
+    tries
+        The number of tries, if more were made than there are candidates.
+    clusters
+        (examples,) the same number for examples that belong together.
+    draws, seed
+        The number of random signs, and their random seed.
+
+    Raises
+    ------
+    InputError
+        If there are too few attempts, fewer tries than candidates, or different numbers of examples.
+    """
+    total_tries = len(candidates) if tries is None else tries
+    if total_tries < len(candidates):
+        raise InputError(
+            f"tries is {tries}, but there are {len(candidates)} candidates; expected at least as many"
+        )
+    values = {name: _values(name, attempts, k) for name, attempts in candidates.items()}
+    of_floors = {name: _values(name, attempts, k) for name, attempts in floors.items()}
+    sizes = {len(row) for row in (*values.values(), *of_floors.values())}
+    if len(sizes) != 1:
+        raise InputError(f"candidates and floors have {sorted(sizes)} examples; expected the same examples")
+    (examples,) = sizes
+    means = {name: float(row.mean()) for name, row in values.items()}
+    best = max(means, key=lambda name: means[name])
+    groups = np.arange(examples) if clusters is None else np.asarray(clusters)
+    matrix, place = np.stack([*values.values()]), [*values].index(best)
+    p = max(sign_flips(matrix - row, groups, draws, seed)[place] for row in of_floors.values())
+    floor_means = {name: float(row.mean()) for name, row in of_floors.items()}
+    highest = max(floor_means, key=lambda name: floor_means[name])
+    power = total_tries / len(candidates)
+    return AboveFloor(
+        k,
+        means,
+        best,
+        floor_means,
+        _expected_best(floors[highest], k, total_tries, seed),
+        float(-np.expm1(power * np.log1p(-p))) if p < 1 else 1.0,
+        total_tries,
+        examples,
+    )
+
+
+def _values(name: str, attempts: Attempts, k: int) -> Floats:
+    """(examples,) the expected best score of k attempts."""
+    fewest = min(map(len, attempts))
+    if fewest < k:
+        raise InputError(
+            f"'{name}': pass@{k} needs at least {k} attempts at each example; an example has {fewest}"
+        )
+    return np.array([best_of(scores, k) for scores in attempts])
+
+
+def _expected_best(attempts: Attempts, k: int, tries: int, seed: int) -> float:
+    """Return the expected best mean of several runs, whose attempts are drawn from the observed ones."""
+    generator = np.random.default_rng(seed)
+    means = np.zeros(SIMULATED)
+    for scores in attempts:
+        values = np.asarray(scores, dtype=np.float64)
+        resampled = values[generator.integers(len(values), size=(SIMULATED, len(values)))]
+        means += np.sort(resampled, axis=1) @ _weights(len(values), k)
+    cdf = np.arange(1, SIMULATED + 1) / SIMULATED
+    share = np.diff(cdf**tries, prepend=0.0)
+    return float(np.sort(means / len(attempts)) @ share)
+
+
+def _weights(attempts: int, k: int) -> Floats:
+    """(attempts,) what ``best_of`` multiplies the scores with, in ascending order."""
+    best = [best_of([0.0] * place + [1.0] * (attempts - place), k) for place in range(attempts)]
+    weights: Floats = -np.diff(best, append=0.0)
+    return weights
