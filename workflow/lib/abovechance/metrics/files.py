@@ -196,7 +196,7 @@ def _checked(
                 "columns that name a candidate"
             )
         table[column] = table[column].str.strip()
-    for column in [name for name in table if name not in ("prediction", "score")]:
+    for column in table.columns.difference(["prediction", "score"], sort=False):
         if (empty := table[column] == "").any():
             raise InputError(f"{path}, row {table.index[empty][0]}: {column} is empty")
     names = [*candidate_columns] or ["candidate"] * ("candidate" in table)
