@@ -9,7 +9,7 @@ from tests.conftest import REPOSITORY
 
 FOLDER = REPOSITORY / "workflow" / "rules" / "analyses"
 OF_PREDICTIONS = ["selection", "verdicts", "heldout", "debiased", "spread", "agreement"]
-WITH_LADDER = ["ladder", *OF_PREDICTIONS[:4], "ladder_tables", *OF_PREDICTIONS[4:]]
+WITH_LADDER = ["ladder", *OF_PREDICTIONS, "ladder_tables"]
 
 
 @pytest.mark.parametrize(

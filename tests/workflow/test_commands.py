@@ -156,6 +156,7 @@ def write_logs(folder: Path) -> None:
     (folder / "leaderboard.csv").write_text("model,accuracy,n\na,0.9,100\nb,0.5,100\n")
     rows = [f"{name},{n},{(n + shift) % 2}\n" for shift, name in enumerate(("seed", "a")) for n in range(12)]
     (folder / "candidates.csv").write_text("candidate,example,score\n" + "".join(rows))
+    write_predictions(folder)
     subscores = [{str(n): float((n + shift) % 3 == 0) for n in range(12)} for shift in range(3)]
     (folder / "gepa_result.json").write_text(json.dumps({"val_subscores": subscores}))
     trials = {n: {"full_eval_score": 40.0 + n, "total_eval_calls_so_far": 50 * n} for n in (1, 2, 3)}
@@ -181,6 +182,23 @@ def write_logs(folder: Path) -> None:
             file.writestr(f"results_step{step}.json", text)
             (folder / "evals").mkdir(exist_ok=True)
             (folder / "evals" / f"results_step{step}.json").write_text(text)
+
+
+def write_predictions(folder: Path) -> None:
+    """The predictions, attempts and scores of the page about any metric."""
+    rows = [f"{n},{'abc'[n % 3]},{'abc'[n % 2]}\n" for n in range(12)]
+    (folder / "predictions.csv").write_text("example,gold,prediction\n" + "".join(rows))
+    heading, rows, scores = "prompt,harness,example,attempt,gold,prediction\n", [], []
+    for prompt in "AB":
+        for n in range(12):
+            for attempt in range(5):
+                rows.append(f"{prompt},h,{n},{attempt},{'abc'[n % 3]},{'abc'[attempt % 3]}\n")
+            scores.append(f"{prompt},h,{n},{n % 2}\n")
+    (folder / "attempts.csv").write_text(heading + "".join(rows))
+    (folder / "agents.csv").write_text("agent,harness,example,score\n" + "".join(scores))
+    (folder / "null_agent.csv").write_text("example,score\n" + "".join(f"{n},0\n" for n in range(12)))
+    text = "def first_letter(predictions, gold):\n    return float((predictions == gold).mean())\n"
+    (folder / "my_metrics.py").write_text(text)
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:

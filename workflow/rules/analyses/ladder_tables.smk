@@ -1,7 +1,7 @@
 """The guessers that each best prompt beats, as a table and a figure.
 
 needs: tasks or release
-after: verdicts, heldout
+after: verdicts, heldout, spread
 question: Is the best score better than chance?
 in:  ladder/ of all models
 out: tables/ladder, tables/ladder_guessers and figures/ladder
@@ -12,9 +12,11 @@ LADDER_TABLES = [
         "ladder_guessers",
         "Which simple guessers do the best prompts beat?",
         "A score above uniform guessing can still come from an artifact of the task. Each "
-        "guesser uses one artifact. A best prompt beats a guesser if the test, adjusted for "
-        "the number of prompts and of guessers, rejects that it is no better, for this "
-        "guesser and for all weaker ones.",
+        "guesser uses one artifact. The best prompt of a setting beats a guesser if it is "
+        "significantly better, after adjustment for the number of prompts and of guessers. "
+        "'better beaten' counts only settings that are better than chance. Guessers that "
+        "are no better than uniform guessing in a setting are left out there.",
+        hidden=("above", "above_beaten"),
     ),
     ShownTable("ladder"),
 ]

@@ -234,7 +234,7 @@ def power(
     examples: Examples = None,
     prompts: Prompts = 1,
     better: Annotated[
-        int, typer.Option(min=1, help="Number of prompts with this true accuracy; the guesser_options guess.")
+        int, typer.Option(min=1, help="Number of prompts with this true accuracy; the others guess.")
     ] = 1,
     alpha: Alpha = None,
     target_power: Annotated[

@@ -38,14 +38,17 @@ def ladder_figure(numbers: pd.DataFrame) -> Figure:
 
 def _rows(settings: Sequence[tuple[Setting, pd.DataFrame]]) -> Figure:
     names = [*dict.fromkeys(name for _, rows in settings for name in rows["guesser"])]
-    figure, axes = plt.subplots(figsize=(style.FULL_WIDTH, 0.8 + 0.2 * len(settings)))
+    figure, axes = plt.subplots(figsize=(style.FULL_WIDTH, 1.4 + 0.26 * len(settings)))
     labels = []
     for place, (_, rows) in enumerate(settings):
         best = rows["best_accuracy"].iloc[0]
         axes.barh(place, best, height=0.7, color="#E8EEF4", zorder=1)
         axes.plot([best, best], [place - 0.35, place + 0.35], color=style.INK, linewidth=1.3, zorder=2)
+        # marks of equal accuracies are side by side
+        level = rows.groupby(rows["guesser_accuracy"].round(2))["guesser"]
+        shifts = (level.cumcount() - (level.transform("size") - 1) / 2) * 0.012
         for name, accuracy, beaten in zip(
-            rows["guesser"], rows["guesser_accuracy"], rows["beaten"], strict=True
+            rows["guesser"], rows["guesser_accuracy"] + shifts, rows["beaten"], strict=True
         ):
             colour = style.COLOURS[names.index(name) % len(style.COLOURS)]
             axes.plot(

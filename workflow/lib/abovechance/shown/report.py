@@ -157,6 +157,7 @@ def _judged(verdicts: pd.DataFrame) -> dict[str, Any]:
         "counts": _html(counts, VERDICT_COUNTS.columns),
         "table": _html(verdicts, VERDICTS.columns, "data sortable"),
         "randomized": "randomization_tail" in verdicts,
+        "climbed": "unbeaten_guesser" in verdicts,
     }
 
 
