@@ -1,6 +1,6 @@
 """Which simple guessers each best prompt beats: always the longest choice, always the majority label, and others.
 
-needs: tasks or release
+needs: tasks or release or choices
 before: verdicts
 in:  predictions/, the tasks that guessers read and, if they are known, prompts/
 out: ladder/ of each model, which verdicts carry

@@ -1,6 +1,6 @@
 """The guessers that each best prompt beats, as a table and a figure.
 
-needs: tasks or release
+needs: tasks or release or choices
 after: verdicts, heldout, spread
 question: Is the best score better than chance?
 in:  ladder/ of all models

@@ -4,12 +4,15 @@ in:  a file that `abovechance import` wrote
 out: predictions/ and accuracy/, and where it is asked for likelihoods/, of each model
 """
 
-from abovechance.results.imported import settings_in
+from abovechance.results.imported import has_choices, settings_in
 
 IMPORTED = STUDY["predictions"]
 MODELS, TASKS, shots = or_exit(settings_in, Path(IMPORTED))
 SHOTS = dict.fromkeys(TASKS, shots)
 TASK_TABLES, FEATURES = [], []  # what examples are is not known
+GUESSED_TASKS = expand(f"{RESULTS}/imported/tasks/{{task}}.parquet", task=TASKS)
+PROMPTS_OF_SETTINGS = []
+FACTS |= {"choices"} if has_choices(Path(IMPORTED)) else set()
 INPUTS = [IMPORTED]
 
 
@@ -33,6 +36,24 @@ rule imported:
         code=code_of("imported.py"),
     script:
         "../../scripts/imported.py"
+
+
+rule imported_tasks:
+    """The choices of all examples, as far as the results have them."""
+    input:
+        predictions=IMPORTED,
+    output:
+        GUESSED_TASKS,
+    log:
+        f"{RESULTS}/logs/imported_tasks.log",
+    conda:
+        "../../../envs/analysis.yaml"
+    params:
+        tasks=TASKS,
+        state=state_of([IMPORTED]),
+        code=code_of("imported_tasks.py"),
+    script:
+        "../../scripts/imported_tasks.py"
 
 
 rule imported_likelihoods:

@@ -143,6 +143,10 @@ def _climbed(table: pd.DataFrame) -> list[str]:
     unbeaten = better["unbeaten_guesser"].dropna()
     if better.empty:
         return []
+    if len(table) == 1:
+        if unbeaten.empty:
+            return ["It also beats all simple guessers."]
+        return [f"But it is not shown to beat the simple guesser '{unbeaten.iloc[0]}'."]
     if unbeaten.empty:
         return ["Each setting that is better than chance also beats all simple guessers."]
     named = ", ".join(f"{name}: {count}" for name, count in unbeaten.value_counts(sort=True).items())
@@ -197,7 +201,7 @@ def judge(
         table["metric"] = [metrics[setting] for setting, _ in by_setting(table)]
     if selection is not None:
         table = table.merge(selection, on=SETTING, how="left")
-    if climbed is not None:
+    if climbed is not None and len(climbed):
         table = table.merge(climbed, on=SETTING, how="left")
     if randomization is not None:
         tested = for_verdicts(randomization)

@@ -38,7 +38,7 @@ from abovechance.core.settings import SETTING, Setting, by_setting
 from abovechance.core.tables import read_table
 from abovechance.core.untrusted import MOST_TEXT, printable
 from abovechance.results.accuracy import accuracy_by_prompt
-from abovechance.results.imported import IMPORTED
+from abovechance.results.imported import IMPORTED, imported_tasks
 
 if TYPE_CHECKING:
     from abovechance.importers import Options
@@ -157,7 +157,13 @@ def _judged(paths: list[Path], options: Options) -> Verdicts:
     several = accuracy.groupby(SETTING).size().max()
     if options.prompts is not None and several > 1:
         raise InputError(f"{paths[0]}: has results of {several} prompts in one setting; leave --prompts out")
-    return judge(accuracy, prompts_tried=options.prompts, metrics=metrics)
+    climbed = None
+    if several > 1 or options.prompts in (None, 1):  # else the other prompts' answers are unknown
+        from abovechance.ladder.climbing import for_verdicts, ladders
+
+        tasks = imported_tasks(rows for _, rows in by_setting(imported))
+        climbed = for_verdicts(ladders([rows for _, rows in by_setting(imported)], tasks, {}, seed=0))
+    return judge(accuracy, climbed=climbed, prompts_tried=options.prompts, metrics=metrics)
 
 
 @app.command(

@@ -81,7 +81,8 @@ class Run:
         ``example`` str, ``predicted`` (number of the choice, -1 where not known), ``correct``
         bool, ``tie`` bool, ``chance`` (nan where not known); and ``prompt``, a name, where the
         results say which prompt a row is of. Without, all rows are of one prompt. Where the
-        results have log-likelihoods, the columns ``likelihoods.OF_CHOICES``, which ``judged`` makes.
+        results have log-likelihoods, the columns ``likelihoods.OF_CHOICES``, which ``judged`` makes. Where
+        they have the texts of the choices, ``choices`` and ``right``.
         Where the tool itself says of each row whether it is correct, ``recorded``, from 0 to 1.
     notes
         What people should know: what was left out, and why.
@@ -262,7 +263,7 @@ def judged(
 def logged(
     scores: Sequence[float], correct_choices: set[int], texts: Sequence[str | None]
 ) -> dict[str, object]:
-    """Return the columns ``likelihoods.OF_CHOICES`` of a row.
+    """Return the columns ``likelihoods.OF_CHOICES`` and ``imported.CHOICES`` of a row.
 
     Parameters
     ----------
@@ -278,7 +279,14 @@ def logged(
         "characters": [None if text is None else len(text) for text in texts],
         "bytes": [None if text is None else len(text.encode()) for text in texts],
         "right": [number in correct_choices for number in range(len(scores))],
+        "choices": texts_of_choices(texts),
     }
+
+
+def texts_of_choices(texts: Sequence[str | None]) -> list[str] | None:
+    """Return the column ``imported.CHOICES`` of a row: the texts without blanks around them, or None."""
+    known_texts = [text.strip() for text in texts if text is not None]
+    return known_texts if len(known_texts) == len(texts) else None
 
 
 def tied(ties: int) -> str:

@@ -29,6 +29,7 @@ TOOL = "inspect"
 OPTIONS = ("metric", "epoch")
 LOOKS_LIKE = "inspect's .eval or .json log"
 ZSTANDARD = 93
+COLUMNS = ["example", "predicted", "correct", "tie", "chance", "recorded"]
 # what the ways of compression raise for damaged data
 DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, pa.ArrowException, ValueError, RuntimeError, OSError)
 VALUES = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0} | {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -90,7 +91,9 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         model,
         task.rpartition("/")[2],
         shots,
-        pd.DataFrame(scored, columns=["example", "predicted", "correct", "tie", "chance", "recorded"]),
+        pd.DataFrame(
+            scored or [], columns=[*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
+        ),
         notes,
         reported,
         scorer,
@@ -204,7 +207,18 @@ def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] |
             "tie": float(value) == 0.5,
             "chance": _chance(sample, place),
             "recorded": float(value),
+            **_choices(sample),
         }
+
+
+def _choices(sample: dict[str, Any]) -> dict[str, object]:
+    """Return the texts of the choices and which one is correct, if the log says so."""
+    texts, target = sample.get("choices") or [], str(sample.get("target") or "")
+    letters = [chr(ord("A") + place) for place in range(len(texts))]
+    marks = letters if target in letters else [str(text) for text in texts]
+    if marks.count(target) != 1:
+        return {}
+    return {"choices": [str(text).strip() for text in texts], "right": [mark == target for mark in marks]}
 
 
 def _chance(sample: dict[str, Any], location: str) -> float:

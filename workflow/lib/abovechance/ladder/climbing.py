@@ -155,6 +155,8 @@ def ladders(
     for predictions in settings:
         setting = setting_of(predictions)
         task = tasks[setting.task]
+        if not {*predictions["example"].astype(str)} <= {*task["example"].astype(str)}:
+            continue  # results of other tools need not have the choices
         table = prompts.get((setting.task, setting.shots))
         tables.append(
             climb(predictions, task, None if table is None else labels_of_prompts(table, task), seed)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from abovechance.core.errors import InputError, nearest
@@ -55,15 +54,16 @@ def metric(name: str) -> Metric:
 
 
 def _imported(name: str) -> object:
-    module_name, _, attribute = name.partition(":")
+    """Return what ``module:function`` names; the module may be in the current folder, as for `python -m`."""
+    module, _, attribute = name.partition(":")
     folder = str(Path.cwd())
-    sys.path.insert(0, folder)  # a module in the current folder, as for `python -m`
+    sys.path.insert(0, folder)
     try:
-        return getattr(importlib.import_module(module_name), attribute)
+        return EntryPoint(name, name, ENTRY_POINTS).load()
     except (ImportError, ValueError) as error:
-        raise InputError(f"metric '{name}': cannot import '{module_name}': {error}") from None
+        raise InputError(f"metric '{name}': cannot import '{module}': {error}") from None
     except AttributeError:
-        raise InputError(f"metric '{name}': '{module_name}' has no '{attribute}'") from None
+        raise InputError(f"metric '{name}': '{module}' has no '{attribute}'") from None
     finally:
         sys.path.remove(folder)
 

@@ -5,7 +5,7 @@ One file has the predictions and, where the results had them, the log-likelihood
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,18 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting, by_setting
 from abovechance.core.tables import TableSchema
 from abovechance.results.likelihoods import OF_CHOICES
 from abovechance.results.predictions import PREDICTIONS
+from abovechance.study.tasks import TASKS
 
+CHOICES = {"choices": Column.text("text of each choice, without blanks around it").several()}
 IMPORTED = TableSchema(
     "imported",
-    {**PREDICTIONS.columns, **OF_CHOICES},
+    {**PREDICTIONS.columns, **OF_CHOICES, **CHOICES},
     "One row per prompt and example. A list has one entry per choice. It is missing if the log does not "
     "report its values.",
     file="output of `abovechance import`",
@@ -30,7 +33,7 @@ IMPORTED = TableSchema(
 
 def as_imported(rows: pd.DataFrame) -> pd.DataFrame:
     """Predictions with all columns of ``IMPORTED``, those of choices empty where there are none."""
-    lacking = {name: None for name in OF_CHOICES if name not in rows}
+    lacking = {name: None for name in (*OF_CHOICES, *CHOICES) if name not in rows}
     return rows.assign(**lacking)[list(IMPORTED.columns)]
 
 
@@ -94,6 +97,51 @@ def _joined(parts: list[tuple[Setting, pd.DataFrame]], path: Path) -> pd.DataFra
         prompt, example = table.loc[twice, ["prompt", "example"]].iloc[0]
         raise InputError(f"{path}: {parts[0][0].words}: prompt {prompt} has the example '{example}' twice")
     return table
+
+
+def imported_tasks(settings: Iterable[pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """{task: its examples as the table ``tasks``}, as far as the results have the texts of the choices.
+
+    Inputs are not known, so texts are empty, and each example is a cluster.
+
+    Parameters
+    ----------
+    settings
+        The rows of one setting after another, with the columns of ``IMPORTED``.
+    """
+    parts: dict[str, list[pd.DataFrame]] = {}
+    for rows in settings:
+        with_texts = rows[rows["choices"].notna() & rows["right"].notna()]
+        examples = with_texts.drop_duplicates("example")[["task", "example", "choices", "right"]]
+        parts.setdefault(str(rows["task"].iloc[0]), []).append(examples)
+    tables = {}
+    for name, tables_of_task in parts.items():
+        examples = pd.concat(tables_of_task).drop_duplicates("example").reset_index(drop=True)
+        examples = examples.rename(columns={"right": "correct"}).drop(columns="task")
+        texts = dict.fromkeys(("input", "text", "bare", "null", "end"), "")
+        tables[name] = examples.assign(
+            example=examples["example"].astype(str),
+            labels=examples["choices"],
+            cluster=range(len(examples)),
+            annotations=None,
+            **texts,
+        )[[*TASKS.columns]]
+    return tables
+
+
+def has_choices(path: Path) -> bool:
+    """Return whether an imported table has the texts of choices."""
+    with pq.ParquetFile(path) as file:
+        return "choices" in file.schema_arrow.names and any(
+            _has_values(file, part) for part in range(file.num_row_groups)
+        )
+
+
+def _has_values(file: pq.ParquetFile, part: int) -> bool:
+    return bool(
+        file.read_row_group(part, columns=["choices"])["choices"].null_count
+        < file.metadata.row_group(part).num_rows
+    )
 
 
 def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:

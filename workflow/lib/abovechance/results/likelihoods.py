@@ -62,7 +62,8 @@ def of_imported(rows: pd.DataFrame) -> pd.DataFrame:
         Predictions with the columns ``OF_CHOICES``; a list is missing where the results lack it.
     """
     with_logprobs = rows[rows["logprobs"].notna()]
-    table = with_logprobs.drop(columns=["predicted", "correct", "tie", "chance"]).explode([*OF_CHOICES])
+    unused = ["predicted", "correct", "tie", "chance", "choices"]
+    table = with_logprobs.drop(columns=unused, errors="ignore").explode([*OF_CHOICES])
     table["choice"] = table.groupby(["prompt", "example"], observed=True, sort=False).cumcount()
     numbers = table[["logprobs", "characters", "bytes"]].astype("float64")
     table = table.assign(**numbers, right=table["right"].astype(bool), mean_logprob=np.nan, tokens=np.nan)

@@ -37,6 +37,7 @@ FACTS = {
     "null scores": "scores of choices without the inputs (the key pvi)",
     "hardest scores": "scores behind the hardest demonstrations (the key pvi)",
     "release": "a release of predictions",
+    "choices": "results of other tools with the texts of choices",
     "series": "models that are seeds and checkpoints of one training",
     "seeds": "models that were trained several times",
     "formulations": "tasks in several formats",
