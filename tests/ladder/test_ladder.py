@@ -103,6 +103,19 @@ def test_labels_of_demonstrations():
     assert labels_of_prompts(prompts, COLOURS) == {0: ["blue", "red"], 1: ["red"]}
 
 
+def test_choices_only_is_the_model_without_the_question():
+    generator = np.random.default_rng(5)
+    task = planted(generator, 100, 0.25)
+    gold = task["correct"].map(lambda flags: [*flags].index(True)).to_numpy()
+    knows = generator.random((5, 100)) < 0.6  # from the choices alone
+    predictions = predictions_of(np.where(knows, gold, (gold + 1) % 4), task)
+    ladder = climb(predictions, task, null_predictions=predictions.iloc[::-1]).set_index("guesser")
+    assert ladder.loc["choices only", "guesser_accuracy"] == ladder.loc["choices only", "best_accuracy"]
+    assert ladder.loc["choices only", "guesser_tail"] == 1.0
+    nothing = predictions.assign(correct=predictions["prompt"] < 0)
+    assert "choices only" not in set(climb(predictions, task, null_predictions=nothing)["guesser"])
+
+
 def test_guessers_that_a_task_does_not_define_are_left_out():
     task = task_of([(f"question {place}", [f"{place}a", f"{place}b"], place % 2) for place in range(6)])
     defined = {guesser.name for guesser in GUESSERS if guesser.scores(Situation(task)) is not None}

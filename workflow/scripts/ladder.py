@@ -4,15 +4,29 @@ from pathlib import Path
 
 from script_log import logged
 
+from abovechance.core.settings import Setting
 from abovechance.core.tables import read_parts, read_table
 from abovechance.ladder.climbing import LADDER, ladders
+from abovechance.results.predictions import predict
 
 with logged(snakemake):
     params, files = snakemake.params, snakemake.input
+    settings = [*map(Setting._make, params.settings)]
     tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
-    prompts = {
-        (task, shots): read_table(Path(path))
-        for (_, task, shots), path in zip(params.settings, files.get("prompts") or [], strict=True)
-    }
-    table = ladders(read_parts(Path(files.predictions)), tasks, prompts, params.seed)
+    paths = dict(zip(settings, map(Path, files.get("prompts") or []), strict=True))
+    prompts = {(setting.task, setting.shots): read_table(path) for setting, path in paths.items()}
+    null_files = dict(zip(settings, map(Path, files.null_scores), strict=False))
+    evaluated = dict(zip(params.tasks, map(Path, files.evaluation_sets), strict=False))
+
+    def null_predictions(setting):
+        """Return the predictions of null-target prompts, if the study has them."""
+        if setting not in null_files:
+            return None
+        from abovechance.scoring.store import read_asked  # not part of an installation without scoring
+
+        task, evaluation = tasks[setting.task], read_table(evaluated[setting.task])
+        scores = read_asked(null_files[setting], task, evaluation, paths[setting])
+        return predict(scores, task, params.normalization)
+
+    table = ladders(read_parts(Path(files.predictions)), tasks, prompts, params.seed, null_predictions)
     LADDER.write(table, Path(snakemake.output[0]), {"seed": params.seed})

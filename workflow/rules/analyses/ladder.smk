@@ -2,7 +2,7 @@
 
 needs: tasks or release or choices
 before: verdicts
-in:  predictions/, the tasks that guessers read and, if they are known, prompts/
+in:  predictions/, the tasks that guessers read and, if there are some, prompts/ and null_scores/
 out: ladder/ of each model, which verdicts carry
 """
 
@@ -16,6 +16,8 @@ rule ladder:
         predictions=PREDICTIONS,
         tasks=GUESSED_TASKS,
         prompts=PROMPTS_OF_SETTINGS,
+        evaluation_sets=EVALUATION_SETS if NULL in KINDS else [],
+        null_scores=scores_of(NULL) if NULL in KINDS else [],
     output:
         LADDER,
     log:
@@ -27,6 +29,7 @@ rule ladder:
     params:
         tasks=TASKS,
         settings=lambda wildcards: settings_of(wildcards) * bool(PROMPTS_OF_SETTINGS),
+        normalization=STUDY.get("normalization", ""),
         seed=STUDY["seed"],
         code=code_of("ladder.py"),
     script:

@@ -11,7 +11,7 @@ best prompt climbs the ladder up to the first guesser that it does not beat.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from abovechance.core.arrays import Floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
-from abovechance.core.settings import SETTING, by_setting, setting_of
+from abovechance.core.settings import SETTING, Setting, by_setting, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.ladder.guessers import UNIFORM, Guesser, Situation, all_guessers
 from abovechance.results.accuracy import accuracy_by_prompt
@@ -60,6 +60,7 @@ def climb(
     predictions: pd.DataFrame,
     task: pd.DataFrame,
     demonstrations: Mapping[int, Sequence[str]] | None = None,
+    null_predictions: pd.DataFrame | None = None,
     seed: int = 0,
     guessers: Sequence[Guesser] | None = None,
 ) -> pd.DataFrame:
@@ -73,6 +74,9 @@ def climb(
         The table ``tasks`` of its task.
     demonstrations
         {prompt: labels of its demonstrations}, if they are known.
+    null_predictions
+        The predictions of the same prompts without the questions, if there are some: ``prompt``, ``example``
+        and ``correct``.
     seed
         Decides the random signs.
     guessers
@@ -91,6 +95,7 @@ def climb(
     situation = Situation(
         rows.loc[[*matrix.examples]].reset_index(drop=True),
         None if demonstrations is None else [demonstrations[int(prompt)] for prompt in matrix.prompts],
+        None if null_predictions is None else _null_scores(null_predictions, matrix),
     )
     ordered = ranked(accuracy_by_prompt(predictions))
     verdict = Verdict.from_prompts(ordered)
@@ -122,6 +127,13 @@ def climb(
     return setting.label(result.assign(guesser_holm_tail=holm_tails, beaten=beaten))
 
 
+def _null_scores(null_predictions: pd.DataFrame, matrix: ResponseMatrix) -> Floats:
+    """(prompts, examples) whether a prompt without the question is correct; 0 where it is not evaluated."""
+    table = null_predictions.assign(example=null_predictions["example"].astype(str))
+    correct = table.pivot(index="prompt", columns="example", values="correct")
+    return correct.reindex(index=matrix.prompts, columns=matrix.examples).to_numpy(dtype=float, na_value=0.0)
+
+
 def _of_draws(
     guesser: Guesser, predictions: pd.DataFrame, ordered: pd.DataFrame, matrix: ResponseMatrix, scores: Floats
 ) -> tuple[float, float]:
@@ -139,6 +151,7 @@ def ladders(
     tasks: Mapping[str, pd.DataFrame],
     prompts: Mapping[tuple[str, int], pd.DataFrame],
     seed: int,
+    null_predictions: Callable[[Setting], pd.DataFrame | None] = lambda _: None,
 ) -> pd.DataFrame:
     """Return the table ``ladder`` of several settings.
 
@@ -150,6 +163,8 @@ def ladders(
         {task: its table ``tasks``}.
     prompts
         {(task, shots): the table ``prompts``}, as far as it is known.
+    null_predictions
+        Returns the argument of this name of ``climb`` for a setting.
     """
     tables = []
     for predictions in settings:
@@ -158,9 +173,8 @@ def ladders(
         if not {*predictions["example"].astype(str)} <= {*task["example"].astype(str)}:
             continue  # results of other tools need not have the choices
         table = prompts.get((setting.task, setting.shots))
-        tables.append(
-            climb(predictions, task, None if table is None else labels_of_prompts(table, task), seed)
-        )
+        demonstrations = None if table is None else labels_of_prompts(table, task)
+        tables.append(climb(predictions, task, demonstrations, null_predictions(setting), seed))
     return LADDER.together(tables)
 
 

@@ -34,10 +34,14 @@ class Situation:
         The rows of the table ``tasks`` of the evaluated examples.
     demonstrations
         (prompts,) the labels of each prompt's demonstrations, in order; None if they are unknown.
+    null_scores
+        (prompts, examples) whether the model is correct without the question (the null-target prompts of the
+        key ``pvi``); None if it was not asked so.
     """
 
     task: pd.DataFrame
     demonstrations: Sequence[Sequence[str]] | None = None
+    null_scores: Floats | None = None
 
     @cached_property
     def labels(self) -> list[str]:
@@ -234,6 +238,10 @@ def _nearest(situation: Situation) -> Floats | None:
     return situation.scores(weights)
 
 
+def _choices_only(situation: Situation) -> Floats | None:
+    return situation.null_scores
+
+
 SAME_CHOICES = "examples with the same choices"
 UNIFORM = Guesser("uniform", "guessing at random", _uniform, draws=True)
 GUESSERS = (
@@ -284,6 +292,12 @@ GUESSERS = (
         "copying the gold label of the example with the most similar words",
         _nearest,
         SAME_CHOICES,
+    ),
+    Guesser(
+        "choices only",
+        "the model itself, with the choices but without the question",
+        _choices_only,
+        "the key pvi in the config",
     ),
 )
 
