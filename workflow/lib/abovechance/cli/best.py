@@ -12,7 +12,7 @@ import pandas as pd
 import typer
 
 from abovechance.best.candidates import Candidates
-from abovechance.best.files import ReportedScores, from_rows, is_candidates_file, read_candidates
+from abovechance.best.files import LOOKS_LIKE, ReportedScores, from_rows, is_candidates_file, read_candidates
 from abovechance.best.selection import DRAWS
 from abovechance.best.summary import CANDIDATES, Best, judge_best, judge_reported
 from abovechance.cli.app import app, example_lines
@@ -141,13 +141,16 @@ def _searches(paths: list[Path], start: str | None, logs: dict[str, Any]) -> lis
 
 def _of_prompts(paths: list[Path], start: str | None, logs: dict[str, Any]) -> list[Search]:
     """Return the prompts of each setting in logs, tables and study folders."""
-    from abovechance.importers import Options
+    from abovechance.importers import Options, UnknownResults
 
     metric, filter_, epoch, each_file = (
         logs[f"--{name}"] for name in ("metric", "filter", "epoch", "each-file")
     )
     options = Options(None, metric, filter_, epoch, each_file, None, "best")
-    table = responses_of(paths, options)
+    try:
+        table = responses_of(paths, options)
+    except UnknownResults as error:
+        raise InputError(f"{error}; or the candidates of a search: {LOOKS_LIKE}") from None
     table = table.rename(columns={"prompt": "candidate"}).astype({"candidate": str})
     searches = [
         Search(setting, from_rows(rows, setting.words), start)

@@ -252,7 +252,10 @@ def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
 
 
 def _from_pipe() -> Path:
-    """Return a CSV from standard input, in a file that lasts as long as the process."""
+    """Return what comes from standard input, in a file that lasts as long as the process.
+
+    It is JSON if it begins like an object or a list, else CSV.
+    """
     folder = tempfile.TemporaryDirectory()
     atexit.register(folder.cleanup)
     path = Path(folder.name) / "stdin.csv"
@@ -261,7 +264,9 @@ def _from_pipe() -> Path:
             if file.tell() + len(part) > MOST_TEXT:
                 raise InputError(f"-: more than {MOST_TEXT:,} bytes came through the pipe")
             file.write(part)
-    return path
+    with path.open("rb") as file:
+        is_json = file.read(1000).lstrip()[:1] in (b"{", b"[")
+    return path.rename(path.with_suffix(".json")) if is_json else path
 
 
 def _options(

@@ -23,10 +23,24 @@ from abovechance.importers import csv
 from abovechance.importers.contract import Importer, Options, Run, check_recorded
 from abovechance.importers.table import combine, metrics, uneven
 
-__all__ = ["FORMATS", "Options", "Run", "combine", "endings", "metrics", "read_runs", "uneven"]
+__all__ = [
+    "FORMATS",
+    "Options",
+    "Run",
+    "UnknownResults",
+    "combine",
+    "endings",
+    "metrics",
+    "read_runs",
+    "uneven",
+]
 
 _MODULES = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
 FORMATS: list[Importer] = [module for module in _MODULES if isinstance(module, Importer)]
+
+
+class UnknownResults(InputError):
+    """A path holds nothing that an importer reads."""
 
 
 def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
@@ -98,7 +112,7 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
                 f"{path}: has a summary of lm-evaluation-harness, and no samples; run the tool with "
                 "--log_samples, and use its samples_<task>_<date>.jsonl"
             )
-        raise InputError(
+        raise UnknownResults(
             f"{path}: holds no results that are known; expected "
             + "; ".join(importer.LOOKS_LIKE for importer in FORMATS)
         )
