@@ -67,3 +67,17 @@ def test_the_debiased_accuracy_is_right_on_average_and_the_observed_one_is_not()
     assert (rows["validation_error"] > 0.03).all()
     assert (rows["debiased_error"].abs() < 0.02).all()
     assert (rows["coverage"] > 0.93).all()
+
+
+def test_calibration_by_the_number_of_validation_examples() -> None:
+    generator = np.random.default_rng(3)
+    settings = [
+        predictions(answers(generator, np.full(10, 0.5), size), f"t{size}-{number}")
+        for size in (40, 120, 200)
+        for number in range(2)
+    ]
+    rows = calibration(heldout_estimates(settings, {}, seed=0, validation=0.75, prompt_counts=[10]))
+    assert rows["validation_examples"].tolist() == ["all", "up to 50", "51 to 100", "above 100"]
+    assert rows["outcomes"].iloc[0] == rows["outcomes"].iloc[1:].sum()
+    # luck decreases with the number of examples
+    assert rows["validation_error"].iloc[1] > rows["validation_error"].iloc[3]

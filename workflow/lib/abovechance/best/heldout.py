@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from math import hypot, sqrt
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from math import hypot, inf, sqrt
 
 import numpy as np
 import pandas as pd
@@ -43,6 +43,9 @@ HELDOUT_DEBIASED = TableSchema(
     "heldout_debiased",
     {
         "requested_prompts": Column.whole("requested number of prompts to choose from"),
+        "validation_examples": Column.text(
+            "number of validation examples: 'all', or the settings with up to 50, 51 to 100 or above 100"
+        ),
         "outcomes": Column.whole("number of outcomes: one per setting and split"),
         "validation_error": Column.number("mean of validation accuracy minus test accuracy"),
         "debiased_error": Column.number("mean of debiased accuracy minus test accuracy"),
@@ -55,10 +58,12 @@ HELDOUT_DEBIASED = TableSchema(
             "the sampling error of the test accuracy"
         ),
     },
-    "One row per number of prompts. Only settings with as many prompts are used.",
+    "One row per number of prompts and, if settings differ in this respect, number of validation examples. "
+    "Only settings with as many prompts are used.",
 )
 SPLITS = 20  # held-out splits; each has many splits into halves inside
 HALVES = 50
+SIZES = [0, 50, 100, inf]  # numbers of validation examples
 
 
 def heldout_estimates(
@@ -131,7 +136,7 @@ def calibration(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table ``HELDOUT_DEBIASED`` of the table ``DEBIASED``."""
     table = table[(table["prompts"] == table["requested_prompts"]) & table["debiased_accuracy"].notna()]
     rows = []
-    for requested, group in table.groupby("requested_prompts"):
+    for requested, sizes, group in _groups(table):
         errors = {
             name: group[f"{name}_accuracy"] - group["test_accuracy"] for name in ("validation", "debiased")
         }
@@ -143,6 +148,7 @@ def calibration(table: pd.DataFrame) -> pd.DataFrame:
         rows.append(
             {
                 "requested_prompts": requested,
+                "validation_examples": sizes,
                 "outcomes": len(group),
                 **{f"{name}_error": float(error.mean()) for name, error in errors.items()},
                 **{f"{name}_distance": value for name, value in distance.items()},
@@ -150,6 +156,17 @@ def calibration(table: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows, columns=[*HELDOUT_DEBIASED.columns])
+
+
+def _groups(table: pd.DataFrame) -> Iterator[tuple[Hashable, str, pd.DataFrame]]:
+    """Yield numbers of prompts, of validation examples, and the outcomes with these numbers."""
+    sizes = pd.cut(table["validation_examples"], SIZES, labels=["up to 50", "51 to 100", "above 100"])
+    for requested, group in table.groupby("requested_prompts"):
+        yield requested, "all", group
+        by_size = [*group.groupby(sizes.loc[group.index], observed=True)]
+        if len(by_size) > 1:
+            for label, part in by_size:
+                yield requested, str(label), part
 
 
 def _covers(row: Mapping[Hashable, float]) -> bool:
