@@ -66,3 +66,12 @@ def test_the_debiased_score_of_equally_good_candidates_is_near_their_mean() -> N
         covered += best.low <= 0.5 <= best.high
     assert abs(np.mean(errors)) < 0.02
     assert covered >= 185
+
+
+def test_a_stated_correlation_comes_with_the_bound_at_0() -> None:
+    result = judge_reported([0.683, *[0.38] * 33], 20, correlation=0.5)
+    independent = judge_reported([0.683, *[0.38] * 33], 20)
+    assert f"At a correlation of 0, the best would be expected at {independent.expected_by_luck:.1%}" in (
+        result.assumption
+    )
+    assert result.expected_by_luck < independent.expected_by_luck

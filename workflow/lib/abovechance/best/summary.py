@@ -273,6 +273,13 @@ def judge_reported(
     table = pd.DataFrame({"candidate": labels, "examples": sizes, "score": values})
     order = np.lexsort((-values, sizes < NEARLY_ALL * sizes.max()))
     largest_part = ", which gives luck the largest part" if correlation == 0 else ""
+    bound = ""
+    if correlation > 0:
+        independent = expected_best(mean, largest, len(values), 0.0, observed)
+        bound = (
+            f" At a correlation of 0, the best would be expected at {independent.expected:.1%} (p = "
+            f"{probability(independent.p)})."
+        )
     return Best(
         labels[chosen],
         largest,
@@ -288,7 +295,7 @@ def judge_reported(
         confidence,
         table.iloc[order].reset_index(drop=True),
         f"The answers to each example are unknown, so a correlation of {correlation:g} between candidates is "
-        f"assumed{largest_part}."
+        f"assumed{largest_part}.{bound}"
         + " Candidates with fewer examples count as tried."
         * bool((sizes < NEARLY_ALL * sizes.max()).any()),
     )
