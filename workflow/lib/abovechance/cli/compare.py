@@ -142,11 +142,7 @@ def _show(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison], show
 def _responses(paths: list[Path], options: Options) -> list[Responses]:
     """Return the responses of the models, by task and number of shots."""
     studies = [path for path in paths if predictions_of(path)]
-    clusters = {
-        file.stem: read_table(file).set_index("example")["cluster"]
-        for study in studies
-        for file in sorted((study / "tasks").glob("*.parquet"))
-    }
+    clusters = clusters_of_studies(paths)
     table = responses_of(paths, options)
     if compared := _trainings(studies, table):
         table = as_trainings(table, compared)
@@ -159,6 +155,15 @@ def _responses(paths: list[Path], options: Options) -> list[Responses]:
             f"{names}"
         )
     return responses
+
+
+def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
+    """{task: the cluster of each example}, of the studies among some paths."""
+    return {
+        file.stem: read_table(file).set_index("example")["cluster"]
+        for study in filter(predictions_of, paths)
+        for file in sorted((study / "tasks").glob("*.parquet"))
+    }
 
 
 def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str, int]]:
