@@ -309,3 +309,26 @@ def test_errors(arguments, message):
 def test_fewer_tries_than_candidates():
     with pytest.raises(InputError, match="tries is 1, but there are 2 candidates"):
         null_distribution("accuracy", [["a", "b"], ["b", "a"]], ["a", "b"], tries=1)
+
+
+def test_a_list_of_lists_is_one_candidate_if_predictions_are_lists():
+    rankings = [["a", "b"], ["b", "a"]]  # as many items as examples
+    result = null_distribution("mrr", rankings, [["a"], ["a"]], strata=[0, 1])
+    assert result.values == pytest.approx([0.75])
+    two = null_distribution("mrr", [rankings, rankings[::-1]], [["a"], ["a"]], strata=[0, 1])
+    assert two.values == pytest.approx([0.75, 0.75])
+
+
+def test_many_different_texts():
+    texts = [f"answer {place}" for place in range(3000)]
+    result = null_distribution("exact_match", texts[:30] + texts[:2970], texts, draws=200)
+    assert result.observed == pytest.approx(30 / 3000)
+    assert result.expected == pytest.approx(np.mean([1.0] * 3000) / 3000)
+    assert result.p == pytest.approx(1 / 201)
+
+
+def test_too_many_tries_for_one_candidate():
+    generator = np.random.default_rng(0)
+    gold, row = generator.integers(5, size=(2, 60))
+    with pytest.raises(InputError, match="need 100,000,000 random permutations"):
+        null_distribution("f1_macro", row, gold, tries=10**6)

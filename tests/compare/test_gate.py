@@ -158,6 +158,14 @@ def test_exit_status_and_json(tmp_path, correct, margin, decision, status):
     assert output.startswith(f"{decision}: The ")
 
 
+@pytest.mark.parametrize(("correct", "status"), [(150, 0), (60, 1)])
+def test_check_as_a_gate(tmp_path, correct, status):
+    path, _ = files(tmp_path, correct, 100)
+    arguments = ["check", path, "--prompts", "1", "--choices", "4"]
+    assert run(*arguments, "--gate").returncode == status
+    assert run(*arguments).returncode == 0
+
+
 def test_junit_and_summary(tmp_path):
     paths = files(tmp_path, 60, 100)
     summary = tmp_path / "summary.md"

@@ -129,17 +129,16 @@ class Arrangements:
             states = _crossed(states, np.array([example]), options[:, None])
         return states
 
-    def probabilities(self) -> Floats:
-        """(examples, golds) the probability that an example has a gold answer."""
-        shares = np.zeros((len(self.observed), len(self.golds)))
-        shares[np.arange(len(self.observed)), self.observed] = 1.0
+    def shares(self) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Yield examples, the gold answers that each of them can have, and the probabilities of these."""
         for units in self.groups:
             for examples in units.T:
-                shares[examples] = shares[examples].mean(axis=0)
+                codes, counts = np.unique(self.observed[examples], return_counts=True)
+                yield examples, codes, counts / len(examples)
         for example, options in self.redrawn.items():
-            shares[example] = 0.0
-            shares[example, options] = 1 / len(options)
-        return shares
+            yield np.array([example]), options, np.full(len(options), 1 / len(options))
+        for example in self.unmoved.tolist():
+            yield np.array([example]), self.observed[[example]], np.ones(1)
 
 
 def _patterns(codes: Ints) -> Counter[tuple[int, ...]]:

@@ -34,6 +34,7 @@ from abovechance.metrics.registry import metric as metric_of_name
 
 DRAWS = 10_000
 DRAWS_PER_TRY = 100
+MOST_DRAWS = 1_000_000
 MOST_ARRANGEMENTS = 20_000  # that are enumerated
 MOST_EXACT = 1_000  # examples of a stratum whose exact distribution is computed
 MOST_SUBSETS = 5_000  # sets of relevant items that a ranking is compared with
@@ -291,6 +292,11 @@ class Simulation:
             expected = float(exact.values @ exact.weights)
         else:
             enumerated = self.arrangements.count <= MOST_ARRANGEMENTS
+            if not enumerated and self.draws > MOST_DRAWS:
+                raise InputError(
+                    f"so many tries need {self.draws:,} random permutations; expected at most "
+                    f"{MOST_DRAWS:,}: give the predictions of more candidates, or fewer tries"
+                )
             best_values, own_values = self._simulated(best, enumerated)
             reached, reached_alone = (
                 int(self._as_good(side, values[best]).sum()) for side in (best_values, own_values)
@@ -326,11 +332,13 @@ class Simulation:
         """Return the expected value of a candidate; exact if the metric is a sum."""
         if self.metric.terms is None or self.terms[best].curve is not None:
             return float(own_values.mean())
-        total: float = 0.0
-        shares = self.arrangements.probabilities()
-        for block in self._blocks(1):
-            total += float((self.terms[best].cells(self.rows[best][block], self.golds) * shares[block]).sum())
-        return total + self.terms[best].offset
+        total, row = self.terms[best].offset, self.rows[best]
+        for examples, codes, shares in self.arrangements.shares():
+            size = max(1, MOST_CELLS // len(codes))
+            for begin in range(0, len(examples), size):
+                cells = self.terms[best].cells(row[examples[begin : begin + size]], self.golds[codes])
+                total += float((cells @ shares).sum())
+        return total
 
     def _simulated(self, best: int, enumerated: bool) -> tuple[Floats, Floats]:
         """(arrangements,) the best value of all candidates in each arrangement, and that of the best one."""
@@ -460,7 +468,7 @@ def _checked(
     """Return predictions of each candidate, gold answers and choices, as the metric needs them."""
     answers = [*gold]
     rows = [*predictions]
-    is_nested = len(rows) > 0 and all(_is_row(row, len(answers)) for row in rows)
+    is_nested = len(rows) > 0 and all(_is_row(row, len(answers), metric) for row in rows)
     candidates = [[*row] for row in rows] if is_nested else [rows]
     for place, row in enumerate(candidates):
         if len(row) != len(answers) or not answers:
@@ -511,9 +519,12 @@ def _array(metric: Metric, values: Sequence[Any]) -> Objects:
     return np.array(values) if metric.answers in ("number", "label") else objects(values)
 
 
-def _is_row(row: Any, examples: int) -> bool:
+def _is_row(row: Any, examples: int, metric: Metric) -> bool:
     """Return whether a value is a candidate's row of predictions, and not one prediction."""
-    return isinstance(row, (list, np.ndarray)) and len(row) == examples
+    if not isinstance(row, (list, tuple, np.ndarray)) or len(row) != examples:
+        return False
+    is_nested = all(isinstance(value, (list, tuple, set, frozenset, np.ndarray)) for value in row)
+    return is_nested or metric.answers not in ("set", "ranking", "attempts")
 
 
 def _as_number(value: Any) -> float:

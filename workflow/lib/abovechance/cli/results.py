@@ -83,6 +83,13 @@ def check(
     metric: Metric = None,
     filter_: Filter = None,
     epoch: Epoch = None,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate",
+            help="Exit with status 1 if a score is not better than chance, and with 2 if it is unclear.",
+        ),
+    ] = False,
     show_all: All = False,
     as_json: Json = False,
 ) -> None:
@@ -119,11 +126,14 @@ def check(
         )
     if as_json:
         show(judged.table, as_json, columns=COLUMNS)
-        return
-    print_text(" ".join(judged.sentences) + "\n")
-    table = judged.table.drop(columns=FOR_PROGRAMS + ["bh_tail"] * (len(judged.table) == 1), errors="ignore")
-    table = table.sort_values("maximum_tail", kind="stable")
-    show(table, as_json, columns=COLUMNS, most_rows=None if show_all else MOST_ROWS, order=ORDER)
+    else:
+        print_text(" ".join(judged.sentences) + "\n")
+        unused = FOR_PROGRAMS + ["bh_tail"] * (len(judged.table) == 1)
+        table = judged.table.drop(columns=unused, errors="ignore").sort_values("maximum_tail", kind="stable")
+        show(table, as_json, columns=COLUMNS, most_rows=None if show_all else MOST_ROWS, order=ORDER)
+    if gate:
+        conclusions = {*judged.table["better_than_chance"]}
+        raise typer.Exit(0 if conclusions == {"yes"} else 2 if conclusions <= {"yes", "unclear"} else 1)
 
 
 def _is_study(path: Path) -> bool:
