@@ -3,6 +3,7 @@
 from itertools import permutations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
@@ -332,3 +333,66 @@ def test_too_many_tries_for_one_candidate():
     gold, row = generator.integers(5, size=(2, 60))
     with pytest.raises(InputError, match="need 100,000,000 random permutations"):
         null_distribution("f1_macro", row, gold, tries=10**6)
+
+
+def test_many_sets_of_relevant_items_are_never_exact():
+    rankings = [tuple(f"{place}-{item}" for item in range(100)) for place in range(3)]
+    gold = [frozenset(f"{place}-{item}" for item in (0, 1, 2)) for place in range(3)]
+    result = null_distribution("recall@5", rankings, gold)
+    assert (result.method, result.draws) == ("permutation", 10_000)
+    assert result.p == pytest.approx(1 / 10_001)
+    assert result.expected == pytest.approx(0.05, abs=0.005)
+
+
+@pytest.mark.parametrize("name", ["f1_macro", "balanced_accuracy"])
+def test_many_labels_of_a_single_candidate(name):
+    gold, row = np.random.default_rng(0).integers(10, size=(2, 500))
+    assert null_distribution(name, row, gold, draws=500).method == "permutation"
+
+
+def test_tables_of_pandas():
+    table = pd.DataFrame([["a", "b", "a", "b"], ["a", "b", "b", "b"]])
+    gold = pd.Series(["a", "b", "a", "b"])
+    assert null_distribution("accuracy", table, gold).values.tolist() == [1.0, 0.75]
+    rows = [table.loc[0], table.loc[1]]
+    assert null_distribution("accuracy", rows, gold).values.tolist() == [1.0, 0.75]
+
+
+def test_texts_are_no_sets():
+    with pytest.raises(InputError, match=r"an answer is 'A\|C'; expected a list or set of items"):
+        null_distribution("jaccard", ["A|C", "A"], ["A|C", "A"])
+
+
+def test_accepted_texts_as_lists():
+    result = null_distribution("exact_match", ["NYC", "LA"], [["NYC", "New York"], ["LA"]])
+    assert result.observed == 1.0
+    with pytest.raises(InputError, match="an answer is None; expected a text"):
+        null_distribution("token_f1", ["a", None], ["a", "b"])
+    with pytest.raises(InputError, match="a number is 'x'; expected a finite one"):
+        null_distribution("mae", [1.0, "x"], [1.0, 2.0])
+
+
+def test_a_function_that_changes_its_arguments_does_no_harm():
+    def sorted_accuracy(predictions, gold):
+        value = float((predictions == gold).mean())
+        predictions.sort()
+        gold.sort()
+        return value
+
+    row, gold = ["b", "a", "c", "c"], ["b", "a", "c", "a"]
+    result = null_distribution(sorted_accuracy, row, gold)
+    accuracy = null_distribution("accuracy", row, gold)
+    assert (result.observed, result.p) == (accuracy.observed, pytest.approx(accuracy.p))
+    with pytest.raises(InputError, match="expected a number"):
+        null_distribution(lambda predictions, gold: predictions == gold, row, gold)
+
+
+def test_the_error_of_p_with_more_tries():
+    """The standard error of the p-value is that over random seeds."""
+    gold = np.random.default_rng(1).integers(4, size=120)
+    rows = np.random.default_rng(2).integers(4, size=(2, 120))
+    rows[0, :14] = gold[:14]
+    results = [
+        null_distribution("f1_macro", rows, gold, tries=10, draws=1000, seed=seed) for seed in range(60)
+    ]
+    assert results[0].p_error == pytest.approx(np.std([result.p for result in results]), rel=0.35)

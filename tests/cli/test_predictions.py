@@ -125,7 +125,8 @@ def test_scores_are_compared_with_a_floor(tmp_path):
     arguments = ["chance", path, "-m", "pass@1", "--floor", floor_path, "--candidates", "agent"]
     report = json.loads(run(*arguments, "--json").stdout)
     assert report["best"] == "good"
-    assert report["expected"] == report["expected_best"] == pytest.approx(easy.mean())
+    assert report["expected"] == pytest.approx(easy.mean())
+    assert report["expected_best"] is None  # one attempt does not show how runs vary
     assert report["p"] < 0.01
     assert "This is better than the floor" in run(*arguments).stdout
     path = write(tmp_path / "agents.csv", [row for row in rows if row["agent"] == "lucky"])

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from abovechance.chance.study import judge
 from abovechance.chance.verdicts import verdicts
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
@@ -127,6 +128,65 @@ def test_places_in_the_text():
     task = task_of([("Q: one", ["no one", "one", "none"], 1)], listed=True)
     shuffled = task.assign(text=["Q: one\n  choice: none\n  choice: one\n  choice: no one\nA:"])
     assert listed_places(shuffled) == [[2, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        "A. {0}\nB. {1}",
+        "(a) {0} (b) {1}",
+        "Options: {0}, {1}",
+        '["{0}", "{1}"]',
+        "{0} (A)\n{1} (B)",
+        "{0}.\n{1}.",
+    ],
+)
+def test_lists_of_choices_in_other_formats(listing):
+    rows = [(f"question {place}", [f"{place}x y", f"{place}x"], place % 2) for place in range(20)]
+    task = task_of(rows)
+    texts = [f"{row.bare[:-3]}\n{listing.format(*row.choices)}\nA:" for row in task.itertuples()]
+    assert listed_places(task.assign(text=texts)) == [[0, 1]] * 20
+    # choices in the question itself, and one example without them
+    alone = task.assign(text=texts, bare=texts)
+    alone.loc[0, ["text", "bare"]] = "question"
+    assert listed_places(alone) == [[], *[[0, 1]] * 19]
+
+
+def test_words_of_listed_choices_are_no_overlap():
+    task = task_of([("Which is odd: two words here, one?", ["two words here", "one"], 0)] * 2)
+    assert BY_NAME["word overlap"].scores(Situation(task)) is None
+
+
+def test_a_guesser_that_returns_something_else_is_refused():
+    task = planted(np.random.default_rng(0), 20, 0.6)
+    predictions = predictions_of(np.full((2, 20), 3), task)
+    for value, message in ((np.ones(3), "returned the shape"), (np.full(20, 2.0), "from 0 to 1")):
+        guesser = Guesser("odd", "", lambda _, value=value: value)
+        with pytest.raises(InputError, match=f"guesser 'odd': .*{message}"):
+            climb(predictions, task, guessers=[BY_NAME["uniform"], guesser])
+    with pytest.raises(InputError, match="demonstrations lack the prompt 1"):
+        climb(predictions, task, {0: ["a"]})
+
+
+@pytest.mark.parametrize(
+    ("beaten", "unbeaten", "sentence"),
+    [
+        (["uniform", "uniform"], [None, None], "In 2 of them, no simple guesser is better than uniform"),
+        (["uniform", "longest choice"], [None, None], "beat all simple guessers. In 1 of them, no simple"),
+        (
+            ["uniform", "uniform"],
+            ["position", None],
+            "1 of the 2 settings that are better than chance are",
+        ),
+    ],
+)
+def test_sentences_of_verdicts(beaten, unbeaten, sentence):
+    task = planted(np.random.default_rng(0), 60, 0.6)
+    predictions = [predictions_of(np.full((2, 60), 3), task, shots) for shots in (1, 2)]
+    climbed = pd.DataFrame({"beaten_guesser": beaten, "unbeaten_guesser": unbeaten, "shots": [1, 2]})
+    climbed = climbed.assign(model="m", task="t")
+    judged = judge(pd.concat(map(accuracy_by_prompt, predictions)), climbed=climbed)
+    assert sentence in " ".join(judged.sentences)
 
 
 def planted(generator: np.random.Generator, examples: int, share: float) -> pd.DataFrame:

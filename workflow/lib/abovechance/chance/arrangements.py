@@ -37,12 +37,15 @@ class Arrangements:
         (units, members) examples whose gold answers are permuted: units exchange those of all their members.
     redrawn
         {example: the gold answers that it could have, all equally probable, as places in ``golds``}.
+    sampled
+        Whether ``redrawn`` has random samples of these, because there are too many. Then nothing is exact.
     """
 
     golds: list[Any]
     observed: Ints
     groups: list[Ints]
     redrawn: Mapping[int, Ints]
+    sampled: bool = False
 
     @classmethod
     def within(

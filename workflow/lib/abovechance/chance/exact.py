@@ -10,7 +10,7 @@ distributions are convolved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import comb, factorial, floor, log10, prod
@@ -162,16 +162,16 @@ def _by_tables(kinds: Floats, heights: Ints, widths: Ints) -> Discrete | None:
     return Discrete.from_values(np.array([value for _, value in states]), np.array([*states.values()]))
 
 
-def _compositions(total: int, limits: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return all ways to write a number as a sum of numbers that are at most these."""
+def _compositions(total: int, limits: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to write a number as a sum of numbers that are at most these."""
     if len(limits) == 1:
-        return [(total,)] if total <= limits[0] else []
+        if total <= limits[0]:
+            yield (total,)
+        return
     least = max(0, total - sum(limits[1:]))
-    return [
-        (first, *rest)
-        for first in range(least, min(total, limits[0]) + 1)
-        for rest in _compositions(total - first, limits[1:])
-    ]
+    for first in range(least, min(total, limits[0]) + 1):
+        for rest in _compositions(total - first, limits[1:]):
+            yield (first, *rest)
 
 
 def concordant_pairs(size: int) -> Discrete:

@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, sqrt
+from math import ceil, expm1, log1p, sqrt
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
@@ -155,7 +156,12 @@ class NullDistribution:
     @property
     def p_error(self) -> float:
         """The standard error of the p-value from the random permutations; 0 for exact ones."""
-        return sqrt(self.p * (1 - self.p) / self.draws) if self.draws else 0.0
+        if not self.draws or self.p >= 1:
+            return 0.0
+        power = self.tries / len(self.values)
+        of_candidates = -expm1(log1p(-self.p) / power)  # the p-value of as many tries as candidates
+        error = sqrt(of_candidates * (1 - of_candidates) / self.draws)
+        return error * power * (1 - self.p) / (1 - of_candidates)
 
     def _repr_html_(self) -> str:
         rows = {"metric": self.metric, "observed": self.observed, "expected": self.expected}
@@ -214,8 +220,11 @@ def null_distribution(
     """
     chosen = _as_metric(metric)
     rows, answers, listed = _checked(chosen, predictions, gold, choices)
-    if tries is not None and tries < len(rows):
-        raise InputError(f"tries is {tries}, but there are {len(rows)} candidates; expected at least as many")
+    if tries is not None and (tries != int(tries) or tries < len(rows)):
+        raise InputError(
+            f"tries is {tries}, but there are {len(rows)} candidates; expected a whole number that is at "
+            "least as large"
+        )
     if draws < 1:
         raise InputError(f"draws is {draws}; expected at least 1")
     groups, _ = numbered(len(answers), clusters)
@@ -225,13 +234,15 @@ def null_distribution(
     alone = [place for place, count in enumerate(map(Counter(labels).get, labels)) if count == 1]
     redrawn = {} if chosen.frequencies else _choices(chosen, rows, answers, listed, alone)
     arrangements = Arrangements.within(answers, labels, groups, redrawn)
+    if any(len(options) >= MOST_SUBSETS for options in redrawn.values()):
+        arrangements = replace(arrangements, sampled=True)
     if arrangements.fixed.all():
         raise InputError(
             f"no gold answer of the {len(answers)} examples can change its place: all examples of a stratum "
-            "have the same gold answer, or are alone in it; use other strata, or more examples"
+            "have the same gold answer, or are alone in it; name larger strata, or use more examples"
         )
     gold_answers = _array(chosen, answers)
-    values = np.array([chosen.value(row, gold_answers) for row in rows], dtype=np.float64)
+    values = np.array([_value(chosen, row, gold_answers) for row in rows], dtype=np.float64)
     if not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values)))
         raise InputError(
@@ -285,13 +296,13 @@ class Simulation:
 
     def result(self, values: Floats, best: int) -> NullDistribution:
         """Return the null distribution for as many tries as candidates."""
-        exact = self._exact() if len(self.rows) == 1 else None
+        exact = self._exact() if len(self.rows) == 1 and not self.arrangements.sampled else None
         if exact is not None:
             tail = float(exact.weights[self._as_good(exact.values, values[best])].sum())
             parts, p, p_single, method = exact, tail, tail, "exact"
             expected = float(exact.values @ exact.weights)
         else:
-            enumerated = self.arrangements.count <= MOST_ARRANGEMENTS
+            enumerated = self.arrangements.count <= MOST_ARRANGEMENTS and not self.arrangements.sampled
             if not enumerated and self.draws > MOST_DRAWS:
                 raise InputError(
                     f"so many tries need {self.draws:,} random permutations; expected at most "
@@ -364,7 +375,7 @@ class Simulation:
         """(candidates, draws) values by the metric's function."""
         golds = self.golds
         if not self.metric.vectorized:
-            return np.array([[self.metric.value(row, golds[code]) for code in codes] for row in self.rows])
+            return np.array([[_value(self.metric, row, golds[code]) for code in codes] for row in self.rows])
         batch = max(1, MOST_CELLS // max(1, codes.shape[1]) ** 2)
         parts = [codes[begin : begin + batch] for begin in range(0, len(codes), batch)]
         return np.array(
@@ -438,6 +449,14 @@ class Simulation:
         )
 
 
+def _value(metric: Metric, predictions: Objects, gold: Objects) -> float:
+    """Return the metric, whose function may change its arguments; InputError unless it is a number."""
+    value = metric.value(predictions.copy(), gold.copy())
+    if not isinstance(value, (int, float, np.number)):
+        raise InputError(f"{metric.name}: returned {value!r:.60}; expected a number")
+    return float(value)
+
+
 def _with_tries(result: NullDistribution, tries: int, candidates: int) -> NullDistribution:
     """Return the result for more tries than candidates, as if there were independent sets of candidates."""
     power = tries / candidates
@@ -467,7 +486,7 @@ def _checked(
 ) -> tuple[list[Objects], list[Any], list[list[Any]] | None]:
     """Return predictions of each candidate, gold answers and choices, as the metric needs them."""
     answers = [*gold]
-    rows = [*predictions]
+    rows = [*(predictions.to_numpy() if isinstance(predictions, pd.DataFrame) else predictions)]
     is_nested = len(rows) > 0 and all(_is_row(row, len(answers), metric) for row in rows)
     candidates = [[*row] for row in rows] if is_nested else [rows]
     for place, row in enumerate(candidates):
@@ -507,11 +526,32 @@ def _conversions(metric: Metric) -> tuple[Callable[[Any], Any], Callable[[Any], 
         return code, code
     by_kind: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         "number": (_as_number, _as_number),
-        "set": (frozenset, frozenset),
-        "ranking": (tuple, frozenset),
-        "attempts": (tuple, lambda value: value),
+        "set": (_items(frozenset), _items(frozenset)),
+        "ranking": (_items(tuple), _items(frozenset)),
+        "attempts": (_items(tuple), _as_text),
+        "text": (_as_text, _as_text),
     }
     return by_kind.get(metric.answers, (lambda value: value, lambda value: value))
+
+
+def _items(container: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that converts lists and sets, and refuses texts, whose items would be characters."""
+
+    def convert(value: Any) -> Any:
+        if not isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+            raise InputError(f"an answer is {value!r}; expected a list or set of items")
+        return container(value)
+
+    return convert
+
+
+def _as_text(value: Any) -> Any:
+    """Return a text, or several accepted texts as a tuple."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_as_text, value))
+    if value is None:
+        raise InputError("an answer is None; expected a text, which may be empty")
+    return str(value)
 
 
 def _array(metric: Metric, values: Sequence[Any]) -> Objects:
@@ -521,14 +561,17 @@ def _array(metric: Metric, values: Sequence[Any]) -> Objects:
 
 def _is_row(row: Any, examples: int, metric: Metric) -> bool:
     """Return whether a value is a candidate's row of predictions, and not one prediction."""
-    if not isinstance(row, (list, tuple, np.ndarray)) or len(row) != examples:
+    if not isinstance(row, (list, tuple, np.ndarray, pd.Series)) or len(row) != examples:
         return False
     is_nested = all(isinstance(value, (list, tuple, set, frozenset, np.ndarray)) for value in row)
     return is_nested or metric.answers not in ("set", "ranking", "attempts")
 
 
 def _as_number(value: Any) -> float:
-    numeric = float(value)
+    try:
+        numeric = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"a number is {value!r}; expected a finite one") from None
     if not np.isfinite(numeric):
         raise InputError(f"a number is {value}; expected a finite one")
     return numeric

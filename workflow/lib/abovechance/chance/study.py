@@ -141,18 +141,23 @@ def _climbed(table: pd.DataFrame) -> list[str]:
         return []
     better = table[table["better_than_chance"] == "yes"]
     unbeaten = better["unbeaten_guesser"].dropna()
+    # only uniform guessing was beaten, and nothing else was left to beat
+    alone = int((better["unbeaten_guesser"].isna() & (better["beaten_guesser"] == "uniform")).sum())
     if better.empty:
         return []
     if len(table) == 1:
+        if alone:
+            return ["No simple guesser is better than uniform guessing here."]
         if unbeaten.empty:
             return ["It also beats all simple guessers."]
         return [f"But it is not shown to beat the simple guesser '{unbeaten.iloc[0]}'."]
+    rest = f" In {alone} of them, no simple guesser is better than uniform guessing." if alone else ""
     if unbeaten.empty:
-        return ["Each setting that is better than chance also beats all simple guessers."]
+        return [f"The settings that are better than chance beat all simple guessers.{rest}"]
     named = ", ".join(f"{name}: {count}" for name, count in unbeaten.value_counts(sort=True).items())
     return [
         f"{len(unbeaten)} of the {len(better)} settings that are better than chance are not shown to beat "
-        f"all simple guessers (the first one not beaten is {named})."
+        f"all simple guessers (the first one not beaten is {named}).{rest}"
     ]
 
 

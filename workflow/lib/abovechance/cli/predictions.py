@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Example, Json, results_or_example
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
+from abovechance.core.reading import heading
 from abovechance.ladder.floors import above_floor
 from abovechance.metrics.files import PredictionFile, has_scores, read_predictions, read_scores
 from abovechance.metrics.registry import BUILT_IN, WITH_K, metric as metric_of_name
@@ -141,7 +143,8 @@ def _compare_with_floor(
             f"{path}: has scores, which have no gold answers; use --floor with the scores of a null or "
             "random agent on the same examples, or `abovechance best` to compare candidates with each other"
         )
-    floors = read_scores(floor, examples=file.examples)
+    floor_columns = [name for name in columns if name in heading(floor)]
+    floors = read_scores(floor, floor_columns, file.examples)
     with _named(path):
         result = above_floor(file.attempts, floors.attempts, int(k), tries, file.clusters, draws)
     if not as_json:
@@ -151,7 +154,7 @@ def _compare_with_floor(
         "metric": metric,
         "observed": result.values[result.best],
         "expected": result.floors[result.floor],
-        "expected_best": result.expected_best,
+        "expected_best": result.expected_best if isfinite(result.expected_best) else None,
         "p": result.p,
         "best": result.best,
         "floor": result.floor,

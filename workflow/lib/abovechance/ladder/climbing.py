@@ -92,6 +92,8 @@ def climb(
     rows = task.set_index(task["example"].astype(str))
     if missing := [example for example in matrix.examples if example not in rows.index]:
         raise InputError(f"task '{setting.task}' has no example '{missing[0]}', which predictions have")
+    if demonstrations is not None and (lost := {*matrix.prompts.tolist()} - {*demonstrations}):
+        raise InputError(f"demonstrations lack the prompt {min(lost)}, which predictions have")
     situation = Situation(
         rows.loc[[*matrix.examples]].reset_index(drop=True),
         None if demonstrations is None else [demonstrations[int(prompt)] for prompt in matrix.prompts],
@@ -105,6 +107,8 @@ def climb(
         scores = matrix.chance if guesser is UNIFORM else guesser.scores(situation)
         if scores is None:
             continue
+        if guesser is not UNIFORM:
+            scores = _checked(scores, guesser, matrix)
         if guesser.draws:
             accuracy, tail = _of_draws(guesser, predictions, ordered, matrix, scores)
         else:
@@ -125,6 +129,19 @@ def climb(
     # the others are only tested if uniform guessing is beaten
     beaten = (holm_tails <= ALPHA) & (tails[is_uniform] <= ALPHA).all()
     return setting.label(result.assign(guesser_holm_tail=holm_tails, beaten=beaten))
+
+
+def _checked(scores: Floats, guesser: Guesser, matrix: ResponseMatrix) -> Floats:
+    """Return a guesser's probabilities as numbers; InputError if they cannot be."""
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape not in (matrix.correct.shape[1:], matrix.correct.shape):
+        raise InputError(
+            f"guesser '{guesser.name}': returned the shape {values.shape}; expected one number for each "
+            f"of the {matrix.correct.shape[1]} examples"
+        )
+    if not ((values >= 0) & (values <= 1 + 1e-9)).all():
+        raise InputError(f"guesser '{guesser.name}': expected probabilities from 0 to 1")
+    return values
 
 
 def _null_scores(null_predictions: pd.DataFrame, matrix: ResponseMatrix) -> Floats:
@@ -215,6 +232,7 @@ LADDER_GUESSERS = TableSchema(
         "guesses": Column.text("what the guesser does"),
         "settings": Column.whole("number of settings in which the guesser is better than uniform guessing"),
         "guesser_accuracy": Column.share("mean accuracy of the guesser in these settings"),
+        "uniform_accuracy": Column.share("mean accuracy of uniform guessing in the same settings"),
         "beaten": Column.whole("number of settings in which the best prompt beats the guesser"),
         "better": Column.whole("number of these settings that are better than chance"),
         "better_beaten": Column.whole(
@@ -225,7 +243,7 @@ LADDER_GUESSERS = TableSchema(
             "number of settings above both baselines in which the best prompt beats the guesser"
         ),
     },
-    "One row per guesser, the weakest one on average first.",
+    "One row per guesser, uniform guessing first, then by how far a guesser is above it on average.",
 )
 
 
@@ -239,6 +257,10 @@ def guesser_counts(ladder: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame
     """
     judged = verdicts[[*SETTING, "better_than_chance", "position"]]
     table = ladder.merge(judged, on=SETTING, how="left")
+    uniform = table.loc[table["guesser"] == UNIFORM.name, [*SETTING, "guesser_accuracy"]]
+    table = table.merge(
+        uniform.rename(columns={"guesser_accuracy": "uniform_accuracy"}), on=SETTING, how="left"
+    )
     captions = {guesser.name: guesser.caption for guesser in all_guessers()}
     rows = []
     for name, group in table.groupby("guesser", sort=False, observed=True):
@@ -250,6 +272,7 @@ def guesser_counts(ladder: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame
                 "guesses": captions.get(str(name), ""),
                 "settings": len(group),
                 "guesser_accuracy": float(group["guesser_accuracy"].mean()),
+                "uniform_accuracy": float(group["uniform_accuracy"].mean()),
                 "beaten": int(beaten.sum()),
                 "better": int(better.sum()),
                 "better_beaten": int((better & beaten).sum()),
@@ -258,4 +281,5 @@ def guesser_counts(ladder: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame
             }
         )
     counts = pd.DataFrame(rows, columns=[*LADDER_GUESSERS.columns])
-    return counts.sort_values("guesser_accuracy", kind="stable", ignore_index=True)
+    lead = counts["guesser_accuracy"] - counts["uniform_accuracy"]
+    return counts.iloc[np.argsort(lead.to_numpy(dtype=float), kind="stable")].reset_index(drop=True)

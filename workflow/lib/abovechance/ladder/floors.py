@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, isfinite
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from abovechance.metrics.texts import best_of
 
 Attempts = Sequence[Sequence[float]]  # (examples,) the scores of all attempts at each example
 SIMULATED = 2_000
+DRAWS_PER_TRY, MOST_DRAWS = 100, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class AboveFloor:
         {floor: the same value}.
     expected_best
         The expected best value of ``tries`` runs of the best floor, if each example's attempts are drawn from
-        its observed ones.
+        its observed ones. Missing (nan) if an example has a single attempt, which does not show how
+        runs vary.
     p
         P-value of the hypothesis that no candidate is better than the best floor.
     tries
@@ -67,13 +70,14 @@ class AboveFloor:
     @property
     def sentences(self) -> list[str]:
         """Return the result in words."""
+        counted = "a single try" if self.tries == 1 else f"{self.tries:,} tries"
         conclusion = "better than the floor" if self.p <= ALPHA else "not shown to be better than the floor"
-        best_of_tries = f", and the best of {self.tries} runs of it at {self.expected_best:.3f}"
+        best_of_tries = f", and the best of {self.tries:,} runs of it is expected at {self.expected_best:.3f}"
         return [
-            f"pass@{self.k}: {self.values[self.best]:.3f} ({self.best}, on {self.examples} examples).",
+            f"pass@{self.k}: {self.values[self.best]:.3f} ({self.best}, {self.examples} examples).",
             f"The floor '{self.floor}' is at {self.floors[self.floor]:.3f}"
-            f"{best_of_tries if self.tries > 1 else ''}.",
-            f"This is {conclusion} (p = {probability(self.p)}, for {self.tries} tries).",
+            f"{best_of_tries if self.tries > 1 and isfinite(self.expected_best) else ''}.",
+            f"This is {conclusion} (p = {probability(self.p)}, for {counted}).",
         ]
 
     def _repr_html_(self) -> str:
@@ -103,7 +107,8 @@ def above_floor(
     clusters
         (examples,) the same number for examples that belong together.
     draws, seed
-        The number of random signs, and their random seed.
+        The number of random signs, and their random seed. There are more if many more tries were made than
+        there are candidates.
 
     Raises
     ------
@@ -124,6 +129,7 @@ def above_floor(
     means = {name: float(row.mean()) for name, row in values.items()}
     best = max(means, key=lambda name: means[name])
     groups = np.arange(examples) if clusters is None else np.asarray(clusters)
+    draws = min(max(draws, ceil(DRAWS_PER_TRY * total_tries / len(candidates))), MOST_DRAWS)
     matrix, place = np.stack([*values.values()]), [*values].index(best)
     p = max(sign_flips(matrix - row, groups, draws, seed)[place] for row in of_floors.values())
     floor_means = {name: float(row.mean()) for name, row in of_floors.items()}
@@ -153,6 +159,8 @@ def _values(name: str, attempts: Attempts, k: int) -> Floats:
 
 def _expected_best(attempts: Attempts, k: int, tries: int, seed: int) -> float:
     """Return the expected best mean of several runs, whose attempts are drawn from the observed ones."""
+    if min(map(len, attempts)) < 2:
+        return float("nan")
     generator = np.random.default_rng(seed)
     means = np.zeros(SIMULATED)
     for scores in attempts:
@@ -161,7 +169,9 @@ def _expected_best(attempts: Attempts, k: int, tries: int, seed: int) -> float:
         means += np.sort(resampled, axis=1) @ _weights(len(values), k)
     cdf = np.arange(1, SIMULATED + 1) / SIMULATED
     share = np.diff(cdf**tries, prepend=0.0)
-    return float(np.sort(means / len(attempts)) @ share)
+    # repeated attempts make the simulated mean too low, but not how far the best is above it
+    above_mean = float(np.sort(means) @ share - means.mean()) / len(attempts)
+    return float(np.mean([best_of(scores, k) for scores in attempts])) + above_mean
 
 
 def _weights(attempts: int, k: int) -> Floats:

@@ -6,6 +6,7 @@ Its score on an example is the probability that it is correct there.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,9 +20,11 @@ import pandas as pd
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
+from abovechance.metrics.registry import loaded_point
 from abovechance.metrics.texts import words
 
 ENTRY_POINTS = "abovechance.guessers"
+LISTED = 0.9  # share of examples whose texts must list the choices
 
 
 @dataclass(frozen=True)
@@ -116,10 +119,19 @@ def _by_length(sign: int) -> Callable[[Situation], Floats | None]:
 
 def _overlap(situation: Situation) -> Floats | None:
     rows = zip(situation.task["input"], situation.task["choices"], strict=True)
-    shared = [[len({*words(text)} & {*words(choice)}) for choice in choices] for text, choices in rows]
+    shared = [
+        _shared_words({*words(text)}, [{*words(choice)} for choice in choices]) for text, choices in rows
+    ]
     if not any(len({*counts}) > 1 for counts in shared):
         return None
     return situation.scores([_largest(counts) for counts in shared])
+
+
+def _shared_words(text: set[str], choices: Sequence[set[str]]) -> list[int]:
+    """Return the number of words that each choice shares with a text; 0 if the text lists all choices."""
+    if all(choice <= text for choice in choices):
+        return [0] * len(choices)
+    return [len(text & choice) for choice in choices]
 
 
 def _label_prior(situation: Situation) -> Floats | None:
@@ -141,15 +153,16 @@ def _position(situation: Situation) -> Floats | None:
     places = listed_places(situation.task)
     if places is None:
         return None
+    sizes = map(len, situation.task["choices"])
     rows = [*zip(places, situation.task["correct"], strict=True)]
     correct = Counter(
-        place for order, flags in rows for place, flag in zip(order, flags, strict=True) if flag
+        place for order, flags in rows for place, flag in zip(order, flags, strict=False) if flag
     )
     (best, _), *_ = correct.most_common(1)
     return situation.scores(
         [
-            np.array([float(place == best) for place in order]) if best in order else np.ones(len(order))
-            for order, _ in rows
+            np.array([float(place == best) for place in order]) if best in order else np.ones(size)
+            for (order, _), size in zip(rows, sizes, strict=True)
         ]
     )
 
@@ -157,24 +170,44 @@ def _position(situation: Situation) -> Floats | None:
 def listed_places(task: pd.DataFrame) -> list[list[int]] | None:
     """(examples,) the places at which the text lists each choice, from 0; None if it does not list them.
 
-    The order of choices in a file is not used, because a model cannot see it.
+    A choice is listed if it occurs as whole words. The order of choices in a file is not used, because a
+    model cannot see it. A few examples may lack a choice; their lists are empty.
     """
-    places = []
-    for text, bare, choices in zip(task["text"], task["bare"], task["choices"], strict=True):
-        lines = [line.strip() for line in text.splitlines()]
-        bare_lines = {line.strip() for line in bare.splitlines()}
-        listed = [line for line in lines if line not in bare_lines]
-        order = []
-        for choice in choices:
-            matching_lines = [place for place, line in enumerate(listed) if line.endswith(choice.strip())]
-            if not matching_lines:
-                return None
-            # of several, the one with the least before the choice
-            order.append(min(matching_lines, key=lambda place: len(listed[place])))
-        if len({*order}) < len(order) or len(choices) < 2:
-            return None
-        places.append(np.argsort(np.argsort(order)).tolist())
-    return places
+    rows = zip(task["text"], task["bare"], task["choices"], strict=True)
+    places = [_places(_listing(text, bare), choices) for text, bare, choices in rows]
+    listed = sum(map(bool, places))
+    return places if listed >= LISTED * len(places) else None
+
+
+def _listing(text: str, bare: str) -> str:
+    """Return the part of a text that the text without the list of choices lacks; all if they are equal."""
+    if text == bare:
+        return text
+    start = _shared_start(text, bare)
+    end = _shared_start(text[start:][::-1], bare[start:][::-1])
+    return text[start : len(text) - end]
+
+
+def _shared_start(first: str, second: str) -> int:
+    """Return how many characters two texts have in common at their beginnings."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next(
+        (place for place, characters in pairs if characters[0] != characters[1]), min(len(first), len(second))
+    )
+
+
+def _places(listing: str, choices: Sequence[str]) -> list[int]:
+    """Return the order in which choices occur in a text; empty if one does not occur."""
+    starts: dict[int, int] = {}
+    for number in sorted(range(len(choices)), key=lambda place: -len(choices[place])):
+        choice = choices[number].strip()
+        matches = [*re.finditer(rf"(?<!\w){re.escape(choice)}(?!\w)", listing)] if choice else []
+        if not matches:
+            return []
+        start, end = matches[-1].span()  # the list of choices comes last
+        starts[number] = start
+        listing = listing[:start] + "\0" * (end - start) + listing[end:]
+    return np.argsort(np.argsort([starts[number] for number in range(len(choices))])).tolist()
 
 
 def _of_demonstrations(
@@ -222,6 +255,9 @@ def _nearest(situation: Situation) -> Floats | None:
     similarity[clusters[:, None] == clusters[None, :]] = -1.0
     weights = []
     for row, choices in zip(similarity, task["choices"], strict=True):
+        if row.max() <= 0:  # no word in common with any example
+            weights.append(np.ones(len(choices)))
+            continue
         nearest = np.flatnonzero(row >= row.max() - 1e-12)
         counts = Counter(
             chain.from_iterable(
@@ -308,7 +344,10 @@ def all_guessers() -> list[Guesser]:
     A package registers a guesser as an entry point of the group ``abovechance.guessers``: a ``Guesser``, or a
     function from a ``Situation`` to (examples,) probabilities of being correct.
     """
-    return [*GUESSERS, *(_as_guesser(point.name, point.load()) for point in entry_points(group=ENTRY_POINTS))]
+    return [
+        *GUESSERS,
+        *(_as_guesser(point.name, loaded_point(point)) for point in entry_points(group=ENTRY_POINTS)),
+    ]
 
 
 def _as_guesser(name: str, loaded: Any) -> Guesser:

@@ -21,6 +21,7 @@ OPTIONAL = ("candidate", "attempt", "choices", "stratum", "cluster")
 OF_SCORES = ("example", "score")
 OPTIONAL_OF_SCORES = ("candidate", "attempt", "cluster")
 SEPARATOR = "|"
+FLAGS = {"true": 1.0, "false": 0.0}
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,8 @@ def read_scores(
     for candidate, rows in table.groupby("candidate", sort=False):
         by_example: dict[str, list[float]] = {}
         for row, example, text in zip(rows.index, rows["example"], rows["score"], strict=True):
-            score = _number(text, f"{path}, row {row}: score")
+            flag = FLAGS.get(text.lower())
+            score = _number(text, f"{path}, row {row}: score") if flag is None else flag
             if not 0 <= score <= 1:
                 raise InputError(f"{path}, row {row}: score is '{text}'; expected a number from 0 to 1")
             by_example.setdefault(example, []).append(score)

@@ -14,6 +14,7 @@ ENTRY_POINTS = "abovechance.metrics"
 BUILT_IN = {
     metric.name: metric for metric in (*labels.METRICS, *texts.METRICS, *sets.METRICS, *numbers.METRICS)
 }
+MOST_K = 100_000
 WITH_K = {**texts.WITH_K, **sets.WITH_K}
 
 
@@ -44,13 +45,27 @@ def metric(name: str) -> Metric:
     if at and stem in WITH_K:
         if not k.isascii() or not k.isdigit() or int(k) < 1:
             raise InputError(f"metric '{name}': expected a whole number from 1 after @, such as {stem}@5")
+        if int(k) > MOST_K:
+            raise InputError(f"metric '{name}': expected a number up to {MOST_K:,} after @")
         return WITH_K[stem](int(k))
     for point in entry_points(group=ENTRY_POINTS):
         if point.name == name:
-            return _as_metric(name, point.load())
+            return _as_metric(name, loaded_point(point))
     if ":" in name:
         return _as_metric(name, _imported(name))
     raise InputError(f"metric '{name}' is unknown; {nearest(name, metric_names())}")
+
+
+def loaded_point(point: EntryPoint) -> object:
+    """Return what an entry point names; InputError with its package if it cannot be imported."""
+    try:
+        return point.load()
+    except Exception as error:
+        package = point.dist.name if point.dist else "unknown"
+        raise InputError(
+            f"the entry point '{point.name}' of the package '{package}' ({point.value}) cannot be loaded: "
+            f"{error}"
+        ) from None
 
 
 def _imported(name: str) -> object:

@@ -41,7 +41,7 @@ def _ndcg(k: int) -> Callable[[Ranking, Items], float]:
         if not relevant:
             return 0.0
         places = _places(ranking[:k], relevant)
-        return float(_discounts(k)[places].sum() / _discounts(min(k, len(relevant))).sum())
+        return float(_discounts(len(ranking))[places].sum() / _discounts(min(k, len(relevant))).sum())
 
     return pair
 
