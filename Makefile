@@ -97,6 +97,7 @@ bench-baselines: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.randomization
 	@$(VENV)/bin/python -m tests.bench.comparison
 	@$(VENV)/bin/python -m tests.bench.best
+	@$(VENV)/bin/python -m tests.bench.any_metric
 	@$(VENV)/bin/python -m tests.bench.items
 
 # Made-up scores of the paper's grid and half of it more, and what is analysed of them; then a hundred times the models.
