@@ -104,6 +104,20 @@ def test_one_bad_task_is_worse():
     assert "It is worse on t3, after adjustment for all tasks." in result.sentence
 
 
+def test_a_task_that_is_worse_by_less_than_the_margin_is_no_reason():
+    reference = np.tile([0.0, 1.0], 4000)
+    candidate = reference.copy()
+    candidate[1:120:2] = 0.0  # the first task is 1.5 points worse
+    result = gate(responses_of(candidate, reference, tasks=2), margin=0.05)
+    assert result.tasks["worse_holm"].iloc[0] < 0.001
+    assert (result.decision, result.worse_tasks) == ("not worse", [])
+
+
+def test_without_an_interval_there_is_no_decision():
+    scores = np.array([0.5, 0.25])  # not right or wrong, and equal: nothing shows how they vary
+    assert gate(responses_of(scores, scores), margin=0.1).decision == "cannot tell"
+
+
 def test_the_number_of_examples_that_would_decide():
     # equal on average, different on 20 of 100 examples
     reference = np.array([0.0, 1.0] * 50)

@@ -64,7 +64,7 @@ class GateResult:
         If the decision is *cannot tell*: about how many examples would decide, with a power of 0.8, if the
         observed difference is the true one. Missing (nan) if no number would.
     worse_tasks
-        Tasks on which the candidate is worse, after Holm's adjustment.
+        Tasks on which the decision is *worse* also after Holm's adjustment.
     tasks
         One row per task: the columns of ``GATE_TASKS``.
     """
@@ -148,8 +148,8 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
         )
     overall = estimates[0] if len(estimates) == 1 else _mean(responses, confidence)
     table = pd.DataFrame(rows, columns=[*GATE_TASKS])
-    several = len(rows) > 1
-    worse_tasks = table.loc[table["worse_holm"] <= alpha, "task"].tolist() if several else []
+    is_worse = (table["worse_holm"] <= alpha) & (table["decision"] == WORSE)
+    worse_tasks = table.loc[is_worse, "task"].tolist() if len(rows) > 1 else []
     decision = WORSE if worse_tasks else decide(overall, margin)
     examples = int(table["examples"].sum())
     needed = _needed(overall, margin, alpha, examples) if decision == CANNOT_TELL else float("nan")
@@ -168,13 +168,13 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
 
 
 def decide(difference: Estimate, margin: float) -> str:
-    """Return the decision that an interval of a difference allows.
+    """Return the decision that an interval of a difference allows; without an interval, none.
 
     If the interval is below 0 and above minus the margin, the candidate is a little worse, but not by the
     margin: *not worse*.
     """
     if not isfinite(difference.low):
-        return NOT_WORSE if difference.value == 0 and margin > 0 else CANNOT_TELL
+        return CANNOT_TELL
     if difference.low > 0:
         return BETTER
     if difference.low > -margin:
