@@ -10,14 +10,9 @@ from abovechance.chance.verdicts import verdicts
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
 from abovechance.ladder import GUESSERS, Guesser, Situation, all_guessers, climb
-from abovechance.ladder.climbing import (
-    LADDER,
-    for_verdicts,
-    guesser_counts,
-    labels_of_prompts,
-    ladders,
-)
+from abovechance.ladder.climbing import LADDER
 from abovechance.ladder.guessers import listed_places
+from abovechance.ladder.study import for_verdicts, guesser_counts, labels_of_prompts, ladders
 from abovechance.published.pools import pooled_task
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.study.tasks import as_table

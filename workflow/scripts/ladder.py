@@ -6,7 +6,8 @@ from script_log import logged
 
 from abovechance.core.settings import Setting
 from abovechance.core.tables import read_parts, read_table
-from abovechance.ladder.climbing import LADDER, ladders
+from abovechance.ladder.climbing import LADDER
+from abovechance.ladder.study import ladders
 from abovechance.results.predictions import predict
 
 with logged(snakemake):

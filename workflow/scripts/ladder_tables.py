@@ -5,7 +5,8 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.core.tables import read_table, read_tables
-from abovechance.ladder.climbing import LADDER, LADDER_GUESSERS, guesser_counts
+from abovechance.ladder.climbing import LADDER
+from abovechance.ladder.study import LADDER_GUESSERS, guesser_counts
 from abovechance.shown import style
 from abovechance.shown.ladder import ladder_figure, ladder_numbers
 from abovechance.shown.tables import write_all

@@ -6,7 +6,7 @@ from script_log import logged
 
 from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, judge, verdict_counts
 from abovechance.core.tables import read_made_from, read_table, read_tables
-from abovechance.ladder.climbing import for_verdicts
+from abovechance.ladder.study import for_verdicts
 from abovechance.shown.tables import write_all
 
 with logged(snakemake):

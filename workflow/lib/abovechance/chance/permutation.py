@@ -17,7 +17,6 @@ from math import ceil, expm1, log1p, sqrt
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
@@ -30,7 +29,8 @@ from abovechance.core.estimates import ALPHA
 from abovechance.core.html import as_html
 from abovechance.core.reading import number
 from abovechance.core.resampling import numbered
-from abovechance.metrics.contract import Metric, Objects, Terms, objects
+from abovechance.metrics.answers import as_array, in_form
+from abovechance.metrics.contract import Metric, Objects, Terms
 from abovechance.metrics.registry import metric as metric_of_name
 
 DRAWS = 10_000
@@ -219,7 +219,7 @@ def null_distribution(
     (0.5, 0.1667)
     """
     chosen = _as_metric(metric)
-    rows, answers, listed = _checked(chosen, predictions, gold, choices)
+    rows, answers, listed = in_form(chosen, predictions, gold, choices)
     if tries is not None and (tries != int(tries) or tries < len(rows)):
         raise InputError(
             f"tries is {tries}, but there are {len(rows)} candidates; expected a whole number that is at "
@@ -241,7 +241,7 @@ def null_distribution(
             f"no gold answer of the {len(answers)} examples can change its place: all examples of a stratum "
             "have the same gold answer, or are alone in it; name larger strata, or use more examples"
         )
-    gold_answers = _array(chosen, answers)
+    gold_answers = as_array(chosen, answers)
     values = np.array([_value(chosen, row, gold_answers) for row in rows], dtype=np.float64)
     if not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values)))
@@ -276,7 +276,7 @@ class Simulation:
     @cached_property
     def golds(self) -> Objects:
         """The distinct gold answers."""
-        return _array(self.metric, self.arrangements.golds)
+        return as_array(self.metric, self.arrangements.golds)
 
     @cached_property
     def terms(self) -> list[Terms]:
@@ -479,102 +479,6 @@ def _as_metric(metric: Metric | str | Callable[[Any, Any], float]) -> Metric:
         return metric
     name = getattr(metric, "__name__", "metric")
     return Metric(name, f"the function {name}", metric)
-
-
-def _checked(
-    metric: Metric, predictions: Any, gold: Any, choices: Sequence[Sequence[Any]] | None
-) -> tuple[list[Objects], list[Any], list[list[Any]] | None]:
-    """Return predictions of each candidate, gold answers and choices, as the metric needs them."""
-    answers = [*gold]
-    rows = [*(predictions.to_numpy() if isinstance(predictions, pd.DataFrame) else predictions)]
-    is_nested = len(rows) > 0 and all(_is_row(row, len(answers), metric) for row in rows)
-    candidates = [[*row] for row in rows] if is_nested else [rows]
-    for place, row in enumerate(candidates):
-        if len(row) != len(answers) or not answers:
-            raise InputError(
-                f"candidate {place} has {len(row)} predictions, but there are {len(answers)} gold answers; "
-                "expected as many, and at least one"
-            )
-    if choices is not None:
-        _check_choices(metric, answers, choices)
-    convert, convert_gold = _conversions(metric)
-    rows_of_metric = [_array(metric, [convert(value) for value in row]) for row in candidates]
-    listed = None if choices is None else [[convert_gold(value) for value in row] for row in choices]
-    return rows_of_metric, [convert_gold(answer) for answer in answers], listed
-
-
-def _check_choices(metric: Metric, answers: list[Any], choices: Sequence[Sequence[Any]]) -> None:
-    if metric.answers != "label":
-        raise InputError(f"choices are for metrics of labels, not for {metric.name}")
-    if len(choices) != len(answers):
-        raise InputError(
-            f"{len(choices)} lists of choices for {len(answers)} examples; expected one for each"
-        )
-    for place, (answer, listed) in enumerate(zip(answers, choices, strict=True)):
-        if answer not in listed:
-            raise InputError(f"example {place}: the gold answer '{answer}' is not one of the choices")
-
-
-def _conversions(metric: Metric) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Return functions that convert a prediction and a gold answer to the form that the metric needs."""
-    if metric.answers == "label" and metric.terms is not None:
-        codes: dict[Any, int] = {}
-
-        def code(value: Any) -> int:
-            return codes.setdefault(value.item() if isinstance(value, np.generic) else value, len(codes))
-
-        return code, code
-    by_kind: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-        "number": (_as_number, _as_number),
-        "set": (_items(frozenset), _items(frozenset)),
-        "ranking": (_items(tuple), _items(frozenset)),
-        "attempts": (_items(tuple), _as_text),
-        "text": (_as_text, _as_text),
-    }
-    return by_kind.get(metric.answers, (lambda value: value, lambda value: value))
-
-
-def _items(container: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that converts lists and sets, and refuses texts, whose items would be characters."""
-
-    def convert(value: Any) -> Any:
-        if not isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
-            raise InputError(f"an answer is {value!r}; expected a list or set of items")
-        return container(value)
-
-    return convert
-
-
-def _as_text(value: Any) -> Any:
-    """Return a text, or several accepted texts as a tuple."""
-    if isinstance(value, (list, tuple)):
-        return tuple(map(_as_text, value))
-    if value is None:
-        raise InputError("an answer is None; expected a text, which may be empty")
-    return str(value)
-
-
-def _array(metric: Metric, values: Sequence[Any]) -> Objects:
-    """Return answers as an array: of numbers and labels, a plain one."""
-    return np.array(values) if metric.answers in ("number", "label") else objects(values)
-
-
-def _is_row(row: Any, examples: int, metric: Metric) -> bool:
-    """Return whether a value is a candidate's row of predictions, and not one prediction."""
-    if not isinstance(row, (list, tuple, np.ndarray, pd.Series)) or len(row) != examples:
-        return False
-    is_nested = all(isinstance(value, (list, tuple, set, frozenset, np.ndarray)) for value in row)
-    return is_nested or metric.answers not in ("set", "ranking", "attempts")
-
-
-def _as_number(value: Any) -> float:
-    try:
-        numeric = float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"a number is {value!r}; expected a finite one") from None
-    if not np.isfinite(numeric):
-        raise InputError(f"a number is {value}; expected a finite one")
-    return numeric
 
 
 def _choices(

@@ -169,7 +169,7 @@ def _judged(paths: list[Path], options: Options) -> Verdicts:
         raise InputError(f"{paths[0]}: has results of {several} prompts in one setting; leave --prompts out")
     climbed = None
     if several > 1 or options.prompts in (None, 1):  # else the other prompts' answers are unknown
-        from abovechance.ladder.climbing import for_verdicts, ladders
+        from abovechance.ladder.study import for_verdicts, ladders
 
         tasks = imported_tasks(rows for _, rows in by_setting(imported))
         climbed = for_verdicts(ladders([rows for _, rows in by_setting(imported)], tasks, {}, seed=0))
