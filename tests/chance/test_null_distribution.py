@@ -192,7 +192,7 @@ def test_constant_answers_are_no_evidence():
 
 
 def test_strata_of_types():
-    """Numbers for numbers and yes for yes is no evidence: types of answers are strata."""
+    """An answer of the correct type is no evidence, because types of answers are strata."""
     gold = ["3", "4", "yes", "yes", "blue", "red"]
     row = ["3", "3", "yes", "yes", "blue", "blue"]
     by_type = null_distribution("exact_match", row, gold)

@@ -67,7 +67,7 @@ def test_the_interval_is_that_of_the_comparison():
 def test_the_same_results_are_not_worse():
     scores = np.array([0.0, 1.0] * 20)
     assert gate(responses_of(scores, scores), margin=0.1).decision == "not worse"
-    # 40 equal answers do not show that there is no difference of a point
+    # 40 examples are too few to exclude a loss of one point
     assert gate(responses_of(scores, scores), margin=0.01).decision == "cannot tell"
 
 

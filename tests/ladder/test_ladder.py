@@ -289,7 +289,7 @@ def test_counts_of_all_settings():
 def test_a_task_without_an_example_is_refused():
     task = planted(np.random.default_rng(0), 10, 0.6)
     predictions = predictions_of(np.zeros((1, 10), dtype=int), task)
-    with pytest.raises(InputError, match="task 't' has no example '9', which predictions have"):
+    with pytest.raises(InputError, match="the task has no example '9', which predictions have"):
         climb(predictions, task.iloc[:9])
 
 

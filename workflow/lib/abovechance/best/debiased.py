@@ -189,7 +189,7 @@ class Noise:
         Parameters
         ----------
         known_variance
-            Whether the mean score determines the variance. If not, it is estimated from the clusters, and
+            True if the mean score determines the variance. If not, it is estimated from the clusters, and
             the tails are those of normal errors behind as many quantiles of Student's distribution.
         """
         tail = (1 - confidence) / 2

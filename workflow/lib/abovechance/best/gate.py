@@ -85,7 +85,7 @@ class Gate:
     decisions
         All decisions so far.
     content
-        What is kept of the incumbent, such as its prompt.
+        Data of the incumbent, such as its prompt.
 
     Examples
     --------

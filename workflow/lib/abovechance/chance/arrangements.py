@@ -3,7 +3,7 @@
 Gold answers are permuted among the examples of a stratum, such as all examples with the same choices.
 Examples of a cluster keep their answers together: clusters of one size and of the same strata exchange them
 as wholes. An example that is alone in its stratum, but has known choices, draws its gold answer among its
-choices. What can do neither keeps its gold answer.
+choices. All other examples keep their gold answers.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class Arrangements:
         strata: Sequence[Hashable],
         clusters: Ints,
         choices: Mapping[int, Sequence[Hashable]],
+        sampled: bool = False,
     ) -> Arrangements:
         """Return the arrangements of gold answers.
 
@@ -65,6 +66,8 @@ class Arrangements:
             (examples,) the same number for examples that belong together.
         choices
             {example: all gold answers that it could have}, for examples whose choices are known.
+        sampled
+            Whether these are random samples of all gold answers.
         """
         places: dict[Hashable, int] = {}
         observed = np.array([places.setdefault(answer, len(places)) for answer in gold], dtype=np.int64)
@@ -80,7 +83,7 @@ class Arrangements:
             elif len(listed[0]) == 1 and first in choices:
                 options = [places.setdefault(answer, len(places)) for answer in choices[first]]
                 redrawn[first] = np.array(options, dtype=np.int64)
-        return cls([*places], observed, groups, redrawn)
+        return cls([*places], observed, groups, redrawn, sampled)
 
     @cached_property
     def fixed(self) -> Bools:

@@ -45,6 +45,17 @@ class Discrete:
         totals = np.bincount(place.ravel(), weights, len(rounded)).astype(np.float64)
         return cls(rounded + 0.0, totals / totals.sum())
 
+    @property
+    def mean(self) -> float:
+        """The expected value."""
+        return float(self.values @ self.weights)
+
+    def best_of(self, times: float, sign: float = 1.0) -> Discrete:
+        """Return the distribution of the largest (or with a negative sign, lowest) of independent numbers."""
+        order = slice(None, None, 1 if sign > 0 else -1)
+        weights = np.diff(np.cumsum(self.weights[order]) ** times, prepend=0.0)
+        return Discrete(self.values, weights[order] / weights.sum())
+
     def plus(self, addend: Discrete) -> Discrete | None:
         """Return the distribution of the sum of two independent numbers; None if it has too many points."""
         if len(self.values) * len(addend.values) > 50 * MOST_STEPS:

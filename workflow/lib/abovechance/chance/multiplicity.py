@@ -37,6 +37,11 @@ def adjusted(tails: ArrayLike, method: str) -> Floats:
     return result
 
 
+def for_more_tries(tail: float, times: float) -> float:
+    """Return the tail of the best of ``times`` independent tries (or sets of tries) with this tail."""
+    return float(-np.expm1(times * np.log1p(-tail))) if tail < 1 else 1.0
+
+
 def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of verdicts with its tails adjusted, one setting a row.
 

@@ -23,6 +23,7 @@ from scipy.sparse import csr_array
 from abovechance.chance.arrangements import Arrangements, subsets
 from abovechance.chance.conclusion import probability
 from abovechance.chance.exact import Discrete, concordant_pairs, convolved, of_stratum
+from abovechance.chance.multiplicity import for_more_tries
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -102,7 +103,7 @@ class NullDistribution:
         """The expected best value of all tries by chance."""
         if self.tries == 1:
             return self.expected
-        return float(self.distribution.values @ self.distribution.weights)
+        return self.distribution.mean
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -227,28 +228,9 @@ def null_distribution(
         )
     if draws < 1:
         raise InputError(f"draws is {draws}; expected at least 1")
-    groups, _ = numbered(len(answers), clusters)
     labels = _strata(chosen, rows, answers, listed) if strata is None else [*strata]
-    if len(labels) != len(answers):
-        raise InputError(f"{len(labels)} strata for {len(answers)} examples; expected one for each")
-    alone = [place for place, count in enumerate(map(Counter(labels).get, labels)) if count == 1]
-    redrawn = {} if chosen.frequencies else _choices(chosen, rows, answers, listed, alone)
-    arrangements = Arrangements.within(answers, labels, groups, redrawn)
-    if any(len(options) >= MOST_SUBSETS for options in redrawn.values()):
-        arrangements = replace(arrangements, sampled=True)
-    if arrangements.fixed.all():
-        raise InputError(
-            f"no gold answer of the {len(answers)} examples can change its place: all examples of a stratum "
-            "have the same gold answer, or are alone in it; name larger strata, or use more examples"
-        )
-    gold_answers = as_array(chosen, answers)
-    values = np.array([_value(chosen, row, gold_answers) for row in rows], dtype=np.float64)
-    if not np.isfinite(values).all():
-        place = int(np.argmin(np.isfinite(values)))
-        raise InputError(
-            f"{chosen.name} is not defined for candidate {place}: its value is {values[place]}; are all its "
-            "predictions the same, or all gold answers?"
-        )
+    arrangements = _arrangements(chosen, rows, answers, labels, clusters, listed)
+    values = _observed(chosen, rows, answers)
     total_tries = len(rows) if tries is None else tries
     needed = ceil(DRAWS_PER_TRY * total_tries / len(rows))  # else no p-value could be small
     simulation = Simulation(chosen, rows, arrangements, max(draws, needed), seed)
@@ -261,6 +243,44 @@ def null_distribution(
         strata=len({*labels}),
         fixed=float(arrangements.fixed.mean()),
     )
+
+
+def _arrangements(
+    metric: Metric,
+    rows: list[Objects],
+    answers: list[Any],
+    labels: list[Hashable],
+    clusters: ArrayLike | None,
+    choices: list[list[Any]] | None,
+) -> Arrangements:
+    """Return how gold answers change places; InputError if none can."""
+    if len(labels) != len(answers):
+        raise InputError(f"{len(labels)} strata for {len(answers)} examples; expected one for each")
+    sizes = Counter(labels)
+    alone = [place for place, label in enumerate(labels) if sizes[label] == 1]
+    redrawn = {} if metric.frequencies else _choices(metric, rows, answers, choices, alone)
+    groups, _ = numbered(len(answers), clusters)
+    sampled = any(len(options) >= MOST_SUBSETS for options in redrawn.values())
+    arrangements = Arrangements.within(answers, labels, groups, redrawn, sampled)
+    if arrangements.fixed.all():
+        raise InputError(
+            f"no gold answer of the {len(answers)} examples can change its place: all examples of a stratum "
+            "have the same gold answer, or are alone in it; name larger strata, or use more examples"
+        )
+    return arrangements
+
+
+def _observed(metric: Metric, rows: list[Objects], answers: list[Any]) -> Floats:
+    """(candidates,) the metric of each candidate; InputError if it is not defined for one."""
+    gold = as_array(metric, answers)
+    values = np.array([_value(metric, row, gold) for row in rows], dtype=np.float64)
+    if not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        raise InputError(
+            f"{metric.name} is not defined for candidate {place}: its value is {values[place]}; are all its "
+            "predictions the same, or all gold answers?"
+        )
+    return values
 
 
 @dataclass(frozen=True)
@@ -300,7 +320,7 @@ class Simulation:
         if exact is not None:
             tail = float(exact.weights[self._as_good(exact.values, values[best])].sum())
             parts, p, p_single, method = exact, tail, tail, "exact"
-            expected = float(exact.values @ exact.weights)
+            expected = exact.mean
         else:
             enumerated = self.arrangements.count <= MOST_ARRANGEMENTS and not self.arrangements.sampled
             if not enumerated and self.draws > MOST_DRAWS:
@@ -459,15 +479,11 @@ def _value(metric: Metric, predictions: Objects, gold: Objects) -> float:
 
 def _with_tries(result: NullDistribution, tries: int, candidates: int) -> NullDistribution:
     """Return the result for more tries than candidates, as if there were independent sets of candidates."""
-    power = tries / candidates
-    sign = 1 if result.higher_is_better else -1
-    values, weights = result.distribution.values[::sign], result.distribution.weights[::sign]
-    cdf = np.cumsum(weights) ** power
-    best = np.diff(cdf, prepend=0.0)
+    times = tries / candidates
     return replace(
         result,
-        distribution=Discrete(values[::sign], best[::sign] / best.sum()),
-        p=float(-np.expm1(power * np.log1p(-result.p))) if result.p < 1 else 1.0,
+        distribution=result.distribution.best_of(times, 1.0 if result.higher_is_better else -1.0),
+        p=for_more_tries(result.p, times),
         tries=tries,
     )
 

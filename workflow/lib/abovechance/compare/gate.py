@@ -118,7 +118,7 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
     Raises
     ------
     InputError
-        If there is no task, or a value is outside its range.
+        If the list of tasks is empty, or a value is outside its range.
     """
     if not 0 <= margin <= 1:
         raise InputError(f"margin is {margin}; expected a number from 0 to 1")

@@ -79,55 +79,62 @@ def climb(
     seed
         Decides the random signs.
     guessers
-        All installed ones unless given.
+        All installed ones unless given. Uniform guessing is always the first rung.
 
     Raises
     ------
     InputError
         If the task lacks an example.
     """
-    setting = setting_of(predictions)
-    matrix = ResponseMatrix.from_predictions(predictions)
+    setting, matrix = setting_of(predictions), ResponseMatrix.from_predictions(predictions)
+    situation = _situation(matrix, task, demonstrations, null_predictions)
+    ordered = ranked(accuracy_by_prompt(predictions))
+    verdict = Verdict.from_prompts(ordered)
+    best = int(np.flatnonzero(matrix.prompts == ordered["prompt"].iloc[0])[0])
+    clusters = pd.factorize(situation.task["cluster"])[0]
+    rows = [(UNIFORM.name, verdict.accuracy, verdict.standard_baseline, verdict.maximum_tail)]
+    for guesser in all_guessers() if guessers is None else guessers:
+        scores = None if guesser is UNIFORM else guesser.scores(situation)
+        if scores is None:
+            continue
+        scores = _checked(scores, guesser, matrix)
+        if guesser.draws:
+            accuracy, tail = _of_draws(predictions, ordered, matrix, scores)
+        else:
+            differences = np.where(matrix.evaluated, matrix.correct - scores, 0.0)
+            tail = float(sign_flips(differences, clusters, DRAWS, setting.seed(seed, guesser.name))[best])
+            of_best = scores if scores.ndim == 1 else scores[best]
+            accuracy = float(of_best[matrix.evaluated[best]].mean())
+        if accuracy > verdict.standard_baseline + 1e-9:
+            rows.append((guesser.name, verdict.accuracy, accuracy, tail))
+    names = ["guesser", "best_accuracy", "guesser_accuracy", "guesser_tail"]
+    ladder = pd.DataFrame(rows, columns=names).sort_values(
+        "guesser_accuracy", kind="stable", ignore_index=True
+    )
+    # uniform guessing is the first rung; the others are only tested if it is beaten
+    tails = ladder["guesser_tail"].to_numpy(dtype=float)
+    holm_tails = np.append(tails[:1], adjusted(tails[1:], "holm"))
+    beaten = (holm_tails <= ALPHA) & (tails[0] <= ALPHA)
+    return setting.label(ladder.assign(guesser_holm_tail=holm_tails, beaten=beaten))
+
+
+def _situation(
+    matrix: ResponseMatrix,
+    task: pd.DataFrame,
+    demonstrations: Mapping[int, Sequence[str]] | None,
+    null_predictions: pd.DataFrame | None,
+) -> Situation:
+    """Return what guessers know; InputError if the task or the demonstrations lack something."""
     rows = task.set_index(task["example"].astype(str))
     if missing := [example for example in matrix.examples if example not in rows.index]:
-        raise InputError(f"task '{setting.task}' has no example '{missing[0]}', which predictions have")
+        raise InputError(f"the task has no example '{missing[0]}', which predictions have")
     if demonstrations is not None and (lost := {*matrix.prompts.tolist()} - {*demonstrations}):
         raise InputError(f"demonstrations lack the prompt {min(lost)}, which predictions have")
-    situation = Situation(
+    return Situation(
         rows.loc[[*matrix.examples]].reset_index(drop=True),
         None if demonstrations is None else [demonstrations[int(prompt)] for prompt in matrix.prompts],
         None if null_predictions is None else _null_scores(null_predictions, matrix),
     )
-    ordered = ranked(accuracy_by_prompt(predictions))
-    verdict = Verdict.from_prompts(ordered)
-    best = int(np.flatnonzero(matrix.prompts == ordered["prompt"].iloc[0])[0])
-    table = []
-    for guesser in all_guessers() if guessers is None else guessers:
-        scores = matrix.chance if guesser is UNIFORM else guesser.scores(situation)
-        if scores is None:
-            continue
-        if guesser is not UNIFORM:
-            scores = _checked(scores, guesser, matrix)
-        if guesser.draws:
-            accuracy, tail = _of_draws(guesser, predictions, ordered, matrix, scores)
-        else:
-            differences = np.where(matrix.evaluated, matrix.correct - scores, 0.0)
-            clusters = pd.factorize(situation.task["cluster"])[0]
-            tail = float(sign_flips(differences, clusters, DRAWS, setting.seed(seed, guesser.name))[best])
-            of_best = scores if scores.ndim == 1 else scores[best]
-            accuracy = float(of_best[matrix.evaluated[best]].mean())
-        table.append((guesser.name, verdict.accuracy, accuracy, tail))
-    result = pd.DataFrame(table, columns=["guesser", "best_accuracy", "guesser_accuracy", "guesser_tail"])
-    uniform = result.loc[result["guesser"] == UNIFORM.name, "guesser_accuracy"].max()
-    worse = (result["guesser_accuracy"] <= uniform + 1e-9) & (result["guesser"] != UNIFORM.name)
-    result = result[~worse].sort_values("guesser_accuracy", kind="stable", ignore_index=True)
-    is_uniform = (result["guesser"] == UNIFORM.name).to_numpy()
-    tails = result["guesser_tail"].to_numpy(dtype=float)
-    holm_tails = tails.copy()
-    holm_tails[~is_uniform] = adjusted(tails[~is_uniform], "holm")
-    # the others are only tested if uniform guessing is beaten
-    beaten = (holm_tails <= ALPHA) & (tails[is_uniform] <= ALPHA).all()
-    return setting.label(result.assign(guesser_holm_tail=holm_tails, beaten=beaten))
 
 
 def _checked(scores: Floats, guesser: Guesser, matrix: ResponseMatrix) -> Floats:
@@ -151,12 +158,10 @@ def _null_scores(null_predictions: pd.DataFrame, matrix: ResponseMatrix) -> Floa
 
 
 def _of_draws(
-    guesser: Guesser, predictions: pd.DataFrame, ordered: pd.DataFrame, matrix: ResponseMatrix, scores: Floats
+    predictions: pd.DataFrame, ordered: pd.DataFrame, matrix: ResponseMatrix, scores: Floats
 ) -> tuple[float, float]:
     """Return the expected accuracy of a guesser that draws, and the tail of the best of all prompts."""
-    if guesser is not UNIFORM:
-        chance = predictions["example"].astype(str).map(dict(zip(matrix.examples, scores, strict=True)))
-        of_guesser = accuracy_by_prompt(predictions.assign(chance=chance.to_numpy(dtype=float)))
-        ordered = of_guesser.set_index("prompt").loc[ordered["prompt"]].reset_index()
-    verdict = Verdict.from_prompts(ordered)
+    chance = predictions["example"].astype(str).map(dict(zip(matrix.examples, scores, strict=True)))
+    of_guesser = accuracy_by_prompt(predictions.assign(chance=chance.to_numpy(dtype=float)))
+    verdict = Verdict.from_prompts(of_guesser.set_index("prompt").loc[ordered["prompt"]].reset_index())
     return verdict.standard_baseline, verdict.maximum_tail

@@ -16,6 +16,8 @@ import numpy as np
 
 from abovechance.best.selection import DRAWS, sign_flips
 from abovechance.chance.conclusion import probability
+from abovechance.chance.exact import Discrete
+from abovechance.chance.multiplicity import for_more_tries
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -134,14 +136,13 @@ def above_floor(
     p = max(sign_flips(matrix - row, groups, draws, seed)[place] for row in of_floors.values())
     floor_means = {name: float(row.mean()) for name, row in of_floors.items()}
     highest = max(floor_means, key=lambda name: floor_means[name])
-    power = total_tries / len(candidates)
     return AboveFloor(
         k,
         means,
         best,
         floor_means,
         _expected_best(floors[highest], k, total_tries, seed),
-        float(-np.expm1(power * np.log1p(-p))) if p < 1 else 1.0,
+        for_more_tries(float(p), total_tries / len(candidates)),
         total_tries,
         examples,
     )
@@ -167,10 +168,9 @@ def _expected_best(attempts: Attempts, k: int, tries: int, seed: int) -> float:
         values = np.asarray(scores, dtype=np.float64)
         resampled = values[generator.integers(len(values), size=(SIMULATED, len(values)))]
         means += np.sort(resampled, axis=1) @ _weights(len(values), k)
-    cdf = np.arange(1, SIMULATED + 1) / SIMULATED
-    share = np.diff(cdf**tries, prepend=0.0)
+    runs = Discrete.from_values(means / len(attempts), np.full(SIMULATED, 1 / SIMULATED))
     # repeated attempts make the simulated mean too low, but not how far the best is above it
-    above_mean = float(np.sort(means) @ share - means.mean()) / len(attempts)
+    above_mean = runs.best_of(tries).mean - runs.mean
     return float(np.mean([best_of(scores, k) for scores in attempts])) + above_mean
 
 

@@ -29,7 +29,7 @@ LISTED = 0.9  # share of examples whose texts must list the choices
 
 @dataclass(frozen=True)
 class Situation:
-    """What guessers know about one setting.
+    """The knowledge of guessers about one setting.
 
     Attributes
     ----------
@@ -81,20 +81,17 @@ class Guesser:
     name
         Its name in tables.
     caption
-        What it does, after "than": "always choosing the longest choice".
+        The strategy in words that follow "than": "always choosing the longest choice".
     scores
         Returns (examples,) or (prompts, examples) probabilities of being correct in a situation, or None if
         the guesser is not defined there.
-    needs
-        What the task must have.
     draws
-        Whether it draws each answer independently at random. Then the best of t guessers is a maximum.
+        True if it draws each answer independently at random, so that the best of t guessers is a maximum.
     """
 
     name: str
     caption: str
     scores: Callable[[Situation], Floats | None]
-    needs: str = ""
     draws: bool = False
 
 
@@ -278,7 +275,6 @@ def _choices_only(situation: Situation) -> Floats | None:
     return situation.null_scores
 
 
-SAME_CHOICES = "examples with the same choices"
 UNIFORM = Guesser("uniform", "guessing at random", _uniform, draws=True)
 GUESSERS = (
     UNIFORM,
@@ -286,54 +282,44 @@ GUESSERS = (
         "label prior",
         "guessing labels as often as they are correct",
         _label_prior,
-        SAME_CHOICES,
         draws=True,
     ),
-    Guesser("majority label", "always choosing the most frequent gold label", _majority, SAME_CHOICES),
+    Guesser("majority label", "always choosing the most frequent gold label", _majority),
     Guesser(
         "position",
         "always choosing the position that is most often correct",
         _position,
-        "texts that list the choices",
     ),
-    Guesser(
-        "longest choice", "always choosing the longest choice", _by_length(1), "choices of different lengths"
-    ),
+    Guesser("longest choice", "always choosing the longest choice", _by_length(1)),
     Guesser(
         "shortest choice",
         "always choosing the shortest choice",
         _by_length(-1),
-        "choices of different lengths",
     ),
     Guesser(
         "word overlap",
         "choosing the choice that has the most words in common with the input",
         _overlap,
-        "choices with words of the input",
     ),
     Guesser(
         "last demonstration",
         "copying the label of the last demonstration",
         _of_demonstrations(lambda labels: labels[-1:]),
-        "demonstrations, and examples with the same choices",
     ),
     Guesser(
         "demonstrations' majority",
         "copying the most frequent label of the demonstrations",
         _of_demonstrations(_most_common),
-        "demonstrations, and examples with the same choices",
     ),
     Guesser(
         "nearest neighbour",
         "copying the gold label of the example with the most similar words",
         _nearest,
-        SAME_CHOICES,
     ),
     Guesser(
         "choices only",
         "the model itself, with the choices but without the question",
         _choices_only,
-        "the key pvi in the config",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""The ladders of all settings of a study, what verdicts have of them, and how often each guesser is beaten."""
+"""The ladders of all settings of a study, their columns in verdicts, and counts for each guesser."""
 
 from __future__ import annotations
 

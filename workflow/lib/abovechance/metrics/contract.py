@@ -66,9 +66,9 @@ class Metric:
         Returns the metric as a sum over examples, if it is one, from the predictions and the gold answers.
         Without it, ``value`` is called for each permutation.
     frequencies
-        Whether the terms hold only for gold answers with the observed frequencies.
+        True if the terms hold only for gold answers with the observed frequencies.
     vectorized
-        Whether ``value`` also accepts (draws, examples) gold answers and then returns (draws,) numbers.
+        True if ``value`` also accepts (draws, examples) gold answers and then returns (draws,) numbers.
     higher_is_better
         False for errors.
     """
