@@ -47,6 +47,11 @@ def test_intervals_cover_very_low_and_very_high_scores(truth: np.ndarray, exampl
     assert (missed <= stats.binom(200, 0.025).ppf(0.9999)).all()
 
 
+def test_equal_differences_still_have_an_error() -> None:
+    candidates = Candidates.from_scores([[0.0] * 12, [1.0] * 12, *[[0.0] * 12] * 40])
+    assert debiased_difference(candidates, 0).low < 0.6
+
+
 @pytest.mark.thorough
 def test_a_few_equal_differences_do_not_show_how_much_they_vary() -> None:
     truth = np.array([1e-9] + [0.8] * 5 + [1e-9] * 194)

@@ -213,6 +213,8 @@ def test_clusters_move_as_wholes(seed):
         assert {tuple(moved[2 * place : 2 * place + 2]) for place in range(4)} <= pairs
     assert len(arrangements.all()) == arrangements.count
     draws = next(arrangements.draws(generator, 3000))
+    drawn_pairs = np.array(arrangements.golds)[draws].reshape(-1, 2)
+    assert {*map(tuple, drawn_pairs.tolist())} == pairs
     counts = np.unique(draws, axis=0, return_counts=True)[1]
     assert len(counts) == arrangements.count
     assert stats.chisquare(counts).pvalue > 1e-4

@@ -86,6 +86,13 @@ def test_nearest_neighbour_is_an_example_of_another_cluster():
     together = COLOURS.assign(cluster=[0, 1, 2, 3, 0])
     assert BY_NAME["nearest neighbour"].scores(Situation(together))[0] == 1  # then "The blue sea is"
     assert BY_NAME["nearest neighbour"].scores(Situation(COLOURS.assign(cluster=0))) is None
+    rows = [
+        ("alpha beta", ["yes", "no"], 0),
+        ("alpha beta gamma", ["yes", "no"], 0),
+        ("alpha x", ["yes", "no"], 1),
+    ]
+    task = task_of(rows).assign(cluster=[0, 0, 1])
+    assert BY_NAME["nearest neighbour"].scores(Situation(task)).tolist() == [0, 0, 0]
 
 
 def test_labels_of_demonstrations():
@@ -166,7 +173,11 @@ def test_a_guesser_that_returns_something_else_is_refused():
 @pytest.mark.parametrize(
     ("beaten", "unbeaten", "sentence"),
     [
-        (["uniform", "uniform"], [None, None], "In 2 of them, no simple guesser is better than uniform"),
+        (
+            ["uniform", "uniform"],
+            [None, None],
+            "In the settings that are better than chance, no simple guesser",
+        ),
         (["uniform", "longest choice"], [None, None], "beat all simple guessers. In 1 of them, no simple"),
         (
             ["uniform", "uniform"],
@@ -260,6 +271,20 @@ def test_uniform_is_the_verdict_and_weaker_guessers_are_left_out():
     assert "shortest choice" not in set(ladder["guesser"])
     assert not ladder["beaten"].any()
     LADDER.to_arrow(ladder)
+
+
+def test_no_guesser_is_beaten_if_uniform_guessing_is_not():
+    """Twenty equal prompts: the test of signs knows that they are one, the maximum baseline does not."""
+    rows = [
+        (f"question {n}", [f"{n}x{'y' * m}" for m in range(4)], 3 if n < 26 else n % 3) for n in range(100)
+    ]
+    task = task_of(rows)
+    # correct where the longest choice is, and on ten more examples
+    gold = np.array([[*flags].index(True) for flags in task["correct"]])
+    answers = np.where(np.arange(100) < 36, gold, (gold + 1) % 4)
+    ladder = climb(predictions_of(np.tile(answers, (20, 1)), task), task).set_index("guesser")
+    assert ladder.loc["longest choice", "guesser_holm_tail"] < 0.05 < ladder.loc["uniform", "guesser_tail"]
+    assert not ladder["beaten"].any()
 
 
 def test_label_prior_is_an_exact_guesser():

@@ -151,6 +151,10 @@ def _climbed(table: pd.DataFrame) -> list[str]:
         if unbeaten.empty:
             return ["It also beats all simple guessers."]
         return [f"But it is not shown to beat the simple guesser '{unbeaten.iloc[0]}'."]
+    if alone == len(better):
+        return [
+            "In the settings that are better than chance, no simple guesser is better than uniform guessing."
+        ]
     rest = f" In {alone} of them, no simple guesser is better than uniform guessing." if alone else ""
     if unbeaten.empty:
         return [f"The settings that are better than chance beat all simple guessers.{rest}"]
