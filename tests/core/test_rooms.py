@@ -31,6 +31,7 @@ ROOMS = [
     "items",
     "shown",
     "published",
+    "doctor",
     "importers",
     "archive",
     "cli",

@@ -37,7 +37,10 @@ def print_text(text: str) -> None:
 
 
 def _filled(line: str) -> str:
-    return textwrap.fill(line, screen_width(), break_long_words=False, break_on_hyphens=False)
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    return textwrap.fill(
+        line, screen_width(), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def print_table(

@@ -10,8 +10,8 @@ not say how many others were tried: ``combine`` asks, since everything depends o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -19,16 +19,27 @@ from pkgutil import iter_modules
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by
 from abovechance.core.untrusted import MOST_MEMBER, check_regular
+from abovechance.doctor.runs import compare_runs
+from abovechance.doctor.suspicion import SEVERITIES, Severity, Suspicion
 from abovechance.importers import csv
-from abovechance.importers.contract import Importer, Options, Run, check_recorded
+from abovechance.importers.contract import (
+    Importer,
+    Options,
+    Run,
+    UnsupportedMetric,
+    check_recorded,
+    examined,
+)
 from abovechance.importers.table import combine, metrics, uneven
 
 __all__ = [
     "FORMATS",
+    "Diagnosis",
     "Options",
     "Run",
     "UnknownResults",
     "combine",
+    "diagnose",
     "endings",
     "metrics",
     "read_runs",
@@ -52,17 +63,16 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
         If a path is missing or nothing in it is known, or with file and row where something
         in it is wrong.
     """
-    files = [(importer, file) for path in paths for importer, file in _files(path)]
-    _check_options(options, [importer for importer, _ in files])
-    runs: list[Run] = []
-    for importer, file in files:
-        with as_written_by(importer.TOOL, str(file)):
-            read = [*importer.read(file, options)]
-        if not read:
-            raise InputError(f"{file}: holds no results; expected {importer.LOOKS_LIKE}")
-        runs += read
+    runs = [
+        run for importer, file in _with_importers(paths, options) for run in _read(importer, file, options)
+    ]
     for run in runs:
         check_recorded(run)
+    for run, suspicion in _suspicions(runs):
+        if suspicion.severity == "grave":
+            run.notes.append(
+                f"{run.file}: looks broken: {suspicion.sentence} (`abovechance doctor` lists all suspicions)"
+            )
     names = _model_names([run.model for run in runs])
     for path in paths:
         if path.is_dir() and (extra_files := csv.unread_files(path)):
@@ -71,6 +81,91 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
                 f"left out, such as {extra_files[0].name}"
             )
     return [replace(run, model=names[run.model]) for run in runs]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A suspicion, and the results that it is about.
+
+    Attributes
+    ----------
+    file
+        File or folder of the results.
+    model, task
+        Names in the results; empty if the file cannot be read.
+    suspicion
+        What looks wrong.
+    """
+
+    file: str
+    model: str
+    task: str
+    suspicion: Suspicion
+
+
+def diagnose(paths: Sequence[Path], options: Options) -> tuple[list[Diagnosis], int]:
+    """Return what is suspicious about all results in files and folders, and the number of results.
+
+    A file that cannot be read is a suspicion, and the other files are still read.
+
+    Raises
+    ------
+    InputError
+        If a path is missing or nothing in it is known.
+    """
+    runs: list[Run] = []
+    diagnoses = []
+    for importer, file in _with_importers(paths, options):
+        try:
+            runs += _read(importer, file, options)
+        except UnsupportedMetric as error:
+            diagnoses.append(Diagnosis(str(file), "", "", _failure(error, file, "not-checked", "note")))
+        except InputError as error:
+            diagnoses.append(Diagnosis(str(file), "", "", _failure(error, file, "unreadable", "grave")))
+    for run in runs:
+        try:
+            check_recorded(run)
+        except InputError as error:
+            suspicion = _failure(error, Path(run.file), "recorded-results", "grave")
+            diagnoses.append(Diagnosis(run.file, run.model, run.task, suspicion))
+    diagnoses += [Diagnosis(run.file, run.model, run.task, suspicion) for run, suspicion in _suspicions(runs)]
+    diagnoses.sort(key=lambda diagnosis: SEVERITIES.index(diagnosis.suspicion.severity))
+    return diagnoses, len(runs)
+
+
+CAUSES = {
+    "not-checked": "only metrics that are 0 or 1 for each example are checked",
+    "unreadable": "the file may be damaged, incomplete or of another version of the tool",
+    "recorded-results": "the log may be incomplete, or the tool may have used other answers",
+}
+
+
+def _failure(error: InputError, file: Path, check: str, severity: Severity) -> Suspicion:
+    return Suspicion(check, severity, str(error).removeprefix(f"{file}: "), CAUSES[check])
+
+
+def _with_importers(paths: Sequence[Path], options: Options) -> list[tuple[Importer, Path]]:
+    """Return all results in files and folders, each with the module that reads it."""
+    files = [(importer, file) for path in paths for importer, file in _files(path)]
+    _check_options(options, [importer for importer, _ in files])
+    return files
+
+
+def _read(importer: Importer, file: Path, options: Options) -> list[Run]:
+    """Return the runs of one file."""
+    with as_written_by(importer.TOOL, str(file)):
+        runs = [examined(run) for run in importer.read(file, options)]
+    if not runs:
+        raise InputError(f"{file}: holds no results; expected {importer.LOOKS_LIKE}")
+    return runs
+
+
+def _suspicions(runs: Sequence[Run]) -> Iterator[tuple[Run, Suspicion]]:
+    """Yield each suspicion about a run, also from its comparison with the other runs of its task."""
+    for run in runs:
+        for suspicion in run.suspicions:
+            yield run, suspicion
+    yield from compare_runs([(run, run.examined) for run in runs if run.examined is not None])
 
 
 def _model_names(models: Sequence[str]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,9 +12,17 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
+from abovechance.doctor.runs import Examined, examine, summarize
+from abovechance.doctor.suspicion import Suspicion
 from abovechance.results.predictions import UNKNOWN, choose
 
 MOST_SHOTS = 1_000_000
+# Columns of rows that only the checks for broken logs use.
+EVIDENCE = ("question", "context", "output", "answer", "truncated", "cut_off")
+
+
+class UnsupportedMetric(InputError):
+    """No metric of the results says of each example whether it is correct, or several do."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Options:
     prompts
         How many prompts were tried, where only the best one's results are there.
     command
-        The command that asks, ``check`` or ``import``, for messages that name what would be right.
+        The command that asks, such as ``check``. ``doctor`` reads all filters and scorers of a log.
     """
 
     chance: float | None = None
@@ -84,12 +92,19 @@ class Run:
         results have log-likelihoods, the columns ``likelihoods.OF_CHOICES``, which ``judged`` makes. Where
         they have the texts of the choices, ``choices`` and ``right``.
         Where the tool itself says of each row whether it is correct, ``recorded``, from 0 to 1.
+        As far as the log contains them, the columns ``EVIDENCE``: the texts ``question``, ``context`` (the
+        whole prompt), ``output`` and ``answer`` (found in the output, empty if none was found), and the flags
+        ``truncated`` (the prompt) and ``cut_off`` (the output ended at the token limit). ``None`` is unknown.
     notes
         What people should know: what was left out, and why.
     reported
         What the tool itself reports of all rows.
     metric
         The metric whose value is ``correct``, as the tool names it.
+    suspicions
+        Signs that the log is broken.
+    examined
+        What is compared with other runs of the task.
     """
 
     file: str
@@ -100,6 +115,8 @@ class Run:
     notes: list[str] = field(default_factory=list)
     reported: Reported | None = None
     metric: str = "accuracy"
+    suspicions: list[Suspicion] = field(default_factory=list)
+    examined: Examined | None = None
 
     def __post_init__(self) -> None:
         for name in (self.model, self.task):
@@ -109,6 +126,17 @@ class Run:
     def setting(self) -> Setting:
         """The setting of the results."""
         return Setting(self.model, self.task, self.shots)
+
+
+def examined(run: Run) -> Run:
+    """Return a run with its suspicions, and without the columns that only the checks use."""
+    rows = run.rows
+    return replace(
+        run,
+        rows=rows.drop(columns=[*EVIDENCE], errors="ignore"),
+        suspicions=examine(rows),
+        examined=summarize(run.file, f"{run.task}, {run.metric}", run.model, rows),
+    )
 
 
 @runtime_checkable
@@ -203,10 +231,15 @@ def truth(value: Any, metric: str, place: str) -> bool:
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if number not in (0.0, 1.0):
-        raise InputError(
+        raise UnsupportedMetric(
             f"{place}: {metric} is {repr(value)[:40]}; expected a metric of 0 or 1 for each example"
         )
     return number == 1
+
+
+def text_or_none(value: Any) -> str | None:
+    """Return a text as it is, and None for anything else."""
+    return value if isinstance(value, str) else None
 
 
 def recorded_row(correct: bool, choices: int, correct_choices: set[int] | None) -> dict[str, Any]:

@@ -16,7 +16,16 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by, read_json
-from abovechance.importers.contract import Options, Reported, Run, files_below, named, number_of_shots, tied
+from abovechance.importers.contract import (
+    Options,
+    Reported,
+    Run,
+    files_below,
+    named,
+    number_of_shots,
+    text_or_none,
+    tied,
+)
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "HELM"
@@ -60,7 +69,11 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     reported = None
     if table.groupby("prompt").size().nunique() == 1:  # HELM's mean is that of its trials' means
         reported = _reported(folder / "stats.json", metric, split)
+    with as_written_by(TOOL, str(folder / "scenario_state.json")):
+        evidence = _evidence(folder)
     rows = table.drop(columns="split").reset_index(drop=True)
+    if not evidence.empty:
+        rows = rows.merge(evidence, "left", ["example", "prompt"])
     yield Run(str(folder), model, task, shots, rows, notes, reported, metric)
 
 
@@ -120,7 +133,15 @@ def _row(instance: dict[str, Any], stat: dict[str, Any], place: str) -> dict[str
         "correct": value == 1,
         "tie": 0 < value < 1,
         "recorded": value,
+        "truncated": _counts(instance, "prompt_truncated"),
+        "cut_off": _counts(instance, "finish_reason_length"),
     }
+
+
+def _counts(instance: dict[str, Any], name: str) -> bool | None:
+    """Return whether a statistic of an instance is above 0; None if the run does not have it."""
+    sums = [stat.get("sum") for stat in instance["stats"] if stat["name"]["name"] == name]
+    return bool(sums[0]) if sums and isinstance(sums[0], int | float) else None
 
 
 def _predicted(instance: dict[str, Any], value: float) -> int:
@@ -151,3 +172,31 @@ def _chances(folder: Path) -> dict[str, float]:
         if len(correct_flags) > 1 and any(correct_flags) and not all(correct_flags):
             chances[str(instance["id"])] = sum(correct_flags) / len(correct_flags)
     return chances
+
+
+def _evidence(folder: Path) -> pd.DataFrame:
+    """Return the columns ``question``, ``context`` and ``output`` by ``example`` and ``prompt``.
+
+    Choices that are scored separately have a request each; the first one stands for them.
+    """
+    file = folder / "scenario_state.json"
+    states = (read_json(file).get("request_states") or []) if file.is_file() else []
+    rows = [
+        {
+            "example": str(state["instance"].get("id")),
+            "prompt": str(state.get("train_trial_index") or 0),
+            "question": text_or_none((state["instance"].get("input") or {}).get("text")),
+            "context": text_or_none((state.get("request") or {}).get("prompt")),
+            "output": _output(state),
+        }
+        for state in states
+        if not state["instance"].get("perturbation")
+    ]
+    return pd.DataFrame(rows).drop_duplicates(["example", "prompt"]) if rows else pd.DataFrame()
+
+
+def _output(state: dict[str, Any]) -> str | None:
+    """Return the text that the model generated; None for a choice that was scored."""
+    completions = (state.get("result") or {}).get("completions") or []
+    scored = state.get("reference_index") is not None
+    return None if scored or not completions else text_or_none(completions[0].get("text"))

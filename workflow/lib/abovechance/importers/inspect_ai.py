@@ -22,7 +22,16 @@ import pyarrow as pa
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by, number, parse_json, read_json, whole
 from abovechance.core.untrusted import opened_zip
-from abovechance.importers.contract import Options, Reported, Run, files_below, named, number_of_shots
+from abovechance.importers.contract import (
+    Options,
+    Reported,
+    Run,
+    UnsupportedMetric,
+    files_below,
+    named,
+    number_of_shots,
+    text_or_none,
+)
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "inspect"
@@ -48,7 +57,7 @@ def _is_log(path: Path) -> bool:
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
-    """Yield the one run of a log."""
+    """Yield the one run of a log; for ``doctor``, a run for each of its scorers."""
     log, samples = _log(path)
     if log.get("status") not in (None, "success"):
         raise InputError(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
@@ -61,11 +70,24 @@ def read(path: Path, options: Options) -> Iterator[Run]:
             )
     epoch = options.epoch or 1
     chosen = [sample for sample in samples if sample.get("epoch", 1) == epoch]
+    for scorer in _scorers(chosen, path, options, epoch):
+        yield _run(log, samples, chosen, scorer, path, epoch)
+
+
+def _run(
+    log: dict[str, Any], samples: list[Any], chosen: list[Any], scorer: str, path: Path, epoch: int
+) -> Run:
+    """Return the run of one scorer.
+
+    Parameters
+    ----------
+    samples, chosen
+        Of all epochs, and of the one that is read.
+    """
     notes = []
     epochs = {sample.get("epoch", 1) for sample in samples}
     if len(epochs) > 1:
         notes.append(f"{path.name}: of {len(epochs)} epochs, epoch {epoch} is used (--epoch)")
-    scorer = _scorer(chosen, path, options.metric, epoch)
     rows = [_row(sample, scorer, f"{path}, sample {sample['id']}") for sample in chosen]
     scored = [row for row in rows if row is not None]
     if left_out := len(rows) - len(scored):
@@ -81,23 +103,13 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         # over several epochs, inspect reports the mean of their samples' means
         reported = _reported(log, scorer) if len(epochs) == 1 and not left_out else None
         completed = (log.get("results") or {}).get("completed_samples")
-    notes += note
     if isinstance(completed, int) and completed > len(samples):
         raise InputError(
             f"{path}: has {len(samples)} samples, and its header says {completed}; expected the whole log"
         )
-    yield Run(
-        str(path),
-        model,
-        task.rpartition("/")[2],
-        shots,
-        pd.DataFrame(
-            scored or [], columns=[*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
-        ),
-        notes,
-        reported,
-        scorer,
-    )
+    columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
+    frame = pd.DataFrame(scored or [], columns=columns)
+    return Run(str(path), model, task.rpartition("/")[2], shots, frame, notes + note, reported, scorer)
 
 
 def _shots(value: Any, place: str) -> tuple[int, list[str]]:
@@ -125,7 +137,7 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
         log = read_json(path)
         if not isinstance(log, dict) or not isinstance(log.get("samples") or [], list):
             raise InputError(f"{path}: has no samples; expected {LOOKS_LIKE}")
-        return log, log.get("samples") or []
+        return log, list(map(_needed, log.get("samples") or []))
     try:
         with opened_zip(path) as archive:
             names = archive.namelist()
@@ -143,8 +155,39 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
 
 def _needed(sample: Any) -> Any:
     """Return the used parts of a sample; its messages and events are much larger."""
+    if not isinstance(sample, dict):
+        return sample
     used = ("id", "epoch", "scores", "choices", "target")
-    return {name: sample[name] for name in used if name in sample} if isinstance(sample, dict) else sample
+    return {name: sample[name] for name in used if name in sample} | {"evidence": _evidence(sample)}
+
+
+def _evidence(sample: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns ``EVIDENCE`` of a sample."""
+    messages, question, output = sample.get("messages"), sample.get("input"), sample.get("output")
+    if isinstance(question, list):
+        question = "\n".join(map(_content, question))
+    context = []
+    for message in messages if isinstance(messages, list) else []:
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            break
+        context.append(_content(message))
+    completions = (output.get("choices") or []) if isinstance(output, dict) else []
+    first = completions[0] if completions and isinstance(completions[0], dict) else {}
+    reason = first.get("stop_reason")
+    return {
+        "question": text_or_none(question),
+        "context": "\n".join(context) or None,
+        "output": _content(first.get("message")) if first else None,
+        "truncated": reason == "model_length" if first else None,
+        "cut_off": reason == "max_tokens" if first else None,
+    }
+
+
+def _content(message: Any) -> str:
+    """Return the text of a message."""
+    content = message.get("content") if isinstance(message, dict) else None
+    parts = content if isinstance(content, list) else [{"text": content}]
+    return "\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
 
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
@@ -173,18 +216,20 @@ def _unpacked(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> 
     return content
 
 
-def _scorer(samples: list[dict[str, Any]], path: Path, metric: str | None, epoch: int) -> str:
-    """Return the name of the scorer that decides: the one asked for, or the only one there is."""
+def _scorers(samples: list[dict[str, Any]], path: Path, options: Options, epoch: int) -> list[str]:
+    """Return the scorers to read: the requested or the only one, or all of them for ``doctor``."""
     with as_written_by(TOOL, str(path)):
         names = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
     if not names:
         raise InputError(f"{path}: no sample of epoch {epoch} has a score")
-    if metric is None and len(names) > 1:
+    if options.metric is None and len(names) > 1:
+        if options.command == "doctor":
+            return names
         raise InputError(f"{path}: has the scorers {', '.join(names)}; use --metric {' or '.join(names)}")
-    scorer_name = metric or names[0]
+    scorer_name = options.metric or names[0]
     if scorer_name not in names:
         raise InputError(f"{path}: has no scorer '{scorer_name}'; use --metric {' or '.join(names)}")
-    return scorer_name
+    return [scorer_name]
 
 
 def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] | None:
@@ -198,7 +243,7 @@ def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] |
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return None
         if not isinstance(value, bool | int | float) or float(value) not in (0.0, 0.5, 1.0):
-            raise InputError(f"{place}: {scorer} is {raw!r}; expected correct or incorrect")
+            raise UnsupportedMetric(f"{place}: {scorer} is {raw!r}; expected correct or incorrect")
         answer = str(score.get("answer") or "")
         return {
             "example": named(sample["id"], place),
@@ -208,6 +253,8 @@ def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] |
             "chance": _chance(sample, place),
             "recorded": float(value),
             **_choices(sample),
+            **sample.get("evidence", {}),
+            "answer": answer,
         }
 
 

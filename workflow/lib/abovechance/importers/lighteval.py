@@ -22,11 +22,13 @@ from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
+    UnsupportedMetric,
     files_below,
     judged,
     logged,
     named,
     recorded_row,
+    text_or_none,
     tied,
     truth,
 )
@@ -106,7 +108,7 @@ def _metric(cells: Sequence[dict[str, Any]], path: Path) -> str | None:
         names = [name for name, value in _value(cells[0]["metric"]).items() if value is not None]
     usual = next((name for name in METRICS if name in names), None)
     if usual is None and len(names) != 1:
-        raise InputError(
+        raise UnsupportedMetric(
             f"{path}: has the metrics {', '.join(sorted(names)) or 'of no name'}; use --metric "
             f"{' or '.join(sorted(names)) or 'NAME'}"
         )
@@ -122,6 +124,7 @@ def _row(row: dict[str, Any], number: int, location: str, metric_option: str | N
         raise InputError(f"{location}: has no metric '{name}'; use --metric {right_ones}")
     recorded = truth(metric[name], name, location)
     example = {"example": named(number if doc.get("id") in (None, "") else doc["id"], location)}
+    example |= _evidence(doc, response)
     choices, scores = list(map(str, doc.get("choices") or [])), response.get("logprobs") or []
     # twice as many where unconditioned ones follow
     if len(choices) < 2 or len(scores) not in (len(choices), 2 * len(choices)):
@@ -139,6 +142,18 @@ def _row(row: dict[str, Any], number: int, location: str, metric_option: str | N
         **example,
         **recorded_row(recorded, len(choices), correct_choices),
         **logged(scores, correct_choices, choices),
+    }
+
+
+def _evidence(doc: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns ``EVIDENCE`` of a row."""
+    context, outputs, truncated = (response.get(name) for name in ("input", "text", "truncated_tokens_count"))
+    output = outputs[0] if isinstance(outputs, list) and outputs else None
+    return {
+        "question": text_or_none(doc.get("query")),
+        "context": text_or_none(context),
+        "output": text_or_none(output),
+        "truncated": truncated > 0 if isinstance(truncated, int) else None,
     }
 
 

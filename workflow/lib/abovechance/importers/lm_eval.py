@@ -26,12 +26,14 @@ from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
+    UnsupportedMetric,
     files_below,
     judged,
     logged,
     named,
     number_of_shots,
     recorded_row,
+    text_or_none,
     tied,
     truth,
 )
@@ -50,11 +52,17 @@ def find(path: Path) -> list[Path]:
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
-    """Yield the one run of a sample log."""
+    """Yield the one run of a sample log; for ``doctor``, a run for each of its filters."""
     samples = [_Sample(value, f"{path}, row {row}") for row, value in read_json_lines(path)]
     if not samples:
         raise InputError(f"{path}: has no samples")
-    chosen, notes = _of_filter(samples, path, options), []
+    for filter_name in _filters(samples, path, options):
+        yield _run([sample for sample in samples if sample.filter == filter_name], path, options)
+
+
+def _run(chosen: list[_Sample], path: Path, options: Options) -> Run:
+    """Return the run of the samples of one filter."""
+    notes = []
     match = re.fullmatch(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl", path.name)
     task, date = match.groups() if match else (path.stem.removeprefix("samples_"), "")
     # results_<date>.json, or another name before the date where the tool was told one
@@ -88,7 +96,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
             None if value is None else float(value),
             results.get("n-samples", {}).get(task, {}).get("effective"),
         )
-    yield Run(str(path), str(model), task, shots, rows, notes, reported, _named(metric, chosen))
+    return Run(str(path), str(model), task, shots, rows, notes, reported, _named(metric, chosen))
 
 
 def _is_mean(config: dict[str, Any], metric: str) -> bool:
@@ -145,6 +153,26 @@ class _Sample:
         return [None if text is None else str(text) for text in texts]
 
     @property
+    def evidence(self) -> dict[str, str | None]:
+        """The columns ``EVIDENCE`` that the sample has."""
+        requests = self.fields.get("arguments") or {}
+        request = requests.get("gen_args_0") if isinstance(requests, dict) else requests[0]
+        parts = [*request.values()] if isinstance(request, dict) else request
+        context = text_or_none(parts[0]) if isinstance(parts, list) and parts else None
+        texts = {"question": "\n".join(_texts_of(self.fields.get("doc"))) or None, "context": context}
+        if self.scores:
+            return texts
+        response, answer = self.fields.get("resps"), self.fields.get("filtered_resps")
+        while isinstance(response, list) and response:
+            response = response[0]
+        while isinstance(answer, list) and answer:
+            answer = answer[0]
+        return texts | {
+            "output": text_or_none(response),
+            "answer": answer if isinstance(answer, str) else "",
+        }
+
+    @property
     def metrics(self) -> list[str]:
         """The metrics that the sample has values of."""
         listed = self.fields.get("metrics")
@@ -159,19 +187,21 @@ class _Sample:
         return truth(self.fields[metric], metric, self.place)
 
 
-def _of_filter(samples: list[_Sample], path: Path, options: Options) -> list[_Sample]:
-    """Return the samples of one filter."""
+def _filters(samples: list[_Sample], path: Path, options: Options) -> list[str]:
+    """Return the names of the filters to read: one, or all of them for ``doctor``."""
     filters = list(dict.fromkeys(sample.filter for sample in samples))
     # a task of one filter needs no choice, whatever was asked for of the others
     filter_name = options.filter if options.filter and len(filters) > 1 else filters[0]
     if filter_name not in filters:
         raise InputError(f"{path}: has no filter '{filter_name}'; it has {', '.join(filters)}")
     if len(filters) > 1 and options.filter is None:
+        if options.command == "doctor":
+            return filters
         raise InputError(
             f"{path}: each sample stands once for each of the filters {', '.join(filters)}; use "
             f"--filter {filters[0]}"
         )
-    return [sample for sample in samples if sample.filter == filter_name]
+    return [filter_name]
 
 
 def _metric(samples: list[_Sample], options: Options) -> str | None:
@@ -186,7 +216,7 @@ def _metric(samples: list[_Sample], options: Options) -> str | None:
     if usual or not graded:
         return usual or (None if scored else METRICS[0])
     if len(graded) > 1:
-        raise InputError(
+        raise UnsupportedMetric(
             f"{samples[0].place}: has the metrics {', '.join(graded)}; use --metric {' or '.join(graded)}"
         )
     return graded[0]
@@ -244,7 +274,7 @@ def _recorded(sample: _Sample, metric: str, correct_choices: set[int] | None) ->
     if correct_choices is None and sample.scores and not _list(str(sample.fields.get("target", "")).strip()):
         row["chance"] = 1 / len(sample.scores)  # one of them is correct, whichever it is
     likelihoods = logged(sample.scores, correct_choices, sample.texts) if correct_choices else {}
-    return {"example": sample.example, **row, **likelihoods}
+    return {"example": sample.example, **row, **likelihoods, **sample.evidence}
 
 
 def _judged(sample: _Sample, correct_choices: set[int]) -> dict[str, Any]:
@@ -252,7 +282,7 @@ def _judged(sample: _Sample, correct_choices: set[int]) -> dict[str, Any]:
     with as_written_by(TOOL, sample.place):
         row = judged(sample.scores, correct_choices, sample.texts, sample.place)
     recorded = {"recorded": float(sample.recorded("acc"))} if "acc" in sample.metrics else {}
-    return {"example": sample.example, **row, **recorded}
+    return {"example": sample.example, **row, **recorded, **sample.evidence}
 
 
 def _by_text(sample: _Sample) -> set[int]:
@@ -302,6 +332,18 @@ def _list(text: str) -> list[Any]:
     """Return the values of a list that is written as Python or NumPy writes it; none if it is no list."""
     value = _literal(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)) if text.startswith("[") else None
     return value if isinstance(value, list) else []
+
+
+def _texts_of(value: Any) -> list[str]:
+    """Return all texts in a document, without its ids."""
+    if isinstance(value, dict):
+        fields = [
+            field for key, field in value.items() if not str(key).lower().endswith(("id", "idx", "index"))
+        ]
+        return [text for field in fields for text in _texts_of(field)]
+    if isinstance(value, list):
+        return [text for field in value for text in _texts_of(field)]
+    return [value] if isinstance(value, str) else []
 
 
 def _literal(text: str) -> Any:

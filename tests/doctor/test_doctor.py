@@ -1,0 +1,157 @@
+"""The signs of broken logs: each injected fault is reported, and sound logs are not."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from abovechance.cli import app
+from abovechance.doctor import examine
+from abovechance.doctor.answers import Answers, check_answers
+from abovechance.importers import Options, diagnose, read_runs
+from tests.doctor.logs import FAULTS, WRITERS, sound, write_choices, write_csv, write_inspect, write_texts
+
+DOCTOR = Options(command="doctor")
+CASES = [(name, writer) for name, fault in FAULTS.items() for writer in fault.writers]
+
+
+def alarms(*paths):
+    """The checks that raise an alarm on these results."""
+    diagnoses, _ = diagnose([*paths], DOCTOR)
+    return {found.suspicion.check for found in diagnoses if found.suspicion.severity != "note"}
+
+
+@pytest.mark.parametrize(("name", "writer"), CASES)
+def test_an_injected_fault_is_reported(name, writer, tmp_path):
+    fault = FAULTS[name]
+    for number, log in enumerate(fault.inject(7)):
+        WRITERS[writer](log, tmp_path / str(number))
+    assert fault.check in alarms(tmp_path)
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_sound_logs_of_two_models_raise_no_alarm(writer, tmp_path):
+    for seed in range(100, 110):
+        first = sound(seed)
+        WRITERS[writer](first, tmp_path / str(seed) / "a")
+        other = np.random.default_rng(seed).normal(size=(len(first.gold), len(first.choices[0]))) - 9
+        letters = ["ABCDE"[place] for place in other.argmax(axis=1)]
+        outputs = [f"{output} No, {letter}." for output, letter in zip(first.outputs, letters, strict=True)]
+        second = replace(
+            first, scores=other.tolist(), answers=letters, outputs=outputs, model="org/second"
+        )
+        WRITERS[writer](second, tmp_path / str(seed) / "b")
+        assert alarms(tmp_path / str(seed)) == set()
+
+
+def test_a_grave_sign_is_mentioned_by_the_other_commands(tmp_path):
+    (log,) = FAULTS["every score is 0"].inject(1)
+    broken, good = write_choices(log, tmp_path / "a"), write_choices(sound(3), tmp_path / "b")
+    for command in (["check", "--prompts", "1"], ["compare", str(broken)]):
+        completed = CliRunner().invoke(app, [*command, str(broken if command[0] == "check" else good)])
+        assert "looks broken: all choices have the same score in 100 of 100 examples" in completed.stderr
+    (run,) = read_runs([good], Options(prompts=1))
+    assert not any("looks broken" in note for note in run.notes)
+    assert not {"question", "context", "output"} & {*run.rows}
+
+
+def test_the_command_lists_signs_and_its_status_says_whether_there_are_any(tmp_path):
+    (log,) = FAULTS["a filter that extracts nothing"].inject(2)
+    write_texts(log, tmp_path / "a")
+    completed = CliRunner().invoke(app, ["doctor", str(tmp_path)])
+    assert completed.exit_code == 1
+    assert completed.stdout.startswith("1 result checked: 1 grave")
+    assert "no answer was found in the output of 100 of 100 examples (100 %)" in completed.stdout
+    report = json.loads(CliRunner().invoke(app, ["doctor", str(tmp_path), "--json"]).stdout)
+    assert report["results"] == 1
+    assert report["suspicions"][0]["check"] == "no-answer-extracted"
+    good = write_csv(sound(5), tmp_path / "b")
+    completed = CliRunner().invoke(app, ["doctor", str(good)])
+    assert (completed.exit_code, completed.stdout) == (0, "1 result checked: nothing suspicious.\n")
+
+
+def test_damaged_files_are_signs_and_the_others_are_still_read(tmp_path):
+    path = write_inspect(sound(1, 40), tmp_path / "a")
+    path.write_text(path.read_text().replace('"success"', '"error"'))
+    write_choices(sound(2, 40), tmp_path / "b")
+    diagnoses, runs = diagnose([tmp_path], DOCTOR)
+    assert runs == 1
+    assert [(found.file, found.suspicion.check) for found in diagnoses if found.suspicion.severity == "grave"] == [
+        (str(path), "unreadable")
+    ]
+    assert "its status is 'error'" in diagnoses[0].suspicion.evidence
+
+
+def test_metrics_that_are_no_flags_are_a_note(tmp_path):
+    path = write_texts(sound(1, 40), tmp_path)
+    path.write_text(path.read_text().replace('"exact_match": 1.0', '"exact_match": 0.7'))
+    (found,), _ = diagnose([path], DOCTOR)
+    assert (found.suspicion.check, found.suspicion.severity) == ("not-checked", "note")
+
+
+def test_all_filters_and_scorers_of_a_log_are_checked(tmp_path):
+    (log,) = FAULTS["a filter that extracts nothing"].inject(2)
+    path = write_texts(replace(log, answers=["A"] * 50 + ["B"] * 50), tmp_path)
+    strict = [json.loads(line) for line in path.read_text().splitlines()]
+    loose = [row | {"filter": "flexible", "filtered_resps": ["[invalid]"], "exact_match": 0.0} for row in strict]
+    path.write_text("".join(json.dumps(row) + "\n" for row in strict + loose))
+    (tmp_path / next(tmp_path.glob("results_*.json"))).unlink()
+    assert "no-answer-extracted" in alarms(path)
+
+
+def test_the_agreement_under_permutations_has_the_stated_mean_and_deviation():
+    # random permutations of the gold labels against the closed form
+    random = np.random.default_rng(0)
+    gold, predicted = random.choice(3, 60, p=[0.5, 0.3, 0.2]), random.choice(3, 60, p=[0.2, 0.2, 0.6])
+    from abovechance.doctor.answers import _agreement
+
+    shares = np.eye(3)[predicted]
+    agreement, z = _agreement(shares, gold)
+    drawn = [(predicted == random.permutation(gold)).sum() for _ in range(20_000)]
+    assert agreement == (predicted == gold).sum()
+    assert z == pytest.approx((agreement - np.mean(drawn)) / np.std(drawn), abs=0.03)
+
+
+def test_a_constant_answer_on_unequal_labels_is_no_shift():
+    # 'B' for all, and the gold label is mostly 'A': agreement with the shifted label is high, but not by skill
+    gold = np.where(np.arange(100) % 5 == 0, 1, 0)
+    rows = rows_of(gold, np.ones(100, dtype=int))
+    assert "shifted-labels" not in {found.check for found in check_answers(rows)}
+
+
+def rows_of(gold, predicted, choices=2):
+    """Rows of one prompt with gold labels and predictions."""
+    right = [[place == label for place in range(choices)] for label in gold]
+    return pd.DataFrame(
+        {
+            "example": [str(place) for place in range(len(gold))],
+            "predicted": predicted,
+            "correct": np.asarray(gold) == predicted,
+            "tie": False,
+            "chance": 1 / choices,
+            "right": right,
+        }
+    )
+
+
+def test_alarms_of_guessers_are_rare():
+    random = np.random.default_rng(0)
+    found = [
+        suspicion
+        for _ in range(1000)
+        for suspicion in examine(rows_of(random.integers(4, size=100), random.integers(4, size=100), 4))
+        if suspicion.severity != "note"
+    ]
+    assert len(found) <= 4  # a guesser is below chance with p < 0.001 once in a thousand logs
+
+
+def test_several_prompts_are_not_independent_tests():
+    # 50 prompts that are wrong on the same examples are as unlikely as one
+    random = np.random.default_rng(1)
+    one = rows_of(random.integers(2, size=40), random.integers(2, size=40))
+    rows = pd.concat([one.assign(prompt=str(number)) for number in range(50)])
+    assert Answers(rows).accuracy == Answers(one).accuracy
+    assert [found.check for found in check_answers(rows)] == [found.check for found in check_answers(one)]

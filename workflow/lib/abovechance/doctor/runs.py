@@ -1,0 +1,224 @@
+"""All checks on one run, and checks on several runs of one task."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from abovechance.doctor.answers import LEAST_EXAMPLES, check_answers
+from abovechance.doctor.suspicion import SEVERITIES, Suspicion, graded, of_examples
+from abovechance.doctor.texts import check_texts
+
+Whose = TypeVar("Whose")
+
+LEAST_ERRORS = 10  # common errors with which identical predictions are no coincidence
+LEAST_OUTPUT = 20  # mean number of characters of outputs with which identical outputs are none
+
+
+def examine(rows: pd.DataFrame) -> list[Suspicion]:
+    """Return what is suspicious about the results of one model on one task, the gravest first.
+
+    Parameters
+    ----------
+    rows
+        A row per prompt and example, with the columns of ``importers.contract.Run.rows``.
+    """
+    if rows.empty:
+        return []
+    suspicions = [*check_answers(rows), *check_texts(rows), *_missing_ids(rows)]
+    return sorted(suspicions, key=lambda suspicion: SEVERITIES.index(suspicion.severity))
+
+
+def _missing_ids(rows: pd.DataFrame) -> Iterator[Suspicion]:
+    """Examples are numbered from 0 or 1, and some numbers are missing."""
+    ids = rows["example"].astype(str).unique()
+    if len(ids) < LEAST_EXAMPLES or not all(text.isascii() and text.isdecimal() for text in ids):
+        return
+    numbers = np.array([int(text) for text in ids], dtype=object)
+    expected = int(max(numbers)) + 1 - min(int(min(numbers)), 1)
+    missing = expected - len(ids)
+    if 0 < missing <= 0.2 * expected:
+        yield Suspicion(
+            "missing-examples",
+            "suspicious",
+            f"examples are numbered up to {max(numbers)}, but {missing} of {expected} numbers are missing",
+            "examples may have failed or been dropped, often the hard ones",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """The part of a run that is compared with other runs of its task.
+
+    Attributes
+    ----------
+    name
+        The name of the run, for messages.
+    task
+        The name of the task.
+    model
+        The name of the model.
+    fingerprints
+        {``predictions``, ``scores`` or ``outputs``: a digest of all of them}. A kind is missing if the run
+        does not have it or if it contains too little to identify a run.
+    examples
+        A row per example, with ``example`` as index: ``choices`` (probability of a lucky guess), ``question``
+        (digest) and ``gold`` (texts of all choices and of the correct ones); empty if unknown.
+    """
+
+    name: str
+    task: str
+    model: str
+    fingerprints: dict[str, str]
+    examples: pd.DataFrame
+
+
+def summarize(name: str, task: str, model: str, rows: pd.DataFrame) -> Examined:
+    """Return the part of a run that is compared with other runs."""
+    keys = ["prompt", "example"] if "prompt" in rows else ["example"]
+    ordered = rows.sort_values(keys, kind="stable")
+    fingerprints = {}
+    errors = len(rows) - int(rows["correct"].sum())
+    if len(rows) >= LEAST_EXAMPLES and errors >= LEAST_ERRORS and rows["correct"].any():
+        fingerprints["predictions"] = _digest(ordered[["example", "predicted", "correct"]])
+    if "logprobs" in rows and len(rows) >= 2 and rows["logprobs"].notna().all():
+        values = ordered["logprobs"].map(lambda scores: tuple(np.asarray(scores).tolist()))
+        if values.nunique() > 1:
+            fingerprints["scores"] = _digest(ordered[["example"]].assign(scores=values.map(str)))
+    if "output" in rows and rows["output"].notna().all():
+        lengths = rows["output"].map(len)
+        if lengths.mean() >= LEAST_OUTPUT and rows["output"].nunique() > 2:
+            fingerprints["outputs"] = _digest(ordered[["example", "output"]])
+    examples = rows.drop_duplicates("example")
+    chance = examples["chance"].to_numpy(dtype=float)
+    table = pd.DataFrame({"choices": np.round(chance, 9)}, index=examples["example"].astype(str))
+    table["question"] = _texts(examples, "question", lambda text: " ".join(text.split()))
+    table["gold"] = _gold_texts(examples)
+    return Examined(name, task, model, fingerprints, table)
+
+
+def _digest(table: pd.DataFrame) -> str:
+    values = pd.util.hash_pandas_object(table.astype(str), index=False).to_numpy()
+    return hashlib.sha256(values.tobytes()).hexdigest()
+
+
+def _texts(examples: pd.DataFrame, column: str, reading: Callable[[str], str]) -> list[str]:
+    if column not in examples:
+        return [""] * len(examples)
+    texts = ["" if text is None or text != text else reading(str(text)) for text in examples[column]]
+    return [text and hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16] for text in texts]
+
+
+def _gold_texts(examples: pd.DataFrame) -> list[str]:
+    """Return the texts of the correct choices of each example, behind those of all of its choices, sorted."""
+    if "choices" not in examples or "right" not in examples:
+        return [""] * len(examples)
+    golds = []
+    for choices, marks in zip(examples["choices"], examples["right"], strict=True):
+        if choices is None or marks is None:
+            golds.append("")
+            continue
+        correct = sorted(text for text, is_right in zip(choices, marks, strict=True) if is_right)
+        golds.append("\0".join(["\1".join(sorted(choices)), *correct]))
+    return golds
+
+
+def compare_runs(runs: Iterable[tuple[Whose, Examined]]) -> Iterator[tuple[Whose, Suspicion]]:
+    """Yield what is suspicious about several runs of the same tasks, with the run that it is about.
+
+    Parameters
+    ----------
+    runs
+        Any object that stands for a run, with the output of ``summarize`` for it.
+    """
+    by_task: dict[str, list[tuple[Whose, Examined]]] = {}
+    for whose, run in runs:
+        by_task.setdefault(run.task, []).append((whose, run))
+    for group in by_task.values():
+        yield from _identical(group)
+        fullest = max((run for _, run in group), key=lambda run: len(run.examples))
+        for whose, run in group:
+            if run is not fullest:
+                for suspicion in _differences(run, fullest):
+                    yield whose, suspicion
+
+
+def _identical(group: list[tuple[Whose, Examined]]) -> Iterator[tuple[Whose, Suspicion]]:
+    """Two runs have the same scores, outputs or predictions."""
+    reported = []
+    for kind in ("scores", "outputs", "predictions"):
+        firsts: dict[str, Examined] = {}
+        for whose, run in group:
+            digest = run.fingerprints.get(kind)
+            if digest is None:
+                continue
+            first = firsts.setdefault(digest, run)
+            differ = any(
+                first.fingerprints.get(finer) != run.fingerprints.get(finer)
+                for finer in ("scores", "outputs")
+            )
+            if first is run or run in reported or (kind == "predictions" and differ):
+                continue
+            reported.append(run)
+            model = f"another model, {first.model}" if first.model != run.model else "the same model"
+            yield (
+                whose,
+                Suspicion(
+                    "identical-results",
+                    "suspicious" if kind == "predictions" else "grave",
+                    f"all {kind} are identical to those of {model} ({first.name})",
+                    "one model may have been evaluated under two names, or one log copied",
+                ),
+            )
+
+
+def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
+    """Differences between the examples of two runs of one task."""
+    missing = len(fullest.examples.index.difference(run.examples.index))
+    if missing:
+        yield Suspicion(
+            "missing-examples",
+            "suspicious",
+            f"{of_examples(missing, len(fullest.examples))} of {fullest.name} are missing",
+            "examples may have failed or been dropped, often the hard ones",
+        )
+    common = run.examples.index.intersection(fullest.examples.index)
+    if common.empty:
+        return
+    first, second = run.examples.loc[common], fullest.examples.loc[common]
+    comparable = first["choices"].notna() & second["choices"].notna()
+    if changed := int((comparable & (first["choices"] != second["choices"])).sum()):
+        yield Suspicion(
+            "number-of-choices",
+            "grave",
+            f"{of_examples(changed, len(common))} have another number of choices than in {fullest.name}",
+            "the runs may be of different versions of the task",
+        )
+    with_questions = (first["question"] != "") & (second["question"] != "")
+    changed = int((with_questions & (first["question"] != second["question"])).sum())
+    # if all questions differ, the templates may differ
+    if 0 < changed < 0.9 * len(common):
+        yield Suspicion(
+            "different-questions",
+            graded(changed / len(common), 0, 0.1) or "suspicious",
+            f"{of_examples(changed, len(common))} have another question than in {fullest.name}",
+            "the examples may be numbered or ordered differently, so pairs do not match",
+        )
+    if changed := int(_gold_changed(first["gold"], second["gold"]).sum()):
+        yield Suspicion(
+            "different-gold-labels",
+            "grave",
+            f"{of_examples(changed, len(common))} have another gold label than in {fullest.name}",
+            "the answer keys differ, so the scores measure different things",
+        )
+
+
+def _gold_changed(first: pd.Series, second: pd.Series) -> pd.Series:
+    """Return whether the gold labels of two runs differ although the choices are the same."""
+    same_choices = first.str.partition("\0")[0] == second.str.partition("\0")[0]
+    return (first != "") & (second != "") & same_choices & (first != second)

@@ -1,0 +1,207 @@
+"""Checks on questions, prompts and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from abovechance.doctor.answers import ACCURATE, LEAST_EXAMPLES, NEARLY_ALL
+from abovechance.doctor.suspicion import Suspicion, graded, of_examples
+
+LEAST_LINE = 20  # characters of a line that is searched in other prompts; shorter ones occur by chance
+MOST_CONTEXTS = 200  # prompts that are searched for other examples
+MARKER = 4  # characters at the beginning or end that nearly all prompts share
+# What tools record if a filter finds no answer in an output.
+NO_ANSWER = {"", "[invalid]"}
+
+
+def check_texts(rows: pd.DataFrame) -> Iterator[Suspicion]:
+    """Yield what is suspicious about questions, prompts and outputs, as far as the log contains them.
+
+    Parameters
+    ----------
+    rows
+        See ``importers.contract.Run``.
+    """
+    yield from _duplicates(rows)
+    if "context" in rows:
+        with_context = rows[rows["context"].notna()]
+        yield from _same_context(with_context)
+        yield from _demonstrations(with_context)
+        yield from _truncated(with_context)
+    if "output" in rows:
+        yield from _outputs(rows[rows["output"].notna()])
+    for column, check, thing, cause in (
+        (
+            "truncated",
+            "truncated-prompts",
+            "the prompt was truncated",
+            "the prompt exceeds the model's context",
+        ),
+        (
+            "cut_off",
+            "cut-off-outputs",
+            "the output ended at the token limit",
+            "the limit may be too low for the answer to appear",
+        ),
+    ):
+        if column in rows:
+            flags = rows[column].dropna().astype(bool)
+            limits = (1e-9, 0.1) if column == "truncated" else (0.1, 0.5)
+            if flags.any() and (severity := graded(flags.mean(), *limits)):
+                evidence = f"{thing} in {of_examples(int(flags.sum()), len(flags))}"
+                yield Suspicion(check, severity, evidence, cause)
+
+
+def _duplicates(rows: pd.DataFrame) -> Iterator[Suspicion]:
+    """Examples with the same question and choices."""
+    if "question" not in rows:
+        return
+    examples = rows[rows["question"].notna()].drop_duplicates("example")
+    if len(examples) < 2:
+        return
+    keys = examples["question"].map(_squeezed)
+    if "choices" in examples:
+        keys = keys + examples["choices"].map(lambda texts: "" if texts is None else "\0".join(texts))
+    repeated = int(keys.duplicated().sum())
+    if repeated:
+        copies = int(keys.value_counts().iloc[0])
+        yield Suspicion(
+            "duplicated-examples",
+            graded(repeated / len(keys), 0.05, 0.2) or "note",
+            f"{of_examples(repeated, len(keys))} repeat an earlier example, and one occurs {copies} times",
+            "a split may be loaded several times; duplicates make intervals too narrow",
+        )
+
+
+def _same_context(rows: pd.DataFrame) -> Iterator[Suspicion]:
+    """Different questions have the same prompt."""
+    if "question" not in rows or len(rows) < LEAST_EXAMPLES:
+        return
+    distinct = rows.drop_duplicates("question")
+    if len(distinct) < LEAST_EXAMPLES:
+        return
+    count = int(distinct["context"].value_counts().iloc[0])
+    if severity := graded(count / len(distinct), 0.2, 0.5):
+        yield Suspicion(
+            "same-prompt",
+            severity,
+            f"the prompt is the same in {of_examples(count, len(distinct))} with different questions",
+            "the template may not contain the question, or the prompt may be truncated before it",
+        )
+
+
+def _demonstrations(rows: pd.DataFrame) -> Iterator[Suspicion]:
+    """Evaluated examples are among the demonstrations, of themselves or of other examples."""
+    if "question" not in rows:
+        return
+    examples = rows[rows["question"].notna()].drop_duplicates("example")
+    lines = [
+        _own_line(question, context)
+        for question, context in zip(examples["question"], examples["context"], strict=True)
+    ]
+    contexts = examples["context"].tolist()
+    repeats = [
+        line is not None and context.count(line) > 1 for line, context in zip(lines, contexts, strict=True)
+    ]
+    count = sum(repeats)
+    if count and (severity := graded(count / len(repeats), 0.01, 0.2)):
+        yield Suspicion(
+            "own-demonstration",
+            severity,
+            f"the question occurs at least twice in the prompt of {of_examples(count, len(repeats))}",
+            "the evaluated example may be one of its own demonstrations, with its answer",
+        )
+    step = -(-len(contexts) // MOST_CONTEXTS) if contexts else 1
+    chosen = [(line, context) for line, context in zip(lines, contexts, strict=True) if line][::step]
+    text = "\0".join(context for _, context in chosen)
+    questions = {line for line, _ in chosen}
+    repeated_lines = {
+        line for line in lines if line and text.count(line) > sum(line in question for question in questions)
+    }
+    with_others = sum(
+        any(line not in question and line in context for line in repeated_lines)
+        for question, context in chosen
+    )
+    if chosen and with_others / len(chosen) >= 0.5:
+        yield Suspicion(
+            "evaluated-demonstrations",
+            "suspicious",
+            f"{of_examples(with_others, len(chosen))} have other evaluated examples in their prompts "
+            f"({len(repeated_lines)} different ones)",
+            "demonstrations may come from the evaluated split; their answers are not independent of it",
+        )
+
+
+def _own_line(question: str, context: str) -> str | None:
+    """Return the longest line of a question that its prompt contains; None if it is short."""
+    lines = sorted((line.strip() for line in question.splitlines()), key=len, reverse=True)
+    return next((line for line in lines if len(line) >= LEAST_LINE and line in context), None)
+
+
+def _truncated(rows: pd.DataFrame) -> Iterator[Suspicion]:
+    """Nearly all prompts begin or end in the same way, except the longest ones."""
+    contexts = rows["context"].drop_duplicates()
+    if len(contexts) < LEAST_EXAMPLES or contexts.map(len).max() < 10 * MARKER:
+        return
+    for side, texts in (("begin", contexts), ("end", contexts.map(lambda text: text[::-1]))):
+        markers = texts.str[:MARKER]
+        usual = markers.value_counts().index[0]
+        unusual = markers != usual
+        lengths = contexts.map(len)
+        count = int(unusual.sum())
+        if not 2 <= count <= 0.5 * len(contexts):
+            continue
+        longest, shortest = lengths[unusual].max(), lengths[unusual].min()
+        are_long = lengths[unusual].median() >= lengths[~unusual].quantile(0.75)
+        if are_long and longest - shortest <= 0.02 * longest:
+            yield Suspicion(
+                "truncated-prompts",
+                "grave" if count >= 0.1 * len(contexts) else "suspicious",
+                f"{of_examples(count, len(contexts))} have long prompts of nearly the same length that "
+                f"do not {side} like all others",
+                f"the {side} of long prompts may be truncated",
+            )
+
+
+def _outputs(rows: pd.DataFrame) -> Iterator[Suspicion]:
+    """Outputs are empty or all the same, or no answer is found in them."""
+    outputs = rows["output"].map(str).str.strip()
+    total = len(outputs)
+    if total < 2:
+        return
+    empty = int((outputs == "").sum())
+    if empty >= 2 and (severity := graded(empty / total, 0.05, 0.5)):
+        yield Suspicion(
+            "empty-outputs",
+            severity,
+            f"the output is empty in {of_examples(empty, total)}",
+            "a stop sequence may match at once, or the server may have failed",
+        )
+    texts = outputs[outputs != ""]
+    if len(texts) >= LEAST_EXAMPLES and rows["correct"].mean() < ACCURATE:
+        frequencies = texts.value_counts()
+        text = str(frequencies.index[0])
+        if frequencies.iloc[0] / len(texts) >= NEARLY_ALL:
+            yield Suspicion(
+                "same-output",
+                "grave" if len(text) > LEAST_LINE else "suspicious",
+                f"the output is '{text[:40]}' in {of_examples(int(frequencies.iloc[0]), total)}",
+                "a cache may return the same output for all prompts, or the model may ignore the question",
+            )
+    if "answer" in rows:
+        answers = rows["answer"].map(lambda answer: "" if answer is None else str(answer).strip().lower())
+        nothing = (outputs != "") & answers.isin(NO_ANSWER)
+        count = int(nothing.sum())
+        if count >= 2 and (severity := graded(count / total, 0.2, 0.5)):
+            yield Suspicion(
+                "no-answer-extracted",
+                severity,
+                f"no answer was found in the output of {of_examples(count, total)}",
+                "the filter or pattern may not fit the outputs, so right answers count as wrong",
+            )
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
