@@ -128,7 +128,7 @@ logs: $(VENV)/.installed-dev results/logs/lm_eval/accuracy.json results/logs/ins
 	@$(VENV)/bin/python -m pytest tests/logs
 
 results/logs/%/accuracy.json: envs/requirements-logs.txt tests/logs/make.py | $(VENV)/.installed
-	@$(SNAKEMAKE) --cores $(CORES) --until weights quantize
+	@$(SNAKEMAKE) --cores $(CORES) --until weights
 	@rm -rf results/logs/$* && mkdir -p results/logs/$* && $(PYTHON) -m venv results/logs/$*/venv
 	@$(call see_pinned,results/logs/$*/venv)
 	@results/logs/$*/venv/bin/python -m pip install --quiet --disable-pip-version-check \

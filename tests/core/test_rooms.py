@@ -34,6 +34,7 @@ ROOMS = [
     "doctor",
     "importers",
     "archive",
+    "extensions",
     "cli",
 ]
 # These stand outside, and nothing inside imports them.

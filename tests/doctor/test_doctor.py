@@ -21,7 +21,7 @@ CASES = [(name, writer) for name, fault in FAULTS.items() for writer in fault.wr
 def alarms(*paths):
     """The checks that raise an alarm on these results."""
     diagnoses, _ = diagnose([*paths], DOCTOR)
-    return {found.suspicion.check for found in diagnoses if found.suspicion.severity != "note"}
+    return {sign.suspicion.check for sign in diagnoses if sign.suspicion.severity != "note"}
 
 
 @pytest.mark.parametrize(("name", "writer"), CASES)
@@ -37,12 +37,10 @@ def test_sound_logs_of_two_models_raise_no_alarm(writer, tmp_path):
     for seed in range(100, 110):
         first = sound(seed)
         WRITERS[writer](first, tmp_path / str(seed) / "a")
-        other = np.random.default_rng(seed).normal(size=(len(first.gold), len(first.choices[0]))) - 9
-        letters = ["ABCDE"[place] for place in other.argmax(axis=1)]
+        scores = np.random.default_rng(seed).normal(size=(len(first.gold), len(first.choices[0]))) - 9
+        letters = ["ABCDE"[place] for place in scores.argmax(axis=1)]
         outputs = [f"{output} No, {letter}." for output, letter in zip(first.outputs, letters, strict=True)]
-        second = replace(
-            first, scores=other.tolist(), answers=letters, outputs=outputs, model="org/second"
-        )
+        second = replace(first, scores=scores.tolist(), answers=letters, outputs=outputs, model="org/second")
         WRITERS[writer](second, tmp_path / str(seed) / "b")
         assert alarms(tmp_path / str(seed)) == set()
 
@@ -79,24 +77,26 @@ def test_damaged_files_are_signs_and_the_others_are_still_read(tmp_path):
     write_choices(sound(2, 40), tmp_path / "b")
     diagnoses, runs = diagnose([tmp_path], DOCTOR)
     assert runs == 1
-    assert [(found.file, found.suspicion.check) for found in diagnoses if found.suspicion.severity == "grave"] == [
-        (str(path), "unreadable")
-    ]
+    assert [
+        (sign.file, sign.suspicion.check) for sign in diagnoses if sign.suspicion.severity == "grave"
+    ] == [(str(path), "unreadable")]
     assert "its status is 'error'" in diagnoses[0].suspicion.evidence
 
 
 def test_metrics_that_are_no_flags_are_a_note(tmp_path):
     path = write_texts(sound(1, 40), tmp_path)
     path.write_text(path.read_text().replace('"exact_match": 1.0', '"exact_match": 0.7'))
-    (found,), _ = diagnose([path], DOCTOR)
-    assert (found.suspicion.check, found.suspicion.severity) == ("not-checked", "note")
+    (sign,), _ = diagnose([path], DOCTOR)
+    assert (sign.suspicion.check, sign.suspicion.severity) == ("not-checked", "note")
 
 
 def test_all_filters_and_scorers_of_a_log_are_checked(tmp_path):
     (log,) = FAULTS["a filter that extracts nothing"].inject(2)
     path = write_texts(replace(log, answers=["A"] * 50 + ["B"] * 50), tmp_path)
     strict = [json.loads(line) for line in path.read_text().splitlines()]
-    loose = [row | {"filter": "flexible", "filtered_resps": ["[invalid]"], "exact_match": 0.0} for row in strict]
+    loose = [
+        row | {"filter": "flexible", "filtered_resps": ["[invalid]"], "exact_match": 0.0} for row in strict
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in strict + loose))
     (tmp_path / next(tmp_path.glob("results_*.json"))).unlink()
     assert "no-answer-extracted" in alarms(path)
@@ -110,21 +110,21 @@ def test_the_agreement_under_permutations_has_the_stated_mean_and_deviation():
 
     shares = np.eye(3)[predicted]
     agreement, z = _agreement(shares, gold)
-    drawn = [(predicted == random.permutation(gold)).sum() for _ in range(20_000)]
+    agreements = [(predicted == random.permutation(gold)).sum() for _ in range(20_000)]
     assert agreement == (predicted == gold).sum()
-    assert z == pytest.approx((agreement - np.mean(drawn)) / np.std(drawn), abs=0.03)
+    assert z == pytest.approx((agreement - np.mean(agreements)) / np.std(agreements), abs=0.03)
 
 
 def test_a_constant_answer_on_unequal_labels_is_no_shift():
-    # 'B' for all, and the gold label is mostly 'A': agreement with the shifted label is high, but not by skill
+    # 'B' for all, and the gold label is mostly 'A': agreement with the shifted label is high, but no skill
     gold = np.where(np.arange(100) % 5 == 0, 1, 0)
     rows = rows_of(gold, np.ones(100, dtype=int))
-    assert "shifted-labels" not in {found.check for found in check_answers(rows)}
+    assert "shifted-labels" not in {sign.check for sign in check_answers(rows)}
 
 
 def rows_of(gold, predicted, choices=2):
     """Rows of one prompt with gold labels and predictions."""
-    right = [[place == label for place in range(choices)] for label in gold]
+    flags = [[place == label for place in range(choices)] for label in gold]
     return pd.DataFrame(
         {
             "example": [str(place) for place in range(len(gold))],
@@ -132,26 +132,26 @@ def rows_of(gold, predicted, choices=2):
             "correct": np.asarray(gold) == predicted,
             "tie": False,
             "chance": 1 / choices,
-            "right": right,
+            "right": flags,
         }
     )
 
 
 def test_alarms_of_guessers_are_rare():
     random = np.random.default_rng(0)
-    found = [
+    signs = [
         suspicion
         for _ in range(1000)
         for suspicion in examine(rows_of(random.integers(4, size=100), random.integers(4, size=100), 4))
         if suspicion.severity != "note"
     ]
-    assert len(found) <= 4  # a guesser is below chance with p < 0.001 once in a thousand logs
+    assert len(signs) <= 4  # a guesser is below chance with p < 0.001 once in a thousand logs
 
 
 def test_several_prompts_are_not_independent_tests():
     # 50 prompts that are wrong on the same examples are as unlikely as one
     random = np.random.default_rng(1)
-    one = rows_of(random.integers(2, size=40), random.integers(2, size=40))
-    rows = pd.concat([one.assign(prompt=str(number)) for number in range(50)])
-    assert Answers(rows).accuracy == Answers(one).accuracy
-    assert [found.check for found in check_answers(rows)] == [found.check for found in check_answers(one)]
+    prompt = rows_of(random.integers(2, size=40), random.integers(2, size=40))
+    rows = pd.concat([prompt.assign(prompt=str(number)) for number in range(50)])
+    assert Answers(rows).accuracy == Answers(prompt).accuracy
+    assert [sign.check for sign in check_answers(rows)] == [sign.check for sign in check_answers(prompt)]

@@ -36,9 +36,6 @@ PRODUCTS = [
     for steps in [[-b, 0, a, 10][(a + b) % 4 :] + [-b, 0, a, 10][: (a + b) % 4]]
 ]
 MODEL = str(next(Path("results/weights").glob("*/converted")).resolve())
-QUANTIZED = str(
-    Path(json.loads(next(Path("results/weights").glob("*/nf4/weights.json")).read_text())["folder"]).resolve()
-)
 
 
 def scores() -> list[list[float]]:
@@ -56,16 +53,14 @@ def scores() -> list[list[float]]:
 
 
 def lm_eval(folder: Path) -> float:
-    """lm-evaluation-harness, its own command; and beside it two models to compare, one in two precisions."""
-    for model, name in ((MODEL, "float32"), (QUANTIZED, "nf4")):
-        _harness(folder.parent / "compared" / name, "products", PRODUCTS, model)
-    return _harness(folder, "sums", SUMS, MODEL)
+    """lm-evaluation-harness, its own command; and beside it one model in two precisions, to compare."""
+    for precision in ("float32", "bfloat16"):
+        _harness(folder.parent / "compared" / precision, "products", PRODUCTS, precision)
+    return _harness(folder, "sums", SUMS, "float32")
 
 
-def _harness(folder: Path, name: str, rows: list[dict[str, Any]], model: str) -> float:
+def _harness(folder: Path, name: str, rows: list[dict[str, Any]], precision: str) -> float:
     """The accuracy that lm-evaluation-harness finds; its logs are in ``folder/out``."""
-    import lm_eval as tool
-
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     task = {
@@ -79,21 +74,22 @@ def _harness(folder: Path, name: str, rows: list[dict[str, Any]], model: str) ->
         "doc_to_target": "{{answer}}",
         "metric_list": [{"metric": "acc"}],
     }
-    from lm_eval.loggers import EvaluationTracker
-
-    tracker = EvaluationTracker(output_path=str(folder / "out"))
-    result = tool.simple_evaluate(
-        model="hf",
-        model_args={"pretrained": model} | ({"dtype": "float32"} if model == MODEL else {}),
-        tasks=[task],
-        device="cpu",
-        log_samples=True,
-        evaluation_tracker=tracker,
-    )
-    samples = result.pop("samples")
-    tracker.save_results_aggregated(results=result, samples=samples)
-    tracker.save_results_samples(task_name=name, samples=samples[name])
-    return result["results"][name]["acc,none"]
+    (folder / f"{name}.yaml").write_text(json.dumps(task))  # JSON is YAML
+    command = [
+        sys.executable,
+        "-m",
+        "lm_eval",
+        "--model",
+        "hf",
+        "--tasks",
+        name,
+        "--include_path",
+        str(folder),
+    ]
+    arguments = ["--model_args", f"pretrained={MODEL},dtype={precision}", "--device", "cpu"]
+    subprocess.run([*command, *arguments, "--output_path", str(folder / "out"), "--log_samples"], check=True)
+    (results,) = folder.rglob("results_*.json")
+    return json.loads(results.read_text())["results"][name]["acc,none"]
 
 
 def inspect_ai(folder: Path) -> float:

@@ -38,7 +38,7 @@ def test_two_models_are_compared_by_their_logs():
     if not (LOGS / "compared").is_dir():
         pytest.skip("there are no logs of two models on this machine; `make logs` makes them")
     completed = CliRunner().invoke(
-        app, ["compare", str(LOGS / "compared/float32"), str(LOGS / "compared/nf4"), "--json"]
+        app, ["compare", str(LOGS / "compared/float32"), str(LOGS / "compared/bfloat16"), "--json"]
     )
     (report,) = json.loads(completed.stdout)
     (pair,) = report["comparison"]
@@ -49,6 +49,6 @@ def test_two_models_are_compared_by_their_logs():
         json.loads(next((LOGS / "compared" / name).rglob("results_*.json")).read_text())["results"][
             "products"
         ]
-        for name in ("float32", "nf4")
+        for name in ("float32", "bfloat16")
     ]
     assert (pair["first"], pair["second"]) == pytest.approx([rows["acc,none"] for rows in reported])

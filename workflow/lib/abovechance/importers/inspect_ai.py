@@ -58,7 +58,22 @@ def _is_log(path: Path) -> bool:
 
 def read(path: Path, options: Options) -> Iterator[Run]:
     """Yield the one run of a log; for ``doctor``, a run for each of its scorers."""
-    log, samples = _log(path)
+    yield from runs_of(*_log(path), path, options)
+
+
+def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Options) -> Iterator[Run]:
+    """Yield the runs of a log in memory.
+
+    Parameters
+    ----------
+    log
+        The log as JSON; its samples are not used.
+    samples
+        Its samples as JSON.
+    path
+        The name of the log, for messages.
+    """
+    samples = list(map(_needed, samples))
     if log.get("status") not in (None, "success"):
         raise InputError(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
     for place, sample in enumerate(samples):
@@ -103,6 +118,7 @@ def _run(
         # over several epochs, inspect reports the mean of their samples' means
         reported = _reported(log, scorer) if len(epochs) == 1 and not left_out else None
         completed = (log.get("results") or {}).get("completed_samples")
+        notes += _stopped(log, path)
     if isinstance(completed, int) and completed > len(samples):
         raise InputError(
             f"{path}: has {len(samples)} samples, and its header says {completed}; expected the whole log"
@@ -122,6 +138,17 @@ def _shots(value: Any, place: str) -> tuple[int, list[str]]:
     return number_of_shots(read if written else value, place), []
 
 
+def _stopped(log: dict[str, Any], path: Path) -> list[str]:
+    """Return a note if samples were not run because of early stopping."""
+    stopping = (log.get("results") or {}).get("early_stopping") or {}
+    if not (early_stops := stopping.get("early_stops")):
+        return []
+    return [
+        f"{path.name}: {len(early_stops)} samples were not run, because {stopping.get('manager')} stopped the "
+        "evaluation early; tests and intervals assume that the number of samples is independent of the scores"
+    ]
+
+
 def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
     """Return the accuracy of all samples in the log's header."""
     for score in (log.get("results") or {}).get("scores") or []:
@@ -137,7 +164,7 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
         log = read_json(path)
         if not isinstance(log, dict) or not isinstance(log.get("samples") or [], list):
             raise InputError(f"{path}: has no samples; expected {LOOKS_LIKE}")
-        return log, list(map(_needed, log.get("samples") or []))
+        return log, log.get("samples") or []
     try:
         with opened_zip(path) as archive:
             names = archive.namelist()
@@ -145,6 +172,7 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
                 raise InputError(f"{path}: has no header.json; was the evaluation stopped before its end?")
             members = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
             header = _member(path, archive, "header.json")
+            # the rest of a sample is much larger
             samples = [_needed(_member(path, archive, name)) for name in members]
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(f"{path}: is not an archive ({error}); was the file cut off?") from None
@@ -154,8 +182,8 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
 
 
 def _needed(sample: Any) -> Any:
-    """Return the used parts of a sample; its messages and events are much larger."""
-    if not isinstance(sample, dict):
+    """Return the used parts of a sample."""
+    if not isinstance(sample, dict) or "evidence" in sample:
         return sample
     used = ("id", "epoch", "scores", "choices", "target")
     return {name: sample[name] for name in used if name in sample} | {"evidence": _evidence(sample)}
@@ -236,26 +264,41 @@ def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] |
     """Return a sample's row; None where it was not scored."""
     with as_written_by(TOOL, place):
         score = (sample.get("scores") or {}).get(scorer) or {}
-        raw = score.get("value")
-        value = VALUES.get(raw.strip().lower(), raw) if isinstance(raw, str) else raw
-        if isinstance(value, str) and (written := number(value)) is not None:
-            value = written
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        value = credit(score.get("value"), scorer, place)
+        if value is None:
             return None
-        if not isinstance(value, bool | int | float) or float(value) not in (0.0, 0.5, 1.0):
-            raise UnsupportedMetric(f"{place}: {scorer} is {raw!r}; expected correct or incorrect")
         answer = str(score.get("answer") or "")
         return {
             "example": named(sample["id"], place),
             "predicted": ord(answer) - ord("A") if len(answer) == 1 and "A" <= answer <= "Z" else UNKNOWN,
-            "correct": float(value) == 1,
-            "tie": float(value) == 0.5,
-            "chance": _chance(sample, place),
-            "recorded": float(value),
+            "correct": value == 1,
+            "tie": value == 0.5,
+            "chance": chance_of(sample, place),
+            "recorded": value,
             **_choices(sample),
             **sample.get("evidence", {}),
             "answer": answer,
         }
+
+
+def credit(value: Any, scorer: str, place: str) -> float | None:
+    """Return the value of a score as 0, 0.5 (partly correct) or 1; None if there is none.
+
+    Raises
+    ------
+    UnsupportedMetric
+        If the value is another number or text.
+    """
+    if isinstance(value, str):
+        text = value.strip().lower()
+        value = VALUES[text] if text in VALUES else number(value)
+        if value is None:
+            raise UnsupportedMetric(f"{place}: {scorer} is {text!r}; expected correct or incorrect")
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if not isinstance(value, bool | int | float) or float(value) not in (0.0, 0.5, 1.0):
+        raise UnsupportedMetric(f"{place}: {scorer} is {value!r}; expected correct or incorrect")
+    return float(value)
 
 
 def _choices(sample: dict[str, Any]) -> dict[str, object]:
@@ -268,7 +311,7 @@ def _choices(sample: dict[str, Any]) -> dict[str, object]:
     return {"choices": [str(text).strip() for text in texts], "right": [mark == target for mark in marks]}
 
 
-def _chance(sample: dict[str, Any], location: str) -> float:
+def chance_of(sample: dict[str, Any], location: str) -> float:
     """Return the chance of a lucky guess; nan without choices, or if several of them must be marked."""
     choices = sample.get("choices") or []
     target = sample.get("target")
