@@ -22,7 +22,8 @@ def schemas() -> dict[str, TableSchema]:
     """Return every table that the library declares, by its file."""
     tables: dict[str, TableSchema] = {}
     for _, name, is_package in walk_packages(abovechance.__path__, "abovechance."):
-        if not is_package and not name.endswith("__main__"):
+        # extensions of other tools import these, and declare no tables
+        if not is_package and not name.endswith("__main__") and ".extensions." not in name:
             values = vars(import_module(name)).values()
             for schema in (value for value in values if isinstance(value, TableSchema)):
                 tables.setdefault(schema.file or f"tables/{schema.name}", schema)

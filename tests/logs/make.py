@@ -31,8 +31,8 @@ PRODUCTS = [
         "choices": [str(a * b + step) for step in steps],
         "answer": steps.index(0),
     }
-    for a in range(2, 8)
-    for b in range(2, 12)
+    for a in range(2, 17)
+    for b in range(2, 22)
     for steps in [[-b, 0, a, 10][(a + b) % 4 :] + [-b, 0, a, 10][: (a + b) % 4]]
 ]
 MODEL = str(next(Path("results/weights").glob("*/converted")).resolve())

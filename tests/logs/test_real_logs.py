@@ -42,7 +42,7 @@ def test_two_models_are_compared_by_their_logs():
     )
     (report,) = json.loads(completed.stdout)
     (pair,) = report["comparison"]
-    assert pair["examples"] == 60
+    assert pair["examples"] == 300
     assert pair["better"] + pair["worse"] > 0
     # the harness's own accuracies
     reported = [

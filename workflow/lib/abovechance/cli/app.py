@@ -11,6 +11,7 @@ import typer
 from abovechance import __version__
 from abovechance.core.untrusted import printable
 
+GATE_ERROR = 3  # exit status of a gate that cannot decide because of wrong input; no decision has it
 # Set to anything, an error that nobody foresaw is shown with its traceback.
 TRACEBACK = "ABOVECHANCE_TRACEBACK"
 
@@ -44,9 +45,13 @@ def options(
 
 
 def main() -> None:
-    """Run a command. If its input is invalid, print one line and exit with status 1."""
+    """Run a command. If its input is invalid, print one line and exit with status 1, or 3 for a gate."""
+    is_gate = sys.argv[1:2] == ["gate"] or "--gate" in sys.argv
     try:
         app()
+    except SystemExit as end:
+        is_usage_error = end.code == 2 and not isinstance(end.__context__, typer.Exit)
+        sys.exit(GATE_ERROR if is_gate and is_usage_error else end.code)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
@@ -54,7 +59,7 @@ def main() -> None:
         if TRACEBACK in os.environ:
             raise
         typer.echo(f"abovechance: error: {_in_words(error)}", err=True)
-        sys.exit(1)
+        sys.exit(GATE_ERROR if is_gate else 1)
 
 
 def _in_words(error: Exception) -> str:

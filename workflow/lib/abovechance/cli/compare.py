@@ -27,7 +27,7 @@ from abovechance.cli.options import (
     refuse,
 )
 from abovechance.cli.output import as_rows, check_writable, show, tell_note, write_figure
-from abovechance.cli.results import given_paths, predictions_of, responses_of
+from abovechance.cli.results import different_metrics, given_paths, predictions_of, responses_of
 from abovechance.cli.screen import print_text
 from abovechance.compare import leaderboard, many
 from abovechance.compare.comparison import (
@@ -141,11 +141,10 @@ def _show(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison], show
 
 def _responses(paths: list[Path], options: Options) -> list[Responses]:
     """Return the responses of the models, by task and number of shots."""
-    studies = [path for path in paths if predictions_of(path)]
     clusters = clusters_of_studies(paths)
-    table = responses_of(paths, options)
-    if compared := _trainings(studies, table):
-        table = as_trainings(table, compared)
+    table = of_trainings(paths, responses_of(paths, options))
+    if metrics := different_metrics(table):
+        tell_note(f"models are compared by different metrics: {metrics} (--metric)")
     responses = list(arrange(table, clusters))
     if not responses:
         settings = table[["model", "task", "shots"]].drop_duplicates().itertuples(index=False)
@@ -158,12 +157,29 @@ def _responses(paths: list[Path], options: Options) -> list[Responses]:
 
 
 def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
-    """{task: the cluster of each example}, of the studies among some paths."""
-    return {
-        file.stem: read_table(file).set_index("example")["cluster"]
-        for study in filter(predictions_of, paths)
-        for file in sorted((study / "tasks").glob("*.parquet"))
-    }
+    """{task: the cluster of each example}, of the studies among some paths.
+
+    Raises
+    ------
+    InputError
+        If two studies have different clusters of one task.
+    """
+    clusters: dict[str, pd.Series[int]] = {}
+    for study in filter(predictions_of, paths):
+        for file in sorted((study / "tasks").glob("*.parquet")):
+            of_task = read_table(file).set_index("example")["cluster"]
+            known_clusters = clusters.setdefault(file.stem, of_task)
+            common = of_task.index.intersection(known_clusters.index)
+            first, second = (pd.factorize(codes.loc[common])[0] for codes in (known_clusters, of_task))
+            if (first != second).any():
+                raise InputError(f"{file}: has other clusters of examples than the study before it")
+    return clusters
+
+
+def of_trainings(paths: list[Path], table: pd.DataFrame) -> pd.DataFrame:
+    """Return responses under the names that models are compared as, with ``seed`` if studies have series."""
+    compared = _trainings([path for path in paths if predictions_of(path)], table)
+    return as_trainings(table, compared) if compared else table
 
 
 def _trainings(studies: list[Path], table: pd.DataFrame) -> dict[str, tuple[str, int]]:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.compare import clusters_of_studies
+from abovechance.cli.compare import clusters_of_studies, of_trainings
 from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, finite
-from abovechance.cli.output import as_rows, check_writable, show, tell_note
-from abovechance.cli.results import given_paths, responses_of
+from abovechance.cli.output import as_rows, counted, show, tell_note
+from abovechance.cli.reports import (
+    Case,
+    Junit,
+    Summary,
+    append_summary,
+    check_reports,
+    exit_statuses,
+    write_junit,
+)
+from abovechance.cli.results import different_metrics, given_paths, responses_of
 from abovechance.cli.screen import print_text
 from abovechance.compare.gate import (
     CANNOT_TELL,
@@ -28,8 +37,9 @@ from abovechance.compare.gate import (
 from abovechance.compare.responses import arrange
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
-from abovechance.core.files import replacing
-from abovechance.shown.tables import readable
+
+if TYPE_CHECKING:
+    from abovechance.importers import Options
 
 CANDIDATE, REFERENCE = "candidate", "reference"
 STATUS = dict(zip(DECISIONS, (0, 0, 1, 2), strict=True))
@@ -68,68 +78,100 @@ def gate(
     metric: Metric = None,
     filter_: Filter = None,
     epoch: Epoch = None,
-    junit: Annotated[Path | None, typer.Option(help="JUnit XML file to write.", show_default=False)] = None,
-    summary: Annotated[
-        Path | None,
+    allow_missing: Annotated[
+        bool,
         typer.Option(
-            help="Markdown file to which the result is appended, such as $GITHUB_STEP_SUMMARY.",
-            show_default=False,
+            "--allow-missing", help="Compare common examples if the candidate lacks some of the reference's."
         ),
-    ] = None,
+    ] = False,
+    junit: Junit = None,
+    summary: Summary = None,
     as_json: Json = False,
 ) -> None:
     """Decide whether a candidate is better than a reference, not worse, or worse.
 
     The comparison is paired by examples. A candidate is "not worse" if it is not worse by the margin or more.
     With several tasks, the mean over tasks decides, and the candidate is also worse if it is worse on any
-    task after adjustment. The exit status is 0 for better and not worse, 1 for worse, and 2 if the results
-    cannot tell.
+    task after adjustment. The exit status is 0 for better and not worse, 1 for worse, 2 if the results cannot
+    tell, and 3 for errors.
     """
-    status = STATUS | dict(map(_exit_status, exit_ or []))
-    junit_path = check_writable(junit, "--junit", (".xml",)) if junit else None
+    statuses = exit_statuses(STATUS, exit_ or [])
+    junit_path, summary_path = check_reports(junit, summary)
     from abovechance.importers import Options
 
-    options = Options(None, metric, filter_, epoch, each_file, None, "compare")
-    paths = given_paths([candidate, reference])
+    paths = [path for name in (candidate, reference) for path in given_paths([name])]
+    # in folders, the name of a CSV is that of its task
+    command = "gate" if any(path.is_dir() for path in paths) else "compare"
+    options = Options(None, metric, filter_, epoch, each_file, None, command)
     tables = [
-        _as_one_model(responses_of([path], options), path, name)
-        for path, name in zip(paths, (CANDIDATE, REFERENCE), strict=True)
+        _of_one_model(path, options, name) for path, name in zip(paths, (CANDIDATE, REFERENCE), strict=True)
     ]
-    responses = [*arrange(pd.concat(tables, ignore_index=True), clusters_of_studies(paths))]
-    for note in dict.fromkeys(note for task in responses for note in task.notes):
+    table = pd.concat(tables, ignore_index=True)
+    if metrics := different_metrics(table):
+        raise InputError(f"{paths[0]} and {paths[1]} have different metrics: {metrics}; use --metric")
+    missing = _missing(*tables)
+    if missing and not allow_missing:
+        raise InputError(
+            f"{paths[0]}: lacks results of {paths[1]}: {missing}; expected all of them, because missing "
+            "examples are often the failed ones (--allow-missing compares the common ones)"
+        )
+    responses = [*arrange(table, clusters_of_studies(paths))]
+    notes = list(dict.fromkeys(note for task in responses for note in task.notes))
+    notes += [f"the candidate lacks results of the reference: {missing}"] if missing else []
+    for note in notes:
         tell_note(note)
     if not responses:
         raise InputError(f"{paths[0]} and {paths[1]} have no task with the same number of shots in common")
     result = decide_gate(responses, margin, alpha)
-    if junit_path:
-        with replacing(junit_path) as beside:
-            beside.write_bytes(junit_report(result))
-    if summary:
-        with summary.open("a", encoding="utf-8") as file:
-            file.write(markdown_summary(result))
+    sentence = " ".join([result.sentence, *(f"Note: {note}." for note in notes)])
     if as_json:
-        typer.echo(json.dumps(_as_object(result) | {"status": status[result.decision]}, indent=2))
+        report = _as_object(result) | {"notes": notes, "status": statuses[result.decision]}
+        typer.echo(json.dumps(report, indent=2))
     else:
         print_text(f"{result.decision}: {result.sentence}\n")
         show(result.tasks, as_json=False, columns=GATE_TASKS, upright=len(result.tasks) == 1)
-    raise typer.Exit(status[result.decision])
+    if junit_path:
+        write_junit(junit_path, "abovechance gate", _cases(result, sentence))
+    if summary_path:
+        title = f"abovechance gate: {result.decision}"
+        append_summary(summary_path, title, sentence, result.tasks, GATE_TASKS)
+    raise typer.Exit(statuses[result.decision])
 
 
-def _exit_status(text: str) -> tuple[str, int]:
-    """Return a decision and its exit status from ``decision=status``."""
-    name, _, status = text.partition("=")
-    decision = name.strip().replace("-", " ")
-    if decision not in DECISIONS or not status.isdecimal() or int(status) > 255:
-        names = ", ".join(name.replace(" ", "-") for name in DECISIONS)
-        raise InputError(f"--exit has '{text}'; expected DECISION=STATUS with one of {names}, and 0 to 255")
-    return decision, int(status)
+def _of_one_model(path: Path, options: Options, name: str) -> pd.DataFrame:
+    """Return the responses in a path, all of one model, which may have several training seeds.
 
-
-def _as_one_model(table: pd.DataFrame, path: Path, name: str) -> pd.DataFrame:
+    Raises
+    ------
+    InputError
+        If there are several models, or several results of one task that are not marked as prompts.
+    """
+    table = of_trainings([path], responses_of([path], options, by_file=False))
     models = [*table["model"].unique()]
     if len(models) > 1:
         raise InputError(f"{path}: has the models {', '.join(map(str, models))}; expected the results of one")
+    keys = ["task", "shots", "prompt", "example", *table.columns.intersection(["seed"])]
+    if (twice := table.duplicated(keys)).any():
+        row = table[twice].iloc[0]
+        raise InputError(
+            f"{path}: example '{row['example']}' of {row['task']}, {row['shots']}-shot occurs twice; "
+            "expected one result, or --each-file if each file is another prompt"
+        )
     return table.assign(model=name)
+
+
+def _missing(candidate: pd.DataFrame, reference: pd.DataFrame) -> str:
+    """Return in words which tasks and examples of the reference the candidate lacks; empty if none."""
+    parts = []
+    of_candidate = {setting: set(rows["example"]) for setting, rows in candidate.groupby(["task", "shots"])}
+    for (task, shots), rows in reference.groupby(["task", "shots"], sort=False):
+        examples = set(rows["example"])
+        lacking = len(examples - of_candidate.get((task, shots), set()))
+        if lacking == len(examples):
+            parts.append(f"{task}, {shots}-shot")
+        elif lacking:
+            parts.append(f"{lacking} of {counted(len(examples), 'example')} of {task}, {shots}-shot")
+    return "; ".join(parts)
 
 
 def _as_object(result: GateResult) -> dict[str, Any]:
@@ -138,31 +180,20 @@ def _as_object(result: GateResult) -> dict[str, Any]:
     return report | {"sentence": result.sentence, "tasks": as_rows(result.tasks, GATE_TASKS)}
 
 
-def junit_report(result: GateResult) -> bytes:
-    """Return the result as JUnit XML: a test case for the gate, and one for each task."""
-    cases = [("gate", result.decision, result.sentence)]
+def _cases(result: GateResult, sentence: str) -> Sequence[Case]:
+    """Return a test case for the gate, and one for each task."""
+    cases = [_case("gate", result.decision, sentence)]
     for row in result.tasks.itertuples():
-        decision = WORSE if row.task in result.worse_tasks else ""
-        text = f"difference {row.difference:+.4f}, interval {row.low:+.4f} to {row.high:+.4f}"
-        cases.append((f"{row.task}, {row.shots}-shot", decision, text))
-    suite = ElementTree.Element("testsuite", name="abovechance gate", tests=str(len(cases)))
-    failures = 0
-    for name, decision, text in cases:
-        case = ElementTree.SubElement(suite, "testcase", classname="abovechance", name=name)
-        if decision == WORSE:
-            failures += 1
-            ElementTree.SubElement(case, "failure", message=text)
-        elif decision == CANNOT_TELL:
-            ElementTree.SubElement(case, "skipped", message=text)
-        else:
-            ElementTree.SubElement(case, "system-out").text = text
-    suite.set("failures", str(failures))
-    ElementTree.indent(suite)
-    content: bytes = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
-    return content
+        name = f"{row.task} ({row.shots}-shot)"
+        decision = str(row.decision)
+        if decision == WORSE and len(result.tasks) > 1 and name not in result.worse_tasks:
+            decision = CANNOT_TELL  # after adjustment
+        text = f"{row.decision}: {row.difference:+.4f}, interval {row.low:+.4f} to {row.high:+.4f}"
+        cases.append(_case(name, decision, text))
+    return cases
 
 
-def markdown_summary(result: GateResult) -> str:
-    """Return the result for a job's page."""
-    table = readable(result.tasks, GATE_TASKS).to_markdown(index=False)
-    return f"### abovechance gate: {result.decision}\n\n{result.sentence}\n\n{table}\n\n"
+def _case(name: str, decision: str, text: str) -> Case:
+    return Case(
+        name, "failed" if decision == WORSE else "skipped" if decision == CANNOT_TELL else "passed", text
+    )

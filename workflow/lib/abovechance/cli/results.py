@@ -5,14 +5,18 @@ from __future__ import annotations
 import atexit
 import sys
 import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pandas as pd
 import typer
 
 from abovechance.chance import published_scores
 from abovechance.chance.baselines import expected_columns
+from abovechance.chance.conclusion import probability
+from abovechance.chance.planning import examples_for_power
 from abovechance.chance.study import RANDOMIZED, VERDICTS, Verdicts, judge
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import (
@@ -32,6 +36,15 @@ from abovechance.cli.options import (
     refuse,
 )
 from abovechance.cli.output import check_writable, counted, expanded, show, tell_note
+from abovechance.cli.reports import (
+    Case,
+    Junit,
+    Summary,
+    append_summary,
+    check_reports,
+    exit_statuses,
+    write_junit,
+)
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting, by_setting
@@ -44,6 +57,7 @@ if TYPE_CHECKING:
     from abovechance.importers import Options
 
 
+GATE_STATUS = {"yes": 0, "no": 1, "unclear": 2}
 STUDY_VERDICTS = Path("tables", "verdicts.parquet")
 # Columns that people see with --json alone.
 FOR_PROGRAMS = ["by_tail", "holm_tail", "guessing_above", "reason"]
@@ -87,9 +101,20 @@ def check(
         bool,
         typer.Option(
             "--gate",
-            help="Exit with status 1 if a score is not better than chance, and with 2 if it is unclear.",
+            help="Exit with status 1 if a score is not better than chance, 2 if it is unclear, 3 for errors.",
         ),
     ] = False,
+    exit_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--exit",
+            metavar="CONCLUSION=STATUS",
+            help="Exit status of a conclusion of --gate, such as unclear=0.",
+            show_default=False,
+        ),
+    ] = None,
+    junit: Junit = None,
+    summary: Summary = None,
     show_all: All = False,
     as_json: Json = False,
 ) -> None:
@@ -101,29 +126,16 @@ def check(
     has the column mean_accuracy or second_accuracy, the output states how much of the lead over the mean or
     the second-best score luck explains. --json has more columns, such as p-values with other corrections.
     """
+    statuses = exit_statuses(GATE_STATUS, exit_ or [])
+    junit_path, summary_path = check_reports(junit, summary)
+    if not gate:
+        refuse({"--exit": exit_, "--junit": junit, "--summary": summary}, "without --gate")
     paths = given_paths(results)
     options = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
     options |= {"--metric": metric, "--filter": filter_, "--epoch": epoch}
-    if studies := [*filter(_is_study, paths)]:
-        refuse(options, "with a study's folder, because its stored verdicts are shown")
-        if len(paths) > 1:
-            raise InputError(f"{studies[0]}: is a study's folder; check it by itself")
-        judged = _of_study(studies[0])
-    elif tables := list(filter(published_scores.is_score_table, paths)):
-        refuse(options, "with a table of best scores, because its columns contain this information")
-        if len(tables) < len(paths):
-            raise InputError(f"{tables[0]}: is a table of best scores; check it by itself")
-        scores = pd.concat(map(published_scores.read_scores, paths), ignore_index=True)
-        if repeated := published_scores.repeated(scores):
-            tell_note(
-                f"{counted(repeated, 'row')} with the same source, task and model as an earlier row; "
-                "expected one row per best score, with the number of prompts tried in the column prompts"
-            )
-        judged = published_scores.judge_scores(scores)
-    else:
-        judged = _judged(
-            paths, _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
-        )
+    judged = _verdicts(
+        paths, options, _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
+    )
     if as_json:
         show(judged.table, as_json, columns=COLUMNS)
     else:
@@ -132,8 +144,77 @@ def check(
         table = judged.table.drop(columns=unused, errors="ignore").sort_values("maximum_tail", kind="stable")
         show(table, as_json, columns=COLUMNS, most_rows=None if show_all else MOST_ROWS, order=ORDER)
     if gate:
-        conclusions = {*judged.table["better_than_chance"]}
-        raise typer.Exit(0 if conclusions == {"yes"} else 2 if conclusions <= {"yes", "unclear"} else 1)
+        cases = _cases(judged.table)
+        if not as_json:
+            print_text("\n".join(["", *(f"{case.name}: {case.text}." for case in cases)]))
+        if junit_path:
+            write_junit(junit_path, "abovechance check", cases)
+        if summary_path:
+            table = judged.table[[name for name in dict.fromkeys(ORDER) if name in judged.table]]
+            append_summary(summary_path, "abovechance check", " ".join(judged.sentences), table, COLUMNS)
+        raise typer.Exit(_status(judged.table, statuses))
+
+
+def _verdicts(paths: list[Path], given_options: Mapping[str, object], reading: Options) -> Verdicts:
+    """Return the verdicts on a study, on tables of best scores, or on other tools' results.
+
+    Parameters
+    ----------
+    given_options
+        {option: its value}, which only other tools' results can have.
+    reading
+        How other tools' results are read.
+    """
+    if studies := [*filter(_is_study, paths)]:
+        refuse(given_options, "with a study's folder, because its stored verdicts are shown")
+        if len(paths) > 1:
+            raise InputError(f"{studies[0]}: is a study's folder; check it by itself")
+        return _of_study(studies[0])
+    if tables := list(filter(published_scores.is_score_table, paths)):
+        refuse(given_options, "with a table of best scores, because its columns contain this information")
+        if len(tables) < len(paths):
+            raise InputError(f"{tables[0]}: is a table of best scores; check it by itself")
+        scores = pd.concat(map(published_scores.read_scores, paths), ignore_index=True)
+        if repeated := published_scores.repeated(scores):
+            tell_note(
+                f"{counted(repeated, 'row')} with the same source, task and model as an earlier row; "
+                "expected one row per best score, with the number of prompts tried in the column prompts"
+            )
+        return published_scores.judge_scores(scores)
+    return _judged(paths, reading)
+
+
+def _status(table: pd.DataFrame, statuses: Mapping[str, int]) -> int:
+    """Return the exit status of a gate: *no* decides if any score has it, then *unclear*."""
+    conclusions = {*table["better_than_chance"].fillna("unclear")}
+    return statuses[next((name for name in ("no", "unclear") if name in conclusions), "yes")]
+
+
+def _cases(table: pd.DataFrame) -> list[Case]:
+    """Return a test case for each score."""
+    outcomes: dict[str, Literal["passed", "failed", "skipped"]] = {"yes": "passed", "no": "failed"}
+    names = [name for name in ("source", *SETTING) if name in table]
+    cases = []
+    for row in table.to_dict("records"):
+        name = ", ".join(str(row[column]) for column in names)
+        if pd.isna(row["better_than_chance"]):
+            cases.append(Case(name, "skipped", "no prompt was evaluated"))
+            continue
+        conclusion = str(row["better_than_chance"])
+        text = (
+            f"better than chance: {conclusion} (best accuracy {row['best_accuracy']:.4f}, p = "
+            f"{probability(row['maximum_tail'])} against the best of {row['prompts']:.0f} guessers)"
+        )
+        accuracy, chance = float(row["best_accuracy"]), float(row["standard_baseline"])
+        if conclusion != "yes" and accuracy > chance:
+            with suppress(ValueError):  # more examples than can be computed
+                needed = examples_for_power(chance, accuracy, int(row["prompts"]))
+                text += (
+                    f"; if {accuracy:.4f} is the true accuracy, about {needed:,} examples would show it with "
+                    "a probability of 80%"
+                )
+        cases.append(Case(name, outcomes.get(conclusion, "skipped"), text))
+    return cases
 
 
 def _is_study(path: Path) -> bool:
@@ -233,21 +314,25 @@ def predictions_of(path: Path) -> Path | None:
     return path / "predictions" if (path / "predictions").is_dir() else None
 
 
-def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
+def responses_of(paths: list[Path], options: Options, by_file: bool = True) -> pd.DataFrame:
     """Read predictions from logs, tables and study folders; print notes on them.
+
+    Parameters
+    ----------
+    by_file
+        Whether each file is a model if all files are of one model.
 
     Returns
     -------
     DataFrame
-        ``model``, ``task``, ``shots``, ``prompt``, ``example`` and ``score``, a row for each; where all files
-        are of one model, each file is one.
+        ``model``, ``task``, ``shots``, ``prompt``, ``example``, ``score`` and ``metric``, a row for each.
     """
     from abovechance.importers import endings, read_runs
 
     runs = read_runs([predictions_of(path) or path for path in paths], options)
     for note in dict.fromkeys(note for run in runs for note in run.notes):
         tell_note(note)
-    by_file = len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
+    by_file = by_file and len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
     parts, names = [], endings([run.file for run in runs])
     for run in runs:
         rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
@@ -257,8 +342,23 @@ def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
             prompt = run.file if options.each_file else "the prompt"
         model = f"{run.model} ({names[run.file]})" if by_file else run.model
         names_shown = {"model": printable(model), "task": printable(run.task)}
-        parts.append(rows.assign(**names_shown, shots=run.shots, prompt=prompt))
+        parts.append(rows.assign(**names_shown, shots=run.shots, prompt=prompt, metric=run.metric))
     return pd.concat(parts, ignore_index=True)
+
+
+def different_metrics(table: pd.DataFrame) -> str:
+    """Return in words which tasks have results with different metrics; empty if none.
+
+    Parameters
+    ----------
+    table
+        From ``responses_of``.
+    """
+    return "; ".join(
+        f"{task}: {', '.join(sorted(names))}"
+        for task, names in table.groupby("task", sort=False)["metric"].unique().items()
+        if len(names) > 1
+    )
 
 
 def _from_pipe() -> Path:

@@ -33,7 +33,8 @@ def screen_width() -> int:
 def print_text(text: str) -> None:
     """Print sentences, on a screen in lines that fit."""
     lines = text.split("\n")
-    typer.echo("\n".join(map(_filled, lines)) if sys.stdout.isatty() else text)
+    on_screen = sys.stdout is not None and sys.stdout.isatty()
+    typer.echo("\n".join(map(_filled, lines)) if on_screen else text)
 
 
 def _filled(line: str) -> str:

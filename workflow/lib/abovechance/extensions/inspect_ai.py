@@ -11,6 +11,7 @@ off, set the environment variable ``ABOVECHANCE_HOOK`` to ``off``.
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,6 @@ from inspect_ai.scorer import SampleScore
 from inspect_ai.util import EarlyStop, EarlyStopping
 from scipy.stats import binomtest
 
-from abovechance import __version__
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.chance.study import judge
 from abovechance.core.errors import InputError
@@ -191,7 +191,7 @@ class Verdict(Hooks):
             print(f"{NAME}: {log.eval.task}, {name}: {verdict['sentence']}")
         if verdicts:
             edit = MetadataEdit(metadata_set={NAME: verdicts})
-            provenance = ProvenanceData(author=f"{NAME} {__version__}", reason="verdict on chance")
+            provenance = ProvenanceData(author=f"{NAME} {version(NAME)}", reason="verdict on chance")
             await write_eval_log_async(edit_eval_log(log, [edit], provenance), log.location)
 
 

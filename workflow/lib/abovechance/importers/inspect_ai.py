@@ -144,8 +144,8 @@ def _stopped(log: dict[str, Any], path: Path) -> list[str]:
     if not (early_stops := stopping.get("early_stops")):
         return []
     return [
-        f"{path.name}: {len(early_stops)} samples were not run, because {stopping.get('manager')} stopped the "
-        "evaluation early; tests and intervals assume that the number of samples is independent of the scores"
+        f"{path.name}: {stopping.get('manager')} stopped the evaluation early, so {len(early_stops)} samples "
+        "were not run; tests and intervals assume that the number of samples is independent of the scores"
     ]
 
 

@@ -88,6 +88,10 @@ def _run(chosen: list[_Sample], path: Path, options: Options) -> Run:
         shots = number_of_shots(shots, f"{results_file}, n-shot of {task}")
         model = results.get("model_name") or path.parent.name or "model"
         name = f"{metric or 'acc'},{chosen[0].filter}"
+        if results.get("higher_is_better", {}).get(task, {}).get(metric or "acc") is False:
+            raise UnsupportedMetric(
+                f"{results_file}: {metric} is better if it is lower; expected an accuracy"
+            )
         value = results.get("results", {}).get(task, {}).get(name)
         if not _is_mean(results.get("configs", {}).get(task, {}), metric or "acc"):
             value = None
