@@ -124,14 +124,18 @@ results/mutants/venv/bin/mutmut: envs/requirements-mutants.txt | $(VENV)/.instal
 # Other tools need other versions of packages than the pinned ones: each is set up in a folder of its own
 # that sees the packages of $(VENV), and scores a few sums with the default study's model.
 logs: $(VENV)/.installed-dev results/logs/lm_eval/accuracy.json results/logs/inspect_ai/accuracy.json \
-		results/logs/lighteval/accuracy.json results/logs/crfm_helm/accuracy.json
+		results/logs/lighteval/accuracy.json results/logs/crfm_helm/accuracy.json \
+		results/logs/every_eval_ever/accuracy.json
 	@$(VENV)/bin/python -m pytest tests/logs
+
+results/logs/every_eval_ever/accuracy.json: results/logs/lm_eval/accuracy.json
 
 results/logs/%/accuracy.json: envs/requirements-logs.txt tests/logs/make.py | $(VENV)/.installed
 	@$(SNAKEMAKE) --cores $(CORES) --until weights
 	@rm -rf results/logs/$* && mkdir -p results/logs/$* && $(PYTHON) -m venv results/logs/$*/venv
 	@$(call see_pinned,results/logs/$*/venv)
 	@results/logs/$*/venv/bin/python -m pip install --quiet --disable-pip-version-check \
+		$(if $(filter every_eval_ever,$*),--ignore-requires-python) \
 		$$(grep "^$$(echo $* | tr _ -)==" envs/requirements-logs.txt)
 	@HF_HUB_OFFLINE=1 results/logs/$*/venv/bin/python tests/logs/make.py $* results/logs/$*
 

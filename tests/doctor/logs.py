@@ -303,6 +303,64 @@ def write_lighteval(log: Log, folder: Path) -> Path:
     return path
 
 
+def write_records(log: Log, folder: Path) -> Path:
+    """Write a record of Every Eval Ever with its rows of samples."""
+    folder.mkdir(parents=True, exist_ok=True)
+    identifiers = {"schema_version": "0.3.0", "evaluation_id": f"task/{log.model}/1"}
+    rows = [
+        identifiers
+        | {
+            "model_id": log.model,
+            "evaluation_name": "task",
+            "evaluation_result_id": "acc",
+            "sample_id": str(log.ids[place]),
+            "interaction_type": "single_turn",
+            "input": {
+                "raw": log.questions[place],
+                "formatted": log.contexts[place],
+                "reference": [log.choices[place][log.gold[place]]],
+                "choices": log.choices[place],
+            },
+            "output": {"raw": [log.choices[place][predicted]]},
+            "messages": None,
+            "answer_attribution": [
+                {
+                    "turn_idx": 0,
+                    "source": "output.raw",
+                    "extracted_value": log.choices[place][predicted],
+                    "extraction_method": "none",
+                    "is_terminal": True,
+                }
+            ],
+            "evaluation": {
+                "score": float(predicted == log.gold[place]),
+                "is_correct": predicted == log.gold[place],
+            },
+        }
+        for place, predicted in enumerate(log.predicted)
+    ]
+    mean = float(np.mean([row["evaluation"]["score"] for row in rows]))
+    record = identifiers | {
+        "retrieved_timestamp": "1",
+        "source_metadata": {"source_type": "evaluation_run"},
+        "eval_library": {"name": "lm_eval", "version": "1"},
+        "model_info": {"name": log.model, "id": log.model},
+        "evaluation_results": [
+            {
+                "evaluation_result_id": "acc",
+                "evaluation_name": "task",
+                "source_data": {"dataset_name": "task", "source_type": "other"},
+                "metric_config": {"lower_is_better": False},
+                "score_details": {"score": mean if log.accuracy is None else log.accuracy},
+            }
+        ],
+    }
+    path = folder / "0_samples.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "0.json").write_text(json.dumps(record))
+    return path
+
+
 WRITERS: dict[str, Callable[[Log, Path], Path]] = {
     "choices": write_choices,
     "texts": write_texts,
@@ -310,6 +368,7 @@ WRITERS: dict[str, Callable[[Log, Path], Path]] = {
     "csv": write_csv,
     "helm": write_helm,
     "lighteval": write_lighteval,
+    "records": write_records,
 }
 
 
@@ -400,9 +459,9 @@ def _cut_end(log: Log) -> Log:
 
 
 SCORED = ("choices", "lighteval")
-WITH_PREDICTIONS = ("choices", "lighteval", "inspect")
+WITH_PREDICTIONS = ("choices", "lighteval", "inspect", "records")
 WITH_OUTPUTS = ("texts", "inspect", "helm")
-WITH_TEXTS = ("choices", "texts", "inspect", "helm", "lighteval")
+WITH_TEXTS = ("choices", "texts", "inspect", "helm", "lighteval", "records")
 FAULTS = {
     "every score is 0": Fault(
         "equal-scores",

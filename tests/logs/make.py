@@ -7,6 +7,7 @@ accuracy that the tool itself reports.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -31,8 +32,8 @@ PRODUCTS = [
         "choices": [str(a * b + step) for step in steps],
         "answer": steps.index(0),
     }
-    for a in range(2, 17)
-    for b in range(2, 22)
+    for a in range(2, 9)
+    for b in range(2, 19)
     for steps in [[-b, 0, a, 10][(a + b) % 4 :] + [-b, 0, a, 10][: (a + b) % 4]]
 ]
 MODEL = str(next(Path("results/weights").glob("*/converted")).resolve())
@@ -161,9 +162,23 @@ def crfm_helm(folder: Path) -> float:
     raise LookupError(f"{stats} has no exact_match")
 
 
+def every_eval_ever(folder: Path) -> float:
+    """Records of Every Eval Ever, which its own command makes from a log of lm-evaluation-harness."""
+    log = next((folder.parent / "lm_eval").rglob("results_*.json")).parent
+    shutil.copytree(log, folder / "log", dirs_exist_ok=True)
+    (results,) = (folder / "log").glob("results_*.json")
+    results.write_text(results.read_text().replace(MODEL, "org/SmolLM2"))  # as on a hub
+    command = [sys.executable, "-m", "every_eval_ever", "convert", "lm_eval", "--include_samples"]
+    arguments = ["--log_path", str(folder / "log"), "--output_dir", str(folder / "data")]
+    subprocess.run([*command, *arguments, "--source_organization_name", "me"], check=True, cwd=folder)
+    (record,) = (folder / "data").rglob("*.json")
+    return json.loads(record.read_text())["evaluation_results"][0]["score_details"]["score"]
+
+
 if __name__ == "__main__":
     name, target = sys.argv[1], Path(sys.argv[2]).resolve()
     target.mkdir(parents=True, exist_ok=True)
     tools = {"lm_eval": lm_eval, "inspect_ai": inspect_ai, "lighteval": lighteval, "crfm_helm": crfm_helm}
+    tools |= {"every_eval_ever": every_eval_ever}
     reported = tools[name](target)
     (target / "accuracy.json").write_text(json.dumps(reported))

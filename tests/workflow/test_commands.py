@@ -35,6 +35,7 @@ CLUSTER = "needs a SLURM cluster; tests/slurm runs a study on one where it can b
 HOURS = "takes half an hour to hours; the pages show what it printed"
 NETWORK = "needs github.com"
 # Commands that cannot run in a test, as they are written, and why.
+LOGS = "tests/logs runs it on logs that `make logs` makes"
 EXCEPTIONS = {
     "make test": "runs these tests",
     "make test-all": "runs these tests",
@@ -49,7 +50,9 @@ EXCEPTIONS = {
     "make docs": "its programs are those of `make test`, and its pages take a minute",
     **dict.fromkeys(["make bench", "make bench-large", "make bench-models", "make bench-scale"], HOURS),
     **dict.fromkeys(["make bench-baselines", "make bench-drift"], HOURS),
-    **dict.fromkeys([f"python -m tests.bench.{name}" for name in ("comparison", "items", "best")], HOURS),
+    **dict.fromkeys(
+        [f"python -m tests.bench.{name}" for name in ("comparison", "items", "best", "doctor")], HOURS
+    ),
     ".venv/bin/python tests/bench/random_llama.py results/bench/llama-7b": "needs 30 GB of memory",
     'make bench BENCH="--weights results/bench/llama-7b/weights.json --precision bfloat16"': "needs 30 GB",
     'make bench BENCH="--weights results/bench/llama-7b/nf4/weights.json --precision nf4"': "needs 30 GB",
@@ -69,8 +72,16 @@ EXCEPTIONS = {
     ".venv/bin/python -m tests.same_results results-before/default results/default": (
         "compares the results of two versions of the code"
     ),
-    "abovechance compare results/logs/compared/float32/out results/logs/compared/nf4/out": (
-        "its logs are those of `make logs`"
+    "abovechance compare results/logs/compared/float32/out results/logs/compared/bfloat16/out": LOGS,
+    **dict.fromkeys(
+        [
+            "abovechance doctor out",
+            "abovechance check out --prompts 1",
+            "abovechance doctor benchmark_output/runs/mine",
+            "abovechance check benchmark_output/runs/mine",
+            "abovechance annotate data/ --prompts 20 --output annotated/",
+        ],
+        LOGS,
     ),
 }
 

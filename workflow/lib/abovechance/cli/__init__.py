@@ -1,6 +1,7 @@
 """The command line: is this score better than chance?"""
 
 from abovechance.cli import (
+    annotate,
     best,
     chance,
     compare,
@@ -18,6 +19,7 @@ from abovechance.cli import (
 from abovechance.cli.app import app, main
 
 __all__ = [
+    "annotate",
     "app",
     "best",
     "chance",

@@ -22,6 +22,7 @@ ACCURATE = 0.8
 BELOW_CHANCE, FAR_BELOW_CHANCE = 1e-3, 1e-6  # probability that a guesser does as badly
 # Standard deviations. All shifts of one log together exceed this by chance once in about 2,000 logs.
 SHIFTED = 4.5
+ABOVE_CHANCE = 2.5  # standard deviations of the agreement with gold labels
 # 16-bit scores of two choices tie often; those of three or more choices hardly ever do.
 TIES_OF_TWO, TIES_OF_MORE, MOST_TIES = 0.25, 0.05, 0.5
 
@@ -211,7 +212,9 @@ def _shifted_labels(answers: Answers) -> Iterator[Suspicion]:
         f"the gold label of the {name} example": np.roll(gold, -step)
         for name, step in (("next", 1), ("previous", -1))
     }
-    agreement, _ = _agreement(shares, gold)
+    agreement, gold_z = _agreement(shares, gold)
+    if gold_z > ABOVE_CHANCE:
+        return  # a wrong choice attracts the model, but the labels are not shifted
     best_name, best, best_z = "", agreement, SHIFTED
     for name, candidate_labels in (labels | rows).items():
         count, z = _agreement(shares, candidate_labels)
@@ -220,10 +223,11 @@ def _shifted_labels(answers: Answers) -> Iterator[Suspicion]:
     if best_name:
         yield Suspicion(
             "shifted-labels",
-            "grave",
+            "grave" if gold_z < -ABOVE_CHANCE else "suspicious",
             f"predictions agree with {best_name} in {of_examples(round(best), len(examples))}, and with the "
             f"gold label itself in {round(agreement)}",
-            "the answer key may be shifted, reversed or in another order",
+            "the answer key may be shifted, reversed or in another order; or the choices are sorted, and a "
+            "wrong one next to the correct one attracts the model",
         )
 
 

@@ -29,17 +29,14 @@ from inspect_ai.log import (
 )
 from inspect_ai.scorer import SampleScore
 from inspect_ai.util import EarlyStop, EarlyStopping
-from scipy.stats import binomtest
 
 from abovechance.chance.random_baseline import RandomBaseline
-from abovechance.chance.study import judge
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import ALPHA, CONFIDENCE
+from abovechance.core.estimates import ALPHA
 from abovechance.extensions.in_order import OrderedEvaluation
-from abovechance.importers import combine
-from abovechance.importers.contract import Options, Run, UnsupportedMetric, examined
+from abovechance.extensions.verdicts import verdict_of
+from abovechance.importers.contract import Options, UnsupportedMetric, examined
 from abovechance.importers.inspect_ai import chance_of, credit, runs_of
-from abovechance.results.accuracy import accuracy_by_prompt
 
 NAME = "abovechance"
 SWITCH = "ABOVECHANCE_HOOK"
@@ -201,9 +198,7 @@ def verdicts_of(log: EvalLog) -> dict[str, dict[str, Any]]:
     Returns
     -------
     dict
-        By scorer: ``examples``, ``accuracy``, ``interval`` (Clopper-Pearson) with its ``confidence``,
-        ``chance_level`` and ``p_value`` (None if the log does not have the choices), ``better_than_chance``
-        ("yes", "no", "unclear" or None), ``suspicions`` and ``sentence``.
+        By scorer: see ``verdict_of``.
     """
     content = log.model_dump(mode="json")
     path = Path(log.location or log.eval.task)
@@ -219,44 +214,4 @@ def verdicts_of(log: EvalLog) -> dict[str, dict[str, Any]]:
     if stopping and stopping.early_stops:
         decision = stopping.metadata.get("decision", "")
         stop = f"stopped early by {stopping.manager} ({decision})" if decision else "stopped early"
-    return {run.metric: _verdict(run, stop) for run in runs if len(run.rows)}
-
-
-def _verdict(run: Run, stop: str | None) -> dict[str, Any]:
-    """Return the verdict on a run.
-
-    Parameters
-    ----------
-    stop
-        Why some samples were not run, in words, if the task was stopped early. Tests and intervals would not
-        be valid then.
-    """
-    examples, correct = len(run.rows), int(run.rows["correct"].sum())
-    interval = binomtest(correct, examples).proportion_ci(CONFIDENCE)
-    verdict: dict[str, Any] = {
-        "examples": examples,
-        "accuracy": correct / examples,
-        "interval": [interval.low, interval.high],
-        "confidence": CONFIDENCE,
-        "chance_level": None,
-        "p_value": None,
-        "better_than_chance": None,
-        "suspicions": [sign.sentence for sign in run.suspicions if sign.severity != "note"],
-    }
-    sentence = f"{correct / examples:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
-    if stop:
-        sentence = f"{correct / examples:.3f} on {examples} samples; {stop}, so there is no interval"
-        return verdict | {"interval": None, "sentence": sentence}
-    if run.rows["chance"].notna().all():
-        judged = judge(accuracy_by_prompt(combine([run], Options(prompts=1)))).table.iloc[0]
-        verdict |= {
-            "chance_level": float(judged["standard_baseline"]),
-            "p_value": float(judged["standard_tail"]),
-            "better_than_chance": str(judged["better_than_chance"]),
-        }
-        sentence += (
-            f", chance {verdict['chance_level']:.3f}, p = {verdict['p_value']:.2g} for one prompt; better "
-            f"than chance: {verdict['better_than_chance']}"
-        )
-    verdict["sentence"] = sentence + "".join(f"; suspicious: {text}" for text in verdict["suspicions"])
-    return verdict
+    return {run.metric: verdict_of(run, stop=stop) for run in runs if len(run.rows)}

@@ -1,0 +1,75 @@
+"""The command that adds verdicts to records of Every Eval Ever."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+
+from abovechance.chance.random_baseline import MOST_PROMPTS
+from abovechance.cli.app import app, example_lines
+from abovechance.cli.options import Chance, Choices, Json, one_chance
+from abovechance.cli.output import expanded, show
+from abovechance.cli.results import given_paths
+from abovechance.core.errors import InputError
+from abovechance.core.files import replacing
+
+
+@app.command(
+    epilog=example_lines(
+        "abovechance annotate data/ --prompts 20 --output annotated/",
+        "abovechance annotate record.json --choices 4 --prompts 1 --output annotated/",
+    )
+)
+def annotate(
+    records: Annotated[
+        list[str], typer.Argument(help="Aggregate records of Every Eval Ever, or folders with them.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the records with verdicts.")],
+    prompts: Annotated[
+        int,
+        typer.Option(
+            "--prompts", "-t", min=1, max=MOST_PROMPTS, help="Number of prompts tried for each result."
+        ),
+    ],
+    chance: Chance = None,
+    choices: Choices = None,
+    as_json: Json = False,
+) -> None:
+    """Add verdicts on chance to records of Every Eval Ever.
+
+    For each result, the new record has the chance level, the number of prompts tried, the p-value, the
+    verdict and, if it had none, a confidence interval. The rows of samples next to a record are used and
+    copied. Without them, the record must have the number of samples, and --chance or --choices is required.
+    """
+    from abovechance.extensions.every_eval_ever import annotate as annotated, records_in
+    from abovechance.importers.every_eval_ever import ENDING
+
+    folder = expanded(output, "--output")
+    if folder.is_file():
+        raise InputError(f"--output {folder}: is a file; expected a folder")
+    single_chance = None if chance is None and choices is None else one_chance(chance, choices)
+    files = records_in(given_paths(records))
+    results = [(file, name, *annotated(file, prompts, single_chance)) for file, name in files]
+    for file, name, record, _ in results:
+        target = folder / name
+        if target.resolve() == file.resolve():
+            raise InputError(f"--output {folder}: contains {file} itself; use another folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as beside:
+            beside.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        rows = file.with_name(file.stem + ENDING)
+        if rows.is_file():
+            shutil.copy2(rows, target.with_name(rows.name))
+    verdicts = [verdict for _, _, _, of_record in results for verdict in of_record]
+    if as_json:
+        typer.echo(json.dumps(verdicts, indent=2))
+        return
+    columns = ["model", "task", "metric", "accuracy", "chance_level", "maximum_baseline", "p_value"]
+    table = pd.DataFrame(verdicts).reindex(columns=[*columns, "better_than_chance"])
+    show(table, as_json=False)
+    typer.echo(f"\n{folder}: {len(results)} {'record' if len(results) == 1 else 'records'}")

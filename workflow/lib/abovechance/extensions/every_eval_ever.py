@@ -1,0 +1,164 @@
+"""Adds verdicts to the aggregate records of Every Eval Ever."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from abovechance.chance.published_scores import judge_scores
+from abovechance.chance.rounding import decimals
+from abovechance.core.errors import InputError
+from abovechance.core.reading import as_written_by, read_json
+from abovechance.extensions.verdicts import verdict_of
+from abovechance.importers.contract import Options, Run, check_recorded, examined
+from abovechance.importers.every_eval_ever import ENDING, TOOL, read
+
+PREFIX = "abovechance."
+# The fields of ``score_details.details``, whose values are texts.
+FIELDS = (
+    "prompts",
+    "chance_level",
+    "maximum_baseline",
+    "p_value",
+    "better_than_chance",
+    "interval",
+    "confidence",
+    "suspicions",
+)
+
+
+def is_record(path: Path) -> bool:
+    """Return whether a file is an aggregate record."""
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(100_000)
+    return all(key in head for key in (b'"schema_version"', b'"evaluation_id"')) and b"{" in head[:100]
+
+
+def annotate(
+    path: Path, prompts: int = 1, chance: float | None = None
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return an aggregate record with a verdict on each result, and the verdicts.
+
+    The rows of samples are used if the file next to the record exists. Otherwise, the record must contain
+    the number of samples, and the chance must be given. Verdicts are fields of ``score_details.details``
+    that begin with ``abovechance.``. If there is one prompt and the record has no confidence interval, that
+    of Clopper and Pearson is added in ``score_details.uncertainty``. All other fields stay the same.
+
+    Parameters
+    ----------
+    path
+        An aggregate record, ``<uuid>.json``.
+    prompts
+        Number of prompts tried; each result is that of the best one.
+    chance
+        Probability of a lucky guess, for results whose rows do not contain it.
+
+    Raises
+    ------
+    InputError
+        If the record or its rows are wrong.
+    """
+    with as_written_by(TOOL, str(path)):
+        record = read_json(path)
+        results, model = record["evaluation_results"], str(record["model_info"]["id"])
+    runs = _runs(path, chance)
+    verdicts = []
+    for result in results:
+        with as_written_by(TOOL, str(path)):
+            task = str(result["evaluation_name"])
+            name = str(result.get("evaluation_result_id") or "score")
+            is_lower = bool(result["metric_config"]["lower_is_better"])
+            details = result["score_details"]
+            if (run := runs.get((task, name))) is not None:
+                verdict = verdict_of(run, prompts, chance)
+            elif not is_lower and chance is not None:
+                verdict = _of_aggregate(details, result, prompts, chance)
+            else:
+                verdict = {}
+            if verdict:
+                _add(details, verdict)
+        verdicts.append({"model": model, "task": task, "metric": name, **verdict})
+    return record, verdicts
+
+
+def _runs(path: Path, chance: float | None) -> dict[tuple[str, str], Run]:
+    """Return the runs of the rows next to a record by evaluation and result id; none without rows."""
+    rows = path.with_name(path.stem + ENDING)
+    if not rows.is_file():
+        return {}
+    with as_written_by(TOOL, str(rows)):
+        runs = [examined(run) for run in read(rows, Options(command="doctor", chance=chance))]
+    for run in runs:
+        check_recorded(run)
+    return {(run.task, run.metric): run for run in runs}
+
+
+def _of_aggregate(
+    details: dict[str, Any], result: dict[str, Any], prompts: int, chance: float
+) -> dict[str, Any]:
+    """Return the verdict on a reported accuracy without rows; empty if the number of samples is unknown."""
+    count = (details.get("uncertainty") or {}).get("num_samples") or (result.get("source_data") or {}).get(
+        "samples_number"
+    )
+    score = details["score"]
+    if not isinstance(count, int) or not 0 <= score <= 1:
+        return {}
+    row = {"best_accuracy": float(score), "examples": count, "chance": chance, "prompts": prompts}
+    judged = judge_scores(pd.DataFrame([row | {"digits": decimals(repr(float(score)))}])).table.iloc[0]
+    return {
+        "examples": count,
+        "accuracy": float(score),
+        "interval": None,
+        "confidence": None,
+        "prompts": prompts,
+        "chance_level": chance,
+        "maximum_baseline": float(judged["maximum_baseline"]),
+        "p_value": float(judged["maximum_tail"]),
+        "better_than_chance": str(judged["better_than_chance"]),
+        "suspicions": [],
+    }
+
+
+def _add(details: dict[str, Any], verdict: dict[str, Any]) -> None:
+    """Add the fields of a verdict to the details of a score."""
+    fields = {f"{PREFIX}version": version("abovechance")}
+    for name in FIELDS:
+        value = verdict[name]
+        if value not in (None, []):
+            fields[PREFIX + name] = "; ".join(map(str, value)) if isinstance(value, list) else str(value)
+    details["details"] = (details.get("details") or {}) | fields
+    uncertainty = details.get("uncertainty") or {}
+    if verdict["interval"] and "confidence_interval" not in uncertainty:
+        low, high = verdict["interval"]
+        uncertainty["confidence_interval"] = {
+            "lower": low,
+            "upper": high,
+            "confidence_level": verdict["confidence"],
+            "method": "Clopper-Pearson",
+        }
+        details["uncertainty"] = uncertainty | {"num_samples": verdict["examples"]}
+
+
+def records_in(paths: list[Path]) -> list[tuple[Path, Path]]:
+    """Return the aggregate records in files and folders, each with its path below the given one.
+
+    Raises
+    ------
+    InputError
+        If a path contains no record.
+    """
+    records = []
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file or folder")
+        files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+        of_path = [file for file in files if is_record(file)]
+        if not of_path:
+            raise InputError(f"{path}: has no aggregate record of {TOOL}; expected <uuid>.json")
+        records += [(file, file.relative_to(path) if path.is_dir() else Path(file.name)) for file in of_path]
+    return records

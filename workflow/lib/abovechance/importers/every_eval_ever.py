@@ -1,0 +1,217 @@
+"""Every Eval Ever: ``<uuid>_samples.jsonl``, a row per sample and result, next to ``<uuid>.json``.
+
+A row has the ``input`` (with the choices and the references, if the source has them), the ``output`` and the
+``evaluation`` (score, is_correct). A sample has one row for each metric, its *result*. A reference can be the
+text, the letter or the number of a choice. The first of these meanings is used under which the extracted
+answers are correct if and only if the rows report so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from abovechance.core.errors import InputError
+from abovechance.core.reading import as_written_by, read_json, read_json_lines
+from abovechance.importers.contract import (
+    Options,
+    Reported,
+    Run,
+    UnsupportedMetric,
+    files_below,
+    named,
+    number_of_shots,
+    text_or_none,
+)
+from abovechance.results.predictions import UNKNOWN
+
+TOOL = "Every Eval Ever"
+OPTIONS = ("metric",)
+LOOKS_LIKE = f"{TOOL}'s <uuid>_samples.jsonl"
+ENDING = "_samples.jsonl"
+KEYS = ("schema_version", "evaluation_id", "sample_id", "evaluation")
+
+
+def find(path: Path) -> list[Path]:
+    """Return the files with rows of samples."""
+    return [file for file in files_below(path, "*.jsonl") if _is_samples(file)]
+
+
+def _is_samples(path: Path) -> bool:
+    with path.open("rb") as file:
+        line = file.readline(10_000_000)
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and all(key in first for key in KEYS)
+
+
+def read(path: Path, options: Options) -> Iterator[Run]:
+    """Yield a run for each model and evaluation; for ``doctor``, one for each of its results."""
+    groups: dict[tuple[str, str], dict[str, list[tuple[str, dict[str, Any]]]]] = {}
+    for number, row in read_json_lines(path):
+        place = f"{path}, row {number}"
+        with as_written_by(TOOL, place):
+            key = str(row["model_id"]), str(row["evaluation_name"])
+            result = str(row.get("evaluation_result_id") or "score")
+        groups.setdefault(key, {}).setdefault(result, []).append((place, row))
+    aggregates = aggregate_results(aggregate_of(path))
+    for (model, task), results in groups.items():
+        for result in _chosen(results, f"{path}, {task}", options):
+            aggregate = aggregates.get((task, result)) or aggregates.get((task, "score")) or {}
+            try:
+                yield _run(path, model, task, result, results[result], aggregate)
+            except UnsupportedMetric:
+                if len(results) == 1 or options.command != "doctor":
+                    raise
+
+
+def aggregate_of(path: Path) -> Path:
+    """Return the path of the aggregate record that belongs to rows of samples."""
+    return path.with_name(path.name.removesuffix(ENDING) + ".json")
+
+
+def aggregate_results(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the results of an aggregate record by evaluation and result id; none if there is no record."""
+    if not path.is_file():
+        return {}
+    with as_written_by(TOOL, str(path)):
+        results = read_json(path).get("evaluation_results") or []
+        return {
+            (str(result["evaluation_name"]), str(result.get("evaluation_result_id") or "score")): result
+            for result in results
+        }
+
+
+def _chosen(results: dict[str, Any], place: str, options: Options) -> list[str]:
+    """Return the results to read: the requested or the only one, or all of them for ``doctor``."""
+    names = list(results)
+    if options.metric is not None:
+        if options.metric not in names:
+            raise InputError(f"{place}: has no result '{options.metric}'; use --metric {' or '.join(names)}")
+        return [options.metric]
+    if len(names) > 1 and options.command != "doctor":
+        raise InputError(f"{place}: has the results {', '.join(names)}; use --metric {' or '.join(names)}")
+    return names
+
+
+def _run(
+    path: Path,
+    model: str,
+    task: str,
+    result: str,
+    rows: list[tuple[str, dict[str, Any]]],
+    aggregate: dict[str, Any],
+) -> Run:
+    """Return the run of one result.
+
+    Parameters
+    ----------
+    rows
+        The place and the content of each row.
+    aggregate
+        The result in the aggregate record; empty if there is none.
+    """
+    with as_written_by(TOOL, str(aggregate_of(path))):
+        config = aggregate.get("metric_config") or {}
+        if config.get("lower_is_better"):
+            raise UnsupportedMetric(f"{path}: {result} is better if it is lower; expected an accuracy")
+        score = (aggregate.get("score_details") or {}).get("score")
+        details = (aggregate.get("generation_config") or {}).get("additional_details") or {}
+        shots = int(details.get("num_fewshot") or 0)
+    number_of_shots(shots, str(path))
+    read_rows = []
+    for place, row in rows:
+        with as_written_by(TOOL, place):
+            read_rows.append(_row(row, place, result))
+    _mark_choices(read_rows)
+    for row in read_rows:
+        del row["references"]
+    reported = None
+    if isinstance(score, int | float) and 0 <= score <= 1:
+        reported = Reported(f"{aggregate_of(path)} ({result})", float(score))
+    return Run(str(path), model, task, shots, pd.DataFrame(read_rows), [], reported, result)
+
+
+def _row(row: dict[str, Any], place: str, result: str) -> dict[str, Any]:
+    """Return a row; its choices are marked later."""
+    evaluation, question = row["evaluation"], row.get("input") or {}
+    correct, score = evaluation["is_correct"], evaluation["score"]
+    if score not in (0, 1):
+        raise UnsupportedMetric(f"{place}: {result} is {score!r:.40}; expected a score of 0 or 1")
+    if not isinstance(correct, bool) or correct != (score == 1):
+        raise InputError(f"{place}: is_correct is {correct!r:.40}, but the score is {score}")
+    terminal = [item for item in row.get("answer_attribution") or [] if item.get("is_terminal")]
+    choices = question.get("choices") or []
+    return {
+        "example": named(row["sample_id"], place),
+        "predicted": UNKNOWN,
+        "correct": correct,
+        "tie": False,
+        "chance": float("nan"),
+        "recorded": float(correct),
+        "choices": [str(text).strip() for text in choices] if len(choices) > 1 else None,
+        "right": None,
+        "references": [str(text).strip() for text in question.get("reference") or []],
+        "question": text_or_none(question.get("raw")),
+        "context": text_or_none(question.get("formatted")) or text_or_none(question.get("raw")),
+        "output": _output(row),
+        "answer": str(terminal[-1].get("extracted_value") or "") if terminal else None,
+    }
+
+
+def _output(row: dict[str, Any]) -> str | None:
+    """Return the last text of the model; None for an answer that is one of the choices."""
+    raw = (row.get("output") or {}).get("raw") or []
+    texts = [
+        message.get("content") for message in row.get("messages") or [] if message.get("role") == "assistant"
+    ]
+    text = text_or_none((raw or texts or [None])[-1])
+    choices = (row.get("input") or {}).get("choices") or []
+    return None if text in choices else text
+
+
+def _mark_choices(rows: list[dict[str, Any]]) -> None:
+    """Set the chance, and the predicted and correct choices under the first meaning that fits all rows."""
+    with_choices = [row for row in rows if row["choices"] is not None]
+    for row in with_choices:
+        if len(row["references"]) == 1:  # one choice is correct, whichever it is
+            row["chance"] = 1 / len(row["choices"])
+    for meaning in MEANINGS:
+        marks = [[meaning(text, row["choices"]) for text in row["references"]] for row in with_choices]
+        if any(None in places or not places for places in marks):
+            continue
+        predicted = [_by_text(row["answer"] or "", row["choices"]) for row in with_choices]
+        if all(
+            place is None or (place in places) == row["correct"]
+            for place, places, row in zip(predicted, marks, with_choices, strict=True)
+        ):
+            for row, place, places in zip(with_choices, predicted, marks, strict=True):
+                row["predicted"] = UNKNOWN if place is None else place
+                row["right"] = [number in places for number in range(len(row["choices"]))]
+                row["chance"] = len({*places}) / len(row["choices"])
+            return
+
+
+Meaning = Callable[[str, list[str]], int | None]
+
+
+def _by_text(text: str, choices: list[str]) -> int | None:
+    return choices.index(text) if choices.count(text) == 1 else None
+
+
+def _by_letter(text: str, choices: list[str]) -> int | None:
+    place = ord(text) - ord("A") if len(text) == 1 else -1
+    return place if 0 <= place < len(choices) else None
+
+
+def _by_number(text: str, choices: list[str]) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and int(text) < len(choices) else None
+
+
+MEANINGS: list[Meaning] = [_by_text, _by_letter, _by_number]
