@@ -62,6 +62,7 @@ def lm_eval(folder: Path) -> float:
 
 def _harness(folder: Path, name: str, rows: list[dict[str, Any]], precision: str) -> float:
     """The accuracy that lm-evaluation-harness finds; its logs are in ``folder/out``."""
+    shutil.rmtree(folder / "out", ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     task = {

@@ -145,8 +145,9 @@ def check(
         show(table, as_json, columns=COLUMNS, most_rows=None if show_all else MOST_ROWS, order=ORDER)
     if gate:
         cases = _cases(judged.table)
-        if not as_json:
-            print_text("\n".join(["", *(f"{case.name}: {case.text}." for case in cases)]))
+        failures = [f"{case.name}: {case.text}." for case in cases if case.outcome != "passed"]
+        if failures and not as_json:
+            print_text("\n".join(["", *failures]))
         if junit_path:
             write_junit(junit_path, "abovechance check", cases)
         if summary_path:
@@ -203,7 +204,7 @@ def _cases(table: pd.DataFrame) -> list[Case]:
         conclusion = str(row["better_than_chance"])
         text = (
             f"better than chance: {conclusion} (best accuracy {row['best_accuracy']:.4f}, p = "
-            f"{probability(row['maximum_tail'])} against the best of {row['prompts']:.0f} guessers)"
+            f"{probability(row['maximum_tail'])} against the best of {counted(int(row['prompts']), 'guesser')})"
         )
         accuracy, chance = float(row["best_accuracy"]), float(row["standard_baseline"])
         if conclusion != "yes" and accuracy > chance:
