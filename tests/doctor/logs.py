@@ -606,11 +606,11 @@ FAULTS = {
     "examples missing in one of two runs": Fault(
         "missing-examples",
         ("choices", "texts", "inspect", "csv", "helm"),
-        _pair(lambda log: log.select([*range(80)])),
+        _pair(lambda log: log.select([place for place in range(100) if place % 5 != 2])),
     ),
     "another number of choices in one of two runs": Fault(
         "number-of-choices",
-        ("choices", "csv", "helm"),
+        ("choices", "csv"),
         _pair(
             lambda log: replace(
                 log,

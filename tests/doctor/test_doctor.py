@@ -13,6 +13,7 @@ from abovechance.doctor import examine
 from abovechance.doctor.answers import Answers, check_answers
 from abovechance.importers import Options, diagnose, read_runs
 from tests.doctor.logs import FAULTS, WRITERS, sound, write_choices, write_csv, write_inspect, write_texts
+from tests.running import run
 
 DOCTOR = Options(command="doctor")
 CASES = [(name, writer) for name, fault in FAULTS.items() for writer in fault.writers]
@@ -155,3 +156,113 @@ def test_several_prompts_are_not_independent_tests():
     rows = pd.concat([prompt.assign(prompt=str(number)) for number in range(50)])
     assert Answers(rows).accuracy == Answers(prompt).accuracy
     assert [sign.check for sign in check_answers(rows)] == [sign.check for sign in check_answers(prompt)]
+
+
+def test_the_filters_of_one_log_are_no_copies(tmp_path):
+    path = write_texts(sound(3, 60), tmp_path)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows += [row | {"filter": "flexible"} for row in rows]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert alarms(path) == set()
+
+
+def test_a_prompt_that_is_the_same_for_all_is_sound_if_the_choices_are_sentences(tmp_path):
+    log = sound(8, 60)
+    sentences = [
+        [f"{question} {text}" for text in texts]
+        for question, texts in zip(log.questions, log.choices, strict=True)
+    ]
+    log = replace(log, choices=sentences, questions=["Which sentence is right?"] * 60, contexts=[""] * 60)
+    assert alarms(write_choices(log, tmp_path)) == set()
+
+
+def test_an_instruction_in_all_questions_is_no_demonstration(tmp_path):
+    log = sound(9, 60)
+    instruction = "Solve the following problem step by step."
+    questions = [f"{instruction}\n{question}" for question in log.questions]
+    contexts = [f"{instruction}\n" * 3 + context for context in log.contexts]
+    assert alarms(write_inspect(replace(log, questions=questions, contexts=contexts), tmp_path)) == set()
+
+
+def test_demonstrations_as_turns_of_a_chat_are_part_of_the_prompt(tmp_path):
+    log = sound(9, 60)
+    path = write_inspect(log, tmp_path)
+    content = json.loads(path.read_text())
+    turns = [
+        message
+        for number in range(3)
+        for message in (
+            {"role": "user", "content": f"Example {number}?"},
+            {"role": "assistant", "content": "A"},
+        )
+    ]
+    for sample in content["samples"]:
+        sample["messages"] = turns + sample["messages"]
+    path.write_text(json.dumps(content))
+    assert alarms(path) == set()
+    for sample in content["samples"]:
+        sample["messages"][0]["content"] = log.questions[4]
+    path.write_text(json.dumps(content))
+    assert "evaluated-demonstrations" in alarms(path)
+
+
+def test_scorers_without_answers_and_samples_without_usable_choices_are_sound(tmp_path):
+    path = write_inspect(sound(9, 60), tmp_path)
+    content = json.loads(path.read_text())
+    for place, sample in enumerate(content["samples"]):
+        del sample["scores"]["choice"]["answer"]
+        if place % 10 == 0:
+            del sample["choices"]
+    path.write_text(json.dumps(content))
+    assert alarms(path) == set()
+    assert run("check", str(path), "--prompts", "1", "--chance", "0.25").returncode == 0
+
+
+@pytest.mark.parametrize(("question", "doc_id"), [("half a character \ud800", 0), ("text", int("9" * 4000))])
+def test_odd_texts_and_ids_do_not_stop_the_checks(question, doc_id, tmp_path):
+    path = write_choices(sound(9, 60), tmp_path)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[0] |= {"doc": {"question": question, "nested": json.loads("[" * 500 + "]" * 500)}, "doc_id": doc_id}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert alarms(path) == set()
+
+
+def test_failed_samples_and_missing_completions_are_reported(tmp_path):
+    path = write_inspect(sound(9, 60), tmp_path)
+    content = json.loads(path.read_text())
+    for sample in content["samples"][:20]:
+        sample["scores"] = {}
+    path.write_text(json.dumps(content))
+    assert "missing-examples" in alarms(path)
+    for sample in content["samples"]:
+        sample |= {"output": {"choices": []}, "messages": sample["messages"][:1]}
+    path.write_text(json.dumps(content))
+    assert "empty-outputs" in alarms(path)
+
+
+def test_answers_that_equal_the_target_and_count_as_wrong_are_reported(tmp_path):
+    path = write_texts(sound(9, 60), tmp_path)
+    rows = [json.loads(line) | {"exact_match": 0.0} for line in path.read_text().splitlines()]
+    for row in rows[:10]:
+        row["filtered_resps"] = [row["target"]]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    next(tmp_path.glob("results_*.json")).unlink()
+    assert "recorded-results" in alarms(path)
+
+
+def test_a_filter_that_finds_the_same_in_different_outputs_is_reported(tmp_path):
+    log = sound(9, 60)
+    assert "one-answer" in alarms(write_texts(replace(log, answers=["1"] * 60), tmp_path))
+
+
+def test_copies_of_a_file_are_reported(tmp_path):
+    for name in ("a", "b"):
+        lines = "".join(f"{place},{int(place > 2)}\n" for place in range(100))
+        (tmp_path / f"{name}.csv").write_text(f"example,correct\n{lines}")
+    assert "identical-results" in alarms(tmp_path)
+
+
+def test_runs_of_other_subjects_under_one_name_are_not_compared(tmp_path):
+    for number in range(2):
+        write_inspect(replace(sound(number + 20, 60), model=f"org/{number}"), tmp_path / str(number))
+    assert alarms(tmp_path) == set()

@@ -9,7 +9,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.hooks._hooks import get_all_hooks
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import ModelOutput
-from inspect_ai.scorer import choice, exact, includes
+from inspect_ai.scorer import Score, choice, exact, includes, mean, scorer
 from inspect_ai.solver import solver
 
 from abovechance.extensions.inspect_ai import StopWhenDecided, stop_when_decided
@@ -54,15 +54,43 @@ def questions(correct_of_ten=7, **options):
         )
         for number in range(200)
     ]
-    return Task(
-        MemoryDataset(samples), solver=marks(correct_of_ten), scorer=choice(), name="questions", **options
-    )
+    options = {"solver": marks(correct_of_ten)} | options
+    return Task(MemoryDataset(samples), scorer=choice(), name="questions", **options)
 
 
 def texts():
     """A task with two scorers and without choices."""
     samples = [Sample(id=number, input=f"Say {number}", target=str(number)) for number in range(30)]
     return Task(MemoryDataset(samples), solver=text(), scorer=[includes(), exact()], name="texts")
+
+
+@scorer(metrics=[mean()])
+def length():
+    """A number that is no verdict."""
+
+    async def score(state, target):
+        return Score(value=len(state.output.completion))
+
+    return score
+
+
+@solver
+def fails_first():
+    """The first sample fails."""
+
+    async def solve(state, generate):
+        if state.sample_id == 0:
+            raise ValueError("failed")
+        return state
+
+    return solve
+
+
+def two_scorers():
+    """A task with a scorer of numbers."""
+    task = questions()
+    task.scorer = [*task.scorer, length()]
+    return task
 
 
 TASKS = {
@@ -76,14 +104,22 @@ TASKS = {
     "epochs": lambda: stop_when_decided(questions(epochs=2)),
     "no choices": lambda: stop_when_decided(texts()),
     "two scorers": lambda: stop_when_decided(texts(), baseline=0.5),
+    "numbers": two_scorers,
+    "failure": lambda: stop_when_decided(questions(solver=[fails_first(), marks(7)]), baseline=0.69, seed=2),
+    "too few": lambda: stop_when_decided(questions(), prompts=10**12, alpha=1e-200),
     "one of two scorers": lambda: stop_when_decided(texts(), baseline=0.1, scorer="includes"),
 }
 
 
-def contents(name):
-    """What the log of a task contains."""
-    (log,) = eval(
-        TASKS[name](), model="mockllm/model", log_dir=sys.argv[1], display="plain", log_format="eval"
+def contents(name, models=("mockllm/model",)):
+    """What the log of a task contains, of the last model."""
+    *_, log = eval(
+        TASKS[name](),
+        model=[*models],
+        log_dir=sys.argv[1],
+        display="plain",
+        log_format="eval",
+        fail_on_error=name != "failure",
     )
     log = read_eval_log(log.location)
     stopping = log.results.early_stopping if log.results else None
@@ -100,5 +136,6 @@ def contents(name):
 
 if __name__ == "__main__":
     report = {name: contents(name) for name in TASKS}
+    report["two models"] = contents("stopped", ("mockllm/a", "mockllm/b"))
     report["hooks"] = [type(hook).__name__ for hook in get_all_hooks()]
     Path(sys.argv[1], "report.json").write_text(json.dumps(report))

@@ -98,6 +98,7 @@ def test_an_open_question_runs_all_samples_and_is_then_decided(evaluations):
         ("not shuffled", "its dataset is not shuffled"),
         ("epochs", "has 2 epochs; early stopping requires one"),
         ("no choices", "has samples without choices, so set the baseline"),
+        ("too few", "no accuracy on 200 samples can exceed 1.0000"),
     ],
 )
 def test_what_cannot_be_decided_with_the_stated_error_is_an_error(evaluations, name, message):
@@ -110,6 +111,22 @@ def test_without_a_usable_score_nothing_is_stopped_and_the_log_says_why(evaluati
     assert (log["status"], log["samples"]) == ("success", 30)
     assert "has the scorers includes, exact; set the scorer" in log["stopping"]["problem"]
     assert evaluations[0]["one of two scorers"]["samples"] < 30
+
+
+def test_a_failed_sample_ends_early_stopping_and_the_log_says_so(evaluations):
+    log = evaluations[0]["failure"]
+    assert log["status"] == "success"
+    assert log["stopping"]["problem"] == "sample 0 has no score, so later samples were not used"
+
+
+def test_a_scorer_of_numbers_does_not_take_the_verdict_of_the_other(evaluations):
+    assert evaluations[0]["numbers"]["metadata"].keys() == {"choice"}
+
+
+def test_one_task_can_be_run_with_two_models(evaluations):
+    log = evaluations[0]["two models"]
+    assert (log["status"], log["stopping"]["problem"]) == ("success", None)
+    assert log["samples"] < 200
 
 
 def test_the_hook_can_be_turned_off(evaluations, tmp_path):

@@ -204,7 +204,8 @@ def _cases(table: pd.DataFrame) -> list[Case]:
         conclusion = str(row["better_than_chance"])
         text = (
             f"better than chance: {conclusion} (best accuracy {row['best_accuracy']:.4f}, p = "
-            f"{probability(row['maximum_tail'])} against the best of {counted(int(row['prompts']), 'guesser')})"
+            f"{probability(row['maximum_tail'])} against the best of "
+            f"{counted(int(row['prompts']), 'guesser')})"
         )
         accuracy, chance = float(row["best_accuracy"]), float(row["standard_baseline"])
         if conclusion != "yes" and accuracy > chance:

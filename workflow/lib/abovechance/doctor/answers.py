@@ -19,7 +19,7 @@ LEAST_EXAMPLES = 20  # with fewer, nearly all predictions can be the same by cha
 NEARLY_ALL = 0.95
 # A model that is right this often may predict one answer because it is the right one.
 ACCURATE = 0.8
-BELOW_CHANCE, FAR_BELOW_CHANCE = 1e-3, 1e-6  # probability that a guesser does as badly
+BELOW_CHANCE = 1e-3  # probability that a guesser does as badly
 # Standard deviations. All shifts of one log together exceed this by chance once in about 2,000 logs.
 SHIFTED = 4.5
 ABOVE_CHANCE = 2.5  # standard deviations of the agreement with gold labels
@@ -204,14 +204,18 @@ def _shifted_labels(answers: Answers) -> Iterator[Suspicion]:
         return
     gold = np.array([answers.gold[example] for example in examples])
     choices = int(max(gold.max(), predictions["predicted"].max())) + 1
+    if choices == 2:
+        return  # shifted labels are an accuracy below chance
     shares = _shares(predictions, examples, choices)
     labels = {f"the gold label plus {step}": (gold + step) % choices for step in range(1, choices)} | {
         "the reversed gold label": choices - 1 - gold
     }
     rows = {
-        f"the gold label of the {name} example": np.roll(gold, -step)
-        for name, step in (("next", 1), ("previous", -1))
-    }
+        f"the gold label of the example {abs(step)} {'after' if step > 0 else 'before'} it": np.roll(
+            gold, -step
+        )
+        for step in (1, -1, 2, -2)
+    } | {"the gold labels in reversed order": gold[::-1]}
     agreement, gold_z = _agreement(shares, gold)
     if gold_z > ABOVE_CHANCE:
         return  # a wrong choice attracts the model, but the labels are not shifted
@@ -274,7 +278,7 @@ def _below_chance(answers: Answers) -> Iterator[Suspicion]:
     if probability <= BELOW_CHANCE:
         yield Suspicion(
             "below-chance",
-            "grave" if probability <= FAR_BELOW_CHANCE else "suspicious",
+            "suspicious",
             f"the accuracy {table['credit'].mean():.1%} is below the chance level {baseline.standard:.1%}, "
             f"and guessers are as low with probability {probability:.1g}".replace("%", " %"),
             "the answer key may be shifted or reversed, answers may be parsed wrongly, or the task may "

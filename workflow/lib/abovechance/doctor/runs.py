@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 from abovechance.doctor.answers import LEAST_EXAMPLES, check_answers
 from abovechance.doctor.suspicion import SEVERITIES, Suspicion, graded, of_examples
-from abovechance.doctor.texts import check_texts
+from abovechance.doctor.texts import check_texts, stems
 
 Whose = TypeVar("Whose")
 
@@ -20,24 +20,48 @@ LEAST_ERRORS = 10  # common errors with which identical predictions are no coinc
 LEAST_OUTPUT = 20  # mean number of characters of outputs with which identical outputs are none
 
 
-def examine(rows: pd.DataFrame) -> list[Suspicion]:
+def examine(rows: pd.DataFrame, unscored: int = 0) -> list[Suspicion]:
     """Return what is suspicious about the results of one model on one task, the gravest first.
 
     Parameters
     ----------
     rows
         A row per prompt and example, with the columns of ``importers.contract.Run.rows``.
+    unscored
+        Number of examples that the log has without a score.
     """
     if rows.empty:
         return []
+    rows = with_lists(rows)
     suspicions = [*check_answers(rows), *check_texts(rows), *_missing_ids(rows)]
+    if severity := graded(unscored / (len(rows) + unscored), 0.02, 0.2):
+        suspicions.append(
+            Suspicion(
+                "missing-examples",
+                severity,
+                f"{of_examples(unscored, len(rows) + unscored)} have no score and are left out",
+                "examples may have failed, often the hard ones",
+            )
+        )
     return sorted(suspicions, key=lambda suspicion: SEVERITIES.index(suspicion.severity))
+
+
+def with_lists(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows in which each cell of a column of lists is a list or None."""
+    columns = [name for name in ("choices", "right", "logprobs") if name in rows]
+    rows = rows.copy()
+    for name in columns:
+        cells = [cell if isinstance(cell, list | np.ndarray) else None for cell in rows[name]]
+        rows[name] = pd.Series(cells, index=rows.index, dtype=object)
+    return rows
 
 
 def _missing_ids(rows: pd.DataFrame) -> Iterator[Suspicion]:
     """Examples are numbered from 0 or 1, and some numbers are missing."""
     ids = rows["example"].astype(str).unique()
-    if len(ids) < LEAST_EXAMPLES or not all(text.isascii() and text.isdecimal() for text in ids):
+    if len(ids) < LEAST_EXAMPLES or not all(
+        text.isascii() and text.isdecimal() and len(text) < 16 for text in ids
+    ):
         return
     numbers = np.array([int(text) for text in ids], dtype=object)
     expected = int(max(numbers)) + 1 - min(int(min(numbers)), 1)
@@ -80,11 +104,13 @@ class Examined:
 
 def summarize(name: str, task: str, model: str, rows: pd.DataFrame) -> Examined:
     """Return the part of a run that is compared with other runs."""
+    rows = with_lists(rows)
     keys = ["prompt", "example"] if "prompt" in rows else ["example"]
     ordered = rows.sort_values(keys, kind="stable")
     fingerprints = {}
     errors = len(rows) - int(rows["correct"].sum())
-    if len(rows) >= LEAST_EXAMPLES and errors >= LEAST_ERRORS and rows["correct"].any():
+    constant = rows["predicted"].nunique() == 1 and rows["predicted"].iloc[0] >= 0
+    if len(rows) >= LEAST_EXAMPLES and errors >= LEAST_ERRORS and rows["correct"].any() and not constant:
         fingerprints["predictions"] = _digest(ordered[["example", "predicted", "correct"]])
     if "logprobs" in rows and len(rows) >= 2 and rows["logprobs"].notna().all():
         values = ordered["logprobs"].map(lambda scores: tuple(np.asarray(scores).tolist()))
@@ -97,7 +123,7 @@ def summarize(name: str, task: str, model: str, rows: pd.DataFrame) -> Examined:
     examples = rows.drop_duplicates("example")
     chance = examples["chance"].to_numpy(dtype=float)
     table = pd.DataFrame({"choices": np.round(chance, 9)}, index=examples["example"].astype(str))
-    table["question"] = _texts(examples, "question", lambda text: " ".join(text.split()))
+    table["question"] = _digests(stems(examples)) if "question" in examples else ""
     table["gold"] = _gold_texts(examples)
     return Examined(name, task, model, fingerprints, table)
 
@@ -107,11 +133,10 @@ def _digest(table: pd.DataFrame) -> str:
     return hashlib.sha256(values.tobytes()).hexdigest()
 
 
-def _texts(examples: pd.DataFrame, column: str, reading: Callable[[str], str]) -> list[str]:
-    if column not in examples:
-        return [""] * len(examples)
-    texts = ["" if text is None or text != text else reading(str(text)) for text in examples[column]]
-    return [text and hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16] for text in texts]
+def _digests(texts: list[str]) -> list[str]:
+    """Return a digest of each text without its layout; empty texts stay empty."""
+    squeezed = [" ".join(text.split()) for text in texts]
+    return [text and hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16] for text in squeezed]
 
 
 def _gold_texts(examples: pd.DataFrame) -> list[str]:
@@ -139,8 +164,8 @@ def compare_runs(runs: Iterable[tuple[Whose, Examined]]) -> Iterator[tuple[Whose
     by_task: dict[str, list[tuple[Whose, Examined]]] = {}
     for whose, run in runs:
         by_task.setdefault(run.task, []).append((whose, run))
+    yield from _identical([member for group in by_task.values() for member in group])
     for group in by_task.values():
-        yield from _identical(group)
         fullest = max((run for _, run in group), key=lambda run: len(run.examples))
         for whose, run in group:
             if run is not fullest:
@@ -151,7 +176,7 @@ def compare_runs(runs: Iterable[tuple[Whose, Examined]]) -> Iterator[tuple[Whose
 def _identical(group: list[tuple[Whose, Examined]]) -> Iterator[tuple[Whose, Suspicion]]:
     """Two runs have the same scores, outputs or predictions."""
     reported = []
-    for kind in ("scores", "outputs", "predictions"):
+    for kind in ("bytes", "scores", "outputs", "predictions"):
         firsts: dict[str, Examined] = {}
         for whose, run in group:
             digest = run.fingerprints.get(kind)
@@ -162,7 +187,7 @@ def _identical(group: list[tuple[Whose, Examined]]) -> Iterator[tuple[Whose, Sus
                 first.fingerprints.get(finer) != run.fingerprints.get(finer)
                 for finer in ("scores", "outputs")
             )
-            if first is run or run in reported or (kind == "predictions" and differ):
+            if first.name == run.name or run in reported or (kind == "predictions" and differ):
                 continue
             reported.append(run)
             model = f"another model, {first.model}" if first.model != run.model else "the same model"
@@ -179,18 +204,30 @@ def _identical(group: list[tuple[Whose, Examined]]) -> Iterator[tuple[Whose, Sus
 
 def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
     """Differences between the examples of two runs of one task."""
+    common = run.examples.index.intersection(fullest.examples.index)
+    first, second = run.examples.loc[common], fullest.examples.loc[common]
+    with_questions = (first["question"] != "") & (second["question"] != "")
+    changed = int((with_questions & (first["question"] != second["question"])).sum())
+    if changed >= 0.9 * max(len(common), 1):
+        return  # of another task, such as another subject, or of another template
     missing = len(fullest.examples.index.difference(run.examples.index))
     if missing:
+        is_limit = [*run.examples.index] == [*fullest.examples.index[: len(run.examples)]]
         yield Suspicion(
             "missing-examples",
-            "suspicious",
+            "note" if is_limit else "suspicious",
             f"{of_examples(missing, len(fullest.examples))} of {fullest.name} are missing",
-            "examples may have failed or been dropped, often the hard ones",
+            "the run may have a limit of examples"
+            if is_limit
+            else "examples may have failed or been dropped, often the hard ones",
         )
-    common = run.examples.index.intersection(fullest.examples.index)
-    if common.empty:
-        return
-    first, second = run.examples.loc[common], fullest.examples.loc[common]
+    if changed:
+        yield Suspicion(
+            "different-questions",
+            graded(changed / len(common), 0, 0.1) or "suspicious",
+            f"{of_examples(changed, len(common))} have another question than in {fullest.name}",
+            "the examples may be numbered or ordered differently, so pairs do not match",
+        )
     comparable = first["choices"].notna() & second["choices"].notna()
     if changed := int((comparable & (first["choices"] != second["choices"])).sum()):
         yield Suspicion(
@@ -198,16 +235,6 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
             "grave",
             f"{of_examples(changed, len(common))} have another number of choices than in {fullest.name}",
             "the runs may be of different versions of the task",
-        )
-    with_questions = (first["question"] != "") & (second["question"] != "")
-    changed = int((with_questions & (first["question"] != second["question"])).sum())
-    # if all questions differ, the templates may differ
-    if 0 < changed < 0.9 * len(common):
-        yield Suspicion(
-            "different-questions",
-            graded(changed / len(common), 0, 0.1) or "suspicious",
-            f"{of_examples(changed, len(common))} have another question than in {fullest.name}",
-            "the examples may be numbered or ordered differently, so pairs do not match",
         )
     if changed := int(_gold_changed(first["gold"], second["gold"]).sum()):
         yield Suspicion(

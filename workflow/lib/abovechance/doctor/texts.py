@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pandas as pd
@@ -58,7 +59,7 @@ def _duplicates(rows: pd.DataFrame) -> Iterator[Suspicion]:
     """Examples with the same question and choices."""
     if "question" not in rows:
         return
-    examples = rows[rows["question"].notna()].drop_duplicates("example")
+    examples = rows[rows["question"].notna() & (rows["question"] != "")].drop_duplicates("example")
     if len(examples) < 2:
         return
     keys = examples["question"].map(_squeezed)
@@ -79,7 +80,8 @@ def _same_context(rows: pd.DataFrame) -> Iterator[Suspicion]:
     """Different questions have the same prompt."""
     if "question" not in rows or len(rows) < LEAST_EXAMPLES:
         return
-    distinct = rows.drop_duplicates("question")
+    # choices can be whole sentences after a prompt that is the same for all
+    distinct = rows.assign(stem=stems(rows)).drop_duplicates("stem")
     if len(distinct) < LEAST_EXAMPLES:
         return
     count = int(distinct["context"].value_counts().iloc[0])
@@ -92,16 +94,32 @@ def _same_context(rows: pd.DataFrame) -> Iterator[Suspicion]:
         )
 
 
+def stems(rows: pd.DataFrame) -> list[str]:
+    """Return the lines of each question that are no choices.
+
+    Parameters
+    ----------
+    rows
+        With ``question`` and, if they are known, ``choices``.
+    """
+    choices = rows["choices"] if "choices" in rows else [None] * len(rows)
+    return [
+        "\n".join(line for line in str(question).splitlines() if line.strip() not in (texts or []))
+        for question, texts in zip(rows["question"].fillna(""), choices, strict=True)
+    ]
+
+
 def _demonstrations(rows: pd.DataFrame) -> Iterator[Suspicion]:
     """Evaluated examples are among the demonstrations, of themselves or of other examples."""
     if "question" not in rows:
         return
     examples = rows[rows["question"].notna()].drop_duplicates("example")
+    questions, contexts = examples["question"].tolist(), examples["context"].tolist()
+    frequencies = Counter(line.strip() for question in questions for line in {*question.splitlines()})
     lines = [
-        _own_line(question, context)
-        for question, context in zip(examples["question"], examples["context"], strict=True)
+        _own_line(question, context, frequencies)
+        for question, context in zip(questions, contexts, strict=True)
     ]
-    contexts = examples["context"].tolist()
     repeats = [
         line is not None and context.count(line) > 1 for line, context in zip(lines, contexts, strict=True)
     ]
@@ -114,11 +132,11 @@ def _demonstrations(rows: pd.DataFrame) -> Iterator[Suspicion]:
             "the evaluated example may be one of its own demonstrations, with its answer",
         )
     step = -(-len(contexts) // MOST_CONTEXTS) if contexts else 1
-    chosen = [(line, context) for line, context in zip(lines, contexts, strict=True) if line][::step]
+    triples = zip(lines, questions, contexts, strict=True)
+    chosen = [(question, context) for line, question, context in triples if line][::step]
     text = "\0".join(context for _, context in chosen)
-    questions = {line for line, _ in chosen}
     repeated_lines = {
-        line for line in lines if line and text.count(line) > sum(line in question for question in questions)
+        line for line in lines if line and text.count(line) > sum(line in question for question, _ in chosen)
     }
     with_others = sum(
         any(line not in question and line in context for line in repeated_lines)
@@ -134,10 +152,13 @@ def _demonstrations(rows: pd.DataFrame) -> Iterator[Suspicion]:
         )
 
 
-def _own_line(question: str, context: str) -> str | None:
-    """Return the longest line of a question that its prompt contains; None if it is short."""
+def _own_line(question: str, context: str, frequencies: Counter[str]) -> str | None:
+    """Return the longest line of a question that its prompt contains and no other question; None if short."""
     lines = sorted((line.strip() for line in question.splitlines()), key=len, reverse=True)
-    return next((line for line in lines if len(line) >= LEAST_LINE and line in context), None)
+    return next(
+        (line for line in lines if len(line) >= LEAST_LINE and line in context and frequencies[line] == 1),
+        None,
+    )
 
 
 def _truncated(rows: pd.DataFrame) -> Iterator[Suspicion]:
@@ -155,7 +176,9 @@ def _truncated(rows: pd.DataFrame) -> Iterator[Suspicion]:
             continue
         longest, shortest = lengths[unusual].max(), lengths[unusual].min()
         are_long = lengths[unusual].median() >= lengths[~unusual].quantile(0.75)
-        if are_long and longest - shortest <= 0.02 * longest:
+        # truncation ends at any place, other templates end in one way
+        is_varied = markers[unusual].nunique() >= min(3, count)
+        if are_long and is_varied and longest - shortest <= 0.02 * longest:
             yield Suspicion(
                 "truncated-prompts",
                 "grave" if count >= 0.1 * len(contexts) else "suspicious",
@@ -191,7 +214,8 @@ def _outputs(rows: pd.DataFrame) -> Iterator[Suspicion]:
                 "a cache may return the same output for all prompts, or the model may ignore the question",
             )
     if "answer" in rows:
-        answers = rows["answer"].map(lambda answer: "" if answer is None else str(answer).strip().lower())
+        answers = rows["answer"].map(lambda answer: str(answer).strip().lower(), na_action="ignore")
+        yield from _extracted(rows, answers, outputs)
         nothing = (outputs != "") & answers.isin(NO_ANSWER)
         count = int(nothing.sum())
         if count >= 2 and (severity := graded(count / total, 0.2, 0.5)):
@@ -200,6 +224,34 @@ def _outputs(rows: pd.DataFrame) -> Iterator[Suspicion]:
                 severity,
                 f"no answer was found in the output of {of_examples(count, total)}",
                 "the filter or pattern may not fit the outputs, so right answers count as wrong",
+            )
+
+
+def _extracted(rows: pd.DataFrame, answers: pd.Series, outputs: pd.Series) -> Iterator[Suspicion]:
+    """Extracted answers are nearly all the same, or equal to targets although they count as wrong."""
+    extracted = answers[answers.notna() & ~answers.isin(NO_ANSWER)]
+    is_unclear = rows["correct"].mean() < ACCURATE and (rows["predicted"] < 0).all()
+    if len(extracted) >= LEAST_EXAMPLES and is_unclear:
+        counts = extracted.value_counts()
+        if counts.iloc[0] / len(extracted) >= NEARLY_ALL and outputs.nunique() > 0.5 * len(outputs):
+            count = int(counts.iloc[0])
+            yield Suspicion(
+                "one-answer",
+                "suspicious",
+                f"the answer is '{counts.index[0][:40]}' in {of_examples(count, len(extracted))} with "
+                "different outputs",
+                "the filter or pattern may find another part of the output",
+            )
+    if "target" in rows:
+        targets = rows["target"].map(lambda target: str(target).strip().lower(), na_action="ignore")
+        rejected = answers.notna() & (answers == targets) & ~rows["correct"].astype(bool) & (answers != "")
+        count = int(rejected.sum())
+        if count >= 2 and (severity := graded(count / len(rows), 0.02, 0.2)):
+            yield Suspicion(
+                "recorded-results",
+                severity,
+                f"the answer equals the target in {of_examples(count, len(rows))} that count as wrong",
+                "the scorer may compare other texts than the log contains",
             )
 
 

@@ -51,6 +51,11 @@ class OrderedEvaluation:
         return self._evaluation.decision
 
     @property
+    def missing(self) -> Hashable | None:
+        """The example whose result is needed next; None if the question is decided."""
+        return None if self.decision else self._order[self.used]
+
+    @property
     def used(self) -> int:
         """The number of examples whose results were used."""
         return len(self._evaluation.evaluated)

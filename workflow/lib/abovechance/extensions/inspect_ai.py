@@ -11,6 +11,8 @@ off, set the environment variable ``ABOVECHANCE_HOOK`` to ``off``.
 from __future__ import annotations
 
 import os
+from contextvars import ContextVar
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,14 @@ NAME = "abovechance"
 SWITCH = "ABOVECHANCE_HOOK"
 
 
+@dataclass
+class _State:
+    """The evaluation of a run, and why no more results are used."""
+
+    evaluation: OrderedEvaluation
+    problem: str | None = None
+
+
 class StopWhenDecided(EarlyStopping):
     """Stop a task when it is decided whether its accuracy on all samples will be better than chance.
 
@@ -70,8 +80,8 @@ class StopWhenDecided(EarlyStopping):
         scorer: str | None = None,
     ) -> None:
         self._baseline, self._prompts, self._alpha, self._scorer = baseline, prompts, alpha, scorer
-        self._evaluation: OrderedEvaluation | None = None
-        self._problem: str | None = None
+        # of each run: runs of several models, or a repeated one, share this object
+        self._state: ContextVar[_State] = ContextVar(NAME)
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
         """Begin with the samples of a run.
@@ -79,13 +89,9 @@ class StopWhenDecided(EarlyStopping):
         Raises
         ------
         InputError
-            If the dataset is not shuffled, if there are several epochs, if the baseline is unknown, or if
-            another run uses this object.
+            If the dataset is not shuffled, if there are several epochs, if the baseline is unknown, or if no
+            result could exceed it.
         """
-        if self._evaluation is not None:
-            raise InputError(
-                f"{task.task}: {type(self).__name__} is already used by another run; use one for each"
-            )
         if epochs != 1:
             raise InputError(f"{task.task}: has {epochs} epochs; early stopping requires one")
         if not task.dataset.shuffled:
@@ -94,8 +100,13 @@ class StopWhenDecided(EarlyStopping):
                 "use stop_when_decided(task), or shuffle the dataset"
             )
         baseline = self._largest_chance(task, samples) if self._baseline is None else self._baseline
-        self._evaluation = OrderedEvaluation([str(sample.id) for sample in samples], baseline, self._alpha)
-        self._problem = None
+        evaluation = OrderedEvaluation([str(sample.id) for sample in samples], baseline, self._alpha)
+        if evaluation.decision is not None:
+            raise InputError(
+                f"{task.task}: no accuracy on {len(samples)} samples can exceed {baseline:.4f}; use more "
+                "samples, fewer prompts or another baseline"
+            )
+        self._state.set(_State(evaluation))
         return NAME
 
     def _largest_chance(self, task: EvalSpec, samples: list[Sample]) -> float:
@@ -109,9 +120,8 @@ class StopWhenDecided(EarlyStopping):
 
     async def schedule_sample(self, id: str | int, epoch: int) -> EarlyStop | None:
         """Stop the sample if the question is decided."""
-        if self._evaluation is None or self._evaluation.decision is None:
-            return None
-        return EarlyStop(id=id, epoch=epoch, reason=f"decided: {self._evaluation.decision}")
+        decision = self._state.get().evaluation.decision
+        return EarlyStop(id=id, epoch=epoch, reason=f"decided: {decision}") if decision else None
 
     async def complete_sample(
         self,
@@ -120,12 +130,13 @@ class StopWhenDecided(EarlyStopping):
         scores: dict[str, SampleScore],
     ) -> None:
         """Take the score of a sample; without a usable score, nothing is stopped any more."""
-        if self._evaluation is None or self._problem is not None:
+        state = self._state.get()
+        if state.problem is not None:
             return
         try:
-            self._evaluation.record(str(id), self._is_correct(scores, f"sample {id}"))
+            state.evaluation.record(str(id), self._is_correct(scores, f"sample {id}"))
         except InputError as error:
-            self._problem = str(error)
+            state.problem = str(error)
 
     def _is_correct(self, scores: dict[str, SampleScore], place: str) -> bool:
         if self._scorer is None and len(scores) != 1:
@@ -140,13 +151,13 @@ class StopWhenDecided(EarlyStopping):
 
     async def complete_task(self) -> dict[str, Any]:
         """Return the decision and what it is based on."""
-        evaluation, self._evaluation = self._evaluation, None
-        if evaluation is None:
-            return {}
+        evaluation, problem = self._state.get().evaluation, self._state.get().problem
+        if problem is None and evaluation.missing is not None:
+            problem = f"sample {evaluation.missing} has no score, so later samples were not used"
         baseline = f"{evaluation.baseline:.4f}"
         return {
             "decision": f"accuracy on all samples {evaluation.decision or 'above or not above'} {baseline}",
-            "problem": self._problem,
+            "problem": problem,
             "baseline": evaluation.baseline,
             "alpha": evaluation.alpha,
             "used_samples": evaluation.used,
@@ -183,7 +194,11 @@ class Verdict(Hooks):
             return
         if log.samples is None or not log.location:
             log = await read_eval_log_async(log.location)
-        verdicts = verdicts_of(log)
+        try:
+            verdicts = verdicts_of(log)
+        except InputError as error:
+            print(f"{NAME}: {log.eval.task}: no verdict: {error}")
+            return
         for name, verdict in verdicts.items():
             print(f"{NAME}: {log.eval.task}, {name}: {verdict['sentence']}")
         if verdicts:

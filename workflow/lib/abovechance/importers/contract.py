@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from abovechance.results.predictions import UNKNOWN, choose
 
 MOST_SHOTS = 1_000_000
 # Columns of rows that only the checks for broken logs use.
-EVIDENCE = ("question", "context", "output", "answer", "truncated", "cut_off")
+EVIDENCE = ("question", "context", "output", "answer", "target", "truncated", "cut_off")
 
 
 class UnsupportedMetric(InputError):
@@ -93,14 +94,17 @@ class Run:
         they have the texts of the choices, ``choices`` and ``right``.
         Where the tool itself says of each row whether it is correct, ``recorded``, from 0 to 1.
         As far as the log contains them, the columns ``EVIDENCE``: the texts ``question``, ``context`` (the
-        whole prompt), ``output`` and ``answer`` (found in the output, empty if none was found), and the flags
-        ``truncated`` (the prompt) and ``cut_off`` (the output ended at the token limit). ``None`` is unknown.
+        whole prompt), ``output``, ``answer`` (found in the output, empty if none was found) and ``target``;
+        the flags ``truncated`` (the prompt) and ``cut_off`` (the output ended at the token limit). ``None``
+        is unknown.
     notes
         What people should know: what was left out, and why.
     reported
         What the tool itself reports of all rows.
     metric
         The metric whose value is ``correct``, as the tool names it.
+    unscored
+        Number of examples in the log that have no score.
     suspicions
         Signs that the log is broken.
     examined
@@ -115,6 +119,7 @@ class Run:
     notes: list[str] = field(default_factory=list)
     reported: Reported | None = None
     metric: str = "accuracy"
+    unscored: int = 0
     suspicions: list[Suspicion] = field(default_factory=list)
     examined: Examined | None = None
 
@@ -130,12 +135,16 @@ class Run:
 
 def examined(run: Run) -> Run:
     """Return a run with its suspicions, and without the columns that only the checks use."""
-    rows = run.rows
+    rows, file = run.rows, Path(run.file)
+    summary = summarize(run.file, f"{run.task}, {run.metric}", run.model, rows)
+    # a file can have several runs, which have other metrics or models
+    name = f"{run.metric} {run.shots}"
+    digest = {"bytes": f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}"} if file.is_file() else {}
     return replace(
         run,
         rows=rows.drop(columns=[*EVIDENCE], errors="ignore"),
-        suspicions=examine(rows),
-        examined=summarize(run.file, f"{run.task}, {run.metric}", run.model, rows),
+        suspicions=examine(rows, run.unscored),
+        examined=replace(summary, fingerprints=summary.fingerprints | digest),
     )
 
 
@@ -238,8 +247,8 @@ def truth(value: Any, metric: str, place: str) -> bool:
 
 
 def text_or_none(value: Any) -> str | None:
-    """Return a text as it is, and None for anything else."""
-    return value if isinstance(value, str) else None
+    """Return a text, with a question mark for half of a character, and None for anything else."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else None
 
 
 def recorded_row(correct: bool, choices: int, correct_choices: set[int] | None) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     rows = pd.DataFrame({"example": table["example"], "correct": _values(table, "correct", path)})
     rows = rows.assign(predicted=UNKNOWN, tie=False, chance=_chance(table, path))
     # files of prompts, and of models to compare, are about the same task
-    one_task = options.each_file or options.command in ("compare", "doctor")
+    one_task = options.each_file or options.command == "compare"
     keys = {
         "model": table.get("model", "model"),
         "task": table.get("task", "task" if one_task else path.stem),

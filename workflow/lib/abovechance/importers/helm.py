@@ -185,7 +185,7 @@ def _evidence(folder: Path) -> pd.DataFrame:
         {
             "example": str(state["instance"].get("id")),
             "prompt": str(state.get("train_trial_index") or 0),
-            "question": text_or_none((state["instance"].get("input") or {}).get("text")),
+            "question": _question(state["instance"]),
             "context": text_or_none((state.get("request") or {}).get("prompt")),
             "output": _output(state),
         }
@@ -193,6 +193,13 @@ def _evidence(folder: Path) -> pd.DataFrame:
         if not state["instance"].get("perturbation")
     ]
     return pd.DataFrame(rows).drop_duplicates(["example", "prompt"]) if rows else pd.DataFrame()
+
+
+def _question(instance: dict[str, Any]) -> str:
+    """Return the text and the references of an instance."""
+    parts = [instance.get("input") or {}]
+    parts += [reference.get("output") or {} for reference in instance.get("references") or []]
+    return "\n".join(part["text"] for part in parts if text_or_none(part.get("text")))
 
 
 def _output(state: dict[str, Any]) -> str | None:

@@ -38,6 +38,7 @@ TOOL = "inspect"
 OPTIONS = ("metric", "epoch")
 LOOKS_LIKE = "inspect's .eval or .json log"
 ZSTANDARD = 93
+LONGEST_CONTEXT = 100_000  # characters; longer ones are transcripts of agents
 COLUMNS = ["example", "predicted", "correct", "tie", "chance", "recorded"]
 # what the ways of compression raise for damaged data
 DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, pa.ArrowException, ValueError, RuntimeError, OSError)
@@ -85,8 +86,13 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
             )
     epoch = options.epoch or 1
     chosen = [sample for sample in samples if sample.get("epoch", 1) == epoch]
-    for scorer in _scorers(chosen, path, options, epoch):
-        yield _run(log, samples, chosen, scorer, path, epoch)
+    scorers = _scorers(chosen, path, options, epoch)
+    for scorer in scorers:
+        try:
+            yield _run(log, samples, chosen, scorer, path, epoch)
+        except UnsupportedMetric:
+            if len(scorers) == 1:
+                raise
 
 
 def _run(
@@ -125,7 +131,8 @@ def _run(
         )
     columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
     frame = pd.DataFrame(scored or [], columns=columns)
-    return Run(str(path), model, task.rpartition("/")[2], shots, frame, notes + note, reported, scorer)
+    names = model, task.rpartition("/")[2], shots
+    return Run(str(path), *names, frame, notes + note, reported, scorer, unscored=left_out)
 
 
 def _shots(value: Any, place: str) -> tuple[int, list[str]]:
@@ -194,21 +201,36 @@ def _evidence(sample: dict[str, Any]) -> dict[str, Any]:
     messages, question, output = sample.get("messages"), sample.get("input"), sample.get("output")
     if isinstance(question, list):
         question = "\n".join(map(_content, question))
-    context = []
-    for message in messages if isinstance(messages, list) else []:
-        if isinstance(message, dict) and message.get("role") == "assistant":
-            break
-        context.append(_content(message))
+    has_images = isinstance(sample.get("input"), list) and not all(map(_is_text, sample["input"]))
+    context, answered = _context(messages if isinstance(messages, list) else [])
     completions = (output.get("choices") or []) if isinstance(output, dict) else []
     first = completions[0] if completions and isinstance(completions[0], dict) else {}
     reason = first.get("stop_reason")
     return {
-        "question": text_or_none(question),
-        "context": "\n".join(context) or None,
-        "output": _content(first.get("message")) if first else None,
+        "question": None if has_images else text_or_none(question),
+        "context": context,
+        "output": _content(first.get("message")) if first else None if answered or output is None else "",
         "truncated": reason == "model_length" if first else None,
         "cut_off": reason == "max_tokens" if first else None,
     }
+
+
+def _context(messages: list[Any]) -> tuple[str | None, bool]:
+    """Return the texts before the model's last answer (None if they are very long), and if there is one."""
+    places = [
+        place
+        for place, message in enumerate(messages)
+        if isinstance(message, dict) and message.get("role") == "assistant"
+    ]
+    text = "\n".join(map(_content, messages[: places[-1]] if places else messages))
+    return (text if 0 < len(text) <= LONGEST_CONTEXT else None), bool(places)
+
+
+def _is_text(message: Any) -> bool:
+    """Return whether a message consists of text only."""
+    content = message.get("content") if isinstance(message, dict) else None
+    parts = content if isinstance(content, list) else []
+    return all(isinstance(part, dict) and part.get("type", "text") == "text" for part in parts)
 
 
 def _content(message: Any) -> str:
@@ -277,7 +299,8 @@ def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] |
             "recorded": value,
             **_choices(sample),
             **sample.get("evidence", {}),
-            "answer": answer,
+            "answer": text_or_none(score.get("answer")),
+            "target": text_or_none(sample.get("target")),
         }
 
 

@@ -42,6 +42,9 @@ TOOL = "lm-evaluation-harness"
 OPTIONS = ("metric", "filter")
 LOOKS_LIKE = f"{TOOL}'s samples_<task>_<date>.jsonl (made with --log_samples)"
 METRICS = ("acc", "exact_match", "acc_norm")
+DEEPEST = 20  # levels of a document
+# Ends of the names of fields that differ between copies of an example.
+NO_TEXTS = ("id", "idx", "index", "key", "url", "link", "hash")
 # Fields of a sample that are no metrics.
 FIELDS = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics")
 
@@ -163,7 +166,8 @@ class _Sample:
         request = requests.get("gen_args_0") if isinstance(requests, dict) else requests[0]
         parts = [*request.values()] if isinstance(request, dict) else request
         context = text_or_none(parts[0]) if isinstance(parts, list) and parts else None
-        texts = {"question": "\n".join(_texts_of(self.fields.get("doc"))) or None, "context": context}
+        question = text_or_none("\n".join(_texts_of(self.fields.get("doc"))))
+        texts = {"question": question or None, "context": context}
         if self.scores:
             return texts
         response, answer = self.fields.get("resps"), self.fields.get("filtered_resps")
@@ -172,8 +176,9 @@ class _Sample:
         while isinstance(answer, list) and answer:
             answer = answer[0]
         return texts | {
-            "output": text_or_none(response),
-            "answer": answer if isinstance(answer, str) else "",
+            "output": text_or_none(response) if response else "",
+            "answer": "" if answer in (None, []) else text_or_none(str(answer)),
+            "target": text_or_none(str(self.fields.get("target", ""))),
         }
 
     @property
@@ -338,15 +343,15 @@ def _list(text: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _texts_of(value: Any) -> list[str]:
+def _texts_of(value: Any, depth: int = 0) -> list[str]:
     """Return all texts in a document, without its ids."""
+    if depth > DEEPEST:
+        return []
     if isinstance(value, dict):
-        fields = [
-            field for key, field in value.items() if not str(key).lower().endswith(("id", "idx", "index"))
-        ]
-        return [text for field in fields for text in _texts_of(field)]
+        fields = [field for key, field in value.items() if not str(key).lower().endswith(NO_TEXTS)]
+        return [text for field in fields for text in _texts_of(field, depth + 1)]
     if isinstance(value, list):
-        return [text for field in value for text in _texts_of(field)]
+        return [text for field in value for text in _texts_of(field, depth + 1)]
     return [value] if isinstance(value, str) else []
 
 
