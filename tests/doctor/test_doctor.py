@@ -234,6 +234,9 @@ def test_failed_samples_and_missing_completions_are_reported(tmp_path):
         sample["scores"] = {}
     path.write_text(json.dumps(content))
     assert "missing-examples" in alarms(path)
+    results = {"total_samples": 60, "completed_samples": 40}
+    path.write_text(json.dumps(content | {"samples": content["samples"][20:], "results": results}))
+    assert "missing-examples" in alarms(path)
     for sample in content["samples"]:
         sample |= {"output": {"choices": []}, "messages": sample["messages"][:1]}
     path.write_text(json.dumps(content))

@@ -66,7 +66,7 @@ def _missing_ids(rows: pd.DataFrame) -> Iterator[Suspicion]:
     numbers = np.array([int(text) for text in ids], dtype=object)
     expected = int(max(numbers)) + 1 - min(int(min(numbers)), 1)
     missing = expected - len(ids)
-    if 0 < missing <= 0.2 * expected:
+    if 0 < missing <= 0.5 * expected:
         yield Suspicion(
             "missing-examples",
             "suspicious",

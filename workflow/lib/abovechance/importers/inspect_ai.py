@@ -123,8 +123,12 @@ def _run(
         model, task = str(setting.get("model") or "model"), str(setting.get("task") or path.stem)
         # over several epochs, inspect reports the mean of their samples' means
         reported = _reported(log, scorer) if len(epochs) == 1 and not left_out else None
-        completed = (log.get("results") or {}).get("completed_samples")
-        notes += _stopped(log, path)
+        results = log.get("results") or {}
+        completed, total = results.get("completed_samples"), results.get("total_samples")
+        stopped = _stopped(log, path)
+        not_run = 0
+        if isinstance(total, int) and isinstance(completed, int) and not stopped:
+            not_run = max(total - completed, 0) // len(epochs)
     if isinstance(completed, int) and completed > len(samples):
         raise InputError(
             f"{path}: has {len(samples)} samples, and its header says {completed}; expected the whole log"
@@ -132,7 +136,8 @@ def _run(
     columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
     frame = pd.DataFrame(scored or [], columns=columns)
     names = model, task.rpartition("/")[2], shots
-    return Run(str(path), *names, frame, notes + note, reported, scorer, unscored=left_out)
+    unscored = max(left_out, not_run)
+    return Run(str(path), *names, frame, notes + note + stopped, reported, scorer, unscored=unscored)
 
 
 def _shots(value: Any, place: str) -> tuple[int, list[str]]:
