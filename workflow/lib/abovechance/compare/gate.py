@@ -302,7 +302,7 @@ def difference_of(responses: Responses) -> Difference:
     variance = (
         max(estimate.standard_error**2, by_examples) if isfinite(estimate.standard_error) else by_examples
     )
-    is_fixed = variance > by_examples and len(responses.by_seed[0]) + len(responses.prompts) > 2
+    is_fixed = variance > by_examples and (responses.several_seeds or len(responses.prompts) > 1)
     return Difference(
         estimate.value,
         variance,
