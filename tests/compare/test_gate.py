@@ -272,6 +272,14 @@ def test_examples_are_needed_also_for_equal_answers_and_do_not_replace_prompts()
     assert "More examples alone would not decide" in result.sentence
 
 
+def test_more_examples_reduce_their_part_of_the_variance_only():
+    difference = Difference(0.1, 0.05, 9, 0.02, 0.01, 0.004, 0.002)
+    assert difference.with_examples(1) == difference
+    more = difference.with_examples(4)
+    assert (more.variance, more.fixed) == (pytest.approx(0.02 + 0.03 / 4), 0.02)
+    assert (more.unit, more.gains, more.losses) == pytest.approx((0.0025, 0.001, 0.0005))
+
+
 def test_sentences_without_a_margin_and_with_one_point():
     scores = np.array([0.0, 1.0] * 50)
     assert "cannot tell whether the candidate is worse (" in gate(responses_of(scores, scores), 0.0).sentence
