@@ -236,7 +236,7 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
             f"{of_examples(changed, len(common))} have another number of choices than in {fullest.name}",
             "the runs may be of different versions of the task",
         )
-    if changed := int(_gold_changed(first["gold"], second["gold"]).sum()):
+    if len(common) and (changed := int(_gold_changed(first["gold"], second["gold"]).sum())):
         yield Suspicion(
             "different-gold-labels",
             "grave",
@@ -247,5 +247,6 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
 
 def _gold_changed(first: pd.Series, second: pd.Series) -> pd.Series:
     """Return whether the gold labels of two runs differ although the choices are the same."""
-    same_choices = first.str.partition("\0")[0] == second.str.partition("\0")[0]
+    choices = [golds.map(lambda text: text.partition("\0")[0]) for golds in (first, second)]
+    same_choices = choices[0] == choices[1]
     return (first != "") & (second != "") & same_choices & (first != second)
