@@ -66,7 +66,7 @@ def texts():
 
 @scorer(metrics=[mean()])
 def length():
-    """A number that is no verdict."""
+    """Score the number of characters, which is neither correct nor wrong."""
 
     async def score(state, target):
         return Score(value=len(state.output.completion))
@@ -112,7 +112,7 @@ TASKS = {
 
 
 def contents(name, models=("mockllm/model",)):
-    """What the log of a task contains, of the last model."""
+    """Return the contents of the log of a task by the last model."""
     *_, log = eval(
         TASKS[name](),
         model=[*models],

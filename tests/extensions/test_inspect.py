@@ -17,7 +17,7 @@ PYTHON = REPOSITORY / "results" / "logs" / "inspect_ai" / "venv" / "bin" / "pyth
 
 
 def evaluate(folder, hook="on"):
-    """What the logs contain of all tasks of ``inspect_tasks.py``."""
+    """Run all tasks of ``inspect_tasks.py`` and return the contents of their logs."""
     # the entry points as an installation has them
     facts = folder / "abovechance-0.dist-info"
     facts.mkdir(parents=True)

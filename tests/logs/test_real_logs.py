@@ -43,7 +43,7 @@ def log_of(tool):
     """The folder of a tool's log; skips the test if it was not made."""
     folder = LOGS / tool
     if not (LOGS / tool.partition("/")[0] / "accuracy.json").is_file():
-        pytest.skip(f"there is no log of {tool} on this machine; `make logs` makes it")
+        pytest.skip(f"needs a log of {tool}, which `make logs` makes")
     return folder
 
 

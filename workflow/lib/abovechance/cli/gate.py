@@ -34,7 +34,7 @@ from abovechance.compare.gate import (
     GateResult,
     gate as decide_gate,
 )
-from abovechance.compare.responses import arrange
+from abovechance.compare.responses import Responses, arrange
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
 
@@ -103,6 +103,33 @@ def gate(
     # in folders, the name of a CSV is that of its task
     command = "gate" if any(path.is_dir() for path in paths) else "compare"
     options = Options(None, metric, filter_, epoch, each_file, None, command)
+    responses, notes = _responses(paths, options, allow_missing)
+    for note in notes:
+        tell_note(note)
+    result = decide_gate(responses, margin, alpha)
+    sentence = " ".join([result.sentence, *(f"Note: {note}." for note in notes)])
+    if as_json:
+        report = _as_object(result) | {"notes": notes, "status": statuses[result.decision]}
+        typer.echo(json.dumps(report, indent=2))
+    else:
+        print_text(f"{result.decision}: {result.sentence}\n")
+        show(result.tasks, as_json=False, columns=GATE_TASKS, upright=len(result.tasks) == 1)
+    if junit_path:
+        write_junit(junit_path, "abovechance gate", _cases(result, sentence))
+    if summary_path:
+        title = f"abovechance gate: {result.decision}"
+        append_summary(summary_path, title, sentence, result.tasks, GATE_TASKS)
+    raise typer.Exit(statuses[result.decision])
+
+
+def _responses(paths: list[Path], options: Options, allow_missing: bool) -> tuple[list[Responses], list[str]]:
+    """Return the responses of the candidate and the reference on each task, and notes.
+
+    Raises
+    ------
+    InputError
+        If the two have different metrics or no common task, or if the candidate lacks results.
+    """
     tables = [
         _of_one_model(path, options, name) for path, name in zip(paths, (CANDIDATE, REFERENCE), strict=True)
     ]
@@ -118,24 +145,9 @@ def gate(
     responses = [*arrange(table, clusters_of_studies(paths))]
     notes = list(dict.fromkeys(note for task in responses for note in task.notes))
     notes += [f"the candidate lacks results of the reference: {missing}"] if missing else []
-    for note in notes:
-        tell_note(note)
     if not responses:
         raise InputError(f"{paths[0]} and {paths[1]} have no task with the same number of shots in common")
-    result = decide_gate(responses, margin, alpha)
-    sentence = " ".join([result.sentence, *(f"Note: {note}." for note in notes)])
-    if as_json:
-        report = _as_object(result) | {"notes": notes, "status": statuses[result.decision]}
-        typer.echo(json.dumps(report, indent=2))
-    else:
-        print_text(f"{result.decision}: {result.sentence}\n")
-        show(result.tasks, as_json=False, columns=GATE_TASKS, upright=len(result.tasks) == 1)
-    if junit_path:
-        write_junit(junit_path, "abovechance gate", _cases(result, sentence))
-    if summary_path:
-        title = f"abovechance gate: {result.decision}"
-        append_summary(summary_path, title, sentence, result.tasks, GATE_TASKS)
-    raise typer.Exit(statuses[result.decision])
+    return responses, notes
 
 
 def _of_one_model(path: Path, options: Options, name: str) -> pd.DataFrame:

@@ -120,11 +120,12 @@ def check(
 ) -> None:
     """Test whether best scores are better than chance.
 
-    RESULTS can be a study's folder, logs of other tools (lm-evaluation-harness, HELM, lighteval, inspect),
-    or the release of Yauney and Mimno (2024). It can also be a CSV with one row per prompt and example, or
-    with one row per best score (columns best_accuracy, examples, choices or chance, and prompts). If this CSV
-    has the column mean_accuracy or second_accuracy, the output states how much of the lead over the mean or
-    the second-best score luck explains. --json has more columns, such as p-values with other corrections.
+    RESULTS can be a study's folder, logs of other tools (lm-evaluation-harness, HELM, lighteval, inspect,
+    Every Eval Ever), or the release of Yauney and Mimno (2024). It can also be a CSV with one row per prompt
+    and example, or with one row per best score (columns best_accuracy, examples, choices or chance, and
+    prompts). If this CSV has the column mean_accuracy or second_accuracy, the output states how much of the
+    lead over the mean or the second-best score luck explains. --json has more columns, such as p-values with
+    other corrections.
     """
     statuses = exit_statuses(GATE_STATUS, exit_ or [])
     junit_path, summary_path = check_reports(junit, summary)
@@ -322,7 +323,7 @@ def responses_of(paths: list[Path], options: Options, by_file: bool = True) -> p
     Parameters
     ----------
     by_file
-        Whether each file is a model if all files are of one model.
+        If all files are of one model, each file counts as a model.
 
     Returns
     -------

@@ -232,27 +232,15 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
     overall = differences[0] if len(differences) == 1 else _mean(responses, differences)
     family = [*differences, overall] if len(differences) > 1 else differences
     worse_p = adjusted([difference.worse_p() for difference in family], "holm")
-    rows = []
-    for task, difference, p in zip(responses, differences, worse_p, strict=False):
-        candidate, reference = task.by_example.mean(axis=1)
-        rows.append(
-            {
-                "task": task.task,
-                "shots": task.shots,
-                "examples": len(task.examples),
-                "candidate": float(candidate),
-                "reference": float(reference),
-                "difference": difference.value,
-                "low": difference.low(alpha),
-                "high": difference.high(alpha),
-                "worse_holm": float(p),
-                "decision": decide(difference, margin, alpha),
-            }
-        )
-    table = pd.DataFrame(rows, columns=[*GATE_TASKS])
+    table = pd.DataFrame(
+        [
+            _row(task, difference, float(p), margin, alpha)
+            for task, difference, p in zip(responses, differences, worse_p, strict=False)
+        ]
+    )
     worse_tasks = []
     decision = decide(overall, margin, alpha)
-    if len(rows) > 1:
+    if len(table) > 1:
         is_worse = (table["worse_holm"] <= alpha) & (table["decision"] == WORSE)
         worse_tasks = [f"{row.task} ({row.shots}-shot)" for row in table[is_worse].itertuples()]
         if worse_tasks:
@@ -273,6 +261,23 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
         worse_tasks,
         table,
     )
+
+
+def _row(task: Responses, difference: Difference, p: float, margin: float, alpha: float) -> dict[str, object]:
+    """Return a row with the columns of ``GATE_TASKS``."""
+    candidate, reference = task.by_example.mean(axis=1)
+    return {
+        "task": task.task,
+        "shots": task.shots,
+        "examples": len(task.examples),
+        "candidate": float(candidate),
+        "reference": float(reference),
+        "difference": difference.value,
+        "low": difference.low(alpha),
+        "high": difference.high(alpha),
+        "worse_holm": p,
+        "decision": decide(difference, margin, alpha),
+    }
 
 
 def decide(difference: Difference, margin: float, alpha: float) -> str:

@@ -14,7 +14,7 @@ from abovechance.doctor.answers import LEAST_EXAMPLES, check_answers
 from abovechance.doctor.suspicion import SEVERITIES, Suspicion, graded, of_examples
 from abovechance.doctor.texts import check_texts, stems
 
-Whose = TypeVar("Whose")
+Owner = TypeVar("Owner")
 
 LEAST_ERRORS = 10  # common errors with which identical predictions are no coincidence
 LEAST_OUTPUT = 20  # mean number of characters of outputs with which identical outputs are none
@@ -77,7 +77,7 @@ def _missing_ids(rows: pd.DataFrame) -> Iterator[Suspicion]:
 
 @dataclass(frozen=True, eq=False)
 class Examined:
-    """The part of a run that is compared with other runs of its task.
+    """The part of a run that is compared with other runs.
 
     Attributes
     ----------
@@ -88,8 +88,8 @@ class Examined:
     model
         The name of the model.
     fingerprints
-        {``predictions``, ``scores`` or ``outputs``: a digest of all of them}. A kind is missing if the run
-        does not have it or if it contains too little to identify a run.
+        {``bytes`` (of the file), ``predictions``, ``scores`` or ``outputs``: a digest of all of them}. A kind
+        is missing if the run does not have it or if it contains too little to identify a run.
     examples
         A row per example, with ``example`` as index: ``choices`` (probability of a lucky guess), ``question``
         (digest) and ``gold`` (texts of all choices and of the correct ones); empty if unknown.
@@ -153,32 +153,33 @@ def _gold_texts(examples: pd.DataFrame) -> list[str]:
     return golds
 
 
-def compare_runs(runs: Iterable[tuple[Whose, Examined]]) -> Iterator[tuple[Whose, Suspicion]]:
-    """Yield what is suspicious about several runs of the same tasks, with the run that it is about.
+def compare_runs(runs: Iterable[tuple[Owner, Examined]]) -> Iterator[tuple[Owner, Suspicion]]:
+    """Yield what is suspicious about several runs, with the run that it is about.
 
     Parameters
     ----------
     runs
         Any object that stands for a run, with the output of ``summarize`` for it.
     """
-    by_task: dict[str, list[tuple[Whose, Examined]]] = {}
-    for whose, run in runs:
-        by_task.setdefault(run.task, []).append((whose, run))
-    yield from _identical([member for group in by_task.values() for member in group])
+    runs = list(runs)
+    yield from _identical(runs)
+    by_task: dict[str, list[tuple[Owner, Examined]]] = {}
+    for owner, run in runs:
+        by_task.setdefault(run.task, []).append((owner, run))
     for group in by_task.values():
         fullest = max((run for _, run in group), key=lambda run: len(run.examples))
-        for whose, run in group:
+        for owner, run in group:
             if run is not fullest:
                 for suspicion in _differences(run, fullest):
-                    yield whose, suspicion
+                    yield owner, suspicion
 
 
-def _identical(group: list[tuple[Whose, Examined]]) -> Iterator[tuple[Whose, Suspicion]]:
-    """Two runs have the same scores, outputs or predictions."""
+def _identical(runs: list[tuple[Owner, Examined]]) -> Iterator[tuple[Owner, Suspicion]]:
+    """Two runs, also of different tasks, have the same file, scores, outputs or predictions."""
     reported = []
     for kind in ("bytes", "scores", "outputs", "predictions"):
         firsts: dict[str, Examined] = {}
-        for whose, run in group:
+        for owner, run in runs:
             digest = run.fingerprints.get(kind)
             if digest is None:
                 continue
@@ -192,7 +193,7 @@ def _identical(group: list[tuple[Whose, Examined]]) -> Iterator[tuple[Whose, Sus
             reported.append(run)
             model = f"another model, {first.model}" if first.model != run.model else "the same model"
             yield (
-                whose,
+                owner,
                 Suspicion(
                     "identical-results",
                     "suspicious" if kind == "predictions" else "grave",

@@ -21,7 +21,7 @@ class Suspicion:
         ``grave``: the scores are very likely wrong. ``suspicious``: sound results rarely look like this.
         ``note``: sound results can look like this.
     evidence
-        What the log contains, with counts.
+        Content of the log, with counts.
     cause
         A likely cause.
     """

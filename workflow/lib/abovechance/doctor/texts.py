@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -13,8 +14,39 @@ from abovechance.doctor.suspicion import Suspicion, graded, of_examples
 LEAST_LINE = 20  # characters of a line that is searched in other prompts; shorter ones occur by chance
 MOST_CONTEXTS = 200  # prompts that are searched for other examples
 MARKER = 4  # characters at the beginning or end that nearly all prompts share
-# What tools record if a filter finds no answer in an output.
+# Tools record these if a filter finds no answer in an output.
 NO_ANSWER = {"", "[invalid]"}
+
+
+class Flag(NamedTuple):
+    """A flag that tools record for each example, and the shares of examples from which it is a sign."""
+
+    column: str
+    check: str
+    suspicious: float
+    grave: float
+    evidence: str
+    cause: str
+
+
+FLAGS = (
+    Flag(
+        "truncated",
+        "truncated-prompts",
+        0.0,
+        0.1,
+        "the prompt was truncated",
+        "the prompt exceeds the model's context",
+    ),
+    Flag(
+        "cut_off",
+        "cut-off-outputs",
+        0.1,
+        0.5,
+        "the output ended at the token limit",
+        "the limit may be too low for the answer to appear",
+    ),
+)
 
 
 def check_texts(rows: pd.DataFrame) -> Iterator[Suspicion]:
@@ -33,26 +65,12 @@ def check_texts(rows: pd.DataFrame) -> Iterator[Suspicion]:
         yield from _truncated(with_context)
     if "output" in rows:
         yield from _outputs(rows[rows["output"].notna()])
-    for column, check, thing, cause in (
-        (
-            "truncated",
-            "truncated-prompts",
-            "the prompt was truncated",
-            "the prompt exceeds the model's context",
-        ),
-        (
-            "cut_off",
-            "cut-off-outputs",
-            "the output ended at the token limit",
-            "the limit may be too low for the answer to appear",
-        ),
-    ):
-        if column in rows:
-            flags = rows[column].dropna().astype(bool)
-            limits = (1e-9, 0.1) if column == "truncated" else (0.1, 0.5)
-            if flags.any() and (severity := graded(flags.mean(), *limits)):
-                evidence = f"{thing} in {of_examples(int(flags.sum()), len(flags))}"
-                yield Suspicion(check, severity, evidence, cause)
+    for flag in FLAGS:
+        if flag.column in rows:
+            values = rows[flag.column].dropna().astype(bool)
+            if values.any() and (severity := graded(values.mean(), flag.suspicious, flag.grave)):
+                evidence = f"{flag.evidence} in {of_examples(int(values.sum()), len(values))}"
+                yield Suspicion(flag.check, severity, evidence, flag.cause)
 
 
 def _duplicates(rows: pd.DataFrame) -> Iterator[Suspicion]:

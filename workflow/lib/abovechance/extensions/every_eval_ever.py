@@ -66,7 +66,7 @@ def annotate(
     with as_written_by(TOOL, str(path)):
         record = read_json(path)
         results, model = record["evaluation_results"], str(record["model_info"]["id"])
-    runs = _runs(path, chance)
+    runs = _runs(path)
     verdicts = []
     for result in results:
         with as_written_by(TOOL, str(path)):
@@ -86,13 +86,13 @@ def annotate(
     return record, verdicts
 
 
-def _runs(path: Path, chance: float | None) -> dict[tuple[str, str], Run]:
+def _runs(path: Path) -> dict[tuple[str, str], Run]:
     """Return the runs of the rows next to a record by evaluation and result id; none without rows."""
     rows = path.with_name(path.stem + ENDING)
     if not rows.is_file():
         return {}
     with as_written_by(TOOL, str(rows)):
-        runs = [examined(run) for run in read(rows, Options(command="doctor", chance=chance))]
+        runs = [examined(run) for run in read(rows, Options(command="doctor"))]
     for run in runs:
         check_recorded(run)
     return {(run.task, run.metric): run for run in runs}

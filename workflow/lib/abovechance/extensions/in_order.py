@@ -29,7 +29,7 @@ class OrderedEvaluation:
     Raises
     ------
     InputError
-        If there is no example, or an id occurs twice.
+        If the list of examples is empty, or an id occurs twice.
     """
 
     def __init__(self, examples: Sequence[Hashable], baseline: float, alpha: float = ALPHA) -> None:

@@ -54,7 +54,7 @@ def verdict_of(
         "suspicions": [sign.sentence for sign in run.suspicions if sign.severity != "note"],
     }
     if stop:
-        sentence = f"{correct / examples:.3f} on {examples} samples; {stop}, so there is no interval"
+        sentence = f"{correct / examples:.3f} on {examples} samples; {stop}, so no interval is valid"
         return verdict | {"interval": None, "sentence": sentence}
     sentence = f"{correct / examples:.3f}"
     if prompts == 1:

@@ -3,9 +3,9 @@
     runs = read_runs([Path("logs")], Options(chance=0.25))
     predictions = combine(runs, Options(each_file=True))
 
-Known are the sample logs of lm-evaluation-harness, HELM's runs, lighteval's details,
-inspect's logs, the published release, and a plain CSV file. Of most, a run is one prompt and does
-not say how many others were tried: ``combine`` asks, since everything depends on it.
+The importers read sample logs of lm-evaluation-harness, HELM's runs, lighteval's details, inspect's logs,
+rows of Every Eval Ever, the published release, and plain CSV files. In most of them, a run is one prompt, and
+the number of prompts tried is missing. ``combine`` requires it, because the verdict depends on it.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class Run:
     suspicions
         Signs that the log is broken.
     examined
-        What is compared with other runs of the task.
+        The part that is compared with other runs.
     """
 
     file: str
@@ -139,7 +139,10 @@ def examined(run: Run) -> Run:
     summary = summarize(run.file, f"{run.task}, {run.metric}", run.model, rows)
     # a file can have several runs, which have other metrics or models
     name = f"{run.metric} {run.shots}"
-    digest = {"bytes": f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}"} if file.is_file() else {}
+    digest = {}
+    if file.is_file():
+        with file.open("rb") as content:
+            digest["bytes"] = f"{name} {hashlib.file_digest(content, 'sha256').hexdigest()}"
     return replace(
         run,
         rows=rows.drop(columns=[*EVIDENCE], errors="ignore"),

@@ -34,6 +34,7 @@ OPTIONS = ("metric",)
 LOOKS_LIKE = f"{TOOL}'s <uuid>_samples.jsonl"
 ENDING = "_samples.jsonl"
 KEYS = ("schema_version", "evaluation_id", "sample_id", "evaluation")
+Meaning = Callable[[str, list[str]], int | None]  # of a reference: the number of a choice, if it is one
 
 
 def find(path: Path) -> list[Path]:
@@ -77,7 +78,7 @@ def aggregate_of(path: Path) -> Path:
 
 
 def aggregate_results(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the results of an aggregate record by evaluation and result id; none if there is no record."""
+    """Return the results of an aggregate record by evaluation and result id; empty without a record."""
     if not path.is_file():
         return {}
     with as_written_by(TOOL, str(path)):
@@ -196,9 +197,6 @@ def _mark_choices(rows: list[dict[str, Any]]) -> None:
                 row["right"] = [number in places for number in range(len(row["choices"]))]
                 row["chance"] = len({*places}) / len(row["choices"])
             return
-
-
-Meaning = Callable[[str, list[str]], int | None]
 
 
 def _by_text(text: str, choices: list[str]) -> int | None:

@@ -103,7 +103,7 @@ def _run(
     Parameters
     ----------
     samples, chosen
-        Of all epochs, and of the one that is read.
+        The samples of all epochs, and those of the epoch that is read.
     """
     notes = []
     epochs = {sample.get("epoch", 1) for sample in samples}
