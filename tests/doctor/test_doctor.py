@@ -123,6 +123,21 @@ def test_a_constant_answer_on_unequal_labels_is_no_shift():
     assert "shifted-labels" not in {sign.check for sign in check_answers(rows)}
 
 
+def test_a_model_that_is_above_chance_and_prefers_the_next_choice_has_no_shifted_labels():
+    gold = np.arange(300) % 4
+    predicted = np.where(np.arange(300) % 20 < 8, gold, (gold + 1) % 4)  # 40 % right, 60 % the next one
+    assert [*check_answers(rows_of(gold, predicted, 4))] == []
+
+
+def test_two_models_with_one_constant_answer_are_no_copies(tmp_path):
+    log = sound(9, 60)
+    for name in ("a", "b"):
+        constant = replace(log, answers=["A"] * 60, outputs=["A"] * 60, model=name)
+        path = write_inspect(constant, tmp_path / name)
+        path.write_text(path.read_text().replace('"version": 2', f'"version": 2, "name": "{name}"'))
+    assert "identical-results" not in alarms(tmp_path)
+
+
 def rows_of(gold, predicted, choices=2):
     """Rows of one prompt with gold labels and predictions."""
     flags = [[place == label for place in range(choices)] for label in gold]
@@ -178,7 +193,7 @@ def test_a_prompt_that_is_the_same_for_all_is_sound_if_the_choices_are_sentences
 
 def test_an_instruction_in_all_questions_is_no_demonstration(tmp_path):
     log = sound(9, 60)
-    instruction = "Solve the following problem step by step."
+    instruction = "Solve the following problem step by step. " * 5  # longer than the questions
     questions = [f"{instruction}\n{question}" for question in log.questions]
     contexts = [f"{instruction}\n" * 3 + context for context in log.contexts]
     assert alarms(write_inspect(replace(log, questions=questions, contexts=contexts), tmp_path)) == set()
