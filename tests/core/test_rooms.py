@@ -21,6 +21,7 @@ ROOMS = [
     "results",
     "metrics",
     "scoring",
+    "servers",
     "training",
     "chance",
     "best",

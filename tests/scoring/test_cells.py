@@ -15,7 +15,7 @@ from abovechance.core.settings import Setting
 from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring import models
 from abovechance.scoring.algorithms import score
-from abovechance.scoring.cells import Cell, Scorer, score_cells
+from abovechance.scoring.cells import Cell, InProcess, Scorer, score_cells
 from abovechance.scoring.store import read_asked
 from abovechance.scoring.tokens import PromptStrings, tokenize
 from abovechance.scoring.weights import Weights, load_tokenizer
@@ -56,7 +56,7 @@ def silent(_: str) -> None:
 
 def test_scores_are_the_log_likelihoods_of_whole_strings(task, weights, tmp_path):
     chosen = cell(task)
-    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
+    score_cells({tmp_path / "s.parquet": chosen}, InProcess(weights, "float32"), silent)
     table = read_table(tmp_path / "s.parquet")
     assert len(table) == 3 * 4 * 3  # prompts x other examples x choices
     model = models.load(weights, "float32")
@@ -75,7 +75,7 @@ def test_scores_are_the_log_likelihoods_of_whole_strings(task, weights, tmp_path
 
 def test_a_prompt_is_not_scored_on_its_own_demonstrations(task, weights, tmp_path):
     chosen = cell(task, prompts=5)
-    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
+    score_cells({tmp_path / "s.parquet": chosen}, InProcess(weights, "float32"), silent)
     table = read_table(tmp_path / "s.parquet")
     for prompt, demonstrations in enumerate(chosen.prompts["demonstrations"]):
         assert set(table["example"][table["prompt"] == prompt]) == set(task["example"]) - set(demonstrations)
@@ -83,22 +83,22 @@ def test_a_prompt_is_not_scored_on_its_own_demonstrations(task, weights, tmp_pat
 
 def test_asking_for_more_prompts_scores_only_the_new_ones(task, weights, tmp_path, monkeypatch):
     path = tmp_path / "s.parquet"
-    score_cells({path: cell(task, prompts=2)}, weights, "float32", silent)
+    score_cells({path: cell(task, prompts=2)}, InProcess(weights, "float32"), silent)
     before = read_table(path)
     messages: list[str] = []
-    score_cells({path: cell(task, prompts=4)}, weights, "float32", messages.append)
+    score_cells({path: cell(task, prompts=4)}, InProcess(weights, "float32"), messages.append)
     assert messages[0] == "m, t, 1-shot: 2 of 4 prompts to score"
     after = read_table(path)
     pd.testing.assert_frame_equal(after[after["prompt"] < 2].reset_index(drop=True), before)
     monkeypatch.setattr(models, "load", lambda *_: pytest.fail("nothing is missing, so no model is needed"))
-    score_cells({path: cell(task, prompts=4)}, weights, "float32", messages.append)
+    score_cells({path: cell(task, prompts=4)}, InProcess(weights, "float32"), messages.append)
     pd.testing.assert_frame_equal(read_table(path), after)
 
 
 def test_scores_of_other_prompts_or_examples_are_an_error(task, weights, tmp_path):
     path, prompts = tmp_path / "s.parquet", tmp_path / "prompts.parquet"
     chosen = cell(task, prompts=3)
-    score_cells({path: chosen}, weights, "float32", silent)
+    score_cells({path: chosen}, InProcess(weights, "float32"), silent)
     evaluation = chosen.evaluation
     PROMPTS.write(chosen.prompts, prompts, {})
     pd.testing.assert_frame_equal(read_asked(path, task, evaluation, prompts), read_table(path))
@@ -117,10 +117,10 @@ def test_scores_of_other_prompts_or_examples_are_an_error(task, weights, tmp_pat
 
 def test_a_changed_example_is_scored_again(task, weights, tmp_path):
     path = tmp_path / "s.parquet"
-    score_cells({path: cell(task)}, weights, "float32", silent)
+    score_cells({path: cell(task)}, InProcess(weights, "float32"), silent)
     messages: list[str] = []
     second = task.assign(text=task["text"].str.replace("x", "y"))
-    score_cells({path: cell(second)}, weights, "float32", messages.append)
+    score_cells({path: cell(second)}, InProcess(weights, "float32"), messages.append)
     assert messages[0].endswith("3 of 3 prompts to score")
 
 
@@ -136,10 +136,10 @@ def test_an_error_in_the_middle_keeps_the_prompts_before_it(task, weights, tmp_p
 
     monkeypatch.setattr(Scorer, "_scored", fails_at_the_third)
     with pytest.raises(KeyboardInterrupt):
-        score_cells({path: cell(task, prompts=4)}, weights, "float32", silent)
+        score_cells({path: cell(task, prompts=4)}, InProcess(weights, "float32"), silent)
     assert not path.exists()
     messages: list[str] = []
-    score_cells({path: cell(task, prompts=4)}, weights, "float32", messages.append)
+    score_cells({path: cell(task, prompts=4)}, InProcess(weights, "float32"), messages.append)
     assert messages[0].endswith("2 of 4 prompts to score")
 
 
@@ -154,7 +154,7 @@ def test_running_out_of_memory_halves_the_pack_and_goes_on(task, weights, tmp_pa
 
     monkeypatch.setattr("abovechance.scoring.cells.score", little_memory)
     monkeypatch.setattr("abovechance.scoring.algorithms.score", little_memory)
-    score_cells({path: cell(task)}, weights, "float32", silent)
+    score_cells({path: cell(task)}, InProcess(weights, "float32"), silent)
     assert {entry["pack"] for entry in read_made_from(path)["prompts"]} == {64}
 
 
@@ -162,7 +162,7 @@ def test_prompts_too_long_are_an_error_before_the_model_is_loaded(task, weights,
     longer = task.assign(text=["Q" * 150 + "\nA:", *task["text"][1:]])
     monkeypatch.setattr(models, "load", lambda *_: pytest.fail("the model was loaded"))
     with pytest.raises(InputError, match="longer than the model's context of 120 tokens"):
-        score_cells({tmp_path / "s.parquet": cell(longer, prompts=5)}, weights, "float32", silent)
+        score_cells({tmp_path / "s.parquet": cell(longer, prompts=5)}, InProcess(weights, "float32"), silent)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -177,7 +177,7 @@ def test_a_prompt_that_just_fits_the_context_is_scored(task, weights, tmp_path):
         if max(lengths) == 120:
             break
     assert max(lengths) == 120
-    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
+    score_cells({tmp_path / "s.parquet": chosen}, InProcess(weights, "float32"), silent)
     assert np.isfinite(read_table(tmp_path / "s.parquet")["logprob"]).all()
 
 
@@ -185,21 +185,23 @@ def test_prompts_beyond_the_context_are_left_out_where_that_is_asked_for(task, w
     # Only the prompt whose demonstration is the long example is never evaluated on it, but reads it.
     longer = task.assign(text=["Q" * 150 + "\nA:", *task["text"][1:]])
     chosen = cell(longer, prompts=5)
-    score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent, leave_out_too_long=True)
+    score_cells(
+        {tmp_path / "s.parquet": chosen}, InProcess(weights, "float32"), silent, leave_out_too_long=True
+    )
     facts = read_made_from(tmp_path / "s.parquet")["prompts"]
     assert all(entry["too_long"] > 120 for entry in facts)
     assert len(read_table(tmp_path / "s.parquet")) == 0
     with pytest.raises(InputError, match="5 of 5 prompts are longer than the model's context"):
-        score_cells({tmp_path / "s.parquet": chosen}, weights, "float32", silent)
+        score_cells({tmp_path / "s.parquet": chosen}, InProcess(weights, "float32"), silent)
 
 
 def test_asking_for_fewer_prompts_and_then_for_more_scores_none_again(task, weights, tmp_path, monkeypatch):
     path = tmp_path / "s.parquet"
-    score_cells({path: cell(task, prompts=3)}, weights, "float32", silent)
+    score_cells({path: cell(task, prompts=3)}, InProcess(weights, "float32"), silent)
     before = read_table(path)
     monkeypatch.setattr(models, "load", lambda *_: pytest.fail("all is scored, so no model is needed"))
     for prompts in (1, 3):
-        score_cells({path: cell(task, prompts=prompts)}, weights, "float32", silent)
+        score_cells({path: cell(task, prompts=prompts)}, InProcess(weights, "float32"), silent)
     pd.testing.assert_frame_equal(read_table(path), before)
 
 
@@ -220,17 +222,17 @@ def test_a_models_cells_are_scored_with_one_loading_and_written_one_by_one(
     with monkeypatch.context() as patched:
         patched.setattr(Scorer, "_scored", fails_at_the_fourth)
         with pytest.raises(KeyboardInterrupt):
-            score_cells(cells, weights, "float32", silent)
+            score_cells(cells, InProcess(weights, "float32"), silent)
     assert {path.name for path in tmp_path.iterdir()} == {"1.parquet", "1.store.parquet", "2.journal"}
     messages: list[str] = []
-    score_cells(cells, weights, "float32", messages.append)
+    score_cells(cells, InProcess(weights, "float32"), messages.append)
     assert messages[:2] == ["m, t, 1-shot: 0 of 2 prompts to score", "m, t, 2-shot: 1 of 2 prompts to score"]
     assert len(loaded) == 2
     assert {path.name for path in tmp_path.glob("*[12].parquet")} == {"1.parquet", "2.parquet"}
     assert not [*tmp_path.glob("*.journal")]
     for path, first in cells.items():
         alone = tmp_path / "alone" / path.name
-        score_cells({alone: first}, weights, "float32", silent)
+        score_cells({alone: first}, InProcess(weights, "float32"), silent)
         pd.testing.assert_frame_equal(read_table(path), read_table(alone))
 
 
@@ -260,7 +262,7 @@ def test_a_choices_tokens_are_those_that_end_after_its_start(spans, start, lengt
 
 
 def test_tokens_of_a_beginning_of_sequence_are_not_counted_as_the_choices(task, weights, tmp_path):
-    score_cells({tmp_path / "s.parquet": cell(task)}, weights, "float32", silent)
+    score_cells({tmp_path / "s.parquet": cell(task)}, InProcess(weights, "float32"), silent)
     table = read_table(tmp_path / "s.parquet")
     tokenizer = load_tokenizer(weights)
     alone = np.array([len(tokenizer(choice)["input_ids"]) for choice in (" yes", " no", " maybe so")])
@@ -286,14 +288,12 @@ def test_a_text_that_reads_like_a_special_token_is_text_unless_it_is_to_be_read(
     by_name = {}
     for policy in ("text", "read"):
         path = tmp_path / f"{policy}.parquet"
-        score_cells({path: cell(task)}, rows, "float32", silent, special_tokens=policy)
+        score_cells({path: cell(task)}, InProcess(rows, "float32", special_tokens=policy), silent)
         by_name[policy] = read_table(path)["tokens"].iloc[0]
     assert by_name["text"] > by_name["read"]
     # and scores of the one are not those of the other
     messages: list[str] = []
-    score_cells(
-        {tmp_path / "text.parquet": cell(task)}, rows, "float32", messages.append, special_tokens="read"
-    )
+    score_cells({tmp_path / "text.parquet": cell(task)}, InProcess(rows, "float32", "read"), messages.append)
     assert messages[0].endswith("3 of 3 prompts to score")
 
 
@@ -301,15 +301,15 @@ def test_another_tokenizer_makes_scores_void(task, weights, tmp_path):
     folder, path = tmp_path / "model", tmp_path / "s.parquet"
     shutil.copytree(weights.folder, folder)
     rows = Weights(str(folder), "tiny", "r")
-    score_cells({path: cell(task)}, rows, "float32", silent)
+    score_cells({path: cell(task)}, InProcess(rows, "float32"), silent)
     text = (folder / "tokenizer.json").read_text()
     (folder / "tokenizer.json").write_text(text + " ")
     messages: list[str] = []
-    score_cells({path: cell(task)}, rows, "float32", messages.append)
+    score_cells({path: cell(task)}, InProcess(rows, "float32"), messages.append)
     assert messages[0].endswith("3 of 3 prompts to score")
     (folder / "tokenizer.json").write_text(text)
     messages.clear()
-    score_cells({path: cell(task)}, rows, "float32", messages.append)
+    score_cells({path: cell(task)}, InProcess(rows, "float32"), messages.append)
     assert messages[0].endswith("0 of 3 prompts to score")
 
 
@@ -339,8 +339,7 @@ def test_choices_that_a_tokenizer_cannot_tell_apart_are_told_before_the_model_is
     with pytest.raises(InputError, match=f"m, t, 0-shot, prompt 0: .*{message}"):
         score_cells(
             {tmp_path / "s.parquet": cell(with_choices(*choices), shots=0)},
-            Weights(str(folder), "tiny", "r"),
-            "float32",
+            InProcess(Weights(str(folder), "tiny", "r"), "float32"),
             silent,
         )
 
@@ -353,8 +352,7 @@ def test_a_normalizer_that_makes_one_character_many_does_not_hide_a_long_prompt(
     with pytest.raises(InputError, match="longer than the model's context of 120 tokens"):
         score_cells(
             {tmp_path / "s.parquet": cell(task, shots=0)},
-            Weights(str(folder), "tiny", "r"),
-            "float32",
+            InProcess(Weights(str(folder), "tiny", "r"), "float32"),
             silent,
         )
 
@@ -380,18 +378,18 @@ def test_a_score_that_is_no_number_ends_the_job_with_its_place(task, weights, tm
 
     monkeypatch.setattr("abovechance.scoring.cells.score", broken)
     with pytest.raises(InputError, match=r"1-shot, prompt \d: example 'e\d', choice 1: the model gives nan"):
-        score_cells({tmp_path / "s.parquet": cell(task, prompts=5)}, weights, "float32", silent)
+        score_cells({tmp_path / "s.parquet": cell(task, prompts=5)}, InProcess(weights, "float32"), silent)
     assert not (tmp_path / "s.parquet").exists()
 
 
 def test_how_each_prompt_was_computed_is_kept_when_nothing_is_missing(task, weights, tmp_path):
     path = tmp_path / "s.parquet"
-    score_cells({path: cell(task)}, weights, "float32", silent)
+    score_cells({path: cell(task)}, InProcess(weights, "float32"), silent)
     before = read_made_from(path)
     assert before["runs"][0]["path"] == "tree"
     assert "torch" in before["runs"][0]["versions"]
     assert [entry["run"] for entry in before["prompts"]] == [0, 0, 0]
-    score_cells({path: cell(task)}, weights, "float32", silent)
+    score_cells({path: cell(task)}, InProcess(weights, "float32"), silent)
     assert read_made_from(path) == before
 
 
@@ -404,5 +402,5 @@ def test_a_model_that_cannot_be_loaded_is_told_in_one_line(task, weights, tmp_pa
     )
     with pytest.raises(InputError, match="model: transformers cannot load its weights") as error:
         rows = Weights(str(folder), "tiny", "revision")
-        score_cells({tmp_path / "s.parquet": cell(task)}, rows, "float32", silent)
+        score_cells({tmp_path / "s.parquet": cell(task)}, InProcess(rows, "float32"), silent)
     assert "\n" not in str(error.value)

@@ -1,7 +1,7 @@
 """What scoring costs: counted before, and added up afterwards."""
 
 import json
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,14 +12,13 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from abovechance.core.errors import InputError
 from abovechance.core.tables import read_made_from
-from abovechance.scoring.cells import score_cells
+from abovechance.scoring.cells import InProcess, Reading, score_cells
 from abovechance.scoring.cost import TOKEN_COUNTS, count_tokens, estimate, on_machines
 from abovechance.scoring.demands import parameters
 from abovechance.scoring.fetching import fetch
 from abovechance.scoring.ledgers import SPENT, Ledger, spent
 from abovechance.scoring.reader import Reader, expected_path
-from abovechance.scoring.tokens import tokenize
-from abovechance.scoring.weights import Weights, load_tokenizer
+from abovechance.scoring.weights import Weights
 from abovechance.shown.costs import in_words, of_machines, of_models
 from tests.scoring.test_cells import cell, silent, task, weights  # noqa: F401
 from tests.tiny import save_tiny_model
@@ -28,9 +27,9 @@ from tests.tiny import save_tiny_model
 def test_the_tokens_counted_are_those_that_a_job_computes(task, weights, tmp_path):  # noqa: F811
     cells = {tmp_path / f"{shots}.parquet": cell(task, prompts=4, shots=shots) for shots in (1, 2)}
     ledger = Ledger(tmp_path / "ledger.jsonl", "this machine", processors=2, accelerators=0)
-    score_cells(cells, weights, "float32", silent, spend=ledger.add)
+    score_cells(cells, InProcess(weights, "float32"), silent, spend=ledger.add)
     table = count_tokens(
-        [("drawn", value) for value in cells.values()], partial(tokenize, load_tokenizer(weights)), tree
+        [("drawn", value) for value in cells.values()], Reading.from_weights(weights, "text"), tree
     )
     TOKEN_COUNTS.write(table, tmp_path / "counts.parquet", {})
     entries = [entry for path in cells for entry in read_made_from(path)["prompts"]]
@@ -71,30 +70,31 @@ def test_what_a_model_computes_is_counted_by_the_path_that_it_takes(kind, task, 
     weights = fetch({"path": str(tmp_path / "model")}, None, tmp_path / "here")  # noqa: F811
     ledger = Ledger(tmp_path / "ledger.jsonl", "this machine", processors=1, accelerators=0)
     scored = cell(task, prompts=3, shots=1)
-    score_cells({tmp_path / "1.parquet": scored}, weights, "float32", silent, spend=ledger.add)
-    read = partial(tokenize, load_tokenizer(weights))
-    counted = count_tokens([("drawn", scored)], read, expected_path(weights))["computed"].sum()
+    score_cells({tmp_path / "1.parquet": scored}, InProcess(weights, "float32"), silent, spend=ledger.add)
+    reading = Reading.from_weights(weights, "text")
+    counted = count_tokens([("drawn", scored)], reading, expected_path(weights))["computed"].sum()
     (row,) = spent({("m", "t", "drawn"): ledger.path}).to_dict("records")
     assert counted == row["computed"]
-    in_tree = count_tokens([("drawn", scored)], read, tree)["computed"].sum()
+    in_tree = count_tokens([("drawn", scored)], reading, tree)["computed"].sum()
     assert (counted > in_tree) == (kind in ("bloom", "mamba"))
 
 
 def test_prompts_that_are_too_long_do_not_count_or_are_told(task, weights):  # noqa: F811
-    scored, read = cell(task, prompts=4, shots=2), partial(tokenize, load_tokenizer(weights))
-    longest = count_tokens([("drawn", scored)], read, tree)["longest"]
+    scored, reading = cell(task, prompts=4, shots=2), Reading.from_weights(weights, "text")
+    longest = count_tokens([("drawn", scored)], reading, tree)["longest"]
     context = int(longest.max()) - 1
-    remaining = count_tokens([("drawn", scored)], read, tree, context, leave_out=True)
+    reading = replace(reading, context=context)
+    remaining = count_tokens([("drawn", scored)], reading, tree, leave_out=True)
     assert len(remaining) == (longest <= context).sum() < 4
     with pytest.raises(InputError, match="prompts are longer than the model's context"):
-        count_tokens([("drawn", scored)], read, tree, context)
+        count_tokens([("drawn", scored)], reading, tree)
 
 
 def test_nothing_is_spent_on_prompts_that_are_scored_already(task, weights, tmp_path):  # noqa: F811
     files = {tmp_path / "s.parquet": cell(task)}
     first, second = (Ledger(tmp_path / name, "m", 1, 0) for name in ("first", "second"))
-    score_cells(files, weights, "float32", silent, spend=first.add)
-    score_cells(files, weights, "float32", silent, spend=second.add)
+    score_cells(files, InProcess(weights, "float32"), silent, spend=first.add)
+    score_cells(files, InProcess(weights, "float32"), silent, spend=second.add)
     assert first.path.read_text().count('"prompt"') == 3
     assert not second.path.exists()
 

@@ -13,7 +13,7 @@ with logged(snakemake) as log:
     from abovechance.core.settings import Setting
     from abovechance.core.tables import read_table
     from abovechance.scoring.accelerators import reserved
-    from abovechance.scoring.cells import Cell, score_cells
+    from abovechance.scoring.cells import Cell, InProcess, score_cells
     from abovechance.scoring.ledgers import Ledger
     from abovechance.scoring.models import memory_needed
     from abovechance.scoring.weights import Weights
@@ -32,15 +32,24 @@ with logged(snakemake) as log:
     }
     if params.null:
         cells = {path: cell.without_inputs() for path, cell in cells.items()}
+
+    def in_process(weights_file, precision):
+        return InProcess(Weights.read(Path(weights_file)), precision, params.special_tokens, params.products)
+
+    if weights.server is None:
+        backend = in_process(files.weights, params.precision)
+        memory = memory_needed(weights, params.precision)
+    else:
+        from abovechance.servers.scorer import Served
+
+        local = in_process(files.compared, params.compared_precision) if files.compared else None
+        backend, memory = Served(weights, params.special_tokens, local), 0
     report, (folder, *_) = progress(log), {path.parent for path in cells}
-    with alone(folder, report), reserved(memory_needed(weights, params.precision)) as accelerators:
+    with alone(folder, report), reserved(memory) as accelerators:
         score_cells(
             cells,
-            weights,
-            params.precision,
+            backend,
             report,
             leave_out_too_long=params.too_long == "leave_out",
-            special_tokens=params.special_tokens,
-            products=params.products,
             spend=Ledger.of_job(Path(params.ledger), snakemake.threads, len(accelerators), STARTED).add,
         )

@@ -1,6 +1,5 @@
 """Write how many tokens a task's prompts have, and how many of them a model computes."""
 
-from functools import partial
 from pathlib import Path
 
 from script_log import logged
@@ -8,17 +7,13 @@ from script_log import logged
 with logged(snakemake):
     from abovechance.core.settings import Setting
     from abovechance.core.tables import read_table
-    from abovechance.scoring.cells import Cell
+    from abovechance.scoring.cells import Cell, Reading
     from abovechance.scoring.cost import TOKEN_COUNTS, count_tokens
-    from abovechance.scoring.models import limits
     from abovechance.scoring.reader import Reader, expected_path
-    from abovechance.scoring.tokens import tokenize
-    from abovechance.scoring.weights import load_tokenizer
     from abovechance.study.kinds import KINDS
 
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
     reader = Reader.read(Path(files.reader))
-    tokenizer = load_tokenizer(reader.weights)
     task, sets = read_table(Path(files.task)), {"evaluation_sets": read_table(Path(files.evaluation_set))}
     if files.training_set:
         sets["training_sets"] = read_table(Path(files.training_set))
@@ -31,9 +26,8 @@ with logged(snakemake):
             cells.append((kind.name, cell.without_inputs() if kind.null else cell))
     table = count_tokens(
         cells,
-        partial(tokenize, tokenizer, special_tokens=params.special_tokens),
+        Reading.from_weights(reader.weights, params.special_tokens),
         path=expected_path(reader.weights),
-        context=limits(reader.weights)[0],
         leave_out=params.too_long == "leave_out",
     )
     TOKEN_COUNTS.write(table, Path(snakemake.output[0]), {"special_tokens": params.special_tokens})

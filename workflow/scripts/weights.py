@@ -5,8 +5,9 @@ from pathlib import Path
 from script_log import logged, progress
 
 from abovechance.core.files import alone
-from abovechance.scoring.fetching import fetch
+from abovechance.scoring.fetching import fetch, fetch_tokenizer
 from abovechance.scoring.inspection import check_weights
+from abovechance.scoring.weights import load_tokenizer
 from abovechance.study.downloads import check_sha256
 
 with logged(snakemake, network=True) as log:
@@ -19,7 +20,11 @@ with logged(snakemake, network=True) as log:
     if downloaded:
         check_sha256(downloaded, snakemake.params.pinned)
     with alone(output.parent, progress(log)):
-        weights = fetch(source, downloaded, folder, passing=bool(weight_files))
+        if "server" in source:
+            weights = fetch_tokenizer(source["server"], folder)
+            load_tokenizer(weights)
+        else:
+            weights = fetch(source, downloaded, folder, passing=bool(weight_files))
+            check_weights(weights)
         folder.mkdir(exist_ok=True)
-        check_weights(weights)
         weights.write(output)

@@ -22,6 +22,7 @@ for kind, shots, tasks, name in scoring_rules():
             prompts=hardest_prompts_of if kind == HARDEST else prompts_of,
             weights=weights_file,
             files=passing_files,
+            compared=compared_weights,
         output:
             scores=expand(
                 f"{RESULTS}/{kind.scores}/{{model}}/{{task}}/{{shots}}-shot.parquet",
@@ -41,11 +42,14 @@ for kind, shots, tasks, name in scoring_rules():
         resources:
             mem_mb=scoring_mb,
             runtime=null_minutes if kind.null else scoring_minutes,
-            gpu=lambda wildcards: gpus(),
+            gpu=lambda wildcards: 0 if served(wildcards.model) else gpus(),
         params:
             shots=shots,
             null=kind.null,
             precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
+            compared_precision=lambda wildcards: precision_of(
+                compared(wildcards.model)
+            ),
             too_long=STUDY["too_long"],
             special_tokens=STUDY["special_tokens"],
             products=STUDY["scoring"]["products"],

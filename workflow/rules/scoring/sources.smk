@@ -89,7 +89,8 @@ def scoring_jobs():
 
 def own_weights(wildcards):
     """The user's own files, where weights are made from some: the tokenizer's too."""
-    path = Path(source_of_weights(wildcards).get("path", ""))
+    source = source_of_weights(wildcards)
+    path = Path(source.get("path") or source.get("server", {}).get("tokenizer", ""))
     names = ("*.safetensors", "*.json", "*.model", "*.txt", "*.py")
     if path.suffix == ".gguf":
         return [path]
@@ -105,8 +106,32 @@ def weights_id(model):
         for key, value in STUDY["models"][model].items()
         if key not in NO_SOURCE
     }
-    place = source.get("download") or source.get("hub") or source.get("path", "trained")
+    place = (
+        source.get("download") or source.get("hub") or source.get("path", "trained")
+    )
+    if server := served(model):
+        place = server["model"]
     return f"{file_name(Path(place).stem)}-{digest(repr(sorted(source.items())))[:8]}"
+
+
+def served(model):
+    """The server that runs a model; nothing where none does."""
+    return STUDY["models"][model].get("server")
+
+
+def compared(model):
+    """The model in this process that a model on a server must agree with; nothing where there is none."""
+    return (served(model) or {}).get("compare_with")
+
+
+def precision_of(model):
+    return STUDY["models"][model]["precision"] if model else None
+
+
+def compared_weights(wildcards):
+    """The weights file of the model that one on a server is compared with."""
+    other = compared(wildcards.model)
+    return f"{weights_folder(other)}/weights.json" if other else []
 
 
 def trained(model):
@@ -157,7 +182,9 @@ def weights_input(wildcards):
         return [download_path(source["download"])]
     if "hub" in source:
         return []
-    path = Path(source["path"])
+    path = Path(source["path"] if "path" in source else source["server"]["tokenizer"])
+    if not path.exists():  # a tokenizer on the hub
+        return []
     if path.suffix == ".gguf":
         return [str(path)]
     names = ("config.json", "*.safetensors", "*.safetensors.index.json")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -80,15 +80,126 @@ class Cell:
         return PromptStrings.from_examples(row["text"], chosen)
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How a model reads texts.
+
+    Attributes
+    ----------
+    read
+        Tokenizes the strings of a prompt.
+    context, vocabulary
+        The most tokens that it reads at once, and how many it knows; None if that is unknown.
+    short_shows
+        Whether a token is at least a byte, so that short texts fit and need not be read.
+    """
+
+    read: Callable[[PromptStrings], Tokens]
+    context: int | None
+    vocabulary: int | None
+    short_shows: bool
+
+    @classmethod
+    def from_weights(cls, weights: Weights, special_tokens: str) -> Reading:
+        """What the tokenizer and the config beside weights say."""
+        tokenizer = load_tokenizer(weights)
+        context, vocabulary = models.limits(weights)
+        read = partial(tokenize, tokenizer, special_tokens=special_tokens)
+        return cls(read, context, vocabulary, keeps_length(tokenizer))
+
+
+class PromptScorer(Protocol):
+    """A model, scoring one prompt after another."""
+
+    @property
+    def found(self) -> str:
+        """What was found out before the first prompt, in words."""
+
+    def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+        """See ``score``; before it, the model is tested on these strings. ``prompts`` are scored in all."""
+
+    def score(self, strings: PromptStrings) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+        """Return the scores of one prompt's strings, and facts on them."""
+
+    def check_stored(self, strings: PromptStrings, rows: pd.DataFrame) -> None:
+        """Raise InputError if scores of an earlier job are not this model's."""
+
+
+class Backend(Protocol):
+    """What computes scores: a model in this process (``InProcess``), or a server (``servers.scorer``)."""
+
+    @property
+    def identities(self) -> Sequence[Mapping[str, Any]]:
+        """What scores depend on besides the prompt, then earlier identities that count as the same."""
+
+    @property
+    def made_from(self) -> Mapping[str, Any]:
+        """``model``, ``revision`` and ``precision``, for the scores files."""
+
+    def reading(self) -> Reading:
+        """Return how it reads."""
+
+    def scorer(self, reading: Reading, spend: Callable[..., None]) -> PromptScorer:
+        """Load the model. ``spend`` is told of that, and of each prompt how many tokens it took."""
+
+
+@dataclass(frozen=True)
+class InProcess:
+    """A model that is loaded into this process.
+
+    Attributes
+    ----------
+    weights
+        Where the model lies.
+    precision
+        A key of ``models.DTYPES``.
+    special_tokens
+        See ``tokens.tokenize``.
+    products
+        See ``products.decide``.
+    """
+
+    weights: Weights
+    precision: str
+    special_tokens: str = "text"
+    products: str = MEASURED
+
+    @property
+    def identities(self) -> list[dict[str, Any]]:
+        """See ``identity.identities``."""
+        reading = reading_digest(Path(self.weights.folder), self.weights.trust_remote_code)
+        device = models.device_for(self.precision)
+        return identities(
+            self.weights.revision, self.precision, device, reading, self.special_tokens, self.products
+        )
+
+    @property
+    def made_from(self) -> dict[str, Any]:
+        """The weights and the precision."""
+        weights = self.weights
+        return {"model": weights.source, "revision": weights.revision, "precision": self.precision}
+
+    def reading(self) -> Reading:
+        """Return what the tokenizer and the config say."""
+        return Reading.from_weights(self.weights, self.special_tokens)
+
+    def scorer(self, reading: Reading, spend: Callable[..., None] = lambda *_, **__: None) -> Scorer:
+        """Load the model; InputError if transformers cannot."""
+        with told_by_library(f"{self.weights.folder}: transformers cannot load its weights"):
+            model = models.load(self.weights, self.precision, self.products)
+            if getattr(model.config, "quantization_config", None) is not None and not self.weights.quantized:
+                with torch.no_grad():  # some kinds of quantization load, and cannot compute here
+                    model(torch.zeros((1, 1), dtype=torch.long, device=model.device))
+        spend("start", parameters=model.num_parameters())
+        return Scorer(model, reading.read, spend)
+
+
 def score_cells(
     cells: Mapping[Path, Cell],
-    weights: Weights,
-    precision: str,
+    backend: Backend,
     report: Callable[[str], None],
     leave_out_too_long: bool = False,
-    special_tokens: str = "text",
     spend: Callable[..., None] = lambda *_, **__: None,
-    products: str = MEASURED,
 ) -> None:
     """Score every prompt of the cells that has no score yet, and write the scores files.
 
@@ -100,55 +211,37 @@ def score_cells(
     ----------
     cells
         {scores file: what is in it}. Each file is written as soon as its cell is scored.
-    weights
-        Where the model lies.
-    precision
-        A key of ``models.DTYPES``.
+    backend
+        What computes the scores.
     leave_out_too_long
         Whether prompts longer than the model's context are left out; else they are an error.
-    special_tokens
-        See ``tokens.tokenize``.
     spend
         Is told when the model is loaded, and of each prompt how many tokens that took: ``Ledger.add``.
-    products
-        See ``products.decide``.
 
     Raises
     ------
     InputError
         If a string is longer than the model's context, before the model is loaded.
     """
-    reading = reading_digest(Path(weights.folder), weights.trust_remote_code)
-    device = models.device_for(precision)
-    identity, *earlier = identities(weights.revision, precision, device, reading, special_tokens, products)
+    identity, *earlier = backend.identities
     stores = {path: ScoreStore(path, identity, earlier, report) for path in cells}
     missing = {path: _missing(cell, stores[path], leave_out_too_long) for path, cell in cells.items()}
     for path, cell in cells.items():
         report(f"{cell.words}: {len(missing[path])} of {len(cell.keys)} prompts to score")
     if any(missing.values()):
-        tokenizer = load_tokenizer(weights)
-        read = partial(tokenize, tokenizer, special_tokens=special_tokens)
-        context, vocabulary = models.limits(weights)
-        short_shows = keeps_length(tokenizer)
+        reading = backend.reading()
         for cell in cells.values():
-            _check_read(cell, read, vocabulary)
+            _check_read(cell, reading)
         too_long = {
-            path: prompts_too_long(cell, read, missing[path], context, leave_out_too_long, short_shows)
+            path: prompts_too_long(cell, reading, missing[path], leave_out_too_long)
             for path, cell in cells.items()
         }
-        with told_by_library(f"{weights.folder}: transformers cannot load its weights"):
-            model = models.load(weights, precision, products)
-            if getattr(model.config, "quantization_config", None) is not None and not weights.quantized:
-                with torch.no_grad():  # some kinds of quantization load, and cannot compute here
-                    model(torch.zeros((1, 1), dtype=torch.long, device=model.device))
-        scorer = Scorer(model, read, spend)
-        spend("start", parameters=scorer.model.num_parameters())
+        scorer = backend.scorer(reading, spend)
         _prove(cells, stores, missing, too_long, scorer, report)
-    made_from = {"model": weights.source, "revision": weights.revision, "precision": precision}
     for path, cell in cells.items():
         if any(missing.values()):
             _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
-        stores[path].finish(cell.keys, made_from | ({"null": True} if cell.null else {}))
+        stores[path].finish(cell.keys, {**backend.made_from, **({"null": True} if cell.null else {})})
 
 
 def _missing(cell: Cell, store: ScoreStore, leave_out: bool) -> list[int]:
@@ -160,21 +253,21 @@ def _missing(cell: Cell, store: ScoreStore, leave_out: bool) -> list[int]:
     ]
 
 
-def _check_read(cell: Cell, read: Callable[[PromptStrings], Tokens], vocabulary: int | None) -> None:
+def _check_read(cell: Cell, reading: Reading) -> None:
     """Raise InputError, before the model is loaded, where an example cannot be read.
 
     Two prompts have all examples: one lacks its own demonstrations alone.
     """
     for prompt in range(min(2, len(cell.prompts))):
         try:
-            tokens = read(cell.strings(prompt))
+            tokens = reading.read(cell.strings(prompt))
         except InputError as error:
             raise InputError(f"{cell.words}, prompt {prompt}: {error}{_OF_NULL * cell.null}") from None
         largest = max(map(max, tokens.sequences))
-        if vocabulary is not None and largest >= vocabulary:
+        if reading.vocabulary is not None and largest >= reading.vocabulary:
             raise InputError(
                 f"{cell.words}, prompt {prompt}: the tokenizer gives the token {largest}, and the model "
-                f"has {vocabulary}; expected the model's own tokenizer"
+                f"has {reading.vocabulary}; expected the model's own tokenizer"
             )
 
 
@@ -186,7 +279,7 @@ def _prove(
     stores: Mapping[Path, ScoreStore],
     missing: Mapping[Path, list[int]],
     too_long: Mapping[Path, Mapping[int, int]],
-    scorer: Scorer,
+    scorer: PromptScorer,
     report: Callable[[str], None],
 ) -> None:
     """Score the prompt with the longest strings first, and hold some of these against the definition."""
@@ -198,9 +291,19 @@ def _prove(
         rows, counts = scorer.prove(cells[path].strings(prompt), len(prompts))
     except InputError as error:
         raise InputError(f"{cells[path].words}, prompt {prompt}: {error}") from None
-    if scorer.paths is not None:
-        report(f"path: {scorer.paths.path} ({scorer.paths.why})")
+    report(scorer.found)
+    for scores_file, cell in cells.items():
+        _check_stored(cell, stores[scores_file], scorer)
     stores[path].add(cells[path].keys[prompt], rows, counts)
+
+
+def _check_stored(cell: Cell, store: ScoreStore, scorer: PromptScorer) -> None:
+    """Hold the first stored prompt against the model."""
+    for prompt, key in enumerate(cell.keys):
+        rows = store.rows(key)
+        if rows is not None:
+            scorer.check_stored(cell.strings(prompt), rows)
+            return
 
 
 def _score_missing(
@@ -208,7 +311,7 @@ def _score_missing(
     store: ScoreStore,
     missing: list[int],
     too_long: Mapping[int, int],
-    scorer: Scorer,
+    scorer: PromptScorer,
     report: Callable[[str], None],
 ) -> None:
     for scored, prompt in enumerate(missing, start=1):
@@ -256,6 +359,14 @@ class Scorer:
         """Return the findings, without the used path's error on this job (the log has it)."""
         return "; ".join(note for note in paths.notes if not note.startswith(f"{paths.path}: differs"))
 
+    @property
+    def found(self) -> str:
+        """The path and why."""
+        return "" if self.paths is None else f"path: {self.paths.path} ({self.paths.why})"
+
+    def check_stored(self, strings: PromptStrings, rows: pd.DataFrame) -> None:
+        """Nothing is checked: the identity of stored scores names the weights and the code."""
+
     def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, Any]]:
         """See ``score``; before it, the path is chosen that gives the definition's scores.
 
@@ -302,7 +413,7 @@ class Scorer:
         went = {"tokens": sum(map(len, tokens.sequences)), "computed": computed.tokens}
         self.spend("prompt", **went)
         counts = {**went, "trie": len(tokens.trie), "pack": self.limit, "run": self.facts}
-        return _rows(strings, tokens, computed.logprobs), counts
+        return scores_rows(strings, tokens, computed.logprobs), counts
 
     def _check_finite(self, strings: PromptStrings, tokens: Tokens, logprobs: NDArray[np.float64]) -> None:
         """Raise InputError with an example and choice whose score is no number.
@@ -326,7 +437,8 @@ class Scorer:
 LEAST_PROVED, MOST_PROVED = 2, 8  # strings of a job that are held against the definition
 
 
-def _rows(strings: PromptStrings, tokens: Tokens, logprobs: Iterable[float]) -> pd.DataFrame:
+def scores_rows(strings: PromptStrings, tokens: Tokens, logprobs: Iterable[float]) -> pd.DataFrame:
+    """Return the rows of the scores table but for ``prompt``, of strings with these log-likelihoods."""
     return pd.DataFrame(
         {
             "example": strings.examples,
@@ -339,30 +451,21 @@ def _rows(strings: PromptStrings, tokens: Tokens, logprobs: Iterable[float]) -> 
     )
 
 
-def prompts_too_long(
-    cell: Cell,
-    read: Callable[[PromptStrings], Tokens],
-    prompts: Iterable[int],
-    context: int | None,
-    leave_out: bool,
-    short_shows: bool,
-) -> dict[int, int]:
+def prompts_too_long(cell: Cell, reading: Reading, prompts: Iterable[int], leave_out: bool) -> dict[int, int]:
     """{prompt: its longest string in tokens} of those that do not fit the model's context.
 
-    Parameters
-    ----------
-    short_shows
-        Whether a token is at least a byte, so that short texts fit and need not be read.
+    InputError if there are some and they are not to be left out.
     """
+    context = reading.context
     if context is None:
         return {}
     too_long = {}
     for prompt in prompts:
         strings = cell.strings(prompt)
         # but for a few special tokens
-        if short_shows and max(len(text.encode()) for text in strings.texts) + 8 <= context:
+        if reading.short_shows and max(len(text.encode()) for text in strings.texts) + 8 <= context:
             continue
-        longest = max(map(len, read(strings).sequences))
+        longest = max(map(len, reading.read(strings).sequences))
         if longest > context:
             too_long[prompt] = longest
     if too_long and not leave_out:

@@ -8,18 +8,20 @@ which is given, or measured by what earlier jobs spent (``scoring.ledgers``).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import pandas as pd
 
 from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
-from abovechance.scoring.cells import Cell, prompts_too_long
+from abovechance.scoring.cells import Cell, Reading, prompts_too_long
 from abovechance.scoring.demands import ACCELERATOR, PROCESSOR, Demands
 from abovechance.scoring.engine import trunk_length
 from abovechance.scoring.ledgers import OPERATIONS
 from abovechance.scoring.reader import Reader
-from abovechance.scoring.tokens import PromptStrings, Tokens
+from abovechance.scoring.tokens import Tokens
 
 TOKEN_COUNTS = TableSchema(
     "token_counts",
@@ -60,6 +62,13 @@ ESTIMATE = TableSchema(
         "scores_gb": Column.number("disk space of the scores", "GB"),
         "weights": Column.text("source and revision of the weights"),
         "weights_gb": Column.number("disk space of the weights", "GB"),
+        "price": Column.number(
+            "price of all tokens if a server caches nothing, in the unit of `server.price`; missing without "
+            "a price"
+        ),
+        "cached_price": Column.number(
+            "price if the server has all shared prefixes in its cache; missing without `server.price.cached`"
+        ),
     },
     "One row per model, task and kind of prompt.",
     file="cost/estimate",
@@ -85,9 +94,8 @@ SCORE_BYTES = 12.0  # of a scored choice, in a compressed scores file
 
 def count_tokens(
     cells: Iterable[tuple[str, Cell]],
-    read: Callable[[PromptStrings], Tokens],
+    reading: Reading,
     path: Callable[[int], str],
-    context: int | None = None,
     leave_out: bool = False,
 ) -> pd.DataFrame:
     """Return the table ``token_counts`` of a task under a tokenizer.
@@ -96,13 +104,12 @@ def count_tokens(
     ----------
     cells
         The task with each number of shots and each kind of prompts, behind the kind's name.
-    read
-        Tokenizes the strings of a prompt as scoring will.
+    reading
+        How the model reads.
     path
         The path through the model for strings of so many tokens: ``reader.expected_path``.
-    context, leave_out
-        The most tokens that the model reads at once, and whether longer prompts are left out: they do not
-        count.
+    leave_out
+        Whether prompts longer than the model's context are left out: they do not count.
 
     Returns
     -------
@@ -116,13 +123,11 @@ def count_tokens(
     """
     rows = []
     for kind, cell in cells:
-        prompts_left_out = prompts_too_long(
-            cell, read, range(len(cell.prompts)), context, leave_out, short_shows=False
-        )
+        prompts_left_out = prompts_too_long(cell, reading, range(len(cell.prompts)), leave_out)
         for prompt in range(len(cell.prompts)):
             if prompt in prompts_left_out:
                 continue
-            tokens = read(cell.strings(prompt))
+            tokens = reading.read(cell.strings(prompt))
             lengths = [len(sequence) for sequence in tokens.sequences]
             rows.append(
                 {
@@ -183,8 +188,16 @@ def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[st
                 "weights": f"{facts.weights.source} {facts.weights.revision[:12]}",
                 "weights_gb": facts.stored / 1e9,
             }
+            | _prices(facts.weights.server or {}, int(total["tokens"]), int(total["computed"]))
         )
     return pd.DataFrame(rows)
+
+
+def _prices(server: Mapping[str, Any], tokens: int, computed: int) -> dict[str, float]:
+    """Return what a server's tokens cost if it caches nothing, and if it caches all that strings share."""
+    price = {name: value / 1e6 for name, value in server.get("price", {}).items()}
+    sent, cached = price.get("input", math.nan), price.get("cached", math.nan)
+    return {"price": tokens * sent, "cached_price": computed * sent + (tokens - computed) * cached}
 
 
 def on_machines(
@@ -207,7 +220,11 @@ def on_machines(
         f"a slow processor, {threads} thread{'s' * (threads > 1)}": PROCESSOR * threads,
         "a slow GPU": ACCELERATOR,
     }
-    kinds = {"given": available, "measured": _measured(spent, needed["parameters"]), "assumed": assumed}
+    kinds = {
+        "given": available,
+        "measured": _measured(spent, needed.loc[needed["parameters"] > 0, "parameters"]),
+        "assumed": assumed,
+    }
     total, longest = needed["operations"].sum(), needed["operations"].max()
     rows = [
         {

@@ -25,6 +25,8 @@ BYTES_PER_TOKEN = 3.0
 # Floating-point operations a second and thread of a slow processor, and of a slow accelerator: measured
 # ones are several times as high (docs/performance.md), so that jobs end in the time they ask for.
 PROCESSOR, ACCELERATOR = 2.5e10, 2e13
+# Tokens a second of a slow server.
+SERVER = 500.0
 # Minutes for what is not scoring: starting, loading, holding the path against the definition.
 START = 15
 
@@ -41,11 +43,14 @@ class Demands:
         Bytes of its weights as they lie on the disk.
     tokens
         About how many go through the model.
+    served
+        Whether a server runs the model, and the job needs no memory for it.
     """
 
     parameters: int
     stored: int
     tokens: int
+    served: bool = False
 
     @classmethod
     def from_tables(
@@ -76,9 +81,12 @@ class Demands:
         text_bytes = _bytes(evaluated["text"]) + sum(map(_bytes, evaluated["choices"]))
         # a prompt's text goes through the model once, then each example, then each of its choices
         read = sum(_bytes(table["text"]) + len(table) * text_bytes for table in tables)
+        tokens = math.ceil(read / BYTES_PER_TOKEN)
+        if facts.get("server"):
+            return cls(0, 0, tokens, served=True)
         # quantized ones are stored two in a byte
         count = parameters(folder) * (2 if facts["quantized"] else 1)
-        return cls(count, stored(folder), math.ceil(read / BYTES_PER_TOKEN))
+        return cls(count, stored(folder), tokens)
 
     def memory_mb(self, accelerator: bool, attempt: int = 1) -> int:
         """Megabytes of main memory; half as many more for each attempt after the first.
@@ -91,6 +99,8 @@ class Demands:
 
     def minutes(self, threads: int, accelerator: bool, attempt: int = 1) -> int:
         """Minutes; as many more for each attempt after the first."""
+        if self.served:
+            return math.ceil((START + self.tokens / SERVER / 60) * attempt)
         operations = 2.0 * self.parameters * self.tokens
         speed = ACCELERATOR if accelerator else PROCESSOR * threads
         return math.ceil((START + operations / speed / 60) * attempt)

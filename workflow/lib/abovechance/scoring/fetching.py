@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from abovechance.core.errors import InputError
+from transformers import AutoTokenizer
+
+from abovechance.core.errors import InputError, told_by_library
 from abovechance.core.provenance import digest, file_sha256
 from abovechance.scoring.weights import Weights, convert_gguf
 from abovechance.study.model_folders import check_model_path
@@ -49,6 +51,35 @@ def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path, pass
     )
     revision = digest(*(file_sha256(file) for file in files))
     return Weights(str(path), str(path), revision, trust_remote_code=trust)
+
+
+def fetch_tokenizer(server: Mapping[str, Any], folder: Path) -> Weights:
+    """Bring the tokenizer of a model to this machine whose weights are on a server.
+
+    Parameters
+    ----------
+    server
+        The entry ``server`` of the model in the config.
+    folder
+        Where the tokenizer of a GGUF file is put.
+
+    Raises
+    ------
+    InputError
+        If it cannot be found or read.
+    """
+    place = Path(server["tokenizer"])
+    if place.is_dir():
+        home = place
+    elif place.is_file():
+        with told_by_library(f"{place}: transformers cannot read its tokenizer"):
+            tokenizer = AutoTokenizer.from_pretrained(str(place.parent), gguf_file=place.name)
+            tokenizer.save_pretrained(folder / "tokenizer")
+        home = folder / "tokenizer"
+    else:
+        home = fetch_snapshot(server["tokenizer"], None, trust=False, tensors=False)
+    words = f"{server['model']} ({server['kind']} at {server['url']})"
+    return Weights(str(home), words, server["revision"], server=dict(server))
 
 
 def _fetch_from_hub(repository: str, revision: str | None, trust: bool, cache: Path | None = None) -> Weights:

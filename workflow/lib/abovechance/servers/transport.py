@@ -1,0 +1,146 @@
+"""Requests to a server: JSON over HTTP, repeated with increasing pauses, never without a time limit."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import urllib3
+
+from abovechance.core.errors import InputError
+from abovechance.core.untrusted import printable
+
+BUSY = (408, 425, 429, 500, 502, 503, 504)  # statuses of requests that may succeed later
+LONGEST_PAUSE = 60.0  # seconds
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a server is reached: the entry ``server`` of a model in the config.
+
+    Attributes
+    ----------
+    url
+        Its address without a path, such as ``http://localhost:8000``.
+    kind
+        One of ``adapters.ADAPTERS``.
+    model
+        The model's name on the server.
+    key_from
+        The environment variable with the key; nothing where none is needed.
+    connections
+        The most requests at once.
+    timeout
+        Seconds until a request counts as failed.
+    retries
+        How often a failed request is repeated, with pauses of 1, 2, 4, ... seconds, at most a minute.
+    tolerance
+        The difference in nats per token that counts as rounding.
+    """
+
+    url: str
+    kind: str
+    model: str
+    key_from: str = ""
+    connections: int = 8
+    timeout: float = 300.0
+    retries: int = 8
+    tolerance: float = 0.1
+
+    @property
+    def words(self) -> str:
+        """The server in words, for messages."""
+        return f"{self.kind} at {self.url}"
+
+
+class Transport:
+    """Connections to one server; safe to use from several threads.
+
+    Raises
+    ------
+    InputError
+        If the environment lacks the key.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        headers = {"accept": "application/json"}
+        if settings.key_from:
+            if not os.environ.get(settings.key_from):
+                raise InputError(
+                    f"{settings.words}: the environment variable {settings.key_from} is empty or not set; "
+                    "`key_from` names the variable with the server's key"
+                )
+            headers["authorization"] = f"Bearer {os.environ[settings.key_from]}"
+        self._pool = urllib3.PoolManager(
+            maxsize=settings.connections,
+            block=True,
+            headers=headers,
+            timeout=settings.timeout,
+            retries=urllib3.Retry(
+                total=settings.retries,
+                redirect=0,  # a key is sent to the address of the config only
+                backoff_factor=0.5,
+                backoff_max=LONGEST_PAUSE,
+                status_forcelist=BUSY,
+                allowed_methods=None,
+                raise_on_status=False,
+                raise_on_redirect=False,
+            ),
+        )
+
+    def get(self, path: str) -> Any:
+        """Return the JSON of a path; None where the server has no such path."""
+        return self._asked("GET", path, None, optional=True)
+
+    def post(self, path: str, body: Mapping[str, Any], optional: bool = False) -> Any:
+        """Return the JSON that answers a request.
+
+        Parameters
+        ----------
+        optional
+            Whether the answer is None if the server has no such path or does not take the request.
+
+        Raises
+        ------
+        InputError
+            If the server cannot be reached, refuses, stays busy, or answers with something else than JSON.
+        """
+        return self._asked("POST", path, body, optional)
+
+    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None, optional: bool) -> Any:
+        at = f"{self.settings.words}: {path}"
+        try:
+            response = self._pool.request(method, self.settings.url.rstrip("/") + path, json=body)
+        except urllib3.exceptions.HTTPError as error:
+            reason = getattr(error, "reason", None) or error
+            raise InputError(
+                f"{at}: no answer after {self.settings.retries + 1} attempts "
+                f"({printable(str(reason))[:200]}); prompts that are finished are kept: start the server "
+                "and run again"
+            ) from None
+        if optional and response.status in (400, 404, 405, 422, 501):
+            return None
+        if response.status != 200:
+            raise InputError(f"{at}: {_refusal(response.status, response.data)}")
+        try:
+            return json.loads(response.data)
+        except (ValueError, RecursionError):
+            start = printable(response.data[:80].decode(errors="replace"))
+            raise InputError(f"{at}: expected JSON, got '{start}'") from None
+
+
+def _refusal(status: int, content: bytes) -> str:
+    """Return what a refused request means, with what the server says."""
+    said = printable(" ".join(content[:2000].decode(errors="replace").split()))[:300]
+    meaning = {
+        301: "the server moved; expected its address in `url`",
+        302: "the server moved; expected its address in `url`",
+        401: "the server does not accept the key; `key_from` names the environment variable with it",
+        403: "the server does not accept the key; `key_from` names the environment variable with it",
+        404: "the server has no such path; check `url` and `kind`",
+    }.get(status, "the server stays busy or fails" if status in BUSY else "the server refuses the request")
+    return f"status {status}: {meaning} (it says: {said})"
