@@ -90,11 +90,12 @@ def test_two_models_are_compared_by_their_logs():
     (pair,) = report["comparison"]
     assert pair["examples"] == 119
     assert pair["better"] + pair["worse"] > 0
-    # the harness's own accuracies
+    # the harness's own accuracies; the better model is the first, and processors differ in which that is
     reported = [
         json.loads(next((LOGS / "compared" / name).rglob("results_*.json")).read_text())["results"][
             "products"
         ]
         for name in ("float32", "bfloat16")
     ]
-    assert (pair["first"], pair["second"]) == pytest.approx([rows["acc,none"] for rows in reported])
+    accuracies = sorted((rows["acc,none"] for rows in reported), reverse=True)
+    assert (pair["first"], pair["second"]) == pytest.approx(accuracies)
