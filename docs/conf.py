@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -66,6 +67,13 @@ class CommandHelp(SphinxDirective):
         return sections
 
 
+def add_calculator(app: Sphinx, error: Exception | None) -> None:
+    """Put the calculator, which is a page without Sphinx, into the site."""
+    if error is None:
+        shutil.copytree(Path(app.srcdir, "calculator"), Path(app.outdir, "calculator"), dirs_exist_ok=True)
+
+
 def setup(app: Sphinx) -> None:
-    """Register the directive."""
+    """Register the directive and the calculator."""
     app.add_directive("command-help", CommandHelp)
+    app.connect("build-finished", add_calculator)

@@ -22,6 +22,7 @@ LACKING = [name for name in NEEDED if not shutil.which(name, path=f"{os.environ[
 
 pytestmark = [
     pytest.mark.workflow,
+    pytest.mark.slow,
     pytest.mark.skipif(bool(LACKING), reason=f"no {', '.join(LACKING)} here (apt install slurm-wlm munge)"),
     pytest.mark.skipif(os.geteuid() != 0, reason="a SLURM cluster is started as root only"),
 ]

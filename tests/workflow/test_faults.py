@@ -155,6 +155,7 @@ def test_the_same_study_has_the_same_bytes_again(prepared, undisturbed, place):
     assert differing_files(place, undisturbed) == []
 
 
+@pytest.mark.slow  # test_study.py kills a run in every run of the tests
 def test_a_scoring_process_that_is_killed_outright(place, undisturbed):
     with scoring(place) as process:
         scorer(process).kill()
@@ -400,6 +401,7 @@ def test_results_that_may_not_be_written(place, undisturbed):
     assert as_undisturbed(place, undisturbed)
 
 
+@pytest.mark.slow
 def test_a_clock_that_is_set_back(finished_study, undisturbed):
     """What the study was made from seems to be made in the future, after the results."""
     tomorrow = time.time() + 86_400

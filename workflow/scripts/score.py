@@ -1,5 +1,6 @@
 """Score every prompt of one (model, task), for each number of shots."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 from script_log import STARTED, logged, progress
@@ -43,9 +44,11 @@ with logged(snakemake) as log:
         from abovechance.servers.scorer import Served
 
         local = in_process(files.compared, params.compared_precision) if files.compared else None
-        backend, memory = Served(weights, params.special_tokens, local), 0
+        backend = Served(weights, params.special_tokens, local)
+        memory = memory_needed(local.weights, local.precision) if local else 0
+    accelerators_for_it = reserved(memory) if memory else nullcontext(())
     report, (folder, *_) = progress(log), {path.parent for path in cells}
-    with alone(folder, report), reserved(memory) as accelerators:
+    with alone(folder, report), accelerators_for_it as accelerators:
         score_cells(
             cells,
             backend,

@@ -34,14 +34,17 @@ def of_files(null, weights, task, evaluation_set, *prompts):
     )
 
 
-def of_scoring(input, null=False):
+def of_scoring(input, null=False, compared=False):
     """What a scoring job needs; FileNotFoundError, which Snakemake waits for, until its inputs are there."""
-    files = (input.weights, input.task, input.evaluation_set, *input.prompts)
+    weights = input.compared if compared else input.weights
+    files = (weights, input.task, input.evaluation_set, *input.prompts)
     return of_files(null, *map(str, files))
 
 
 def scoring_mb(wildcards, input, attempt):
-    return of_scoring(input).memory_mb(bool(gpus()), attempt)
+    """Memory for the model, or for that which one on a server is compared with."""
+    loaded = of_scoring(input, compared=bool(input.compared))
+    return loaded.memory_mb(bool(gpus()), attempt)
 
 
 def scoring_minutes(wildcards, input, attempt):

@@ -42,14 +42,12 @@ for kind, shots, tasks, name in scoring_rules():
         resources:
             mem_mb=scoring_mb,
             runtime=null_minutes if kind.null else scoring_minutes,
-            gpu=lambda wildcards: 0 if served(wildcards.model) else gpus(),
+            gpu=lambda wildcards: gpus() if in_process(wildcards.model) else 0,
         params:
             shots=shots,
             null=kind.null,
             precision=lambda wildcards: STUDY["models"][wildcards.model]["precision"],
-            compared_precision=lambda wildcards: precision_of(
-                compared(wildcards.model)
-            ),
+            compared_precision=lambda wildcards: precision_of(compared(wildcards.model)),
             too_long=STUDY["too_long"],
             special_tokens=STUDY["special_tokens"],
             products=STUDY["scoring"]["products"],

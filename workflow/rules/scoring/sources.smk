@@ -106,9 +106,7 @@ def weights_id(model):
         for key, value in STUDY["models"][model].items()
         if key not in NO_SOURCE
     }
-    place = (
-        source.get("download") or source.get("hub") or source.get("path", "trained")
-    )
+    place = source.get("download") or source.get("hub") or source.get("path", "trained")
     if server := served(model):
         place = server["model"]
     return f"{file_name(Path(place).stem)}-{digest(repr(sorted(source.items())))[:8]}"
@@ -122,6 +120,11 @@ def served(model):
 def compared(model):
     """The model in this process that a model on a server must agree with; nothing where there is none."""
     return (served(model) or {}).get("compare_with")
+
+
+def in_process(model):
+    """Whether a scoring job loads a model."""
+    return not served(model) or bool(compared(model))
 
 
 def precision_of(model):

@@ -117,6 +117,10 @@ class Adapter(ABC):
 
     def _checked(self, logprobs: Sequence[Any], read: Any, tokens: Sequence[int]) -> list[float | None]:
         """Return log-probabilities that are such, from a server that read these tokens and no others."""
+        if not isinstance(read, int):
+            raise self._wrong(
+                "it does not say how many tokens it read; expected a server whose answers say that"
+            )
         if read != len(tokens):
             raise self._wrong(
                 f"it read {read} tokens of the {len(tokens)} that it was sent: it adds tokens of its own, "

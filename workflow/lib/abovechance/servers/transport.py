@@ -67,6 +67,7 @@ class Transport:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._home = settings.url.rstrip("/").removesuffix("/v1")  # as clients of OpenAI's have it
         headers = {"accept": "application/json"}
         if settings.key_from:
             if not os.environ.get(settings.key_from):
@@ -114,7 +115,7 @@ class Transport:
     def _asked(self, method: str, path: str, body: Mapping[str, Any] | None, optional: bool) -> Any:
         at = f"{self.settings.words}: {path}"
         try:
-            response = self._pool.request(method, self.settings.url.rstrip("/") + path, json=body)
+            response = self._pool.request(method, self._home + path, json=body)
         except urllib3.exceptions.HTTPError as error:
             reason = getattr(error, "reason", None) or error
             raise InputError(

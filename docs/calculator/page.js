@@ -1,0 +1,189 @@
+/* Reads the form, shows what `statistics.js` computes, and keeps the numbers in the page's address. */
+
+"use strict";
+
+const MOST_PROMPTS = 1e15;
+const MOST_ON_PAGE = 100000; // examples
+const MOST_PLANNED = 100000;
+const field = (name) => document.getElementById(name);
+
+/** A whole number in a range; null where the text is none. */
+function whole(text, least, most) {
+  const value = Number(text.trim().replaceAll(",", ""));
+  return text.trim() !== "" && Number.isInteger(value) && value >= least && value <= most ? value : null;
+}
+
+/** [[chance, examples], ...] of "4" or "2:50, 5:50"; null where the text is neither. */
+function groupsOf(text, examples) {
+  const one = whole(text, 2, 1e6);
+  if (one !== null) return [[1 / one, examples]];
+  const groups = text.split(/[,;]/).map((part) => {
+    const [choices, count, ...more] = part.split(":").map((number) => whole(number, 1, 1e6));
+    return more.length || !choices || !count ? null : [1 / choices, count];
+  });
+  return groups.includes(null) ? null : groups;
+}
+
+/** What is wrong with the form, as {name of a field: what to write}; nothing where all is right. */
+function problems(examples, groups, prompts, numbers) {
+  const found = {};
+  if (examples === null) found.n = `Examples: write a whole number from 1 to ${MOST_ON_PAGE.toLocaleString("en")}.`;
+  if (groups === null) found.c = "Choices: write a number from 2, or a mixture such as 2:50, 5:50.";
+  else if (examples !== null && groups.reduce((total, [, count]) => total + count, 0) !== examples)
+    found.c = `Choices: the mixture has ${groups.reduce((total, [, count]) => total + count, 0)} examples, not ${examples}.`;
+  if (prompts === null) found.t = "Prompts: write a whole number from 1.";
+  if (numbers === null) found.a = "Best accuracy: write a number from 0 to 1, or a percentage.";
+  else if (numbers && !numbers.length)
+    found.a = `Best accuracy: no number of ${examples} examples rounds to it. Check both numbers.`;
+  return found;
+}
+
+/** A probability in few digits. */
+function inWords(value) {
+  if (value === 0) return "0";
+  if (value < 0.001) return value.toExponential(1).replace("e-", " × 10^−");
+  if (value > ALPHA && value < 0.055) return (Math.ceil(value * 1e4) / 1e4).toString();
+  return value.toFixed(value < 0.01 ? 3 : 2);
+}
+
+function range(values) {
+  const words = [...new Set([Math.min(...values), Math.max(...values)].map(inWords))];
+  return words.join(" to ");
+}
+
+const REASONS = {
+  yes: "The best prompt is better than chance",
+  no: "The best prompt is not shown to be better than chance",
+  unclear: "The accuracy is rounded, and the conclusion depends on its other digits",
+};
+
+function show(examples, prompts, result) {
+  const { baseline, standard, maximum, rows, better } = result;
+  const verdict = field("verdict");
+  verdict.dataset.better = better || "";
+  const of = prompts === 1 ? "one guesser" : `the best of ${prompts.toLocaleString("en")} guessers`;
+  verdict.textContent = better
+    ? `${REASONS[better]}: p = ${range(rows.map((row) => row.maximumTail))} against ${of}.`
+    : `The best of the prompts should be above ${maximum.toFixed(3)}.`;
+  const least = baseline.critical(ALPHA, prompts);
+  const lines = [
+    ["Standard random baseline (one guesser)", standard.toFixed(4)],
+    ["Maximum random baseline (best of the guessers)", maximum.toFixed(4)],
+    [
+      `Lowest accuracy with p ≤ ${ALPHA}`,
+      least <= examples ? `${(least / examples).toFixed(4)} (${least} of ${examples})` : "none",
+    ],
+  ];
+  if (rows.length) {
+    const correct = [...new Set([rows[0].correct, rows[rows.length - 1].correct])].join(" to ");
+    lines.push(["Correct examples", `${correct} of ${examples}`]);
+    lines.push(["p for one guesser", range(rows.map((row) => row.standardTail))]);
+    lines.push([`p for ${of}`, range(rows.map((row) => row.maximumTail))]);
+  }
+  const table = field("numbers");
+  table.replaceChildren();
+  for (const [name, value] of lines) {
+    const row = table.insertRow();
+    const heading = document.createElement("th");
+    heading.scope = "row";
+    heading.textContent = name;
+    row.append(heading);
+    row.insertCell().textContent = value;
+  }
+  field("plot").replaceChildren(plot(examples, prompts, result));
+}
+
+function svg(name, attributes, text) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+/** The distribution of the best guesser's accuracy, with the baselines and the score. */
+function plot(examples, prompts, { baseline, standard, maximum, rows }) {
+  const [height, left, bottom, top] = [260, 12, 214, 62];
+  const width = Math.max(field("plot").clientWidth, 280);
+  const masses = [];
+  const last = baseline.first + baseline.logCdfs.length;
+  for (let k = baseline.first; k <= last; k++) masses.push([k, baseline.mass(k, prompts)]);
+  const seen = masses.filter(([, mass]) => mass > 1e-4).map(([k]) => k / examples);
+  const score = rows.length ? rows[Math.floor(rows.length / 2)].accuracy : maximum;
+  const low = Math.max(Math.min(standard, score, ...seen.slice(0, 1)) - 0.03, 0);
+  const high = Math.min(Math.max(maximum, score, ...seen.slice(-1)) + 0.03, 1);
+  const x = (accuracy) => left + ((accuracy - low) / (high - low)) * (width - 2 * left);
+  const highest = Math.max(...masses.map(([, mass]) => mass));
+  const words =
+    `Distribution of the accuracy of the best of ${prompts} guessers. Standard baseline ${standard.toFixed(3)}, ` +
+    `maximum baseline ${maximum.toFixed(3)}` + (rows.length ? `, best accuracy ${score.toFixed(3)}.` : ".");
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words });
+  const bar = Math.max(x(1 / examples) - x(0) - 0.6, 0.8);
+  for (const [k, mass] of masses) {
+    const size = (mass / highest) * (bottom - top);
+    if (size > 0.2 && k / examples >= low && k / examples <= high)
+      picture.append(
+        svg("rect", { x: x(k / examples) - bar / 2, y: bottom - size, width: bar, height: size, fill: "var(--bar)" }),
+      );
+  }
+  picture.append(svg("line", { x1: left, x2: width - left, y1: bottom, y2: bottom, stroke: "var(--line)" }));
+  for (let tick = Math.ceil(low * 10) / 10; tick <= high + 1e-9; tick += high - low > 0.5 ? 0.2 : 0.05) {
+    picture.append(svg("text", { x: x(tick), y: bottom + 18, "text-anchor": "middle" }, tick.toFixed(2)));
+  }
+  picture.append(svg("text", { x: width / 2, y: bottom + 38, "text-anchor": "middle" }, "accuracy"));
+  const marks = [[standard, "one guesser", "--standard"], [maximum, "best guesser", "--maximum"]];
+  if (rows.length) marks.push([score, "your score", "--score"]);
+  marks.sort((a, b) => a[0] - b[0]).forEach(([accuracy, name, color], place) => {
+    const y = 14 + 16 * place;
+    picture.append(
+      svg("line", { x1: x(accuracy), x2: x(accuracy), y1: y + 4, y2: bottom, stroke: `var(${color})`, "stroke-width": 2 }),
+    );
+    const anchor = x(accuracy) > width - 90 ? "end" : x(accuracy) < 90 ? "start" : "middle";
+    picture.append(svg("text", { x: x(accuracy), y, "text-anchor": anchor, style: `fill: var(${color})` }, name));
+  });
+  return picture;
+}
+
+/** How many examples would show that an accuracy is better than chance. */
+function planned(groups, prompts, rows, standard) {
+  if (!rows.length) return "Write the accuracy that you expect of your best prompt.";
+  const accuracy = rows[Math.floor(rows.length / 2)].accuracy;
+  if (accuracy <= standard || accuracy === 1)
+    return "Write an accuracy above the standard random baseline and below 1.";
+  if (groups.length > 1)
+    return "This is computed for examples with the same number of choices. Use `abovechance plan` for a mixture.";
+  const number = examplesForPower(groups[0][0], accuracy, prompts, MOST_PLANNED);
+  const tried = prompts === 1 ? "one prompt is" : `${prompts.toLocaleString("en")} prompts are`;
+  return number === null
+    ? `More than ${MOST_PLANNED.toLocaleString("en")} examples.`
+    : `If ${tried} tried and one has a true accuracy of ${accuracy.toFixed(3)}, ${number.toLocaleString("en")} ` +
+        `examples show with a probability of ${POWER} that it is better than chance (p ≤ ${ALPHA}).`;
+}
+
+function update() {
+  const text = Object.fromEntries(["n", "c", "t", "a"].map((name) => [name, field(name).value]));
+  const examples = whole(text.n, 1, MOST_ON_PAGE);
+  const groups = groupsOf(text.c, examples);
+  const prompts = whole(text.t, 1, MOST_PROMPTS);
+  const numbers = text.a.trim() === "" || examples === null ? [] : correctOf(text.a, examples);
+  const found = problems(examples, groups, prompts, text.a.trim() === "" ? undefined : numbers);
+  for (const name of ["n", "c", "t", "a"]) field(name).setAttribute("aria-invalid", String(name in found));
+  field("problem").textContent = Object.values(found).join(" ");
+  field("results").hidden = Object.keys(found).length > 0;
+  if (Object.keys(found).length) return;
+  const result = judge(groups, prompts, numbers);
+  show(examples, prompts, result);
+  field("needed").textContent = planned(groups, prompts, result.rows, result.standard);
+  history.replaceState(null, "", `?${new URLSearchParams(text)}`);
+}
+
+const given = new URLSearchParams(location.search);
+for (const name of ["n", "c", "t", "a"]) if (given.has(name)) field(name).value = given.get(name);
+let waiting;
+function later() {
+  clearTimeout(waiting);
+  waiting = setTimeout(update, 150);
+}
+field("form").addEventListener("input", later);
+addEventListener("resize", later);
+field("form").addEventListener("submit", (event) => event.preventDefault());
+update();

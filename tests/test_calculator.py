@@ -1,0 +1,162 @@
+"""The calculator in the documentation computes what the library does."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+
+from abovechance.chance.planning import examples_for_power
+from abovechance.chance.random_baseline import RandomBaseline
+from abovechance.chance.rounding import Correct
+from tests.conftest import REPOSITORY
+
+CALCULATOR = REPOSITORY / "docs" / "calculator"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NODE = shutil.which("node")
+in_browser = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+COMPUTE = """
+const results = inputs.map(({groups, prompts, correct}) => {
+  const {standard, maximum, rows} = judge(groups, prompts, [correct]);
+  const baseline = new RandomBaseline(groups);
+  return [standard, maximum, rows[0].standardTail, rows[0].maximumTail, baseline.critical(ALPHA, prompts)];
+});
+"""
+
+
+def page(address: str, folder: Path) -> str:
+    """The page at an address after its scripts, as Chromium has it."""
+    command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+    command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=60000", "--dump-dom", address]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+def by_browser(inputs: list[Any], folder: Path) -> list[Any]:
+    scripts = f"<script>{(CALCULATOR / 'statistics.js').read_text()}</script>"
+    run = f"const inputs = {json.dumps(inputs)};{COMPUTE}"
+    show = "const out = document.createElement('pre'); out.textContent = JSON.stringify(results);"
+    show += "document.body.append(out);"
+    path = folder / "test.html"
+    path.write_text(f"<!doctype html><body>{scripts}<script>{run}{show}</script></body>")
+    found = re.search(r"<pre>(.*?)</pre>", page(path.as_uri(), folder), re.S)
+    assert found
+    return json.loads(html.unescape(found.group(1)))
+
+
+def by_node(inputs: list[Any], folder: Path) -> list[Any]:
+    path = folder / "test.js"
+    text = (CALCULATOR / "statistics.js").read_text()
+    path.write_text(
+        f"{text}\nconst inputs = {json.dumps(inputs)};{COMPUTE}console.log(JSON.stringify(results));"
+    )
+    return json.loads(
+        subprocess.run([str(NODE), str(path)], capture_output=True, text=True, check=True).stdout
+    )
+
+
+def of_node(call: str) -> Any:
+    """What a function of the calculator returns."""
+    script = f"console.log(JSON.stringify(require('{CALCULATOR / 'statistics.js'}').{call}))"
+    completed = subprocess.run([str(NODE), "-e", script], capture_output=True, text=True, check=True)
+    return json.loads(completed.stdout)
+
+
+def random_inputs(number: int) -> list[dict[str, Any]]:
+    """Groups of examples, prompts, and a number of correct examples about the best guesser's."""
+    generator = np.random.default_rng(0)
+    inputs = []
+    for _ in range(number):
+        kinds = generator.integers(1, 4)
+        choices = generator.choice(np.arange(2, 30), kinds, replace=False).tolist()
+        most = int(10 ** generator.uniform(0.3, 3))
+        groups = [[1 / choice, int(generator.integers(1, most + 1))] for choice in choices]
+        prompts = int(10 ** generator.uniform(0, 9))
+        examples = sum(count for _, count in groups)
+        standard = sum(chance * count for chance, count in groups)
+        correct = int(np.clip(standard + generator.normal(2, 3) * np.sqrt(standard), 0, examples))
+        inputs.append({"groups": groups, "prompts": prompts, "correct": correct})
+    return inputs
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        pytest.param(by_browser, marks=[in_browser, pytest.mark.thorough]),
+        pytest.param(
+            by_node, marks=pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
+        ),
+    ],
+)
+def test_the_page_computes_what_the_library_does(compute, tmp_path):
+    inputs = random_inputs(10_000 if compute is by_browser else 1000)
+    for row, result in zip(inputs, compute(inputs, tmp_path), strict=True):
+        baseline = RandomBaseline.from_counts(dict(row["groups"]))
+        prompts, correct = row["prompts"], row["correct"]
+        expected = [
+            baseline.standard,
+            baseline.maximum(prompts),
+            baseline.tail(correct),
+            baseline.tail(correct, prompts),
+        ]
+        np.testing.assert_allclose(result[:4], expected, rtol=1e-10, atol=1e-290)
+        assert result[4] == baseline.critical(0.05, prompts)
+
+
+@pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
+@pytest.mark.parametrize(
+    ("chance", "accuracy", "prompts"),
+    [(0.5, 0.6, 1), (0.25, 0.37, 20), (1 / 3, 0.4, 500), (0.1, 0.9, 7), (0.5, 0.52, 3)],
+)
+def test_the_number_of_examples_is_the_librarys(chance, accuracy, prompts):
+    assert of_node(f"examplesForPower({chance}, {accuracy}, {prompts})") == examples_for_power(
+        chance, accuracy, prompts
+    )
+
+
+@pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
+@pytest.mark.parametrize("text", ["0.37", "0.4", "0,5", ".5", "1", "0", "1.0", "0.123", "0.3333", "1.00"])
+@pytest.mark.parametrize("examples", [1, 3, 7, 100, 1000])
+def test_accuracies_stand_for_the_same_numbers_of_examples(text, examples):
+    correct = Correct.from_accuracy(text, examples)
+    expected = [*range(correct.lowest, correct.highest + 1)] if correct.exact else []
+    assert of_node(f"correctOf('{text}', {examples})") == expected
+
+
+@in_browser
+@pytest.mark.parametrize(
+    ("numbers", "says"),
+    [
+        (
+            {"n": "100", "c": "4", "t": "20", "a": "0.37"},
+            "not shown to be better than chance: p = 0.10 against the best of 20",
+        ),
+        (
+            {"n": "100", "c": "4", "t": "1", "a": "37 %"},
+            "is better than chance: p = 0.005 against one guesser",
+        ),
+        ({"n": "100", "c": "2:50, 5:50", "t": "20", "a": "0.6"}, "is better than chance"),
+        ({"n": "100", "c": "2:50, 5:40", "t": "20", "a": "0.6"}, "the mixture has 90 examples, not 100"),
+        ({"n": "1000", "c": "2", "t": "1", "a": "0.53"}, "is rounded, and the conclusion depends"),
+        ({"n": "7", "c": "2", "t": "1", "a": "0.5"}, "no number of 7 examples rounds to it"),
+        ({"n": "x", "c": "2", "t": "1", "a": ""}, "Examples: write a whole number"),
+        ({"n": "100", "c": "4", "t": "20", "a": "0.37"}, "204 examples show with a probability of 0.8"),
+    ],
+)
+def test_the_page_says_what_the_numbers_mean(numbers, says, tmp_path):
+    address = f"{(CALCULATOR / 'index.html').as_uri()}?{urlencode(numbers)}"
+    text = re.sub(r"<[^>]+>|\s+", " ", html.unescape(page(address, tmp_path)))
+    assert says in text
+
+
+def test_the_page_needs_no_network():
+    for path in CALCULATOR.iterdir():
+        text = path.read_text()
+        assert not re.search(
+            r"""(src|href)=["']?(https?:)?//(?!arxiv\.org)|fetch\(|XMLHttpRequest|import\(""", text
+        ), path
