@@ -280,6 +280,7 @@ def running(folder: Path) -> Iterator[Served]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             self._send(200, served.answer(self.path, None))

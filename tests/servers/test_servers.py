@@ -107,10 +107,15 @@ def test_a_defect_is_noticed_before_a_prompt_is_scored(defect, kind, server, fol
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("defect", ["temperature", "other weights", "decimal"])
 def test_a_model_in_this_process_shows_what_nothing_else_does(defect, kind, server, folder, tmp_path):
-    scores(tmp_path / "sound.parquet", shots(1), backend(server, folder, kind, in_process(folder)))
     server.defects = {defect}
     with pytest.raises(InputError, match="the probe '(local model|sum)' failed"):
         scores(tmp_path / "s.parquet", shots(1), backend(server, folder, kind, in_process(folder)))
+
+
+def test_a_sound_server_agrees_with_a_model_in_this_process(server, folder, tmp_path):
+    scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm", in_process(folder)))
+    (run,) = read_made_from(tmp_path / "s.parquet")["runs"]
+    assert "nats a token" in run["probe"]["local model"]
 
 
 @pytest.mark.thorough
@@ -164,10 +169,10 @@ def test_no_request_is_repeated_for_a_finished_prompt(server, folder, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        score_cells({path: shots(1, prompts=6)}, backend(server, folder, "vllm"), kill)
+        score_cells({path: shots(2, prompts=6)}, backend(server, folder, "vllm"), kill)
     finished = {tuple(request["prompt"]) for request in server.requests}
     server.requests.clear()
-    scores(path, shots(1, prompts=6), backend(server, folder, "vllm"))
+    scores(path, shots(2, prompts=6), backend(server, folder, "vllm"))
     again = [request for request in server.requests if tuple(request["prompt"]) in finished]
     # a few strings of the probe and of an earlier prompt are asked for on purpose
     assert len(again) < 40 < len(server.requests)
