@@ -31,7 +31,7 @@ compile = $(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs servers docs wheel lint fetch cost archive setup hashes unlock help
+.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs servers docs dist lint fetch cost archive setup hashes unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -54,7 +54,7 @@ help:
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make servers llama.cpp's server, for the tests of models on servers: results/servers"
 	@echo "make docs    the documentation site: results/docs/index.html"
-	@echo "make wheel   the package with the workflow inside, for pip: results/dist/"
+	@echo "make dist    the package with the workflow inside, for pip, built and checked: results/dist/"
 	@echo "make lint    check style, names and types: ruff, snakefmt, mypy, snakemake --lint"
 	@echo "make unlock  let a run go on after one that was killed outright"
 	@echo "make setup   install the pinned packages into $(VENV), no more"
@@ -158,9 +158,13 @@ docs: $(VENV)/.installed-dev
 	@echo "Worth opening: results/docs/index.html"
 
 # The library and the workflow in one file that pip installs.
-wheel: $(VENV)/.installed
-	@rm -rf build && $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir results/dist .
-	@ls results/dist/*.whl
+# The wheel is built from the source distribution, as an index's users may build it.
+dist:
+	@rm -rf build results/dist && $(PYTHON) -m venv results/dist/venv
+	@results/dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement envs/requirements-dist.txt
+	@results/dist/venv/bin/python -m build --outdir results/dist . >results/dist/build.log || { tail -20 results/dist/build.log; exit 1; }
+	@results/dist/venv/bin/twine check --strict results/dist/*.whl results/dist/*.tar.gz
+	@ls results/dist/*.whl results/dist/*.tar.gz
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .

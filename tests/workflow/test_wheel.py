@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -19,33 +20,32 @@ pytestmark = pytest.mark.workflow
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """The wheel of the tracked files, so that nothing that a build left here gets into it."""
-    folder = tmp_path_factory.mktemp("wheel")
+def source(tmp_path_factory) -> Path:
+    """The source distribution of the tracked files, so that nothing that a build left here gets into it."""
+    folder = tmp_path_factory.mktemp("source")
     files = subprocess.run(
         ["git", "-C", str(REPOSITORY), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True,
         check=True,
     ).stdout.split(b"\0")
     for name in filter(None, map(os.fsdecode, files)):
-        if (REPOSITORY / name).is_file() and name.startswith(
-            ("workflow/", "envs/", "pyproject", "setup", "LIC", "README")
-        ):
-            target = folder / "source" / name
+        if (REPOSITORY / name).is_file():
+            target = folder / "tracked" / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes((REPOSITORY / name).read_bytes())
-    build = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--wheel-dir",
-        str(folder),
-        "./source",
-    ]
-    completed = subprocess.run(build, cwd=folder, capture_output=True, text=True)
+    build = [sys.executable, "-c", f"from setuptools.build_meta import *; build_sdist({str(folder)!r})"]
+    completed = subprocess.run(build, cwd=folder / "tracked", capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    (built,) = folder.glob("abovechance-*.tar.gz")
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(source, tmp_path_factory) -> Path:
+    """The wheel that is built from the source distribution."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = ["pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source)]
+    completed = subprocess.run([sys.executable, "-m", *build], cwd=folder, capture_output=True, text=True)
     assert completed.returncode == 0, completed.stderr
     (built,) = folder.glob("abovechance-*.whl")
     return built
@@ -58,6 +58,16 @@ def installed(wheel, tmp_path_factory) -> dict[str, str]:
     install = ["pip", "install", "--quiet", "--no-deps", "--target", str(target), str(wheel)]
     subprocess.run([sys.executable, "-m", *install], check=True, capture_output=True)
     return {**os.environ, "PYTHONPATH": str(target)}
+
+
+def test_the_source_distribution_has_no_tests_and_no_results(source):
+    with tarfile.open(source) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"LICENSE", "README.md", "CITATION.cff", "CHANGELOG.md", "workflow/Snakefile"} <= names
+    assert not [
+        name for name in names if name.startswith(("tests", "results", "docs", ".")) or "__pycache__" in name
+    ]
+    assert source.stat().st_size < 1_000_000
 
 
 def test_it_has_the_workflow_and_no_tests_and_is_small(wheel):
