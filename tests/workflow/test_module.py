@@ -1,5 +1,6 @@
 """The workflow as a module of another one, in a folder of its own, and what the workflow catalog asks for."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -117,8 +118,26 @@ def test_a_mistake_in_a_modules_config_is_one_line(other_workflow):
     assert "Traceback" not in completed.stdout + completed.stderr
 
 
+@pytest.mark.slow
+def test_the_small_study_of_the_workflows_conventions_runs_to_its_report(tmp_path):
+    shutil.copytree(
+        REPOSITORY / ".test", tmp_path / ".test", ignore=shutil.ignore_patterns("results", ".snakemake")
+    )
+    command = [sys.executable, "-m", "snakemake", "--directory", str(tmp_path / ".test"), "--cores", "2"]
+    subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
+    assert (tmp_path / ".test" / "results" / "test" / "report.html").is_file()
+
+
+def test_the_small_study_of_the_workflows_conventions_is_a_valid_one(tmp_path):
+    shutil.copy2(REPOSITORY / ".test" / "config.yaml", tmp_path)
+    command = [sys.executable, "-m", "snakemake", "--directory", str(tmp_path), "--cores", "2", "--dry-run"]
+    completed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    assert "train" in completed.stdout
+
+
 def test_what_the_workflow_catalog_asks_for_is_there():
     output = yaml.safe_load((REPOSITORY / ".snakemake-workflow-catalog.yml").read_text())
-    assert output["usage"]["software-stack-deployment"] == {"conda": True}
+    assert output["usage"]["software-stack-deployment"] == {"conda": False}
     for name in ("workflow/Snakefile", "config/README.md", "LICENSE", "README.md"):
         assert (REPOSITORY / name).is_file()
