@@ -3,7 +3,7 @@
     python -m tests.bench.servers llama.cpp    # after `make servers`
     python -m tests.bench.servers requests     # 50,000 requests to the server of the tests
 
-The second kills the job in the middle with SIGKILL, starts it again, and counts requests for prompts that were
+The second kills the job in the middle, starts it again, and counts requests for prompts that were
 finished before.
 """
 
@@ -45,10 +45,10 @@ PROMPTS, EXAMPLES, CHOICES = 100, 125, 4  # 50,000 strings
 
 
 def questions() -> Cell:
-    """Two prompts of the default study's questions, with choices of several tokens."""
-    task = everyday_task().head(30)
+    """A prompt of the default study's questions, with choices of several tokens."""
+    task = everyday_task().head(20)
     task["choices"] = [[f"a kind of {choice}" for choice in choices] for choices in task["choices"]]
-    return cell(task, prompts=2, shots=4)
+    return cell(task, prompts=1, shots=4)
 
 
 def beside_llama_cpp() -> pd.DataFrame:
@@ -114,7 +114,7 @@ def shuffled(adapter: Adapter, tokens: Tokens) -> tuple[np.ndarray, Spent]:
 
 
 def perplexity(kind: str, cells: Cell, path: Path) -> float:
-    """Return the seconds that `llama-perplexity --multiple-choice` takes for the same strings, without loading."""
+    """Return the seconds of `llama-perplexity --multiple-choice` for the same strings, without loading."""
     tasks = []
     for prompt in range(len(cells.prompts)):
         strings = cells.strings(prompt)

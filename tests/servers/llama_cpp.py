@@ -48,7 +48,7 @@ def gguf(kind: str) -> Path:
 
 @contextmanager
 def running(kind: str, connections: int = 2) -> Iterator[str]:
-    """A server of the model; gives its address. The cache is in float32 and the context 4,096 tokens a slot."""
+    """A server of the model; gives its address. Its cache is in float32."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]

@@ -75,6 +75,10 @@ class Served:
         self.requests: list[dict[str, Any]] = []
         self.failures: list[int] = []
         self.seconds, self.key, self.context = 0.0, "", CONTEXT
+        self.repeats_key = False
+        self.noise = 0.0  # standard deviation of what is added to each logit
+        self.certain = False  # whether one token has the whole probability
+        self.wrong_from = self.wrong_to = self.wrong_at_once = 0  # requests whose values are wrong
         self.largest_at_once = self._at_once = 0
         self.seen: dict[
             tuple[int, ...], int
@@ -93,7 +97,15 @@ class Served:
         logits = logits / (0.5 if "temperature" in self.defects else 1)
         if "other weights" in self.defects:
             logits = logits.flip(-1)
-        return self._spoiled(logits.log_softmax(-1).numpy(), cached), cached
+        if self.certain:
+            logits[..., 5] += 1000
+        logits = logits + self.noise * torch.randn(logits.shape)
+        values = self._spoiled(logits.log_softmax(-1).numpy(), cached)
+        if self.noise and self.defects:  # these may have replaced what had noise
+            values = np.minimum(values + np.random.default_rng().normal(0, self.noise, values.shape), 0)
+        if self.wrong_from <= len(self.requests) < self.wrong_to or 0 < self.wrong_at_once <= self._at_once:
+            values = np.roll(values, 1, axis=-1)
+        return values, cached
 
     def _read(self, tokens: Sequence[int]) -> list[int]:
         """What the model reads of tokens."""
@@ -240,6 +252,7 @@ class Served:
         best = int(np.nanargmax(biased)) if not np.isnan(biased).all() else 0
         best = body["logit_bias"][0][0] if "nan" in self.defects and body.get("logit_bias") else best
         top = np.argsort(-row)[: body["n_probs"]].tolist()
+        whole = "\ufffd" not in self._text(best)  # of a part of a character, llama.cpp says nothing
         entry = {
             "id": best,
             "token": self._text(best),
@@ -247,7 +260,7 @@ class Served:
             "top_logprobs": [{"id": token, "logprob": float(row[token])} for token in top],
         }
         return {
-            "completion_probabilities": [] if "truncated" in self.defects else [entry],
+            "completion_probabilities": [entry] if whole and "truncated" not in self.defects else [],
             "tokens_evaluated": len(tokens),
             "truncated": False,
             "timings": {"cache_n": cached},
@@ -288,7 +301,8 @@ def running(folder: Path) -> Iterator[Served]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             if served.key and self.headers.get("authorization") != f"Bearer {served.key}":
-                self._send(401, {"error": "wrong key"})
+                repeated = self.headers.get("authorization") if served.repeats_key else ""
+                self._send(401, {"error": f"wrong key {repeated}"})
                 return
             failure = served.failure()
             if failure == 0:

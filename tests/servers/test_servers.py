@@ -13,8 +13,10 @@ from abovechance.core.errors import InputError
 from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring.cells import Cell, InProcess, score_cells
 from abovechance.scoring.fetching import fetch, fetch_tokenizer
+from abovechance.scoring.tokens import Tokens
 from abovechance.scoring.trie import common_prefix
 from abovechance.servers.adapters import ADAPTERS
+from abovechance.servers.asking import ask
 from abovechance.servers.scorer import Served as ServedModel
 from abovechance.servers.transport import Settings, Transport
 from abovechance.study.tasks import as_table
@@ -37,7 +39,7 @@ def in_process(folder: Path) -> InProcess:
     return InProcess(fetch({"path": str(folder)}, None, folder), "float32")
 
 
-def sums(choices: int = 2) -> pd.DataFrame:
+def sums(choices: int = 2, examples: int = 4) -> pd.DataFrame:
     """Examples with choices of several tokens."""
     return as_table(
         {
@@ -46,7 +48,7 @@ def sums(choices: int = 2) -> pd.DataFrame:
             "choices": [f"{example + number}" * (1 + number % 2) for number in range(choices)],
             "correct": [number == example % choices for number in range(choices)],
         }
-        for example in range(4)
+        for example in range(examples)
     )
 
 
@@ -70,14 +72,39 @@ def test_scores_of_a_server_are_those_of_the_engine(kind, number, server, folder
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_choices_of_one_token_take_one_request_where_the_server_gives_next_tokens(
-    kind, server, folder, tmp_path
-):
-    task = with_choices("?", "!")
-    served = scores(
-        tmp_path / "served.parquet", cell(task, prompts=1, shots=1), backend(server, folder, kind)
-    )
-    exact = scores(tmp_path / "engine.parquet", cell(task, prompts=1, shots=1), in_process(folder))
+def test_choices_of_one_token_are_scored_by_next_tokens(kind, server, folder, tmp_path):
+    cells = cell(with_choices(" yes".strip(), "no"), prompts=1, shots=1)
+    served = scores(tmp_path / "served.parquet", cells, backend(server, folder, kind))
+    exact = scores(tmp_path / "engine.parquet", cells, in_process(folder))
+    assert (served["tokens"] == 1).all()
+    np.testing.assert_allclose(served["logprob"], exact["logprob"], atol=1e-3)
+
+
+def test_one_request_answers_for_all_choices_of_one_token(server, folder, tmp_path):
+    model = backend(server, folder, "sglang")
+    reading = model.reading()
+    tokens = reading.read(cell(with_choices("yes", "no"), prompts=1, shots=1).strings(0))
+    _, spent = ask(ADAPTERS["sglang"](Transport(model.settings)), tokens, connections=1)
+    texts = len(tokens.sequences) // 2
+    assert texts < spent.requests <= texts + 1 + 2  # one warms the cache, and two texts are asked for twice
+
+
+def test_answers_that_lack_what_is_wanted_end_requests_for_next_tokens(server, folder, monkeypatch):
+    monkeypatch.setattr("abovechance.servers.adapters.TOP", 1)
+    monkeypatch.setattr("abovechance.servers.asking.LEAST_WANTED", 4)
+    model = backend(server, folder, "vllm")
+    tokens = model.reading().read(cell(with_choices("yes", "no"), prompts=1, shots=1).strings(0))
+    several = Tokens(tokens.sequences * 1, tokens.starts * 1)
+    server.requests.clear()
+    ask(ADAPTERS["vllm"](Transport(model.settings)), several, connections=1)
+    assert sum("prompt_logprobs" not in request for request in server.requests) <= 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_with_parts_of_characters_are_scored(kind, server, folder, tmp_path):
+    cells = cell(with_choices("漢字 🦆", "Đorđe"), prompts=1, shots=1)
+    served = scores(tmp_path / "served.parquet", cells, backend(server, folder, kind))
+    exact = scores(tmp_path / "engine.parquet", cells, in_process(folder))
     np.testing.assert_allclose(served["logprob"], exact["logprob"], atol=1e-3)
 
 
@@ -94,11 +121,12 @@ def applies(defect: str, kind: str) -> bool:
     return defect not in ("temperature", "other weights")
 
 
+@pytest.mark.parametrize("noise", [0.0, pytest.param(1e-6, marks=pytest.mark.thorough), 1e-2])
 @pytest.mark.parametrize(
     ("defect", "kind"), [(defect, kind) for defect in DEFECTS for kind in KINDS if applies(defect, kind)]
 )
-def test_a_defect_is_noticed_before_a_prompt_is_scored(defect, kind, server, folder, tmp_path):
-    server.defects = {defect}
+def test_a_defect_is_noticed_before_a_prompt_is_scored(defect, kind, noise, server, folder, tmp_path):
+    server.defects, server.noise = {defect}, noise
     with pytest.raises(InputError, match=server.url):
         scores(tmp_path / "s.parquet", shots(1), backend(server, folder, kind))
     assert not any(tmp_path.iterdir())
@@ -125,6 +153,32 @@ def test_sound_servers_raise_no_alarm(kind, server, folder, tmp_path):
         server.reset()
         cells = cell(sums(2 + run % 3), prompts=1, shots=run % 4)
         scores(tmp_path / f"{run}.parquet", cells, backend(server, folder, kind, connections=1 + run % 5))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.03])
+def test_noise_of_16_bits_and_a_certain_model_raise_no_alarm(kind, noise, server, folder, tmp_path):
+    server.noise = noise
+    for run, server.certain in enumerate((False, True)):
+        if not (kind == "openai" and server.certain):
+            scores(tmp_path / f"{run}.parquet", shots(2, prompts=1), backend(server, folder, kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("wrong", ["from some time on", "under load"])
+def test_wrong_values_during_a_run_are_noticed(kind, wrong, server, folder, tmp_path):
+    cells = cell(sums(examples=16), prompts=3, shots=1)
+    server.seconds = 0.01 if wrong == "under load" else 0.0
+
+    def spoil(message: str) -> None:
+        if "prompts scored" in message:
+            server.wrong_from, server.wrong_to = len(server.requests) + 20, 10**9
+        if "prompts scored" in message and wrong == "under load":
+            server.wrong_to, server.wrong_at_once = 0, 2
+
+    path = tmp_path / "s.parquet"
+    with pytest.raises(InputError, match="the second time|changed during the run"):
+        score_cells({path: cells}, backend(server, folder, kind), spoil)
 
 
 def test_a_server_that_changes_during_a_run_is_noticed_and_the_prompts_before_are_kept(
@@ -175,7 +229,7 @@ def test_no_request_is_repeated_for_a_finished_prompt(server, folder, tmp_path):
     scores(path, shots(2, prompts=6), backend(server, folder, "vllm"))
     again = [request for request in server.requests if tuple(request["prompt"]) in finished]
     # a few strings of the probe and of an earlier prompt are asked for on purpose
-    assert len(again) < 40 < len(server.requests)
+    assert len(again) < len(finished) / 2 < len(server.requests)
 
 
 def test_requests_follow_the_trie(server, folder, tmp_path):
@@ -250,6 +304,36 @@ def test_a_key_comes_from_the_environment_and_is_written_nowhere(server, folder,
     monkeypatch.setenv("SERVER_KEY", server.key)
     scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm", key_from="SERVER_KEY"))
     assert server.key not in repr(read_made_from(tmp_path / "s.parquet"))
+
+
+@pytest.mark.parametrize("key", ["secret-7\n", "sec\rret-7", "secr\u0151t-7"])
+def test_a_key_that_cannot_be_sent_is_not_shown(key, server, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("SERVER_KEY", key)
+    with pytest.raises(InputError, match="has characters that no key has") as caught:
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm", key_from="SERVER_KEY"))
+    assert "ret-7" not in str(caught.value)
+
+
+def test_a_key_that_the_server_repeats_is_not_shown(server, folder, tmp_path, monkeypatch):
+    server.key, server.repeats_key = "other", True
+    monkeypatch.setenv("SERVER_KEY", "secret-7")
+    with pytest.raises(InputError, match=r"it says: .*Bearer \.\.\.") as caught:
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm", key_from="SERVER_KEY"))
+    assert "secret-7" not in str(caught.value)
+
+
+@pytest.mark.parametrize("header", ["100000", "soon", "Fri, 31 Dec 2100 23:59:59 GMT"])
+def test_a_server_cannot_make_a_request_wait_for_long(header):
+    assert (
+        Transport(Settings("http://localhost", "vllm", "m"))
+        ._pool.connection_pool_kw["retries"]
+        .parse_retry_after(header)
+        <= 60
+    )
+
+
+def test_an_address_may_end_as_clients_of_openais_have_it(server, folder, tmp_path):
+    scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "openai", url=f"{server.url}/v1"))
 
 
 def test_what_the_server_says_of_itself_is_kept_with_the_scores(server, folder, tmp_path):

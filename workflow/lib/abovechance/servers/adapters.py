@@ -16,15 +16,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 from abovechance.core.errors import InputError
 from abovechance.core.untrusted import printable
 from abovechance.servers.transport import Transport
 
+Asked = TypeVar("Asked")
 TOP = 20  # of the next token's log-probabilities: what vLLM gives unless it is started with another limit
+MORE_THAN_ALL = 10_000_000  # tokens
 FORCED = 1e6  # added to a logit, so that its token comes next
 SLACK = 1e-3  # nats that a log-probability may be above 0 by rounding
 LEAST = -9000.0  # servers write less than that for what has no probability: vLLM -9999, llama.cpp -3.4e38
@@ -66,6 +69,24 @@ class Answer:
         return [value for value in self.logprobs if value is not None]
 
 
+def _read(method: Callable[..., Asked]) -> Callable[..., Asked]:
+    """Make a method tell in one line, without quoting it, that an answer has not the form that it reads."""
+
+    @wraps(method)
+    def told(self: Adapter, *arguments: Any) -> Asked:
+        try:
+            return method(self, *arguments)
+        except InputError:
+            raise
+        except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
+            kind = self.transport.settings.kind
+            raise self._wrong(
+                f"an answer has not the form of {kind}'s ({method.__name__}); check `kind`"
+            ) from None
+
+    return told
+
+
 class Adapter(ABC):
     """A server of one kind.
 
@@ -91,6 +112,7 @@ class Adapter(ABC):
     def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
         """Log-probability of each wanted token as the next one; None if the server leaves it out."""
 
+    @_read
     def likely(self, tokens: Sequence[int], _vocabulary: int) -> tuple[Answer, bool]:
         """Return next tokens' log-probabilities as ``top``, and whether of all tokens."""
         return self.following(tokens, [0]), False
@@ -99,6 +121,7 @@ class Adapter(ABC):
     def says(self) -> dict[str, Any]:
         """Return what the server says of itself, if it does: ``model``, ``version``, ``context``."""
 
+    @_read
     def tokenized(self, text: str) -> list[int] | None:
         """Return the server's tokens of a text, without special tokens; None if it does not tell."""
         body = {"model": self.model, "prompt": text, "add_special_tokens": False}
@@ -148,6 +171,7 @@ class Vllm(Adapter):
     for the next token's.
     """
 
+    @_read
     def given(self, tokens: Sequence[int], start: int) -> Answer:
         answer = self._completion(tokens, prompt_logprobs=1)
         listed = _first(answer).get("prompt_logprobs")
@@ -172,6 +196,7 @@ class Vllm(Adapter):
             texts=tuple(str(entry.get("decoded_token", "")) for entry in entries),
         )
 
+    @_read
     def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
         answer = self._completion(tokens, logprobs=TOP, return_tokens_as_token_ids=True)
         top = _at((_first(answer).get("logprobs") or {}).get("top_logprobs"), 0)
@@ -186,6 +211,7 @@ class Vllm(Adapter):
             int(best) if best.isdecimal() else None,
         )
 
+    @_read
     def says(self) -> dict[str, Any]:
         version = self.transport.get("/version") or {}
         return {"version": version.get("version")} | self._listed()
@@ -193,6 +219,8 @@ class Vllm(Adapter):
     def _completion(self, tokens: Sequence[int], **options: Any) -> Mapping[str, Any]:
         """Ask for one token after these."""
         body = {"model": self.model, "prompt": list(tokens), "max_tokens": 1, "temperature": 0.0, **options}
+        if self.reads_next:  # a model's own generation settings may have another one
+            body["repetition_penalty"] = 1.0
         return _object(self.transport.post("/v1/completions", body), self)
 
     def _listed(self) -> dict[str, Any]:
@@ -214,6 +242,7 @@ class OpenAi(Vllm):
 
     reads_next = False
 
+    @_read
     def given(self, tokens: Sequence[int], start: int) -> Answer:
         answer = self._completion(tokens, echo=True, logprobs=1)
         listed = _first(answer).get("logprobs") or {}
@@ -236,10 +265,12 @@ class OpenAi(Vllm):
             texts=tuple(map(str, texts[start : len(tokens)])),
         )
 
+    @_read
     def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
         """Not asked for (``reads_next``)."""
         raise NotImplementedError
 
+    @_read
     def likely(self, tokens: Sequence[int], _vocabulary: int) -> tuple[Answer, bool]:
         """The log-probabilities of five texts of tokens."""
         answer = self._completion(tokens, logprobs=5)
@@ -247,9 +278,11 @@ class OpenAi(Vllm):
         top = _at((_first(answer).get("logprobs") or {}).get("top_logprobs"), 0)
         return Answer(self._checked([], read, tokens), read, cached, self._top(top.values())), False
 
+    @_read
     def says(self) -> dict[str, Any]:
         return {"version": None} | self._listed()
 
+    @_read
     def tokenized(self, _text: str) -> list[int] | None:
         """Nothing: there is no such path."""
         return None
@@ -258,6 +291,7 @@ class OpenAi(Vllm):
 class SgLang(Adapter):
     """SGLang's own endpoint."""
 
+    @_read
     def given(self, tokens: Sequence[int], start: int) -> Answer:
         answer = self._generated(tokens, logprob_start_len=start - 1)
         listed = answer.get("input_token_logprobs") or []
@@ -266,23 +300,27 @@ class SgLang(Adapter):
         return Answer(
             self._checked([entry[0] for entry in entries], answer.get("prompt_tokens"), tokens),
             len(tokens),
-            answer.get("cached_tokens"),
+            _count(answer.get("cached_tokens")),
             texts=tuple(str(entry[2]) for entry in entries if len(entry) > 2 and entry[2] is not None),
         )
 
+    @_read
     def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
         answer = self._generated(tokens, token_ids_logprob=list(wanted), logprob_start_len=-1)
         entries = (answer.get("output_token_ids_logprobs") or [[]])[0] or []
         by_id = {entry[1]: entry[0] for entry in entries}
         values = [by_id.get(token) for token in wanted]
         logprobs = self._checked(values, answer.get("prompt_tokens"), tokens)
-        return Answer(logprobs, len(tokens), answer.get("cached_tokens"))
+        return Answer(logprobs, len(tokens), _count(answer.get("cached_tokens")))
 
+    @_read
     def likely(self, tokens: Sequence[int], vocabulary: int) -> tuple[Answer, bool]:
         answer = self.following(tokens, range(vocabulary))
-        best = max(range(vocabulary), key=lambda token: answer.logprobs[token] or LEAST)
+        known = {token: value for token, value in enumerate(answer.logprobs) if value is not None}
+        best = max(known, key=lambda token: known[token])
         return replace(answer, top=self._top(answer.logprobs), best=best), True
 
+    @_read
     def says(self) -> dict[str, Any]:
         info = self.transport.get("/get_model_info") or {}
         server = self.transport.get("/get_server_info") or {}
@@ -295,6 +333,7 @@ class SgLang(Adapter):
     def _generated(self, tokens: Sequence[int], **options: Any) -> Mapping[str, Any]:
         sampling = {"max_new_tokens": 1, "temperature": 0.0}
         body = {"input_ids": list(tokens), "sampling_params": sampling, "return_logprob": True, **options}
+        body["return_text_in_logprobs"] = True
         answer = _object(self.transport.post("/generate", body), self)
         return _object(answer.get("meta_info"), self)
 
@@ -320,6 +359,7 @@ class LlamaCpp(Adapter):
 
     given_at_once = False
 
+    @_read
     def given(self, tokens: Sequence[int], start: int) -> Answer:
         answers = [self._forced(tokens[:place], tokens[place]) for place in range(start, len(tokens))]
         cached = [answer.cached for answer in answers if answer.cached is not None]
@@ -331,20 +371,31 @@ class LlamaCpp(Adapter):
             requests=len(answers),
         )
 
+    @_read
     def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
-        entry, answer = self._next(tokens, n_probs=TOP)
-        top = {place.get("id"): place.get("logprob") for place in entry.get("top_logprobs") or []}
+        return self._of_next(tokens, wanted, TOP)
+
+    def _of_next(self, tokens: Sequence[int], wanted: Sequence[int], most: int) -> Answer:
+        """Log-probabilities of next tokens, of the most likely ones so many."""
+        entry, answer = self._next(tokens, self._whole, most)
+        top = {place["id"]: place["logprob"] for place in entry["top_logprobs"]}
         found = self._answer([top.get(token) for token in wanted], top.values(), answer, tokens)
         return replace(found, best=next(iter(top), None))
 
+    @cached_property
+    def _whole(self) -> int:
+        """A token that is a whole character: of one that is a part, llama.cpp gives no log-probability."""
+        tokens = self.tokenized("a")
+        if not tokens:
+            raise self._wrong("it makes no token of 'a'; expected llama.cpp's own server with /tokenize")
+        return tokens[-1]
+
     def _forced(self, tokens: Sequence[int], token: int) -> Answer:
-        entry, answer = self._next(tokens, n_probs=1, logit_bias=[[token, FORCED]])
-        if entry.get("id") != token:
-            raise self._wrong(
-                f"the token {token} was to come next, and {printable(str(entry.get('id')))[:20]} came; "
-                "expected a server that heeds `logit_bias`"
-            )
-        return self._answer([entry.get("logprob")], (), answer, tokens, (str(entry.get("token", "")),))
+        entry, answer = self._next(tokens, token, 1)
+        if not entry:  # the token is a part of a character
+            return self._of_next(tokens, [token], MORE_THAN_ALL)
+        texts = (str(entry.get("token", "")),)
+        return self._answer([entry["logprob"]], (), answer, tokens, texts)
 
     def _answer(
         self,
@@ -354,14 +405,14 @@ class LlamaCpp(Adapter):
         tokens: Sequence[int],
         texts: tuple[str, ...] = (),
     ) -> Answer:
-        read, cached = answer.get("tokens_evaluated"), (answer.get("timings") or {}).get("cache_n")
+        read, cached = answer.get("tokens_evaluated"), _count((answer.get("timings") or {}).get("cache_n"))
         return Answer(self._checked(values, read, tokens), len(tokens), cached, self._top(top), texts=texts)
 
-    def likely(self, tokens: Sequence[int], vocabulary: int) -> tuple[Answer, bool]:
-        entry, answer = self._next(tokens, n_probs=2 * vocabulary)
-        top = [place.get("logprob") for place in entry.get("top_logprobs") or []]
-        return self._answer([], top, answer, tokens), True
+    @_read
+    def likely(self, tokens: Sequence[int], _vocabulary: int) -> tuple[Answer, bool]:
+        return self._of_next(tokens, [], MORE_THAN_ALL), True
 
+    @_read
     def says(self) -> dict[str, Any]:
         properties = self.transport.get("/props") or {}
         settings = properties.get("default_generation_settings") or {}
@@ -371,26 +422,32 @@ class LlamaCpp(Adapter):
             "context": settings.get("n_ctx"),
         }
 
+    @_read
     def tokenized(self, text: str) -> list[int] | None:
         body = {"content": text, "add_special": False, "parse_special": False}
         answer = self.transport.post("/tokenize", body, optional=True)
         return answer.get("tokens") if isinstance(answer, Mapping) else None
 
-    def _next(self, tokens: Sequence[int], **options: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Return the entry of the token that came next, and the whole answer."""
-        greedy = {"n_predict": 1, "temperature": 0.0, "post_sampling_probs": False, "cache_prompt": True}
-        body = {"prompt": list(tokens), **greedy, **options}
-        answer = _object(self.transport.post("/completion", body), self)
+    def _next(
+        self, tokens: Sequence[int], token: int, most: int
+    ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Make a token come next, and return its entry, which may lack, and the whole answer."""
+        body: dict[str, Any] = {"prompt": list(tokens), "n_predict": 1, "temperature": 0.0}
+        body |= {"n_probs": most, "post_sampling_probs": False, "logit_bias": [[token, FORCED]]}
+        answer = _object(self.transport.post("/completion", body | {"cache_prompt": True}), self)
         if answer.get("truncated"):
             raise self._wrong(
                 f"it cut off a text of {len(tokens)} tokens; start it with a larger context (-c)"
             )
-        entries = answer.get("completion_probabilities") or []
-        if len(entries) != 1 or not isinstance(entries[0], Mapping):
+        if answer["tokens_evaluated"] and answer.get("completion_probabilities") in (None, []):
+            return {}, answer
+        (entry,) = answer["completion_probabilities"]
+        if entry["id"] != token:
             raise self._wrong(
-                f"{len(entries)} `completion_probabilities` came back for one token; expected 1"
+                f"the token {token} was to come next, and {printable(str(entry['id']))[:20]} came; expected "
+                "a server that heeds `logit_bias`"
             )
-        return entries[0], answer
+        return entry, answer
 
 
 ADAPTERS: dict[str, type[Adapter]] = {"vllm": Vllm, "sglang": SgLang, "llama.cpp": LlamaCpp, "openai": OpenAi}
@@ -412,7 +469,12 @@ def _usage(answer: Mapping[str, Any]) -> tuple[Any, int | None]:
     """Return how many tokens were read, and how many of them from the cache, if that is said."""
     usage = answer.get("usage") or {}
     details = usage.get("prompt_tokens_details") or {}
-    return usage.get("prompt_tokens"), details.get("cached_tokens")
+    return usage.get("prompt_tokens"), _count(details.get("cached_tokens"))
+
+
+def _count(value: Any) -> int | None:
+    """Return a number of tokens; None if a server does not say it."""
+    return value if isinstance(value, int) and value >= 0 else None
 
 
 def _object(answer: Any, adapter: Adapter) -> Mapping[str, Any]:

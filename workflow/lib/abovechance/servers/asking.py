@@ -12,11 +12,12 @@ There are two ways to ask:
 ``following``
     The text before choices is sent, and the answer has the log-probabilities of next tokens. So one request
     answers for all choices of a text if each of them is one token. A token that the answer lacks is asked for
-    as ``given``.
+    as ``given``. If most are, no more requests are sent for next tokens.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from abovechance.core.errors import InputError
 from abovechance.scoring.engine import trunk_length
 from abovechance.scoring.tokens import Tokens
 from abovechance.servers.adapters import Adapter, Answer
@@ -62,8 +64,18 @@ class Spent:
         return answer
 
 
-def ask(adapter: Adapter, tokens: Tokens, connections: int) -> tuple[NDArray[np.float64], Spent]:
+def ask(
+    adapter: Adapter, tokens: Tokens, connections: int, allowed: float | None = None
+) -> tuple[NDArray[np.float64], Spent]:
     """Return the log-likelihood of each string's choice, and what that took.
+
+    The strings of some texts are asked for twice, at random: some among the others, some alone after them. So
+    a server that is wrong for a while, or under load, is noticed.
+
+    Parameters
+    ----------
+    allowed
+        What equal strings may differ by, in nats per token; the server's tolerance if None.
 
     Returns
     -------
@@ -71,17 +83,58 @@ def ask(adapter: Adapter, tokens: Tokens, connections: int) -> tuple[NDArray[np.
         (strings,) in nats, the sum over the tokens of the string's choice.
     spent
         The requests.
+
+    Raises
+    ------
+    InputError
+        If a string has two scores.
     """
     spent, logprobs = Spent(), np.zeros(len(tokens.sequences))
+    again = np.full(len(tokens.sequences), np.nan)
+    way = _Way(adapter, tokens, spent)
 
-    def answer(group: list[int]) -> None:
-        logprobs[group] = _asked(adapter, tokens, group, spent)
+    def answer(task: tuple[list[int], NDArray[np.float64]]) -> None:
+        group, values = task
+        values[group] = way.asked(group)
 
-    first, *others = _groups(tokens)
-    _warm(adapter, tokens, spent)
+    groups = _groups(tokens)
+    # not the first, which is asked for alone
+    repeated = _RANDOM.sample(groups[1:], min(len(groups) - 1, max(LEAST_REPEATED, len(groups) // REPEATED)))
+    among, after = repeated[::2], repeated[1::2]
+    first, *others = [(group, logprobs) for group in groups]
+    for group in among:
+        others.insert(_RANDOM.randint(0, len(others)), (group, again))
+    way.warm()
     answer(first)
     in_parallel(answer, others, connections)
+    for group in after:
+        answer((group, again))
+    allowed = adapter.transport.settings.tolerance if allowed is None else allowed
+    _check_repeated(adapter, logprobs, again, np.array(tokens.scored), allowed)
     return logprobs, spent
+
+
+REPEATED, LEAST_REPEATED = 20, 4  # one of so many texts is asked for twice, and so many at least
+_RANDOM = random.SystemRandom()
+
+
+def _check_repeated(
+    adapter: Adapter,
+    first: NDArray[np.float64],
+    again: NDArray[np.float64],
+    tokens: NDArray[np.int64],
+    allowed: float,
+) -> None:
+    """Raise InputError if strings that were asked for twice have two scores."""
+    asked = np.isfinite(again)
+    differences = np.abs(first - again)[asked] / tokens[asked]
+    if len(differences) and (differences.mean() > allowed or differences.max() > SINGLE * allowed):
+        raise InputError(
+            f"{adapter.transport.settings.words}: strings that were asked for twice have other "
+            f"log-probabilities the second time, by up to {differences.max():.2g} nats a token "
+            f"({allowed:.2g} is rounding); expected a server that computes the same under load and all the "
+            "time; the prompts before are kept"
+        )
 
 
 def in_parallel(function: Callable[[Asked], None], items: Iterable[Asked], connections: int) -> None:
@@ -106,24 +159,39 @@ def _groups(tokens: Tokens) -> list[list[int]]:
     return [list(group) for _, group in groupby(order, key=context)]
 
 
-def _warm(adapter: Adapter, tokens: Tokens, spent: Spent) -> None:
-    """Have the server read what all strings begin with, so that later requests find it in its cache."""
-    trunk = trunk_length(tokens.sequences, tokens.starts)
-    if trunk >= LEAST_WARMED and adapter.reads_next and len(tokens.sequences) > 2:
-        spent.add(adapter.following(tokens.sequences[0][:trunk], [tokens.sequences[0][trunk]]))
+class _Way:
+    """How strings are asked for: by next tokens as long as answers have what is wanted."""
+
+    def __init__(self, adapter: Adapter, tokens: Tokens, spent: Spent) -> None:
+        self.adapter, self.tokens, self.spent = adapter, tokens, spent
+        self.wanted = self.missed = 0
+
+    def warm(self) -> None:
+        """Have the server read what all strings begin with, so that later requests find it in its cache."""
+        sequences = self.tokens.sequences
+        trunk = trunk_length(sequences, self.tokens.starts)
+        if trunk >= LEAST_WARMED and self.adapter.reads_next and len(sequences) > 2:
+            self.spent.add(self.adapter.following(sequences[0][:trunk], [sequences[0][trunk]]))
+
+    def asked(self, group: Sequence[int]) -> list[float]:
+        """Return the log-likelihoods of the choices behind one text."""
+        sequences, start = [self.tokens.sequences[at] for at in group], self.tokens.starts[group[0]]
+        values: list[float | None] = [None] * len(group)
+        if self._reads_next() and all(len(sequence) == start + 1 for sequence in sequences):
+            answer = self.adapter.following(sequences[0][:start], [sequence[start] for sequence in sequences])
+            values = self.spent.add(answer).logprobs
+            self.wanted += len(values)
+            self.missed += values.count(None)
+        return [
+            sum(self.spent.add(self.adapter.given(sequence, start)).every) if value is None else value
+            for value, sequence in zip(values, sequences, strict=True)
+        ]
+
+    def _reads_next(self) -> bool:
+        """Whether a request for next tokens saves others: not if answers lack most of what is wanted."""
+        return self.adapter.reads_next and (self.wanted < LEAST_WANTED or self.missed < 0.5 * self.wanted)
 
 
 LEAST_WARMED = 32  # tokens that are worth a request of their own
-
-
-def _asked(adapter: Adapter, tokens: Tokens, group: Sequence[int], spent: Spent) -> list[float]:
-    """Return the log-likelihoods of the choices behind one text."""
-    sequences, start = [tokens.sequences[at] for at in group], tokens.starts[group[0]]
-    values: list[float | None] = [None] * len(group)
-    if adapter.reads_next and all(len(sequence) == start + 1 for sequence in sequences):
-        answer = adapter.following(sequences[0][:start], [sequence[start] for sequence in sequences])
-        values = spent.add(answer).logprobs
-    return [
-        sum(spent.add(adapter.given(sequence, start)).every) if value is None else value
-        for value, sequence in zip(values, sequences, strict=True)
-    ]
+LEAST_WANTED = 20  # tokens, before it is known whether answers have most
+SINGLE = 5.0  # times the tolerance that one token's log-probability may differ by

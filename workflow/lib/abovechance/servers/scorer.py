@@ -118,6 +118,11 @@ class ServerScorer:
         return f"{settings.words}, {version}, model {self.says.get('model')}"
 
     @property
+    def _allowed(self) -> float:
+        """What counts as rounding, in nats per token."""
+        return self.adapter.transport.settings.tolerance if self.probed is None else self.probed.allowed
+
+    @property
     def facts(self) -> dict[str, Any]:
         """How scores were computed, for the record."""
         settings = self.adapter.transport.settings
@@ -133,10 +138,11 @@ class ServerScorer:
         """See ``score``; before it, the server is probed with these strings."""
         spent = Spent()
         local = None if self.local is None else partial(_locally, self.local)
-        self.probed = probe(
-            self.adapter, self.tokenizer, self.reading, self.reading.read(strings), spent, local
-        )
-        self.spend("probe", computed=spent.read - spent.cached, **_counts(spent))
+        try:
+            tokens = self.reading.read(strings)
+            self.probed = probe(self.adapter, self.tokenizer, self.reading, tokens, spent, local)
+        finally:
+            self.spend("probe", computed=spent.read - spent.cached, **_counts(spent))
         return self.score(strings)
 
     def score(self, strings: PromptStrings) -> tuple[pd.DataFrame, Mapping[str, Any]]:
@@ -150,7 +156,8 @@ class ServerScorer:
             Tokens of all strings, requests, tokens that were sent, and those of them in the server's cache.
         """
         tokens = self.reading.read(strings)
-        logprobs, spent = ask(self.adapter, tokens, self.adapter.transport.settings.connections)
+        connections = self.adapter.transport.settings.connections
+        logprobs, spent = ask(self.adapter, tokens, connections, self._allowed)
         if self.probed is not None:
             self.probed.compare(self.adapter, spent)
         counts = {"tokens": sum(map(len, tokens.sequences)), **_counts(spent)}
@@ -166,14 +173,14 @@ class ServerScorer:
             .tolist()
         )
         sample = Tokens([tokens.sequences[at] for at in chosen], [tokens.starts[at] for at in chosen])
-        logprobs, _ = ask(self.adapter, sample, connections=1)
+        logprobs, spent = ask(self.adapter, sample, 1, self._allowed)
+        self.spend("check", computed=spent.read - spent.cached, **_counts(spent))
         stored = rows["logprob"].to_numpy()[chosen]
         difference = float(np.mean(np.abs(logprobs - stored) / np.array(sample.scored)))
-        tolerance = self.adapter.transport.settings.tolerance
-        if difference > tolerance:
+        if difference > self._allowed:
             raise InputError(
                 f"{self._words()}: scores of an earlier job differ from those that it gives now by "
-                f"{difference:.2g} nats a token (more than the tolerance of {tolerance:g}), so it serves "
+                f"{difference:.2g} nats a token ({self._allowed:.2g} is rounding), so it serves "
                 "another model now; use the key `revision` of the server with another text to score all "
                 "prompts with this one"
             )

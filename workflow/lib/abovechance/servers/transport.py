@@ -68,20 +68,16 @@ class Transport:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._home = settings.url.rstrip("/").removesuffix("/v1")  # as clients of OpenAI's have it
-        headers = {"accept": "application/json"}
-        if settings.key_from:
-            if not os.environ.get(settings.key_from):
-                raise InputError(
-                    f"{settings.words}: the environment variable {settings.key_from} is empty or not set; "
-                    "`key_from` names the variable with the server's key"
-                )
-            headers["authorization"] = f"Bearer {os.environ[settings.key_from]}"
+        self._key = _key(settings)
+        headers = {"accept": "application/json"} | (
+            {"authorization": f"Bearer {self._key}"} if self._key else {}
+        )
         self._pool = urllib3.PoolManager(
             maxsize=settings.connections,
             block=True,
             headers=headers,
             timeout=settings.timeout,
-            retries=urllib3.Retry(
+            retries=_Retry(
                 total=settings.retries,
                 redirect=0,  # a key is sent to the address of the config only
                 backoff_factor=0.5,
@@ -117,31 +113,61 @@ class Transport:
         try:
             response = self._pool.request(method, self._home + path, json=body)
         except urllib3.exceptions.HTTPError as error:
-            reason = getattr(error, "reason", None) or error
+            reason = self._quoted(str(getattr(error, "reason", None) or error), 200)
             raise InputError(
-                f"{at}: no answer after {self.settings.retries + 1} attempts "
-                f"({printable(str(reason))[:200]}); prompts that are finished are kept: start the server "
-                "and run again"
+                f"{at}: no answer after {self.settings.retries + 1} attempts ({reason}); prompts that are "
+                "finished are kept: start the server and run again"
             ) from None
         if optional and response.status in (400, 404, 405, 422, 501):
             return None
         if response.status != 200:
-            raise InputError(f"{at}: {_refusal(response.status, response.data)}")
+            said = self._quoted(response.data[:2000].decode(errors="replace"), 300)
+            raise InputError(f"{at}: status {response.status}: {_meaning(response.status)} (it says: {said})")
         try:
             return json.loads(response.data)
         except (ValueError, RecursionError):
-            start = printable(response.data[:80].decode(errors="replace"))
+            start = self._quoted(response.data[:200].decode(errors="replace"), 80)
             raise InputError(f"{at}: expected JSON, got '{start}'") from None
 
+    def _quoted(self, text: str, most: int) -> str:
+        """Return the beginning of a text from elsewhere for a message, without the key."""
+        text = text.replace(self._key, "...") if self._key else text
+        return printable(" ".join(text.split()))[:most]
 
-def _refusal(status: int, content: bytes) -> str:
-    """Return what a refused request means, with what the server says."""
-    said = printable(" ".join(content[:2000].decode(errors="replace").split()))[:300]
-    meaning = {
+
+class _Retry(urllib3.Retry):
+    """Repeated requests, which a server's ``Retry-After`` cannot make wait longer than others."""
+
+    def parse_retry_after(self, retry_after: str) -> float:
+        try:
+            return min(super().parse_retry_after(retry_after), LONGEST_PAUSE)
+        except urllib3.exceptions.InvalidHeader:
+            return LONGEST_PAUSE
+
+
+def _key(settings: Settings) -> str:
+    """Return the key from the environment; InputError, which never shows it, if none can be sent."""
+    if not settings.key_from:
+        return ""
+    key, variable = os.environ.get(settings.key_from, ""), f"the environment variable {settings.key_from}"
+    if not key:
+        raise InputError(
+            f"{settings.words}: {variable} is empty or not set; `key_from` names the variable with the "
+            "server's key"
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise InputError(
+            f"{settings.words}: {variable} has characters that no key has, such as a line break at its end"
+        )
+    return key
+
+
+def _meaning(status: int) -> str:
+    """Return what a refused request means."""
+    return {
         301: "the server moved; expected its address in `url`",
         302: "the server moved; expected its address in `url`",
         401: "the server does not accept the key; `key_from` names the environment variable with it",
         403: "the server does not accept the key; `key_from` names the environment variable with it",
         404: "the server has no such path; check `url` and `kind`",
     }.get(status, "the server stays busy or fails" if status in BUSY else "the server refuses the request")
-    return f"status {status}: {meaning} (it says: {said})"
