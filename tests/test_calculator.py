@@ -44,9 +44,9 @@ def by_browser(inputs: list[Any], folder: Path) -> list[Any]:
     show += "document.body.append(out);"
     path = folder / "test.html"
     path.write_text(f"<!doctype html><body>{scripts}<script>{run}{show}</script></body>")
-    found = re.search(r"<pre>(.*?)</pre>", page(path.as_uri(), folder), re.S)
-    assert found
-    return json.loads(html.unescape(found.group(1)))
+    match = re.search(r"<pre>(.*?)</pre>", page(path.as_uri(), folder), re.S)
+    assert match
+    return json.loads(html.unescape(match.group(1)))
 
 
 def by_node(inputs: list[Any], folder: Path) -> list[Any]:
@@ -74,8 +74,8 @@ def random_inputs(number: int) -> list[dict[str, Any]]:
     for _ in range(number):
         kinds = generator.integers(1, 4)
         choices = generator.choice(np.arange(2, 30), kinds, replace=False).tolist()
-        most = int(10 ** generator.uniform(0.3, 3))
-        groups = [[1 / choice, int(generator.integers(1, most + 1))] for choice in choices]
+        largest_group = int(10 ** generator.uniform(0.3, 3))
+        groups = [[1 / choice, int(generator.integers(1, largest_group + 1))] for choice in choices]
         prompts = int(10 ** generator.uniform(0, 9))
         examples = sum(count for _, count in groups)
         standard = sum(chance * count for chance, count in groups)

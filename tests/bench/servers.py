@@ -107,7 +107,7 @@ def shuffled(adapter: Adapter, tokens: Tokens) -> tuple[np.ndarray, Spent]:
     spent = Spent()
 
     def answer(at: int) -> None:
-        logprobs[at] = sum(spent.add(adapter.given(tokens.sequences[at], tokens.starts[at])).every)
+        logprobs[at] = sum(spent.add(adapter.prompt_logprobs(tokens.sequences[at], tokens.starts[at])).every)
 
     in_parallel(answer, order, THREADS)
     return logprobs, spent
@@ -129,14 +129,14 @@ def perplexity(kind: str, cells: Cell, path: Path) -> float:
     path.write_bytes(struct.pack("<I", len(tasks)) + places + b"".join(tasks))
     command = [str(llama_cpp.program("llama-perplexity")), "--model", str(llama_cpp.gguf(kind))]
     command += ["--binary-file", str(path), "--multiple-choice", "--threads", str(THREADS)]
-    command += ["--ctx-size", "4096", "--parallel", "128", "--kv-unified"]
+    command += ["--ctx-size", "512", "--parallel", "4", "--kv-unified"]
     start = time.perf_counter()
     completed = subprocess.run(command, capture_output=True, text=True)
     seconds = time.perf_counter() - start
-    said = completed.stdout + completed.stderr
-    if completed.returncode or not re.search(rf"^{len(tasks)}\t", said, re.M):
-        raise RuntimeError(said[-1500:])
-    loading = re.search(r"load time\s*=\s*([0-9.]+) ms", said)
+    output = completed.stdout + completed.stderr
+    if completed.returncode or not re.search(rf"^{len(tasks)}\t", output, re.M):
+        raise RuntimeError(output[-1500:])
+    loading = re.search(r"load time\s*=\s*([0-9.]+) ms", output)
     return seconds - (float(loading.group(1)) / 1000 if loading else 0.0)
 
 
@@ -185,10 +185,10 @@ def restarted() -> None:
             first.kill()
             first.wait()
             before, finished = len(server.requests), (folder / "s.journal").read_bytes().count(b"\n")
-            asked = {tuple(request["input_ids"]) for request in server.requests}
+            sent_before = {tuple(request["input_ids"]) for request in server.requests}
             server.requests.clear()
             second = subprocess.run(command, capture_output=True, text=True, check=True)
-            repeated = sum(tuple(request["input_ids"]) in asked for request in server.requests)
+            repeated = sum(tuple(request["input_ids"]) in sent_before for request in server.requests)
             print(
                 f"{before:,} requests before the job was killed, {finished} of {PROMPTS} prompts finished; "
                 f"{len(server.requests):,} after; {repeated:,} were sent before: those of the unfinished "
@@ -198,10 +198,10 @@ def restarted() -> None:
 
 
 def main() -> None:
-    what, *arguments = sys.argv[1:]
-    if what == "job":
+    part, *arguments = sys.argv[1:]
+    if part == "job":
         job(arguments[0], Path(arguments[1]))
-    elif what == "requests":
+    elif part == "requests":
         restarted()
     else:
         print(beside_llama_cpp().to_markdown(index=False, floatfmt=".3g"))

@@ -49,9 +49,9 @@ def gguf(kind: str) -> Path:
 @contextmanager
 def running(kind: str, connections: int = 2) -> Iterator[str]:
     """A server of the model; gives its address. Its cache is in float32."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    with socket.socket() as free_socket:
+        free_socket.bind(("127.0.0.1", 0))
+        port = free_socket.getsockname()[1]
     options = ["--port", str(port), "--host", "127.0.0.1", "--threads", "2", "--parallel", str(connections)]
     options += ["--ctx-size", str(4096 * connections), "--cache-type-k", "f32", "--cache-type-v", "f32"]
     command = [str(program("llama-server")), "--model", str(gguf(kind)), *options]

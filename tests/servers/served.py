@@ -80,7 +80,7 @@ class Served:
         self.certain = False  # whether one token has the whole probability
         self.wrong_from = self.wrong_to = self.wrong_at_once = 0  # requests whose values are wrong
         self.largest_at_once = self._at_once = 0
-        self.seen: dict[
+        self.cache: dict[
             tuple[int, ...], int
         ] = {}  # beginnings in the cache, by the request that brought them
 
@@ -122,7 +122,7 @@ class Served:
             values[cached:] = np.roll(values[cached:], 1, axis=-1)
         if "stale" in self.defects:
             for place in range(cached):
-                stale = int(hashlib.sha256(repr((place, self.seen)).encode()).hexdigest()[:4], 16)
+                stale = int(hashlib.sha256(repr((place, self.cache)).encode()).hexdigest()[:4], 16)
                 values[place] = np.roll(values[place], stale % 50)
         spoilers = {
             "decimal": lambda: values / math.log(10),
@@ -139,12 +139,12 @@ class Served:
     def _cached(self, tokens: tuple[int, ...]) -> int:
         """Tokens of a request that earlier ones began with, in blocks of 16; it is kept itself."""
         blocks = [tokens[:end] for end in range(16, len(tokens), 16)]
-        cached = max((len(block) for block in blocks if block in self.seen), default=0)
+        cached = max((len(block) for block in blocks if block in self.cache), default=0)
         for block in blocks:
-            self.seen.setdefault(block, len(self.seen))
+            self.cache.setdefault(block, len(self.cache))
         return cached
 
-    def given(self, tokens: list[int], rows: np.ndarray) -> list[float | None]:
+    def logprobs_of_tokens(self, tokens: list[int], rows: np.ndarray) -> list[float | None]:
         """The log-probability of each token given those before; None for the first."""
         values: list[float | None] = [None]
         values += [float(rows[place - 1, token]) for place, token in enumerate(tokens) if place]
@@ -186,7 +186,7 @@ class Served:
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         tokens = self._begun(body["prompt"])
         rows, cached = self.logprobs(tokens)
-        values = self.given(tokens, rows)
+        values = self.logprobs_of_tokens(tokens, rows)
         best = int(rows[-1].argmax())
         choice: dict[str, Any] = {"text": self._text(best)}
         if body.get("prompt_logprobs") is not None:
@@ -227,7 +227,7 @@ class Served:
     def generate(self, body: dict[str, Any]) -> dict[str, Any]:
         tokens = self._begun(body["input_ids"])
         rows, cached = self.logprobs(tokens)
-        values = self.given(tokens, rows)
+        values = self.logprobs_of_tokens(tokens, rows)
         meta: dict[str, Any] = {"prompt_tokens": len(tokens), "cached_tokens": cached}
         start = body.get("logprob_start_len", 0)
         if start >= 0:
@@ -238,8 +238,10 @@ class Served:
             if "truncated" in self.defects:
                 entries = entries[:-1]
             meta["input_token_logprobs"] = [] if "echo ignored" in self.defects else entries
-        if wanted := body.get("token_ids_logprob"):
-            meta["output_token_ids_logprobs"] = [[[float(rows[-1, token]), token, None] for token in wanted]]
+        if candidates := body.get("token_ids_logprob"):
+            meta["output_token_ids_logprobs"] = [
+                [[float(rows[-1, token]), token, None] for token in candidates]
+            ]
         return {"text": "", "meta_info": meta}
 
     def llama(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -272,12 +274,12 @@ class Served:
     def _text(self, token: int) -> str:
         return str(self.tokenizer.decode([(token + 7 * ("other tokenizer" in self.defects)) % 300]))
 
-    def entered(self) -> None:
+    def enter(self) -> None:
         with self._lock:
             self._at_once += 1
             self.largest_at_once = max(self.largest_at_once, self._at_once)
 
-    def left(self) -> None:
+    def leave(self) -> None:
         with self._lock:
             self._at_once -= 1
 
@@ -312,12 +314,12 @@ def running(folder: Path) -> Iterator[Served]:
             if failure:
                 self._send(failure, {"error": "later"})
                 return
-            served.entered()
+            served.enter()
             time.sleep(served.seconds)
             try:
                 answer = served.answer(self.path, body)
             finally:
-                served.left()
+                served.leave()
             self._send(200, answer)
 
         def _send(self, status: int, answer: Any) -> None:

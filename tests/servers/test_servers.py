@@ -227,17 +227,17 @@ def test_no_request_is_repeated_for_a_finished_prompt(server, folder, tmp_path):
     finished = {tuple(request["prompt"]) for request in server.requests}
     server.requests.clear()
     scores(path, shots(2, prompts=6), backend(server, folder, "vllm"))
-    again = [request for request in server.requests if tuple(request["prompt"]) in finished]
+    repeated_requests = [request for request in server.requests if tuple(request["prompt"]) in finished]
     # a few strings of the probe and of an earlier prompt are asked for on purpose
-    assert len(again) < len(finished) / 2 < len(server.requests)
+    assert len(repeated_requests) < len(finished) / 2 < len(server.requests)
 
 
 def test_requests_follow_the_trie(server, folder, tmp_path):
     model = backend(server, folder, "sglang", connections=1)
     scores(tmp_path / "s.parquet", shots(2, prompts=1, choices=4), model)
-    asked = [request["input_ids"] for request in server.requests if request["path"] == "/generate"][-40:]
-    shared = [common_prefix(first, second) for first, second in pairwise(asked)]
-    shuffled = [asked[at] for at in np.random.default_rng(0).permutation(len(asked))]
+    sequences = [request["input_ids"] for request in server.requests if request["path"] == "/generate"][-40:]
+    shared = [common_prefix(first, second) for first, second in pairwise(sequences)]
+    shuffled = [sequences[at] for at in np.random.default_rng(0).permutation(len(sequences))]
     assert sum(shared) > sum(common_prefix(first, second) for first, second in pairwise(shuffled))
 
 
@@ -366,13 +366,13 @@ def test_prompts_longer_than_the_servers_context_are_told_before_they_are_sent(
 @pytest.mark.parametrize("content", [b"<html>busy</html>", b"[]", b"{}", b'{"choices": 3}', b"[" * 100_000])
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_of_any_other_form_is_refused(content, kind, server, folder, tmp_path, monkeypatch):
-    asked = Transport.post
+    sequences = Transport.post
 
     def answer(self: Transport, path: str, body: Any, optional: bool = False) -> Any:
         if path == "/tokenize":
-            return asked(self, path, body, optional)
+            return sequences(self, path, body, optional)
         monkeypatch.setattr(self._pool, "request", lambda *_, **__: Raw(content))
-        return asked(self, path, body, optional)
+        return sequences(self, path, body, optional)
 
     monkeypatch.setattr(Transport, "post", answer)
     with pytest.raises(InputError, match=server.url):

@@ -47,10 +47,10 @@ def test_a_model_on_a_server_has_the_results_of_the_same_model_here(study, place
     monkeypatch.setenv("TINY_KEY", KEY)
     snakemake("--configfile", str(study), directory=place)
     results = place / "results" / "served"
-    here, there = (
+    local_scores, server_scores = (
         read_table(results / "scores" / name / "sums" / "1-shot.parquet") for name in ("tiny", "on-server")
     )
-    np.testing.assert_allclose(here["logprob"], there["logprob"], atol=1e-3)
+    np.testing.assert_allclose(local_scores["logprob"], server_scores["logprob"], atol=1e-3)
     verdicts = pd.read_csv(results / "tables" / "verdicts.csv").set_index("model")
     assert verdicts.loc["tiny", "best_accuracy"] == verdicts.loc["on-server", "best_accuracy"]
     page = (results / "report.html").read_text()

@@ -133,8 +133,8 @@ def precision_of(model):
 
 def compared_weights(wildcards):
     """The weights file of the model that one on a server is compared with."""
-    other = compared(wildcards.model)
-    return f"{weights_folder(other)}/weights.json" if other else []
+    model = compared(wildcards.model)
+    return f"{weights_folder(model)}/weights.json" if model else []
 
 
 def trained(model):

@@ -112,7 +112,7 @@ class PromptScorer(Protocol):
     """A model, scoring one prompt after another."""
 
     @property
-    def found(self) -> str:
+    def findings(self) -> str:
         """What was found out before the first prompt, in words."""
 
     def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, Any]]:
@@ -291,7 +291,7 @@ def _prove(
         rows, counts = scorer.prove(cells[path].strings(prompt), len(prompts))
     except InputError as error:
         raise InputError(f"{cells[path].words}, prompt {prompt}: {error}") from None
-    report(scorer.found)
+    report(scorer.findings)
     for scores_file, cell in cells.items():
         _check_stored(cell, stores[scores_file], scorer)
     stores[path].add(cells[path].keys[prompt], rows, counts)
@@ -360,7 +360,7 @@ class Scorer:
         return "; ".join(note for note in paths.notes if not note.startswith(f"{paths.path}: differs"))
 
     @property
-    def found(self) -> str:
+    def findings(self) -> str:
         """The path and why."""
         return "" if self.paths is None else f"path: {self.paths.path} ({self.paths.why})"
 

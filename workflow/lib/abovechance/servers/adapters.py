@@ -73,7 +73,7 @@ def _read(method: Callable[..., Asked]) -> Callable[..., Asked]:
     """Make a method tell in one line, without quoting it, that an answer has not the form that it reads."""
 
     @wraps(method)
-    def told(self: Adapter, *arguments: Any) -> Asked:
+    def wrapper(self: Adapter, *arguments: Any) -> Asked:
         try:
             return method(self, *arguments)
         except InputError:
@@ -84,7 +84,7 @@ def _read(method: Callable[..., Asked]) -> Callable[..., Asked]:
                 f"an answer has not the form of {kind}'s ({method.__name__}); check `kind`"
             ) from None
 
-    return told
+    return wrapper
 
 
 class Adapter(ABC):
@@ -93,29 +93,29 @@ class Adapter(ABC):
     Attributes
     ----------
     reads_next
-        Whether a request gives log-probabilities of the next token by its id (``following``).
+        Whether a request gives log-probabilities of the next token by its id (``next_logprobs``).
     given_at_once
         Whether one request gives the log-probabilities of all given tokens.
     """
 
-    given_at_once = True
+    one_request_per_string = True
     reads_next = True
 
     def __init__(self, transport: Transport) -> None:
         self.transport, self.model = transport, transport.settings.model
 
     @abstractmethod
-    def given(self, tokens: Sequence[int], start: int) -> Answer:
+    def prompt_logprobs(self, tokens: Sequence[int], start: int) -> Answer:
         """Log-probability of each of ``tokens[start:]``, given all tokens before it; ``start`` is above 0."""
 
     @abstractmethod
-    def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
+    def next_logprobs(self, tokens: Sequence[int], candidates: Sequence[int]) -> Answer:
         """Log-probability of each wanted token as the next one; None if the server leaves it out."""
 
     @_read
     def likely(self, tokens: Sequence[int], _vocabulary: int) -> tuple[Answer, bool]:
         """Return next tokens' log-probabilities as ``top``, and whether of all tokens."""
-        return self.following(tokens, [0]), False
+        return self.next_logprobs(tokens, [0]), False
 
     @abstractmethod
     def says(self) -> dict[str, Any]:
@@ -172,7 +172,7 @@ class Vllm(Adapter):
     """
 
     @_read
-    def given(self, tokens: Sequence[int], start: int) -> Answer:
+    def prompt_logprobs(self, tokens: Sequence[int], start: int) -> Answer:
         answer = self._completion(tokens, prompt_logprobs=1)
         listed = _first(answer).get("prompt_logprobs")
         if not isinstance(listed, list) or len(listed) != len(tokens):
@@ -197,10 +197,10 @@ class Vllm(Adapter):
         )
 
     @_read
-    def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
+    def next_logprobs(self, tokens: Sequence[int], candidates: Sequence[int]) -> Answer:
         answer = self._completion(tokens, logprobs=TOP, return_tokens_as_token_ids=True)
         top = _at((_first(answer).get("logprobs") or {}).get("top_logprobs"), 0)
-        values = [top.get(f"token_id:{token}") for token in wanted]
+        values = [top.get(f"token_id:{token}") for token in candidates]
         read, cached = _usage(answer)
         best = max(top, key=lambda name: top[name], default="").removeprefix("token_id:")
         return Answer(
@@ -243,7 +243,7 @@ class OpenAi(Vllm):
     reads_next = False
 
     @_read
-    def given(self, tokens: Sequence[int], start: int) -> Answer:
+    def prompt_logprobs(self, tokens: Sequence[int], start: int) -> Answer:
         answer = self._completion(tokens, echo=True, logprobs=1)
         listed = _first(answer).get("logprobs") or {}
         values, texts = listed.get("token_logprobs") or [], listed.get("tokens") or []
@@ -266,7 +266,7 @@ class OpenAi(Vllm):
         )
 
     @_read
-    def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
+    def next_logprobs(self, tokens: Sequence[int], candidates: Sequence[int]) -> Answer:
         """Not asked for (``reads_next``)."""
         raise NotImplementedError
 
@@ -292,7 +292,7 @@ class SgLang(Adapter):
     """SGLang's own endpoint."""
 
     @_read
-    def given(self, tokens: Sequence[int], start: int) -> Answer:
+    def prompt_logprobs(self, tokens: Sequence[int], start: int) -> Answer:
         answer = self._generated(tokens, logprob_start_len=start - 1)
         listed = answer.get("input_token_logprobs") or []
         entries = listed[len(listed) - (len(tokens) - start) :] if len(listed) >= len(tokens) - start else []
@@ -305,19 +305,19 @@ class SgLang(Adapter):
         )
 
     @_read
-    def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
-        answer = self._generated(tokens, token_ids_logprob=list(wanted), logprob_start_len=-1)
+    def next_logprobs(self, tokens: Sequence[int], candidates: Sequence[int]) -> Answer:
+        answer = self._generated(tokens, token_ids_logprob=list(candidates), logprob_start_len=-1)
         entries = (answer.get("output_token_ids_logprobs") or [[]])[0] or []
         by_id = {entry[1]: entry[0] for entry in entries}
-        values = [by_id.get(token) for token in wanted]
+        values = [by_id.get(token) for token in candidates]
         logprobs = self._checked(values, answer.get("prompt_tokens"), tokens)
         return Answer(logprobs, len(tokens), _count(answer.get("cached_tokens")))
 
     @_read
     def likely(self, tokens: Sequence[int], vocabulary: int) -> tuple[Answer, bool]:
-        answer = self.following(tokens, range(vocabulary))
-        known = {token: value for token, value in enumerate(answer.logprobs) if value is not None}
-        best = max(known, key=lambda token: known[token])
+        answer = self.next_logprobs(tokens, range(vocabulary))
+        by_token = {token: value for token, value in enumerate(answer.logprobs) if value is not None}
+        best = max(by_token, key=lambda token: by_token[token])
         return replace(answer, top=self._top(answer.logprobs), best=best), True
 
     @_read
@@ -357,10 +357,10 @@ class LlamaCpp(Adapter):
     its cache.
     """
 
-    given_at_once = False
+    one_request_per_string = False
 
     @_read
-    def given(self, tokens: Sequence[int], start: int) -> Answer:
+    def prompt_logprobs(self, tokens: Sequence[int], start: int) -> Answer:
         answers = [self._forced(tokens[:place], tokens[place]) for place in range(start, len(tokens))]
         cached = [answer.cached for answer in answers if answer.cached is not None]
         return Answer(
@@ -372,15 +372,15 @@ class LlamaCpp(Adapter):
         )
 
     @_read
-    def following(self, tokens: Sequence[int], wanted: Sequence[int]) -> Answer:
-        return self._of_next(tokens, wanted, TOP)
+    def next_logprobs(self, tokens: Sequence[int], candidates: Sequence[int]) -> Answer:
+        return self._of_next(tokens, candidates, TOP)
 
-    def _of_next(self, tokens: Sequence[int], wanted: Sequence[int], most: int) -> Answer:
+    def _of_next(self, tokens: Sequence[int], candidates: Sequence[int], number: int) -> Answer:
         """Log-probabilities of next tokens, of the most likely ones so many."""
-        entry, answer = self._next(tokens, self._whole, most)
+        entry, answer = self._next(tokens, self._whole, number)
         top = {place["id"]: place["logprob"] for place in entry["top_logprobs"]}
-        found = self._answer([top.get(token) for token in wanted], top.values(), answer, tokens)
-        return replace(found, best=next(iter(top), None))
+        result = self._answer([top.get(token) for token in candidates], top.values(), answer, tokens)
+        return replace(result, best=next(iter(top), None))
 
     @cached_property
     def _whole(self) -> int:
@@ -429,11 +429,11 @@ class LlamaCpp(Adapter):
         return answer.get("tokens") if isinstance(answer, Mapping) else None
 
     def _next(
-        self, tokens: Sequence[int], token: int, most: int
+        self, tokens: Sequence[int], token: int, number: int
     ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Make a token come next, and return its entry, which may lack, and the whole answer."""
         body: dict[str, Any] = {"prompt": list(tokens), "n_predict": 1, "temperature": 0.0}
-        body |= {"n_probs": most, "post_sampling_probs": False, "logit_bias": [[token, FORCED]]}
+        body |= {"n_probs": number, "post_sampling_probs": False, "logit_bias": [[token, FORCED]]}
         answer = _object(self.transport.post("/completion", body | {"cache_prompt": True}), self)
         if answer.get("truncated"):
             raise self._wrong(

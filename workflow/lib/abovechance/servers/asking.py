@@ -7,12 +7,12 @@ gives the same scores, later.
 
 There are two ways to ask:
 
-``given``
+``prompt_logprobs``
     The whole string is sent, and the answer has the log-probabilities of its choice's tokens.
-``following``
+``next_logprobs``
     The text before choices is sent, and the answer has the log-probabilities of next tokens. So one request
     answers for all choices of a text if each of them is one token. A token that the answer lacks is asked for
-    as ``given``. If most are, no more requests are sent for next tokens.
+    as ``prompt_logprobs``. If most are, no more requests are sent for next tokens.
 """
 
 from __future__ import annotations
@@ -90,27 +90,27 @@ def ask(
         If a string has two scores.
     """
     spent, logprobs = Spent(), np.zeros(len(tokens.sequences))
-    again = np.full(len(tokens.sequences), np.nan)
+    second_logprobs = np.full(len(tokens.sequences), np.nan)
     way = _Way(adapter, tokens, spent)
 
     def answer(task: tuple[list[int], NDArray[np.float64]]) -> None:
         group, values = task
-        values[group] = way.asked(group)
+        values[group] = way.score_group(group)
 
     groups = _groups(tokens)
     # not the first, which is asked for alone
     repeated = _RANDOM.sample(groups[1:], min(len(groups) - 1, max(LEAST_REPEATED, len(groups) // REPEATED)))
     among, after = repeated[::2], repeated[1::2]
-    first, *others = [(group, logprobs) for group in groups]
+    first, *tasks = [(group, logprobs) for group in groups]
     for group in among:
-        others.insert(_RANDOM.randint(0, len(others)), (group, again))
+        tasks.insert(_RANDOM.randint(0, len(tasks)), (group, second_logprobs))
     way.warm()
     answer(first)
-    in_parallel(answer, others, connections)
+    in_parallel(answer, tasks, connections)
     for group in after:
-        answer((group, again))
+        answer((group, second_logprobs))
     allowed = adapter.transport.settings.tolerance if allowed is None else allowed
-    _check_repeated(adapter, logprobs, again, np.array(tokens.scored), allowed)
+    _check_repeated(adapter, logprobs, second_logprobs, np.array(tokens.scored), allowed)
     return logprobs, spent
 
 
@@ -121,13 +121,13 @@ _RANDOM = random.SystemRandom()
 def _check_repeated(
     adapter: Adapter,
     first: NDArray[np.float64],
-    again: NDArray[np.float64],
+    second_logprobs: NDArray[np.float64],
     tokens: NDArray[np.int64],
     allowed: float,
 ) -> None:
     """Raise InputError if strings that were asked for twice have two scores."""
-    asked = np.isfinite(again)
-    differences = np.abs(first - again)[asked] / tokens[asked]
+    score_group = np.isfinite(second_logprobs)
+    differences = np.abs(first - second_logprobs)[score_group] / tokens[score_group]
     if len(differences) and (differences.mean() > allowed or differences.max() > SINGLE * allowed):
         raise InputError(
             f"{adapter.transport.settings.words}: strings that were asked for twice have other "
@@ -164,32 +164,38 @@ class _Way:
 
     def __init__(self, adapter: Adapter, tokens: Tokens, spent: Spent) -> None:
         self.adapter, self.tokens, self.spent = adapter, tokens, spent
-        self.wanted = self.missed = 0
+        self.requested = self.missing = 0
 
     def warm(self) -> None:
         """Have the server read what all strings begin with, so that later requests find it in its cache."""
         sequences = self.tokens.sequences
         trunk = trunk_length(sequences, self.tokens.starts)
         if trunk >= LEAST_WARMED and self.adapter.reads_next and len(sequences) > 2:
-            self.spent.add(self.adapter.following(sequences[0][:trunk], [sequences[0][trunk]]))
+            self.spent.add(self.adapter.next_logprobs(sequences[0][:trunk], [sequences[0][trunk]]))
 
-    def asked(self, group: Sequence[int]) -> list[float]:
+    def score_group(self, group: Sequence[int]) -> list[float]:
         """Return the log-likelihoods of the choices behind one text."""
         sequences, start = [self.tokens.sequences[at] for at in group], self.tokens.starts[group[0]]
         values: list[float | None] = [None] * len(group)
         if self._reads_next() and all(len(sequence) == start + 1 for sequence in sequences):
-            answer = self.adapter.following(sequences[0][:start], [sequence[start] for sequence in sequences])
+            answer = self.adapter.next_logprobs(
+                sequences[0][:start], [sequence[start] for sequence in sequences]
+            )
             values = self.spent.add(answer).logprobs
-            self.wanted += len(values)
-            self.missed += values.count(None)
+            self.requested += len(values)
+            self.missing += values.count(None)
         return [
-            sum(self.spent.add(self.adapter.given(sequence, start)).every) if value is None else value
+            sum(self.spent.add(self.adapter.prompt_logprobs(sequence, start)).every)
+            if value is None
+            else value
             for value, sequence in zip(values, sequences, strict=True)
         ]
 
     def _reads_next(self) -> bool:
         """Whether a request for next tokens saves others: not if answers lack most of what is wanted."""
-        return self.adapter.reads_next and (self.wanted < LEAST_WANTED or self.missed < 0.5 * self.wanted)
+        return self.adapter.reads_next and (
+            self.requested < LEAST_WANTED or self.missing < 0.5 * self.requested
+        )
 
 
 LEAST_WARMED = 32  # tokens that are worth a request of their own

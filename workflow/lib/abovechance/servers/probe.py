@@ -81,7 +81,7 @@ class Probed:
     def compare(self, adapter: Adapter, spent: Spent) -> None:
         """Ask again for two of the strings; InputError if the server gives other scores now."""
         differences = [
-            _difference(_given(adapter, sequence, start, spent), logprobs)
+            _difference(_prompt_logprobs(adapter, sequence, start, spent), logprobs)
             for sequence, start, logprobs in zip(
                 self.sequences[:2], self.starts[:2], self.logprobs[:2], strict=True
             )
@@ -133,7 +133,9 @@ def probe(
     checks.from_the_beginning(*renewed)
     checks.two_ways(*renewed, values)
     checks.sum_to_one(renewed[0][0][: renewed[1][0]])
-    logprobs = [checks.given(sequence, start) for sequence, start in zip(sequences, starts, strict=True)]
+    logprobs = [
+        checks.prompt_logprobs(sequence, start) for sequence, start in zip(sequences, starts, strict=True)
+    ]
     if local is not None:
         checks.as_local(local(Tokens(sequences, starts)).tolist(), sequences, starts, logprobs)
     return Probed(tuple(sequences), tuple(starts), tuple(logprobs), checks.allowed, checks.facts)
@@ -195,8 +197,8 @@ class _Checks:
         """What counts as rounding, in nats per token, on a server whose equal strings differ by noise."""
         return max(self.tolerance, self.noise)
 
-    def given(self, tokens: Sequence[int], start: int) -> list[float]:
-        return _given(self.adapter, tokens, start, self.spent)
+    def prompt_logprobs(self, tokens: Sequence[int], start: int) -> list[float]:
+        return _prompt_logprobs(self.adapter, tokens, start, self.spent)
 
     def fresh(self, context: int | None, length: int) -> list[int]:
         """Return random tokens that no request began with before, as many as the context has place for."""
@@ -206,50 +208,50 @@ class _Checks:
     def tokenizer_agrees(self) -> None:
         """The server's tokens of a text, or its texts of tokens, are those of the tokenizer."""
         for text in TEXTS:
-            own = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+            expected = self.tokenizer(text, add_special_tokens=False)["input_ids"]
             tokens = self.adapter.tokenized(text)
             if tokens is None:
-                self._texts_agree(own)
+                self._texts_agree(expected)
                 continue
             self.facts["tokenizer"] = f"the same tokens of {len(TEXTS)} texts"
-            if tokens != own:
+            if tokens != expected:
                 self._fail(
                     "tokenizer",
                     f"it makes the tokens {str(tokens)[:60]} of {text!r}, and the model's tokenizer "
-                    f"{str(own)[:60]}; expected the tokenizer of the server's model in `tokenizer`",
+                    f"{str(expected)[:60]}; expected the tokenizer of the server's model in `tokenizer`",
                 )
 
     def _texts_agree(self, tokens: list[int]) -> None:
-        answer = self.spent.add(self.adapter.given(tokens, 1))
+        answer = self.spent.add(self.adapter.prompt_logprobs(tokens, 1))
         for text, token in zip(answer.texts, tokens[1:], strict=False):
-            own = str(self.tokenizer.decode([token]))
-            same = text == f"token_id:{token}" or text.strip(BLANKS) == own.strip(BLANKS)
-            if own.strip(BLANKS).isascii() and own.strip(BLANKS).isalnum() and not same:
+            expected = str(self.tokenizer.decode([token]))
+            agrees = text == f"token_id:{token}" or text.strip(BLANKS) == expected.strip(BLANKS)
+            if expected.strip(BLANKS).isascii() and expected.strip(BLANKS).isalnum() and not agrees:
                 self._fail(
                     "tokenizer",
-                    f"it calls the token {token} {text!r}, and the model's tokenizer {own!r}; expected the "
-                    "tokenizer of the server's model in `tokenizer`",
+                    f"it calls the token {token} {text!r}, and the model's tokenizer {expected!r}; expected "
+                    "the tokenizer of the server's model in `tokenizer`",
                 )
         self.facts["tokenizer"] = "the same texts of tokens" if answer.texts else "not told by the server"
 
     def repeated(self, sequences: Sequence[list[int]], starts: Sequence[int]) -> list[list[float]]:
         """Return the log-probabilities, which are the same in another order and beside others."""
-        wide = WIDE if self.adapter.given_at_once else NARROW
+        wide = WIDE if self.adapter.one_request_per_string else NARROW
         places = range(len(sequences))
         begins = [
             max(1, min(start, len(sequence) - wide))
             for sequence, start in zip(sequences, starts, strict=True)
         ]
-        first = {at: self.given(sequences[at], begins[at]) for at in places}
-        backwards = {at: self.given(sequences[at], begins[at]) for at in reversed(places)}
+        first = {at: self.prompt_logprobs(sequences[at], begins[at]) for at in places}
+        backwards = {at: self.prompt_logprobs(sequences[at], begins[at]) for at in reversed(places)}
         beside: dict[int, list[float]] = {}
 
         def ask_beside(at: int) -> None:
-            beside[at] = self.given(sequences[at], begins[at])
+            beside[at] = self.prompt_logprobs(sequences[at], begins[at])
 
         in_parallel(ask_beside, places, self.adapter.transport.settings.connections)
         differences = np.concatenate(
-            [np.abs(np.subtract(again[at], first[at])) for again in (backwards, beside) for at in places]
+            [np.abs(np.subtract(results[at], first[at])) for results in (backwards, beside) for at in places]
         )
         if differences.mean() > self.tolerance or differences.max() > SINGLE * self.tolerance:
             self._fail(
@@ -301,18 +303,18 @@ class _Checks:
 
     def _changes(self, sequence: list[int], start: int) -> Iterator[tuple[str, float]]:
         """Yield how much each log-probability changes, in nats, with other tokens of a choice."""
-        exact = self.given(sequence, start)
-        for other in self._others(sequence):
-            last = self.given([*sequence[:-1], other], start)
-            yield "last", _apart(exact[-1], last[-1])
+        exact = self.prompt_logprobs(sequence, start)
+        for token in self._unused_tokens(sequence):
+            last = self.prompt_logprobs([*sequence[:-1], token], start)
+            yield "last", _distance(exact[-1], last[-1])
             yield "before", _difference(exact[:-1], last[:-1])
-            first = self.given([*sequence[:start], other, *sequence[start + 1 :]], start)
-            yield "first", _apart(exact[0], first[0])
-            yield "next", _apart(exact[1], first[1])
-        yield "alone", _apart(exact[0], self.given(sequence[: start + 1], start)[0])
+            first = self.prompt_logprobs([*sequence[:start], token, *sequence[start + 1 :]], start)
+            yield "first", _distance(exact[0], first[0])
+            yield "next", _distance(exact[1], first[1])
+        yield "alone", _distance(exact[0], self.prompt_logprobs(sequence[: start + 1], start)[0])
         turned = [*sequence[:start], *reversed(sequence[start:])]
         if turned != sequence:
-            yield "turned", _apart(sum(self.given(turned, start)), sum(exact))
+            yield "turned", _distance(sum(self.prompt_logprobs(turned, start)), sum(exact))
 
     def from_the_beginning(self, sequences: Sequence[list[int]], starts: Sequence[int]) -> None:
         """The longest strings are read as a whole, and in order: a server may drop the beginning."""
@@ -321,14 +323,14 @@ class _Checks:
             sequence, start = sequences[at], starts[at]
             if start == 1:
                 continue
-            exact, half = self.given(sequence, start), max(1, (start - 1) // 2)
+            exact, half = self.prompt_logprobs(sequence, start), max(1, (start - 1) // 2)
             renewed = [[*self._random(half), *sequence[half:]] for _ in range(TRIED)]
             if self.noise <= EPSILON:  # so little changes with one token that only an exact server shows it
-                renewed = [[other, *sequence[1:]] for other in self._others(sequence)]
-            renewed_changes += [_largest(exact, self.given(text, start)) for text in renewed]
+                renewed = [[token, *sequence[1:]] for token in self._unused_tokens(sequence)]
+            renewed_changes += [_largest(exact, self.prompt_logprobs(text, start)) for text in renewed]
             turned = [*reversed(sequence[: start - 1]), *sequence[start - 1 :]]
             if turned != sequence:
-                turned_changes.append(_largest(exact, self.given(turned, start)))
+                turned_changes.append(_largest(exact, self.prompt_logprobs(turned, start)))
         if renewed_changes and max(renewed_changes) <= self.noise:
             self._fail(
                 "beginning",
@@ -346,13 +348,17 @@ class _Checks:
             return
         differences = []
         for sequence, start, values in zip(sequences, starts, logprobs, strict=True):
-            (value,) = self.spent.add(self.adapter.following(sequence[:start], [sequence[start]])).logprobs
-            differences += [] if value is None else [_apart(value, values[0])]
+            (value,) = self.spent.add(
+                self.adapter.next_logprobs(sequence[:start], [sequence[start]])
+            ).logprobs
+            differences += [] if value is None else [_distance(value, values[0])]
         # no server leaves out the most likely one
         prefix = sequences[0][: starts[0]]
         answer = self.spent.add(self.adapter.likely(prefix, self.vocabulary)[0])
         if answer.best is not None:
-            differences.append(_apart(max(answer.top), self.given([*prefix, answer.best], len(prefix))[0]))
+            differences.append(
+                _distance(max(answer.top), self.prompt_logprobs([*prefix, answer.best], len(prefix))[0])
+            )
         if differences and (np.mean(differences) > self.allowed or max(differences) > SINGLE * self.allowed):
             self._fail(
                 "two ways",
@@ -403,7 +409,7 @@ class _Checks:
         ordinary = self._ordinary()
         return [secrets.choice(ordinary) for _ in range(number)]
 
-    def _others(self, sequence: Sequence[int]) -> list[int]:
+    def _unused_tokens(self, sequence: Sequence[int]) -> list[int]:
         """Return tokens that a string has not; of three, not all are as likely as another to all digits."""
         unused = [token for token in self._ordinary() if token not in set(sequence)]
         return [unused[len(unused) * part // (TRIED + 1)] for part in range(1, TRIED + 1)]
@@ -418,9 +424,9 @@ class _Checks:
 EPSILON = 1e-9  # nats: two tokens of a model may be about as likely, but not to so many digits
 
 
-def _given(adapter: Adapter, tokens: Sequence[int], start: int, spent: Spent) -> list[float]:
+def _prompt_logprobs(adapter: Adapter, tokens: Sequence[int], start: int, spent: Spent) -> list[float]:
     """Return the log-probabilities of given tokens; a server says all of them."""
-    return spent.add(adapter.given(tokens, start)).every
+    return spent.add(adapter.prompt_logprobs(tokens, start)).every
 
 
 def _difference(first: Sequence[float], second: Sequence[float]) -> float:
@@ -433,5 +439,5 @@ def _largest(first: Sequence[float], second: Sequence[float]) -> float:
     return float(np.max(np.abs(np.subtract(first, second))))
 
 
-def _apart(first: float, second: float) -> float:
+def _distance(first: float, second: float) -> float:
     return abs(first - second)

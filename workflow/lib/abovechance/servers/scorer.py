@@ -107,7 +107,7 @@ class ServerScorer:
         self.probed: Probed | None = None
 
     @property
-    def found(self) -> str:
+    def findings(self) -> str:
         """What the probe found."""
         facts = {} if self.probed is None else self.probed.facts
         return f"server: {self._words()}; " + "; ".join(f"{check}: {fact}" for check, fact in facts.items())

@@ -91,7 +91,7 @@ class Transport:
 
     def get(self, path: str) -> Any:
         """Return the JSON of a path; None where the server has no such path."""
-        return self._asked("GET", path, None, optional=True)
+        return self._request("GET", path, None, optional=True)
 
     def post(self, path: str, body: Mapping[str, Any], optional: bool = False) -> Any:
         """Return the JSON that answers a request.
@@ -106,9 +106,9 @@ class Transport:
         InputError
             If the server cannot be reached, refuses, stays busy, or answers with something else than JSON.
         """
-        return self._asked("POST", path, body, optional)
+        return self._request("POST", path, body, optional)
 
-    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None, optional: bool) -> Any:
+    def _request(self, method: str, path: str, body: Mapping[str, Any] | None, optional: bool) -> Any:
         at = f"{self.settings.words}: {path}"
         try:
             response = self._pool.request(method, self._home + path, json=body)
@@ -121,18 +121,20 @@ class Transport:
         if optional and response.status in (400, 404, 405, 422, 501):
             return None
         if response.status != 200:
-            said = self._quoted(response.data[:2000].decode(errors="replace"), 300)
-            raise InputError(f"{at}: status {response.status}: {_meaning(response.status)} (it says: {said})")
+            reply = self._quoted(response.data[:2000].decode(errors="replace"), 300)
+            raise InputError(
+                f"{at}: status {response.status}: {_meaning(response.status)} (it says: {reply})"
+            )
         try:
             return json.loads(response.data)
         except (ValueError, RecursionError):
             start = self._quoted(response.data[:200].decode(errors="replace"), 80)
             raise InputError(f"{at}: expected JSON, got '{start}'") from None
 
-    def _quoted(self, text: str, most: int) -> str:
+    def _quoted(self, text: str, limit: int) -> str:
         """Return the beginning of a text from elsewhere for a message, without the key."""
         text = text.replace(self._key, "...") if self._key else text
-        return printable(" ".join(text.split()))[:most]
+        return printable(" ".join(text.split()))[:limit]
 
 
 class _Retry(urllib3.Retry):

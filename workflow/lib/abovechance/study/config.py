@@ -313,8 +313,8 @@ def _explain(error: jsonschema.ValidationError) -> str:
     described: Any = error.schema
     if error.validator == "pattern":
         # what stands in the place of an address or of a variable's name may be a key
-        shown = "a value that is not shown here" if described.get("may_be_secret") else repr(instance)
-        return f"{at} has {shown}; expected {described['expected']}"
+        value_text = "a value that is not shown here" if described.get("may_be_secret") else repr(instance)
+        return f"{at} has {value_text}; expected {described['expected']}"
     expected = _BOUNDS[str(error.validator)].format(allowed)
     return f"{at} is {repr(instance)[:60]}; expected {expected}"
 
@@ -383,8 +383,10 @@ def _set_precision(name: str, model: dict[str, Any], place: str) -> None:
     if "precision" not in model:
         raise InputError(f"{place}: key 'models.{name}' lacks the key 'precision'")
     if model["precision"] == SERVED and "server" not in model:
-        known = ", ".join(PRECISIONS[:-1])
-        raise InputError(f"{place}: key 'models.{name}.precision' is '{SERVED}'; expected one of {known}")
+        precisions = ", ".join(PRECISIONS[:-1])
+        raise InputError(
+            f"{place}: key 'models.{name}.precision' is '{SERVED}'; expected one of {precisions}"
+        )
 
 
 def _check_server(
@@ -400,12 +402,12 @@ def _check_server(
             f"{key}.tokenizer': there is no '{tokenizer}' (looked in {Path.cwd()}); expected a folder with a "
             "tokenizer.json, a GGUF file, or a Hugging Face id"
         )
-    other = server.get("compare_with")
-    if other is not None and "server" in models.get(other, {"server": None}):
-        known = [known for known in models if "server" not in models[known]]
-        hint = nearest(other, known) if known else "add one, with the same weights"
+    compared = server.get("compare_with")
+    if compared is not None and "server" in models.get(compared, {"server": None}):
+        local_models = [local for local in models if "server" not in models[local]]
+        hint = nearest(compared, local_models) if local_models else "add one, with the same weights"
         raise InputError(
-            f"{key}.compare_with' is '{other}', which is no model of this study with weights; {hint}"
+            f"{key}.compare_with' is '{compared}', which is no model of this study with weights; {hint}"
         )
 
 
