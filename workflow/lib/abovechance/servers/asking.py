@@ -26,7 +26,7 @@ from threading import Lock
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from abovechance.core.errors import InputError
 from abovechance.scoring.engine import trunk_length
@@ -126,15 +126,33 @@ def _check_repeated(
     allowed: float,
 ) -> None:
     """Raise InputError if strings that were asked for twice have two scores."""
-    score_group = np.isfinite(second_logprobs)
-    differences = np.abs(first - second_logprobs)[score_group] / tokens[score_group]
-    if len(differences) and (differences.mean() > allowed or differences.max() > SINGLE * allowed):
+    twice = np.isfinite(second_logprobs)
+    differences = np.abs(first - second_logprobs)[twice] / tokens[twice]
+    if beyond_rounding(differences, allowed):
         raise InputError(
             f"{adapter.transport.settings.words}: strings that were asked for twice have other "
             f"log-probabilities the second time, by up to {differences.max():.2g} nats a token "
             f"({allowed:.2g} is rounding); expected a server that computes the same under load and all the "
             "time; the prompts before are kept"
         )
+
+
+def beyond_rounding(differences: ArrayLike, allowed: float) -> bool:
+    """Whether differences of log-probabilities that should be equal are more than rounding.
+
+    Parameters
+    ----------
+    differences
+        Absolute ones, in nats per token.
+    allowed
+        What their mean may be if there are many. That of n may be ``2 / sqrt(n)`` times as much more, and one
+        alone ``SINGLE`` times as much.
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    if not values.size:
+        return False
+    mean, largest = float(values.mean()), float(values.max())
+    return mean > allowed * (1 + 2 / np.sqrt(values.size)) or largest > SINGLE * allowed
 
 
 def in_parallel(function: Callable[[Asked], None], items: Iterable[Asked], connections: int) -> None:
@@ -200,4 +218,4 @@ class _Way:
 
 LEAST_WARMED = 32  # tokens that are worth a request of their own
 LEAST_WANTED = 20  # tokens, before it is known whether answers have most
-SINGLE = 5.0  # times the tolerance that one token's log-probability may differ by
+SINGLE = 5.0  # times as much as the mean that one difference may be

@@ -21,10 +21,9 @@ sum          the probabilities of all next tokens add up to 1; those of the most
 local model  the scores are those of a model in this process, if the config names one (``compare_with``)
 ===========  ==========================================================================================
 
-A server's tolerance says what counts as rounding, in nats per token: batches and caches change roundings.
-Means are compared with it, and single tokens with ``SINGLE`` times as much. The strings begin with random
-tokens, so that the first answers come from no cache, and later ones may. What equal strings differ by, times
-``NOISE``, is what counts as no change.
+A server's tolerance says what counts as rounding, in nats per token: batches and caches change roundings
+(``asking.beyond_rounding``). The strings begin with random tokens, so that the first answers come from no
+cache, and later ones may. What equal strings differ by, times ``NOISE``, is what counts as no change.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from abovechance.core.untrusted import printable
 from abovechance.scoring.cells import Reading
 from abovechance.scoring.tokens import Tokens
 from abovechance.servers.adapters import Adapter
-from abovechance.servers.asking import SINGLE, Spent, in_parallel
+from abovechance.servers.asking import Spent, beyond_rounding, in_parallel
 
 TEXTS = ("Is it so? Yes, 1 time.", " naïve 漢字 \n\tx+y=2", "The  two   spaces, and 12345.")
 LEAST_DIGITS = 12  # log-probabilities that do not all have one decimal by chance
@@ -86,7 +85,7 @@ class Probed:
                 self.sequences[:2], self.starts[:2], self.logprobs[:2], strict=True
             )
         ]
-        if np.mean(differences) > 2 * self.allowed:
+        if beyond_rounding(differences, self.allowed):
             raise InputError(
                 f"{adapter.transport.settings.words}: it changed during the run: strings that were asked "
                 f"for before have other log-probabilities now, by {max(differences):.2g} nats a token; "
@@ -190,12 +189,13 @@ class _Checks:
         self.adapter, self.tokenizer, self.vocabulary, self.spent = adapter, tokenizer, vocabulary, spent
         self.tolerance = adapter.transport.settings.tolerance
         self.noise = EPSILON  # nats that a token's log-probability differs by if nothing else does
+        self.mean_noise = 0.0
         self.facts: dict[str, str] = {}
 
     @property
     def allowed(self) -> float:
-        """What counts as rounding, in nats per token, on a server whose equal strings differ by noise."""
-        return max(self.tolerance, self.noise)
+        """What counts as rounding, in nats per token: more than the tolerance on a server with noise."""
+        return max(self.tolerance, 2 * self.mean_noise)
 
     def prompt_logprobs(self, tokens: Sequence[int], start: int) -> list[float]:
         return _prompt_logprobs(self.adapter, tokens, start, self.spent)
@@ -253,7 +253,7 @@ class _Checks:
         differences = np.concatenate(
             [np.abs(np.subtract(results[at], first[at])) for results in (backwards, beside) for at in places]
         )
-        if differences.mean() > self.tolerance or differences.max() > SINGLE * self.tolerance:
+        if beyond_rounding(differences, self.tolerance):
             self._fail(
                 "repeated",
                 "a string has other log-probabilities when it is asked for in another order, by up to "
@@ -264,6 +264,7 @@ class _Checks:
         if len(values) >= LEAST_DIGITS and np.allclose(10 * values, np.round(10 * values), rtol=0, atol=1e-6):
             self._fail("digits", "all log-probabilities are rounded to one decimal; expected more digits")
         self.noise = max(NOISE * float(differences.max()), EPSILON)
+        self.mean_noise = float(differences.mean())
         self.facts["repeated"] = f"differs by at most {differences.max():.2g} nats a token"
         return [first[at][starts[at] - begins[at] :] for at in places]
 
@@ -288,13 +289,13 @@ class _Checks:
                 continue  # sums of the same length may be as near by chance
             if check in changes and max(changes[check]) <= self.noise:
                 self._fail(name, problem)
-        if np.mean(changes["before"]) > self.allowed:
+        if beyond_rounding(changes["before"], self.allowed):
             self._fail(
                 "own token",
                 "another last token changes the log-probabilities of those before it; expected values that "
                 "depend on earlier tokens only (are they one place off?)",
             )
-        if max(changes["alone"]) > SINGLE * self.allowed:
+        if beyond_rounding(changes["alone"], self.allowed):
             self._fail(
                 "own place",
                 "the first token of a choice has another log-probability if nothing follows it, by "
@@ -359,7 +360,7 @@ class _Checks:
             differences.append(
                 _distance(max(answer.top), self.prompt_logprobs([*prefix, answer.best], len(prefix))[0])
             )
-        if differences and (np.mean(differences) > self.allowed or max(differences) > SINGLE * self.allowed):
+        if beyond_rounding(differences, self.allowed):
             self._fail(
                 "two ways",
                 f"a token's log-probability as the next token and as a given one differ by "
@@ -392,7 +393,7 @@ class _Checks:
             for score, sequence, start, values in zip(exact, sequences, starts, logprobs, strict=True)
         ]
         self.facts["local model"] = f"differs by {np.mean(differences):.2g} nats a token"
-        if np.mean(differences) > self.tolerance:
+        if beyond_rounding(differences, self.tolerance):
             self._fail(
                 "local model",
                 f"its scores differ from those of the model in `compare_with` by {np.mean(differences):.2g} "

@@ -22,7 +22,7 @@ from abovechance.scoring.identity import reading_digest
 from abovechance.scoring.tokens import PromptStrings, Tokens
 from abovechance.scoring.weights import Weights, load_tokenizer
 from abovechance.servers.adapters import ADAPTERS, Adapter
-from abovechance.servers.asking import Spent, ask
+from abovechance.servers.asking import Spent, ask, beyond_rounding
 from abovechance.servers.probe import Probed, probe
 from abovechance.servers.transport import Settings, Transport
 
@@ -176,11 +176,11 @@ class ServerScorer:
         logprobs, spent = ask(self.adapter, sample, 1, self._allowed)
         self.spend("check", computed=spent.read - spent.cached, **_counts(spent))
         stored = rows["logprob"].to_numpy()[chosen]
-        difference = float(np.mean(np.abs(logprobs - stored) / np.array(sample.scored)))
-        if difference > self._allowed:
+        differences = np.abs(logprobs - stored) / np.array(sample.scored)
+        if beyond_rounding(differences, self._allowed):
             raise InputError(
                 f"{self._words()}: scores of an earlier job differ from those that it gives now by "
-                f"{difference:.2g} nats a token ({self._allowed:.2g} is rounding), so it serves "
+                f"{differences.mean():.2g} nats a token ({self._allowed:.2g} is rounding), so it serves "
                 "another model now; use the key `revision` of the server with another text to score all "
                 "prompts with this one"
             )
