@@ -1,5 +1,7 @@
 """Scores from servers are those of the model, or there are none."""
 
+import contextlib
+import random
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -393,3 +395,32 @@ def test_settings_are_those_of_the_config(server, folder):
     assert model.settings == replace(
         Settings(server.url, "sglang", "tiny"), connections=3, tolerance=0.2, retries=2
     )
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(10))
+def test_any_value_in_the_place_of_any_other_is_read_or_refused_in_one_line(
+    kind, seed, server, folder, tmp_path, monkeypatch
+):
+    generator, rate = random.Random(seed), (0.01, 0.03, 0.1)[seed % 3]
+    answered = Transport._request
+
+    def answer(self: Transport, *arguments: Any, **options: Any) -> Any:
+        value = answered(self, *arguments, **options)
+        return replaced(value, generator) if generator.random() < rate else value
+
+    monkeypatch.setattr(Transport, "_request", answer)
+    for run in range(5):
+        with contextlib.suppress(InputError):
+            scores(tmp_path / f"{run}.parquet", shots(1, prompts=1), backend(server, folder, kind))
+
+
+def replaced(value: Any, generator: random.Random) -> Any:
+    """A JSON value in which one value is another."""
+    if isinstance(value, dict | list) and value and generator.random() < 0.8:
+        copy: Any = value.copy()
+        place = generator.choice([*copy] if isinstance(copy, dict) else range(len(copy)))
+        copy[place] = replaced(copy[place], generator)
+        return copy
+    return generator.choice([None, [], {}, "x", 3, -1, 0.5, True, float("nan"), [[]], {"x": 1}])
