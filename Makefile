@@ -31,7 +31,7 @@ compile = $(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs servers docs dist lint fetch cost archive setup hashes unlock help
+.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs servers fuzz docs dist lint fetch cost archive setup hashes unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -53,6 +53,7 @@ help:
 	@echo "make mutants           small changes to the statistics, and whether tests notice: results/mutants/survivors.md"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make servers llama.cpp's server, for the tests of models on servers: results/servers"
+	@echo "make fuzz    ten minutes of damaged and hostile files for every reader"
 	@echo "make docs    the documentation site: results/docs/index.html"
 	@echo "make dist    the package with the workflow inside, for pip, built and checked: results/dist/"
 	@echo "make lint    check style, names and types: ruff, snakefmt, mypy, snakemake --lint"
@@ -158,6 +159,9 @@ docs: $(VENV)/.installed-dev
 	@echo "Worth opening: results/docs/index.html"
 
 # The library and the workflow in one file that pip installs.
+fuzz: $(VENV)/.installed-dev
+	@$(VENV)/bin/python -m tests.fuzz
+
 # The wheel is built from the source distribution, as an index's users may build it.
 dist:
 	@rm -rf build results/dist && $(PYTHON) -m venv results/dist/venv

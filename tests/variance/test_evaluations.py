@@ -380,6 +380,11 @@ def test_zip_files_of_macs_and_broken_ones(tmp_path):
     (tmp_path / "cut.zip").write_bytes(whole[:place] + b"X" + whole[place + 1 :])
     with pytest.raises(InputError, match="cut.zip: cannot be unpacked"):
         read_evaluations([tmp_path / "cut.zip"])
+    # the place of the list of files, which stands near the end, is one behind it: a file then begins before 0
+    listed = int.from_bytes(whole[-6:-2], "little") + 100
+    (tmp_path / "moved.zip").write_bytes(whole[:-6] + listed.to_bytes(4, "little") + whole[-2:])
+    with pytest.raises(InputError, match="moved.zip: cannot be unpacked"):
+        read_evaluations([tmp_path / "moved.zip"])
 
 
 def test_an_accuracy_in_per_cent_is_told(tmp_path):

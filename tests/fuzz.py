@@ -1,0 +1,219 @@
+"""Damaged and hostile files for every reader: each is read, or refused in one line, in little time.
+
+    python -m tests.fuzz [MINUTES]    # 10 minutes; `make fuzz`
+
+A run begins with sound files of every kind. Each is changed in a few places and given to a command. Anything
+that is no `InputError`, takes more than 5 seconds or more than 1 GB is kept in results/fuzz/ with its seed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from typer.testing import CliRunner
+
+from abovechance.cli.app import app
+from abovechance.core.errors import InputError
+from abovechance.core.reading import read_yaml
+from abovechance.study.config import resolve
+from tests.conftest import REPOSITORY
+from tests.doctor.logs import WRITERS, sound
+from tests.workflow.test_commands import write_logs
+
+SECONDS, BYTES = 5, 1_000_000_000
+KEPT = REPOSITORY / "results" / "fuzz"
+HOSTILE = [
+    *(b"null", b"[]", b"{}", b'""', b"-1", b"1e999", b"NaN", b"true", b"9" * 400, b'"\\u0000"', b'"\\ud800"'),
+    *(
+        b"[" * 2000,
+        b'"' + b"x" * 100_000 + b'"',
+        b"\xff\xfe",
+        b"\x00",
+        b",",
+        b"\n",
+        b"=1+1",
+        b"0x10",
+        b"1_000",
+    ),
+]
+COMMANDS: dict[str, list[list[str]]] = {
+    "a.csv": [
+        ["check", "a.csv", "--choices", "4", "--prompts", "1"],
+        ["gate", "a.csv", "b.csv", "--margin", "0.1"],
+    ],
+    "a.eval": [["check", "a.eval", "--prompts", "1"], ["doctor", "a.eval"]],
+    "samples_sums.jsonl": [
+        ["check", "samples_sums.jsonl", "--prompts", "1"],
+        ["items", "samples_sums.jsonl"],
+    ],
+    "leaderboard.csv": [["compare", "leaderboard.csv"]],
+    "candidates.csv": [["best", "candidates.csv"]],
+    "gepa_result.json": [["best", "gepa_result.json"]],
+    "trial_logs.json": [["best", "trial_logs.json"]],
+    "examples.csv": [["pvi", "examples.csv"]],
+    "results.csv": [["pvi", "results.csv"]],
+    "predictions.csv": [["chance", "predictions.csv", "--metric", "accuracy"]],
+    "attempts.csv": [["chance", "attempts.csv", "--metric", "pass@5", "--candidates", "prompt,harness"]],
+    "evals.zip": [["variance", "evals.zip"]],
+    "study.zip": [["verify", "study.zip"]],
+    "mine.yaml": [],
+}
+
+
+def changed(content: bytes, generator: random.Random) -> bytes:
+    """A file's content with a few changes."""
+    for _ in range(generator.choice([1, 1, 1, 2, 5])):
+        place = generator.randrange(len(content) + 1)
+        way = generator.randrange(7)
+        if way == 0:  # cut off
+            content = content[:place]
+        elif way == 1:  # a bit
+            content = content[:place] + bytes([generator.randrange(256)]) + content[place + 1 :]
+        elif way == 2:  # a piece twice
+            end = place + generator.randrange(200)
+            content = content[:end] + content[place:]
+        elif way == 3:  # a piece less
+            content = content[:place] + content[place + generator.randrange(200) :]
+        elif way == 4:  # something else put in
+            content = content[:place] + generator.choice(HOSTILE) + content[place:]
+        else:  # a value replaced
+            values = [*re.finditer(rb'"[^"\n]{0,60}"|-?\d+(\.\d+)?|\b[a-z]+\b', content)]
+            if values:
+                value = generator.choice(values)
+                content = content[: value.start()] + generator.choice(HOSTILE) + content[value.end() :]
+    return content
+
+
+def spoil(path: Path, generator: random.Random) -> None:
+    """Change a file; of an archive also what is inside."""
+    if zipfile.is_zipfile(path) and generator.random() < 0.7:
+        with zipfile.ZipFile(path) as archive:
+            try:
+                members = {name: archive.read(name) for name in archive.namelist()}
+            except NotImplementedError:  # Zstandard, which Python's module does not read
+                members = {}
+        if members:
+            name = generator.choice([*members])
+            members[name] = changed(members[name], generator)
+            with zipfile.ZipFile(path, "w") as archive:
+                for name, content in members.items():
+                    archive.writestr(name, content)
+            return
+    path.write_bytes(changed(path.read_bytes(), generator))
+
+
+def sound_files(folder: Path) -> dict[str, list[list[str]]]:
+    """Write sound files of all kinds; the commands for each file or folder, by its name."""
+    write_logs(folder)
+    commands = dict(COMMANDS)
+    for name, writer in WRITERS.items():
+        writer(sound(0), folder / f"log-{name}")
+        commands[f"log-{name}"] = [["doctor", f"log-{name}"], ["check", f"log-{name}", "--prompts", "1"]]
+    shutil.copy2(REPOSITORY / "config.yaml", folder / "mine.yaml")
+    with zipfile.ZipFile(folder / "study.zip", "w") as archive:
+        archive.writestr("study/config.yaml", "study: mine\n")
+        archive.writestr("study/verdicts.csv", "model,task\nm,t\n")
+    return commands
+
+
+def read_config(path: Path) -> None:
+    schema = yaml.safe_load((REPOSITORY / "workflow" / "schemas" / "config.schema.yaml").read_text())
+    downloads = yaml.safe_load((REPOSITORY / "workflow" / "downloads.yaml").read_text())
+    resolve(read_yaml(path), schema, downloads, str(path))
+
+
+def problem(action: Callable[[], Any]) -> str | None:
+    """What is wrong with how a file was read; None where nothing is."""
+
+    def too_slow(*_: Any) -> None:
+        raise TimeoutError(f"more than {SECONDS} seconds")
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    signal.signal(signal.SIGALRM, too_slow)
+    signal.alarm(SECONDS)
+    try:
+        action()
+    except InputError:
+        pass
+    except BaseException:
+        return traceback.format_exc()
+    finally:
+        signal.alarm(0)
+    grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    return f"{grown / 1e9:.1f} GB of memory" if grown > BYTES else None
+
+
+def run_command(command: list[str]) -> None:
+    result = CliRunner().invoke(app, command)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+
+
+def attempt(seed: int, commands: dict[str, list[list[str]]], folder: Path) -> tuple[str, str | None]:
+    """Spoil a file and read it; its name, and what is wrong."""
+    generator = random.Random(seed)
+    name = generator.choice(sorted(commands))
+    files = (
+        [folder / name]
+        if (folder / name).is_file()
+        else [p for p in (folder / name).rglob("*") if p.is_file()]
+    )
+    path = generator.choice(sorted(files))
+    before = path.read_bytes()
+    try:
+        spoil(path, generator)
+        if not commands[name]:
+            return name, problem(lambda: read_config(path))
+        command = generator.choice(commands[name])
+        return name, problem(lambda: run_command(command))
+    finally:
+        if sys.exc_info()[0] is None:
+            (folder / "spoiled").write_bytes(path.read_bytes())
+        path.write_bytes(before)
+
+
+def main() -> int:
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 10
+    start, counts, causes = time.monotonic(), Counter[str](), Counter[str]()
+    seed = random.SystemRandom().randrange(10**9)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        commands = sound_files(folder)
+        os.chdir(folder)
+        while time.monotonic() - start < 60 * minutes:
+            seed += 1
+            name, wrong = attempt(seed, commands, folder)
+            counts[name] += 1
+            if wrong:
+                cause = wrong.strip().splitlines()[-1][:150]
+                causes[f"{name}: {cause}"] += 1
+                if causes[f"{name}: {cause}"] == 1:
+                    KEPT.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(folder / "spoiled", KEPT / f"{seed}-{name}")
+                    (KEPT / f"{seed}-{name}.txt").write_text(wrong)
+    print(json.dumps(dict(sorted(counts.items()))))
+    for cause, count in causes.most_common():
+        print(f"{count} x {cause}")
+    total = sum(causes.values())
+    print(f"{sum(counts.values()):,} files, {total} problems of {len(causes)} kinds (results/fuzz/)")
+    return int(bool(causes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
