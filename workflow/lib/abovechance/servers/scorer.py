@@ -146,15 +146,7 @@ class ServerScorer:
         return self.score(strings)
 
     def score(self, strings: PromptStrings) -> tuple[pd.DataFrame, Mapping[str, Any]]:
-        """Return the scores of one prompt's strings, and what they took.
-
-        Returns
-        -------
-        rows
-            (strings,) the columns of the scores table but for ``prompt``.
-        counts
-            Tokens of all strings, requests, tokens that were sent, and those of them in the server's cache.
-        """
+        """See ``Scorer.score``. The facts are tokens of all strings, requests, and tokens sent and cached."""
         tokens = self.reading.read(strings)
         connections = self.adapter.transport.settings.connections
         logprobs, spent = ask(self.adapter, tokens, connections, self._allowed)
