@@ -248,7 +248,9 @@ class OpenAi(Vllm):
         listed = _first(answer).get("logprobs") or {}
         values, texts = listed.get("token_logprobs") or [], listed.get("tokens") or []
         read, cached = _usage(answer)
-        generated = int((answer.get("usage") or {}).get("completion_tokens") or 0)
+        generated = _count((answer.get("usage") or {}).get("completion_tokens"))
+        if generated is None:  # the server does not say whether it generated a token
+            generated = int(len(values) > len(tokens))
         if len(values) != len(tokens) + generated:
             raise self._wrong(
                 f"{len(values)} log-probabilities came back for {len(tokens)} given and {generated} "
@@ -322,8 +324,9 @@ class SgLang(Adapter):
 
     @_read
     def says(self) -> dict[str, Any]:
-        info = self.transport.get("/get_model_info") or {}
-        server = self.transport.get("/get_server_info") or {}
+        # later versions have the shorter names
+        info = self.transport.get("/get_model_info") or self.transport.get("/model_info") or {}
+        server = self.transport.get("/get_server_info") or self.transport.get("/server_info") or {}
         return {
             "version": server.get("version"),
             "model": info.get("model_path") or self.model,
