@@ -110,6 +110,15 @@ def test_texts_with_parts_of_characters_are_scored(kind, server, folder, tmp_pat
     np.testing.assert_allclose(served["logprob"], exact["logprob"], atol=1e-3)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_failed_check_names_the_known_problem(kind, server, folder, tmp_path):
+    server.defects = {"zeros"}
+    with pytest.raises(
+        InputError, match=r"the probe 'zeros' failed: all log-probabilities are 0.*issue 27174"
+    ):
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, kind))
+
+
 def applies(defect: str, kind: str) -> bool:
     """Whether a server of a kind can have a defect that shows without another model to compare with."""
     if defect == "first off":
@@ -148,7 +157,7 @@ def test_a_sound_server_agrees_with_a_model_in_this_process(server, folder, tmp_
     assert "nats a token" in run["probe"]["local model"]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_sound_servers_raise_no_alarm(kind, server, folder, tmp_path):
     for run in range(25):

@@ -146,6 +146,7 @@ def remade(archive: Path, folder: Path, changes: dict[str, str | None]) -> Path:
     return folder / "remade.zip"
 
 
+@pytest.mark.slow
 def test_an_archives_own_code_runs_only_if_it_is_asked_for(archive, tmp_path):
     """A Snakefile that gives its own answer, in an archive whose hashes are right."""
     evil = f"open({str(tmp_path / 'was-here')!r}, 'w').close()\nrule all:\n    default_target: True\n"

@@ -84,6 +84,7 @@ def other_workflow(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_another_workflow_runs_a_study_as_a_module(other_workflow):
     snakefile = REPOSITORY / "workflow" / "Snakefile"
     (other_workflow / "workflow" / "Snakefile").write_text(ONE.format(snakefile=snakefile))

@@ -16,6 +16,7 @@ CLOSED = ["unshare", "--net"]  # a network namespace without routes
 
 pytestmark = [
     pytest.mark.workflow,
+    pytest.mark.slow,
     pytest.mark.skipif(
         not shutil.which("unshare") or subprocess.run([*CLOSED, "true"], capture_output=True).returncode != 0,
         reason="a network namespace cannot be made here",
