@@ -178,13 +178,12 @@ def attempt(seed: int, commands: dict[str, list[list[str]]], folder: Path) -> tu
     before = path.read_bytes()
     try:
         spoil(path, generator)
+        shutil.copy2(path, folder / "spoiled")
         if not commands[name]:
             return name, problem(lambda: read_config(path))
         command = generator.choice(commands[name])
         return name, problem(lambda: run_command(command))
     finally:
-        if sys.exc_info()[0] is None:
-            (folder / "spoiled").write_bytes(path.read_bytes())
         path.write_bytes(before)
 
 

@@ -344,7 +344,10 @@ def test_a_server_cannot_make_a_request_wait_for_long(header):
 
 
 def test_an_address_may_end_as_clients_of_openais_have_it(server, folder, tmp_path):
-    scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "openai", url=f"{server.url}/v1"))
+    table = scores(
+        tmp_path / "s.parquet", shots(1), backend(server, folder, "openai", url=f"{server.url}/v1")
+    )
+    assert table["logprob"].notna().all()
 
 
 def test_what_the_server_says_of_itself_is_kept_with_the_scores(server, folder, tmp_path):

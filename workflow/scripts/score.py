@@ -46,9 +46,9 @@ with logged(snakemake) as log:
         local = in_process(files.compared, params.compared_precision) if files.compared else None
         backend = Served(weights, params.special_tokens, local)
         memory = memory_needed(local.weights, local.precision) if local else 0
-    accelerators_for_it = reserved(memory) if memory else nullcontext(())
+    lock = reserved(memory) if memory else nullcontext(())
     report, (folder, *_) = progress(log), {path.parent for path in cells}
-    with alone(folder, report), accelerators_for_it as accelerators:
+    with alone(folder, report), lock as accelerators:
         score_cells(
             cells,
             backend,

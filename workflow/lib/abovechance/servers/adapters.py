@@ -94,7 +94,7 @@ class Adapter(ABC):
     ----------
     reads_next
         Whether a request gives log-probabilities of the next token by its id (``next_logprobs``).
-    given_at_once
+    one_request_per_string
         Whether one request gives the log-probabilities of all given tokens.
     """
 
@@ -110,7 +110,7 @@ class Adapter(ABC):
 
     @abstractmethod
     def next_logprobs(self, tokens: Sequence[int], candidates: Sequence[int]) -> Answer:
-        """Log-probability of each wanted token as the next one; None if the server leaves it out."""
+        """Log-probability of each candidate as the next token; None if the server leaves it out."""
 
     @_read
     def likely(self, tokens: Sequence[int], _vocabulary: int) -> tuple[Answer, bool]:

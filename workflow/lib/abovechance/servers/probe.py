@@ -32,6 +32,7 @@ import math
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.untrusted import printable
 from abovechance.scoring.cells import Reading
 from abovechance.scoring.tokens import Tokens
-from abovechance.servers.adapters import Adapter
+from abovechance.servers.adapters import Adapter, Answer
 from abovechance.servers.asking import Spent, beyond_rounding, in_parallel
 
 TEXTS = ("Is it so? Yes, 1 time.", " naïve 漢字 \n\tx+y=2", "The  two   spaces, and 12345.")
@@ -126,12 +127,16 @@ def probe(
         [before + sequence for before, sequence in zip(fresh, sequences, strict=True)],
         [len(before) + start for before, start in zip(fresh, starts, strict=True)],
     )
-    values = checks.repeated(*renewed)
+    wide = checks.widened(*renewed)
+    values = checks.repeated(renewed[0], wide)
     checks.not_all_equal(values)
+    checks.not_rounded(values)
     checks.of_own_tokens(*renewed)
     checks.from_the_beginning(*renewed)
-    checks.two_ways(*renewed, values)
-    checks.sum_to_one(renewed[0][0][: renewed[1][0]])
+    likely, every = checks.likely(renewed[0][0][: renewed[1][0]])
+    checks.sum_to_one(likely, every)
+    firsts = [string[start - begin] for string, start, begin in zip(values, renewed[1], wide, strict=True)]
+    checks.two_ways(*renewed, firsts, likely.best, max(likely.top, default=0.0))
     logprobs = [
         checks.prompt_logprobs(sequence, start) for sequence, start in zip(sequences, starts, strict=True)
     ]
@@ -234,14 +239,17 @@ class _Checks:
                 )
         self.facts["tokenizer"] = "the same texts of tokens" if answer.texts else "not told by the server"
 
-    def repeated(self, sequences: Sequence[list[int]], starts: Sequence[int]) -> list[list[float]]:
-        """Return the log-probabilities, which are the same in another order and beside others."""
+    def widened(self, sequences: Sequence[list[int]], starts: Sequence[int]) -> list[int]:
+        """Return where compared tokens begin: before a choice, if that takes no more requests."""
         wide = WIDE if self.adapter.one_request_per_string else NARROW
-        places = range(len(sequences))
-        begins = [
+        return [
             max(1, min(start, len(sequence) - wide))
             for sequence, start in zip(sequences, starts, strict=True)
         ]
+
+    def repeated(self, sequences: Sequence[list[int]], begins: Sequence[int]) -> list[list[float]]:
+        """Return the log-probabilities, which are the same in another order and beside others."""
+        places = range(len(sequences))
         first = {at: self.prompt_logprobs(sequences[at], begins[at]) for at in places}
         backwards = {at: self.prompt_logprobs(sequences[at], begins[at]) for at in reversed(places)}
         beside: dict[int, list[float]] = {}
@@ -260,14 +268,16 @@ class _Checks:
                 f"{differences.max():.2g} nats a token (the tolerance is {self.tolerance:g}); a known cause "
                 "is vLLM's prefix cache (vLLM issue 42019: start it with --no-enable-prefix-caching)",
             )
-        values = np.concatenate([first[at] for at in places])
-        rounded = np.allclose(10 * values, np.round(10 * values), rtol=0, atol=1e-6)
-        if rounded and len(values) >= LEAST_DIGITS and np.ptp(values) > 0:  # equal ones have another cause
-            self._fail("digits", "all log-probabilities are rounded to one decimal; expected more digits")
         self.noise = max(NOISE * float(differences.max()), EPSILON)
         self.mean_noise = float(differences.mean())
         self.facts["repeated"] = f"differs by at most {differences.max():.2g} nats a token"
-        return [first[at][starts[at] - begins[at] :] for at in places]
+        return [first[at] for at in places]
+
+    def not_rounded(self, logprobs: Sequence[Sequence[float]]) -> None:
+        """Values of one decimal make choices equal that are not."""
+        values = np.concatenate(logprobs)
+        if len(values) >= LEAST_DIGITS and np.allclose(10 * values, np.round(10 * values), rtol=0, atol=1e-6):
+            self._fail("digits", "all log-probabilities are rounded to one decimal; expected more digits")
 
     def not_all_equal(self, logprobs: Sequence[Sequence[float]]) -> None:
         """Values that are all 0 make all choices equal, and tools report exactly chance."""
@@ -290,13 +300,13 @@ class _Checks:
                 continue  # sums of the same length may be as near by chance
             if check in changes and max(changes[check]) <= self.noise:
                 self._fail(name, problem)
-        if beyond_rounding(changes["before"], self.allowed):
+        if beyond_rounding(changes.get("before", ()), self.allowed):
             self._fail(
                 "own token",
                 "another last token changes the log-probabilities of those before it; expected values that "
                 "depend on earlier tokens only (are they one place off?)",
             )
-        if beyond_rounding(changes["alone"], self.allowed):
+        if beyond_rounding(changes.get("alone", ()), self.allowed):
             self._fail(
                 "own place",
                 "the first token of a choice has another log-probability if nothing follows it, by "
@@ -342,25 +352,38 @@ class _Checks:
         if turned_changes and max(turned_changes) <= self.noise:
             self._fail("order", "a text with its tokens in reverse order gives its choices the same scores")
 
+    def likely(self, tokens: list[int]) -> tuple[Answer, bool]:
+        """Return the most likely next tokens, and whether these are all."""
+        answer, every = self.adapter.likely(tokens, self.vocabulary)
+        return self.spent.add(answer), every
+
     def two_ways(
-        self, sequences: Sequence[list[int]], starts: Sequence[int], logprobs: Sequence[list[float]]
+        self,
+        sequences: Sequence[list[int]],
+        starts: Sequence[int],
+        firsts: Sequence[float],
+        best: int | None,
+        highest: float,
     ) -> None:
-        """A token's log-probability is the same as a given token and as the next one."""
+        """A token's log-probability is the same as a given token and as the next one.
+
+        Parameters
+        ----------
+        firsts
+            (strings,) log-probability of the first token of each choice as a given token.
+        best, highest
+            The most likely next token after the first text, which no server leaves out, and its
+            log-probability.
+        """
         if not self.adapter.reads_next:
             return
         differences = []
-        for sequence, start, values in zip(sequences, starts, logprobs, strict=True):
-            (value,) = self.spent.add(
-                self.adapter.next_logprobs(sequence[:start], [sequence[start]])
-            ).logprobs
-            differences += [] if value is None else [_distance(value, values[0])]
-        # no server leaves out the most likely one
-        prefix = sequences[0][: starts[0]]
-        answer = self.spent.add(self.adapter.likely(prefix, self.vocabulary)[0])
-        if answer.best is not None:
-            differences.append(
-                _distance(max(answer.top), self.prompt_logprobs([*prefix, answer.best], len(prefix))[0])
-            )
+        for sequence, start, first in zip(sequences, starts, firsts, strict=True):
+            answer = self.spent.add(self.adapter.next_logprobs(sequence[:start], [sequence[start]]))
+            differences += [_distance(value, first) for value in answer.every]
+        if best is not None:
+            text = [*sequences[0][: starts[0]], best]
+            differences.append(_distance(highest, self.prompt_logprobs(text, starts[0])[0]))
         if beyond_rounding(differences, self.allowed):
             self._fail(
                 "two ways",
@@ -368,12 +391,11 @@ class _Checks:
                 f"{max(differences):.2g} nats; expected log-probabilities before temperature, penalties and "
                 "other sampling settings",
             )
-        self.facts["two ways"] = f"compared for {len(differences)} of {len(sequences)} tokens"
+        self.facts["two ways"] = f"compared for {len(differences)} tokens"
 
-    def sum_to_one(self, tokens: list[int]) -> None:
+    def sum_to_one(self, answer: Answer, every: bool) -> None:
         """Probabilities of all next tokens, if the server gives them; else of the most likely ones."""
-        answer, every = self.adapter.likely(tokens, self.vocabulary)
-        total = math.fsum(map(math.exp, self.spent.add(answer).top))
+        total = math.fsum(map(math.exp, answer.top))
         self.facts["sum"] = f"{total:.4f} over {len(answer.top)} next tokens"
         if total > 1 + SUMMED or (every and total < 1 - SUMMED):
             self._fail(
@@ -401,19 +423,20 @@ class _Checks:
                 f"nats a token (more than the tolerance of {self.tolerance:g}); expected the same weights",
             )
 
+    @cached_property
     def _ordinary(self) -> list[int]:
-        """Return the tokens that are no special ones."""
+        """The tokens that are no special ones."""
         special = set(self.tokenizer.all_special_ids) | set(self.tokenizer.added_tokens_decoder)
         return [token for token in range(len(self.tokenizer)) if token not in special]
 
     def _random(self, number: int) -> list[int]:
         """Return so many ordinary tokens."""
-        ordinary = self._ordinary()
-        return [secrets.choice(ordinary) for _ in range(number)]
+        return [secrets.choice(self._ordinary) for _ in range(number)]
 
     def _unused_tokens(self, sequence: Sequence[int]) -> list[int]:
-        """Return tokens that a string has not; of three, not all are as likely as another to all digits."""
-        unused = [token for token in self._ordinary() if token not in set(sequence)]
+        """Return a few tokens that a string has not."""
+        used = set(sequence)
+        unused = [token for token in self._ordinary if token not in used]
         return [unused[len(unused) * part // (TRIED + 1)] for part in range(1, TRIED + 1)]
 
     def _fail(self, check: str, problem: str) -> None:
