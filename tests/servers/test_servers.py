@@ -15,7 +15,6 @@ from abovechance.core.errors import InputError
 from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring.cells import Cell, InProcess, score_cells
 from abovechance.scoring.fetching import fetch, fetch_tokenizer
-from abovechance.scoring.tokens import Tokens
 from abovechance.scoring.trie import common_prefix
 from abovechance.servers.adapters import ADAPTERS
 from abovechance.servers.asking import ask
@@ -94,12 +93,23 @@ def test_one_request_answers_for_all_choices_of_one_token(server, folder, tmp_pa
 def test_answers_that_lack_what_is_wanted_end_requests_for_next_tokens(server, folder, monkeypatch):
     monkeypatch.setattr("abovechance.servers.adapters.TOP", 1)
     monkeypatch.setattr("abovechance.servers.asking.LEAST_WANTED", 4)
+    task = sums(examples=16)
+    task["choices"] = [["yes", "no"]] * len(task)
     model = backend(server, folder, "vllm")
-    tokens = model.reading().read(cell(with_choices("yes", "no"), prompts=1, shots=1).strings(0))
-    several = Tokens(tokens.sequences * 1, tokens.starts * 1)
-    server.requests.clear()
-    ask(ADAPTERS["vllm"](Transport(model.settings)), several, connections=1)
-    assert sum("prompt_logprobs" not in request for request in server.requests) <= 4
+    tokens = model.reading().read(cell(task, prompts=1, shots=1).strings(0))
+    ask(ADAPTERS["vllm"](Transport(model.settings)), tokens, connections=1)
+    assert 2 <= sum("prompt_logprobs" not in request for request in server.requests) <= 4
+
+
+def test_what_all_strings_begin_with_is_sent_first_and_alone(server, folder):
+    model = backend(server, folder, "sglang")
+    tokens = model.reading().read(shots(2, prompts=1).strings(0))
+    ask(ADAPTERS["sglang"](Transport(model.settings)), tokens, connections=4)
+    first = server.requests[0]["input_ids"]
+    assert len(first) >= 32
+    assert all(
+        sequence[: len(first)] == first and len(sequence) > len(first) for sequence in tokens.sequences
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
