@@ -8,6 +8,8 @@ ON_CLUSTER := $(filter slurm,$(PROFILE))
 # The shell reads these from the environment, so that any character may stand in them.
 export CONFIG RELEASE
 VENV := .venv
+# What releases are built and checked with.
+TOOLS := results/tools
 PYTHON ?= python3
 # Each runs studies of its own, on two cores.
 TEST_PROCESSES := $(shell echo $$(( $(CORES) < 4 ? $(CORES) : 4 )))
@@ -31,7 +33,7 @@ compile = $(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs servers fuzz docs dist lint fetch cost archive setup hashes unlock help
+.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs servers fuzz docs dist compat lock lint fetch cost archive setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -50,17 +52,18 @@ help:
 	@echo "make bench-models      which path each type of model takes, and how exact: results/bench/models.md"
 	@echo "make bench-scale       how the workflow grows: time and memory by the number of settings"
 	@echo "make bench-drift       how far scores drift with threads, packs and processors: results/bench/drift.csv"
-	@echo "make mutants           small changes to the statistics, and whether tests notice: results/mutants/survivors.md"
+	@echo "make mutants           small changes to the statistics, and whether tests notice (hours): results/mutants; SUBJECTS=best"
 	@echo "make logs    real logs of other tools for the tests of importers: results/logs"
 	@echo "make servers llama.cpp's server, for the tests of models on servers: results/servers"
 	@echo "make fuzz    ten minutes of damaged and hostile files for every reader"
 	@echo "make docs    the documentation site: results/docs/index.html"
 	@echo "make dist    the package with the workflow inside, for pip, built and checked: results/dist/"
+	@echo "make compat  test the package with the newest and the lowest versions of the packages that it needs"
+	@echo "make lock    the hashes of the pinned packages on PyPI: envs/requirements-hashed.txt"
 	@echo "make lint    check style, names and types: ruff, snakefmt, mypy, snakemake --lint"
 	@echo "make unlock  let a run go on after one that was killed outright"
 	@echo "make setup   install the pinned packages into $(VENV), no more"
-	@echo "             HASHES=FILE refuses packages that are other than those of 'make hashes' elsewhere"
-	@echo "make hashes  the hashes of the pinned packages, for another machine: results/hashes.txt"
+	@echo "             HASHES=envs/requirements-hashed.txt refuses packages whose files are not those of PyPI"
 
 run: $(VENV)/.installed $(if $(ON_CLUSTER),$(VENV)/.installed-slurm)
 	@echo "Running the study of $$CONFIG on $(if $(ON_CLUSTER),the cluster,$(CORES) cores);" \
@@ -115,7 +118,7 @@ bench-models: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.families
 
 mutants: $(VENV)/.installed-dev results/mutants/venv/bin/mutmut
-	@$(VENV)/bin/python -m tests.bench.mutants
+	@$(VENV)/bin/python -m tests.bench.mutants $(SUBJECTS)
 
 results/mutants/venv/bin/mutmut: envs/requirements-mutants.txt | $(VENV)/.installed-dev
 	@rm -rf results/mutants && mkdir -p results/mutants && $(PYTHON) -m venv results/mutants/venv
@@ -158,17 +161,36 @@ docs: $(VENV)/.installed-dev
 	@$(VENV)/bin/sphinx-build -q -W --keep-going -b html docs results/docs
 	@echo "Worth opening: results/docs/index.html"
 
-# The library and the workflow in one file that pip installs.
 fuzz: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.fuzz
 
 # The wheel is built from the source distribution, as an index's users may build it.
-dist:
-	@rm -rf build results/dist && $(PYTHON) -m venv results/dist/venv
-	@results/dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement envs/requirements-dist.txt
-	@results/dist/venv/bin/python -m build --outdir results/dist . >results/dist/build.log || { tail -20 results/dist/build.log; exit 1; }
-	@results/dist/venv/bin/twine check --strict results/dist/*.whl results/dist/*.tar.gz
+dist: $(TOOLS)/.installed
+	@rm -rf build results/dist && mkdir -p results/dist
+	@$(TOOLS)/bin/python -m build --outdir results/dist . >results/dist/build.log || { tail -20 results/dist/build.log; exit 1; }
+	@$(TOOLS)/bin/twine check --strict results/dist/*.whl results/dist/*.tar.gz
+	@$(TOOLS)/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	@$(TOOLS)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@$(TOOLS)/bin/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	@$(TOOLS)/bin/zizmor --quiet --offline --no-progress .github/workflows action.yml
 	@ls results/dist/*.whl results/dist/*.tar.gz
+
+# The wheel in empty environments, with the newest and the lowest versions of the packages that it needs.
+compat: dist
+	@PATH="$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution highest
+	@PATH="$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution lowest-direct
+
+# The pinned packages, and those that they need on other systems, with the hashes of their files on PyPI.
+lock: $(TOOLS)/.installed
+	@{ echo "# The packages of requirements.txt and all that they need on any system, with PyPI's hashes: make lock"; \
+		$(TOOLS)/bin/uv pip compile --quiet --no-config --universal --generate-hashes --python-version 3.11 \
+			--no-annotate --no-header --no-emit-index-url envs/requirements.txt; } > results/lock.txt
+	@mv results/lock.txt envs/requirements-hashed.txt
+
+$(TOOLS)/.installed: envs/requirements-dist.txt
+	@rm -rf $(TOOLS) && $(PYTHON) -m venv $(TOOLS)
+	@$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement envs/requirements-dist.txt
+	@touch $@
 
 lint: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff check .
@@ -191,13 +213,6 @@ archive: $(VENV)/.installed
 	@$(STUDY) $(ASKED) -- archive
 
 setup: $(VENV)/.installed
-
-# The pinned packages with the hashes of their files, as the index in use has them for this system.
-hashes: $(VENV)/.installed
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed --no-deps \
-		--report results/hashes.json --requirement envs/requirements.txt
-	@$(VENV)/bin/python envs/hashes.py results/hashes.json > results/hashes.txt
-	@echo "results/hashes.txt: make setup HASHES=results/hashes.txt requires these files"
 
 # After a run was killed outright, Snakemake keeps its folder locked.
 unlock: $(VENV)/.installed

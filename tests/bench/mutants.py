@@ -1,37 +1,52 @@
-"""Small changes to the statistics, and whether a test notices each: `make mutants`.
+"""Small changes to the statistics, and whether a test notices each: `make mutants`, or with `SUBJECTS=best`.
 
-A copy of the library and the tests is made in results/mutants; mutmut changes one operator, constant,
-argument or condition after the other, and runs the tests that reach it. Written: its survivors.md.
+A copy of the library and the tests is made for each subject in results/mutants; mutmut changes one operator,
+constant, argument or condition after the other, and runs the tests that reach it. Written: its survivors.md.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import difflib
 import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.conftest import REPOSITORY
 
-FOLDER = REPOSITORY / "results" / "mutants"
-MUTATED = ["chance", "results/accuracy.py", "results/predictions.py", "results/response_matrix.py"]
-TESTS = ["tests/chance", "tests/results", "tests/shown", "tests/test_compat.py"]
-NEEDED = ["docs", "README.md", "config.yaml", "results/README.md"]
+ROOT = REPOSITORY / "results" / "mutants"
+# subject: the modules that are changed, and the tests that should notice
+SUBJECTS = {
+    "chance": (
+        ["chance", "results/accuracy.py", "results/predictions.py", "results/response_matrix.py"],
+        ["tests/chance", "tests/results", "tests/shown", "tests/test_compat.py"],
+    ),
+    "best": (["best"], ["tests/best"]),
+    "compare": (["compare", "core/estimates.py", "core/resampling.py"], ["tests/compare"]),
+    "doctor": (["doctor"], ["tests/doctor"]),
+    "items": (["items"], ["tests/items"]),
+    "ladder": (["ladder"], ["tests/ladder"]),
+    "metrics": (["metrics"], ["tests/metrics", "tests/chance/test_null_distribution.py"]),
+    "pvi": (["pvi"], ["tests/pvi"]),
+    "servers": (["servers"], ["tests/servers"]),
+    "variance": (["variance"], ["tests/variance"]),
+}
+NEEDED = ["docs", "README.md", "config.yaml", "action.yml", "results/README.md"]
 # A child process does not run the mutated library; what counts open figures is run once in a process only.
 NOT_HERE = ["need_little_memory", "test_figures"]
+MARKED = ["workflow", "slow", "faults", "checkout", "thorough"]
 CONFIG = """\
 [tool.pytest.ini_options]
-markers = ["workflow: runs real DAGs (minutes)"]
+markers = {markers}
 [tool.mutmut]
 source_paths = ["src"]
 only_mutate = {only}
 pytest_add_cli_args_test_selection = {tests}
-pytest_add_cli_args = ["-x", "-p", "no:cacheprovider", "-k", "{leave_out}"]
+pytest_add_cli_args = ["-x", "-p", "no:cacheprovider", "-m", "{unmarked}", "-k", "{leave_out}"]
 also_copy = {needed}
 timeout_multiplier = 4.0
 """
@@ -40,11 +55,11 @@ FORGET = """
 
 @pytest.fixture(autouse=True)
 def nothing_is_remembered():
-    from abovechance.chance import poisson_binomial, verdicts
-
-    poisson_binomial._small.cache_clear()
-    poisson_binomial._large.cache_clear()
-    verdicts._baseline.cache_clear()
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("abovechance"):
+            for value in [*vars(module).values()]:
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
 """
 # What mutmut writes where a test failed, or ran for ever; all else is not noticed.
 NOTICED = (1, 3, 24, 36, 152, 255, -24)
@@ -56,30 +71,31 @@ EQUIVALENT = re.compile(
 )
 
 
-def prepare() -> None:
-    """A fresh copy of what is changed and of what notices."""
-    for old in ("src", "tests", "mutants"):
-        shutil.rmtree(FOLDER / old, ignore_errors=True)
+def prepare(folder: Path, mutated: list[str], tests: list[str]) -> None:
+    """Make a fresh copy of what is changed and of what notices."""
+    shutil.rmtree(folder, ignore_errors=True)
     no_caches = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(REPOSITORY / "workflow" / "lib", FOLDER / "src", ignore=no_caches)
-    shutil.copytree(REPOSITORY / "tests", FOLDER / "tests", ignore=no_caches)
-    with (FOLDER / "tests" / "conftest.py").open("a") as conftest:
+    shutil.copytree(REPOSITORY / "workflow" / "lib", folder / "src", ignore=no_caches)
+    shutil.copytree(REPOSITORY / "tests", folder / "tests", ignore=no_caches)
+    with (folder / "tests" / "conftest.py").open("a") as conftest:
         conftest.write(FORGET)
     for name in NEEDED:
-        place = FOLDER / name
+        place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         if (REPOSITORY / name).is_dir():
             shutil.copytree(REPOSITORY / name, place, dirs_exist_ok=True)
         else:
             shutil.copy2(REPOSITORY / name, place)
-    only = [f"src/abovechance/{name}" + ("" if name.endswith(".py") else "/*.py") for name in MUTATED]
+    only = [f"src/abovechance/{name}" + ("" if name.endswith(".py") else "/*.py") for name in mutated]
     text = CONFIG.format(
         only=json.dumps(only),
-        tests=json.dumps(TESTS),
+        markers=json.dumps(MARKED),
+        unmarked=" and ".join(f"not {name}" for name in MARKED if name != "thorough"),
+        tests=json.dumps(tests),
         leave_out=" and ".join(f"not {name}" for name in NOT_HERE),
         needed=json.dumps(sorted({name.split("/")[0] for name in NEEDED})),
     )
-    (FOLDER / "pyproject.toml").write_text(text)
+    (folder / "pyproject.toml").write_text(text)
 
 
 def survivors(meta: Path) -> Iterator[tuple[str, str, int]]:
@@ -117,16 +133,16 @@ def is_equivalent(change: str) -> bool:
     return bool(EQUIVALENT.search((name.group() if name else "") + before[begin : len(before) - end]))
 
 
-def report() -> str:
+def report(folder: Path) -> str:
     """The share of mutants that are noticed, and those that are not."""
     rows, listed, total, equivalent, remaining = [], [], 0, 0, 0
-    for meta in sorted(FOLDER.glob("mutants/src/abovechance/**/*.py.meta")):
+    for meta in sorted(folder.glob("mutants/src/abovechance/**/*.py.meta")):
         statuses = list(json.loads(meta.read_text())["exit_code_by_key"].values())
         if not statuses:
             continue
         if NOT_RUN in statuses:
             raise SystemExit(f"{meta.name}: not all mutants were run; run it again")
-        module = meta.relative_to(FOLDER / "mutants/src/abovechance").with_suffix("").as_posix()
+        module = meta.relative_to(folder / "mutants/src/abovechance").with_suffix("").as_posix()
         items = list(survivors(meta))
         similar = sum(is_equivalent(change) for _, change, _ in items)
         rows.append(f"| {module} | {len(statuses)} | {similar} | {len(items) - similar} |")
@@ -148,12 +164,18 @@ def report() -> str:
 
 def main() -> None:
     """Make the mutants, run the tests on each, and write what is not noticed."""
-    if sys.argv[1:] != ["report"]:
-        prepare()
-        subprocess.run([FOLDER / "venv/bin/mutmut", "run"], cwd=FOLDER, check=True)
-    text = report()
-    (FOLDER / "survivors.md").write_text(text)
-    print(text.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("subjects", nargs="*", help=f"all if none is named: {', '.join(SUBJECTS)}")
+    parser.add_argument("--report", action="store_true", help="only write the report of an earlier run")
+    choices = parser.parse_args()
+    for subject in choices.subjects or SUBJECTS:
+        folder = ROOT / subject
+        if not choices.report:
+            prepare(folder, *SUBJECTS[subject])
+            subprocess.run([ROOT / "venv/bin/mutmut", "run"], cwd=folder, check=True)
+        text = report(folder)
+        (folder / "survivors.md").write_text(text)
+        print(f"{subject}: {text.splitlines()[0]}")
 
 
 if __name__ == "__main__":

@@ -82,6 +82,7 @@ def test_a_folder_without_a_config_is_told_how_to_get_one(tmp_path):
     assert "mine.yaml: there is no such file" in run("run", "mine.yaml", folder=tmp_path).stderr
 
 
+@pytest.mark.checkout
 def test_an_unknown_profile_is_an_error_that_lists_the_others(place):
     run("init", "--task", "sums.jsonl", "--model", "org/model", folder=place)
     completed = run("run", "--profile", "pbs", folder=place)
@@ -117,6 +118,7 @@ def test_a_dry_run_lists_jobs_and_makes_nothing(place):
     assert not (place / "results" / "s" / "report.html").exists()
 
 
+@pytest.mark.checkout
 def test_the_workflow_of_a_distribution_is_looked_for_first():
     assert [folder.name for folder in PLACES] == ["workflow", "workflow"]
     assert PLACES[0].parent.name == "abovechance"

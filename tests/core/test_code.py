@@ -12,6 +12,8 @@ from abovechance.core import code
 from abovechance.core.code import code_digest, module_digest, reached
 from tests.conftest import REPOSITORY
 
+pytestmark = pytest.mark.checkout
+
 SCRIPTS = sorted((REPOSITORY / "workflow" / "scripts").glob("*.py"))
 LIBRARY = REPOSITORY / "workflow" / "lib" / "abovechance"
 

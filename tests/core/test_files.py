@@ -1,8 +1,10 @@
 """Files that say what they were made from, pins that agree, digests that see what matters."""
 
+import importlib.metadata
 import os
 import re
 import subprocess
+import tomllib
 from itertools import cycle
 from pathlib import Path
 
@@ -85,6 +87,7 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path):
     assert not [cell for cell in cells if cell[0] in "=+-@\t" and cell != "-2"]
 
 
+@pytest.mark.checkout
 def test_the_results_readme_lists_every_table_and_column():
     assert README.read_text().endswith(generated()), "run python -m tests.columns_of_results"
     assert len(schemas()) > 50
@@ -141,6 +144,7 @@ def pins(path: Path) -> dict[str, str]:
     return {re.sub(r"[-_.]+", "-", m[1]).lower(): m[2] for m in results if m}
 
 
+@pytest.mark.checkout
 @pytest.mark.parametrize("name", ["analysis", "scoring"])
 def test_conda_files_and_pip_pins_name_the_same_versions(name):
     pinned = pins(REPOSITORY / "envs" / "requirements.txt")
@@ -151,6 +155,31 @@ def test_conda_files_and_pip_pins_name_the_same_versions(name):
         assert pinned[package.removesuffix("-base")] == version
 
 
+@pytest.mark.checkout
+def test_hashes_are_those_of_the_pinned_versions():
+    lines = (REPOSITORY / "envs" / "requirements-hashed.txt").read_text().replace("\\\n", "").splitlines()
+    hashed = {}
+    for line in lines[1:]:
+        requirement, *hashes = line.split(" --hash=sha256:")
+        name, version = requirement.partition(";")[0].strip().split("==")
+        hashed[re.sub(r"[-_.]+", "-", name).lower()] = version
+        assert hashes, line
+        assert all(re.fullmatch("[0-9a-f]{64}", digest.strip()) for digest in hashes), line
+    pinned = pins(REPOSITORY / "envs" / "requirements.txt")
+    assert {name: hashed.get(name) for name in pinned} == pinned
+
+
+@pytest.mark.checkout
+def test_one_version_is_named_everywhere():
+    version = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
+    citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())
+    assert citation["version"] == version == importlib.metadata.version("abovechance")
+    headings = re.findall(r"^## (.*)$", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "Unreleased" or headings[0].startswith(version)
+    assert any(heading.startswith(version) for heading in headings)
+
+
+@pytest.mark.checkout
 def test_all_that_pyproject_asks_for_is_pinned():
     text = (REPOSITORY / "pyproject.toml").read_text()
     command = re.findall(r'^  "([a-z0-9-]+)>=', text, re.MULTILINE)

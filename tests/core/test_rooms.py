@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import REPOSITORY
 
+pytestmark = pytest.mark.checkout
+
 LIBRARY = REPOSITORY / "workflow" / "lib" / "abovechance"
 # From the ground up. A room imports from those before it, and within itself.
 ROOMS = [

@@ -551,6 +551,7 @@ def test_every_module_that_finds_results_is_an_importer():
     assert all({*module.OPTIONS} <= {"metric", "filter", "epoch"} for module in importers.FORMATS)
 
 
+@pytest.mark.checkout
 def test_an_importer_is_one_module(tmp_path):
     library = tmp_path / "lib"
     shutil.copytree(REPOSITORY / "workflow" / "lib", library)

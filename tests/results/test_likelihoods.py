@@ -105,7 +105,7 @@ def test_a_row_without_a_setting_and_a_file_without_rows_are_errors(tmp_path):
     predictions(0).assign(model=["m", None]).to_parquet(tmp_path / "p.parquet")
     with pytest.raises(ValueError, match="p.parquet, row 1: model is missing; expected a file of"):
         list(read_imported(tmp_path / "p.parquet"))
-    predictions(0).head(0).to_parquet(tmp_path / "q.parquet")
+    PREDICTIONS.write(predictions(0).head(0), tmp_path / "q.parquet", {})
     with pytest.raises(ValueError, match="has no rows"):
         settings_in(tmp_path / "q.parquet")
 

@@ -205,7 +205,6 @@ def test_a_group_of_which_an_evaluation_lacks_a_task_is_an_error(tmp_path):
         with_groups(table, {"u": "?"}, "here: key 'groups")
 
 
-@pytest.mark.skipif(not PYTHIA.is_file(), reason="needs ../shared/pythia.zip, EleutherAI's evaluations")
 def test_a_number_too_long_for_a_step_is_none(tmp_path):
     config = {"model_args": f"pretrained=x,revision=step{'9' * 400}"}
     content = {"results": {"t": {"acc,none": 0.5}}, "config": config}
@@ -213,6 +212,7 @@ def test_a_number_too_long_for_a_step_is_none(tmp_path):
     assert read_evaluations([tmp_path])["checkpoint"].tolist() == [0]
 
 
+@pytest.mark.skipif(not PYTHIA.is_file(), reason="needs ../shared/pythia.zip, EleutherAI's evaluations")
 def test_the_published_evaluations_of_pythia(tmp_path):
     completed = CliRunner().invoke(app, ["variance", str(PYTHIA), "--json"])
     rows = {

@@ -156,7 +156,7 @@ def _different(rows: Ints) -> tuple[Ints, Ints]:
         _, first, group_of = np.unique(keys, return_index=True, return_inverse=True)
     else:
         _, first, group_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return first, group_of
+    return first, group_of.ravel()  # numpy 2.0 returns another shape
 
 
 def parts(matrix: ResponseMatrix, chosen: Bools) -> tuple[Part, Part]:

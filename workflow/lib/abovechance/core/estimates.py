@@ -143,7 +143,9 @@ class Spread:
         least, upper = log(1e-100), log(0.5)
         if beyond(least) < 0:
             return 2 * exp(least)
-        return 2 * exp(float(brentq(beyond, least, upper, xtol=1e-12))) if value else 1.0
+        if beyond(upper) >= 0:  # no more than the rounding of quantiles, which some versions of scipy have
+            return 1.0
+        return 2 * exp(float(brentq(beyond, least, upper, xtol=1e-12)))
 
     def estimate(self, value: float, confidence: float = CONFIDENCE) -> Estimate:
         """Return the estimate with its interval and p-value; both are missing if nothing varies."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import re
 import shutil
 import socket
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +47,8 @@ def _sweep(path: Path) -> None:
 
 
 def _is_alive(process: int) -> bool:
+    if sys.platform == "win32":  # signal 0 is Ctrl+C there
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -74,6 +76,8 @@ def alone(folder: Path, wait: Callable[[str], None] = print) -> Iterator[None]:
     wait
         Is told where there is another process.
     """
+    import fcntl  # which Windows lacks; commands on results do not need it
+
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         try:
@@ -115,9 +119,9 @@ def is_one_file(path: Path, name: Path) -> bool:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a text file in one rename."""
+    """Write a text file in one rename, with the same bytes on every system."""
     with replacing(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+        beside.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_json(value: Any, path: Path) -> None:
@@ -131,10 +135,10 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
     A text that a spreadsheet would take for a formula begins with an apostrophe: names may come from files of
     strangers.
     """
-    texts = table.select_dtypes(include=["object", "str", "category"]).columns
+    texts = table.select_dtypes(include=["object", "string", "category"]).columns
     plain = table.assign(**{name: table[name].map(_no_formula, na_action="ignore") for name in texts})
     with replacing(path) as beside:
-        plain.to_csv(beside, index=False)
+        plain.to_csv(beside, index=False, lineterminator="\n")
 
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")

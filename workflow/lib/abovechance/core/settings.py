@@ -52,11 +52,11 @@ MEANINGS = {
 
 def setting_of(rows: pd.DataFrame) -> Setting:
     """Return the setting of the rows of one setting."""
-    first = rows.iloc[0]
-    return Setting(*(first[column] for column in SETTING))
+    setting, _ = next(by_setting(rows.head(1)))
+    return setting
 
 
 def by_setting(table: pd.DataFrame) -> Iterator[tuple[Setting, pd.DataFrame]]:
     """Yield each setting of a table with its rows, in the order of their first rows."""
-    for key, rows in table.groupby(SETTING, observed=True, sort=False):
-        yield Setting._make(key), rows
+    for (model, task, shots), rows in table.groupby(SETTING, observed=True, sort=False):
+        yield Setting(model, task, int(shots)), rows  # not a number of numpy's, which JSON does not have
