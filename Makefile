@@ -33,7 +33,7 @@ compile = $(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants logs servers fuzz docs dist compat lock lint fetch cost archive setup unlock help
+.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants validation logs servers fuzz docs dist compat lock lint fetch cost archive setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -49,6 +49,7 @@ help:
 	@echo "make faults  break running studies in every way that docs/faults.md lists, and run them again (ten minutes)"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"
 	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
+	@echo "make validation  the tables of docs/validation.md: independent results, and how often tests err (hours)"
 	@echo "make bench-models      which path each type of model takes, and how exact: results/bench/models.md"
 	@echo "make bench-scale       how the workflow grows: time and memory by the number of settings"
 	@echo "make bench-drift       how far scores drift with threads, packs and processors: results/bench/drift.csv"
@@ -99,11 +100,11 @@ bench-large: $(VENV)/.installed-bench
 
 bench-baselines: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.baselines
-	@$(VENV)/bin/python -m tests.bench.randomization
-	@$(VENV)/bin/python -m tests.bench.comparison
-	@$(VENV)/bin/python -m tests.bench.best
 	@$(VENV)/bin/python -m tests.bench.any_metric
-	@$(VENV)/bin/python -m tests.bench.items
+
+# The tables of docs/validation.md, or some: make validation TABLES="tests gate".
+validation: $(VENV)/.installed-dev
+	@$(VENV)/bin/python -m tests.bench.validation $(TABLES)
 
 # Made-up scores of the paper's grid and half of it more, and what is analysed of them; then a hundred times the models.
 bench-scale: $(VENV)/.installed-dev

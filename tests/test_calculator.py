@@ -84,6 +84,19 @@ def random_inputs(number: int) -> list[dict[str, Any]]:
     return inputs
 
 
+def by_library(case: dict[str, Any]) -> list[float]:
+    """Both baselines, both tails, and the least number of correct examples that is significant."""
+    baseline = RandomBaseline.from_counts(dict(case["groups"]))
+    prompts, correct = case["prompts"], case["correct"]
+    return [
+        baseline.standard,
+        baseline.maximum(prompts),
+        baseline.tail(correct),
+        baseline.tail(correct, prompts),
+        baseline.critical(0.05, prompts),
+    ]
+
+
 @pytest.mark.parametrize(
     "compute",
     [
@@ -96,16 +109,9 @@ def random_inputs(number: int) -> list[dict[str, Any]]:
 def test_the_page_computes_what_the_library_does(compute, tmp_path):
     inputs = random_inputs(10_000 if compute is by_browser else 1000)
     for row, result in zip(inputs, compute(inputs, tmp_path), strict=True):
-        baseline = RandomBaseline.from_counts(dict(row["groups"]))
-        prompts, correct = row["prompts"], row["correct"]
-        expected = [
-            baseline.standard,
-            baseline.maximum(prompts),
-            baseline.tail(correct),
-            baseline.tail(correct, prompts),
-        ]
+        *expected, critical = by_library(row)
         np.testing.assert_allclose(result[:4], expected, rtol=1e-10, atol=1e-290)
-        assert result[4] == baseline.critical(0.05, prompts)
+        assert result[4] == critical
 
 
 @pytest.mark.skipif(NODE is None, reason="there is no node on this machine")

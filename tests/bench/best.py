@@ -1,14 +1,11 @@
 """How well the score of the best candidate is estimated, by five methods, and how often searches are wrong.
 
-Each kind of search is simulated ``REPEATS`` times. ``python -m tests.bench.best`` prints the tables of
-docs/validation.md.
+`make validation` runs it.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -20,7 +17,6 @@ from abovechance.best.debiased import Noise, debiased_score, largest_normal
 from abovechance.best.gate import Gate
 from tests.best.simulated import answers, true_scores
 
-REPEATS = 300
 TAIL = 0.025
 KINDS = ("equal", "one better", "different", "many worse")
 CASES = [
@@ -94,20 +90,22 @@ def ours(candidates: Candidates, _: np.random.Generator) -> Estimate:
 
 
 METHODS: dict[str, Callable[[Candidates, np.random.Generator], Estimate]] = {
-    "as observed": as_observed,
-    "bootstrap": bootstrap,
-    "conditional": conditional,
-    "simultaneous": both_sides,
-    "abovechance": ours,
+    "the observed score ± 1.96 standard errors": as_observed,
+    "bootstrap bias correction": bootstrap,
+    "conditional on the choice (Andrews, Kitagawa and McCloskey, hybrid)": conditional,
+    "simultaneous bands": both_sides,
+    "**`abovechance best`**": ours,
 }
 
 
-def errors(kind: str, examples: int, candidates: int, score: float, correlation: float) -> pd.DataFrame:
+def errors(
+    kind: str, examples: int, candidates: int, score: float, correlation: float, searches: int
+) -> pd.DataFrame:
     """Return bias, root mean square error, coverage and width of each method: one row per method."""
     generator = np.random.default_rng([KINDS.index(kind), examples, candidates])
     truth = true_scores(kind, candidates, score)
     rows = []
-    for _ in range(REPEATS):
+    for _ in range(searches):
         # the better candidate may be any
         order = generator.permutation(candidates)
         search = Candidates.from_scores(answers(generator, truth[order], examples, correlation))
@@ -120,25 +118,29 @@ def errors(kind: str, examples: int, candidates: int, score: float, correlation:
     return table.groupby("method", sort=False).mean()
 
 
-def of_methods() -> pd.DataFrame:
-    """Return for each method and number of examples: bias, error, smallest coverage, and width."""
-    parts = []
-    for kind in KINDS:
-        for case in CASES:
-            table = errors(kind, *case).reset_index()
-            parts.append(table.assign(examples=case[0], kind="equal" if kind == "equal" else "unequal"))
-            print(kind, *case, file=sys.stderr, flush=True)
-    table = pd.concat(parts)
-    groups = table.groupby(["examples", "kind", "method"], sort=False)
-    summary = groups.agg(
-        mean_bias=("bias", "mean"),
-        largest_bias=("bias", lambda bias: bias.iloc[np.abs(bias).argmax()]),
-        error=("square", lambda square: np.sqrt(square.mean())),
-        mean_coverage=("coverage", "mean"),
-        smallest_coverage=("coverage", "min"),
-        width=("width", "mean"),
-    )
-    return summary.round(3).reset_index()
+def methods(searches: int) -> Iterator[dict[str, object]]:
+    """Bias, error, coverage and width by the number of examples and the kind of search."""
+    tables = [
+        errors(kind, *case, searches)
+        .reset_index()
+        .assign(examples=case[0], candidates="equal" if kind == "equal" else "unequal")
+        for kind in KINDS
+        for case in CASES
+    ]
+    table = pd.concat(tables).sort_values(["candidates", "examples"], kind="stable")
+    for (candidates, examples, method), rows in table.groupby(
+        ["candidates", "examples", "method"], sort=False
+    ):
+        bias = rows["bias"].to_numpy()
+        yield {
+            "examples": examples,
+            "candidates": candidates,
+            "method": method,
+            "largest bias": f"{bias[np.abs(bias).argmax()]:+.3f}",
+            "error": float(np.sqrt(rows["square"].mean())),
+            "smallest coverage": rows["coverage"].min(),
+            "mean width": rows["width"].mean(),
+        }
 
 
 def false_replacements(runs: int, planned: int | None, correlation: float) -> tuple[float, float]:
@@ -154,17 +156,14 @@ def false_replacements(runs: int, planned: int | None, correlation: float) -> tu
     return wrong[0] / runs, wrong[1] / runs
 
 
-def main() -> None:
-    print(of_methods().to_markdown(index=False))
-    share = partial(false_replacements, 10_000)
-    rows = [
-        {"correlation": correlation, "planned": planned or "any number"}
-        | dict(zip(("gate", "greedy"), share(planned, correlation), strict=True))
-        for planned in (30, None)
-        for correlation in (0.0, 0.7)
-    ]
-    print(pd.DataFrame(rows).to_markdown(index=False))
-
-
-if __name__ == "__main__":
-    main()
+def gate(runs: int) -> Iterator[dict[str, object]]:
+    """How often the start is replaced, although all candidates are equally good."""
+    for planned in (30, None):
+        for correlation in (0.0, 0.7):
+            replaced, greedy = false_replacements(runs, planned, correlation)
+            yield {
+                "correlation": f"{correlation:g}",
+                "planned candidates": planned or "any number",
+                "gate": replaced,
+                "greedy acceptance": greedy,
+            }

@@ -1,19 +1,14 @@
 """Whether item response models find what responses were made from, and what adaptive evaluation takes.
 
-python -m tests.bench.items                 # of make bench-baselines
+`make validation` runs it.
 """
 
-import argparse
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
 from abovechance.core.estimates import ALPHA
-from abovechance.core.files import write_text
 from abovechance.items.adaptive import WAYS, begin, replay
 from abovechance.items.questions import better_of_two, better_than
 from abovechance.items.response_theory import Items, abilities, fit
@@ -56,11 +51,25 @@ def recovery(rows: int, items: int, gaps: float, studies: int, prior: bool) -> d
             by_name.setdefault(f"{name}: coverage", []).append(
                 float((np.abs(away) <= NORMAL * error[present]).mean())
             )
-    columns = {name: float(np.median(values)) for name, values in by_name.items() if "coverage" not in name}
-    columns |= {name: float(np.mean(values)) for name, values in by_name.items() if "coverage" in name}
-    return {"rows": rows, "items": items, "missing": f"{gaps:.0%}", "prior": "yes" if prior else "no"} | {
-        name: columns[name] for name in by_name
+    means = {
+        name: float(np.mean(values) if "coverage" in name else np.median(values))
+        for name, values in by_name.items()
     }
+    return {
+        f"{name}: r, RMSE, coverage": f"{means[f'{name}: r']:.3f}, {means[f'{name}: RMSE']:.3f}, "
+        f"{means[f'{name}: coverage']:.0%}".replace("%", " %")
+        for name in ("a", "b", "ability")
+    }
+
+
+def recoveries(studies: int) -> Iterator[dict[str, object]]:
+    """How near estimates are to the truth, by the number of rows, and without a prior."""
+    for prior in (True, False):
+        for rows, items, gaps in SIZES:
+            if prior or (rows >= 400 and not gaps):
+                name = f"{rows}" + (f" ({gaps:.0%} missing)".replace("%", " %") if gaps else "")
+                case = {"rows (50 items each)": name, "prior": "yes" if prior else "no"}
+                yield case | recovery(rows, items, gaps, studies, prior)
 
 
 def fitted(generator: np.random.Generator) -> Items:
@@ -68,16 +77,19 @@ def fitted(generator: np.random.Generator) -> Items:
     return Items(a, b, a * 0, b * 0, 0.0, 0, True)
 
 
-def decisions(away: float, studies: int, is_known: bool) -> Iterator[dict[str, object]]:
-    """Examples until it is decided whether a model is above the baseline, and how often that is wrong.
+def decisions(studies: int) -> Iterator[dict[str, object]]:
+    """Examples until it is decided whether a model is above the baseline, and how often that is wrong."""
+    for name, is_known in {"true parameters": True, "wrong parameters (those of other items)": False}.items():
+        cells = {f"{BASELINE + away:.2f}".lstrip("0"): _decisions(away, studies, is_known) for away in AWAY}
+        for way in WAYS:
+            title = f"Is the accuracy on {EXAMPLES} examples above .40? Expected accuracy:"
+            yield {title: f"{way}, {name}"} | {heading: cell[way] for heading, cell in cells.items()}
 
-    Parameters
-    ----------
-    is_known
-        Whether the items have the parameters that are believed, or those of other items.
-    """
+
+def _decisions(away: float, studies: int, is_known: bool) -> dict[str, str]:
+    """Return for each way the mean number of examples, and the share of wrong decisions in brackets."""
     generator = np.random.default_rng(1)
-    counts: dict[str, list[tuple[int, bool, bool]]] = {way: [] for way in WAYS}
+    counts: dict[str, list[tuple[int, bool]]] = {way: [] for way in WAYS}
     for run in range(studies):
         items = fitted(generator)
         ability = np.interp(BASELINE + away, items.probability(ABILITIES).mean(axis=1), ABILITIES)
@@ -87,23 +99,24 @@ def decisions(away: float, studies: int, is_known: bool) -> Iterator[dict[str, o
         truth = question.answer(correct.sum())
         for way in WAYS:
             outcome = replay(begin(question, EXAMPLES, believed, way, ALPHA, run), correct)
-            counts[way].append(
-                (len(outcome.evaluated), outcome.decision != truth, outcome.decision == "above")
-            )
-    for way, rows in counts.items():
-        examples, wrong, above = np.array(rows, dtype=float).T
-        yield {
-            "expected accuracy": f"{BASELINE + away:.2f}",
-            "items": "as believed" if is_known else "others",
-            "way": way,
-            "examples": examples.mean(),
-            "above": above.mean(),
-            "wrong": wrong.mean(),
-        }
+            counts[way].append((len(outcome.evaluated), outcome.decision != truth))
+    return _cells(counts)
 
 
-def comparisons(away: float, studies: int) -> Iterator[dict[str, object]]:
-    """The same of two models, on items with the parameters that are believed."""
+def _cells(counts: dict[str, list[tuple[int, bool]]]) -> dict[str, str]:
+    means = {way: np.mean(rows, axis=0) for way, rows in counts.items()}
+    return {way: f"{examples:.0f} ({100 * wrong:.0f} %)" for way, (examples, wrong) in means.items()}
+
+
+def comparisons(studies: int) -> Iterator[dict[str, object]]:
+    """The same for which of two models is better."""
+    cells = {f"{away:g}".replace("0.", "."): _comparisons(away, studies) for away in AWAY}
+    for way in WAYS:
+        title = "Which of two models is better? Expected difference:"
+        yield {title: f"{way}, true parameters"} | {heading: cell[way] for heading, cell in cells.items()}
+
+
+def _comparisons(away: float, studies: int) -> dict[str, str]:
     generator = np.random.default_rng(2)
     counts: dict[str, list[tuple[int, bool]]] = {way: [] for way in WAYS}
     for run in range(studies):
@@ -114,45 +127,4 @@ def comparisons(away: float, studies: int) -> Iterator[dict[str, object]]:
         for way in WAYS:
             outcome = replay(begin(better_of_two(), EXAMPLES, items, way, ALPHA, run), *correct)
             counts[way].append((len(outcome.evaluated), outcome.decision != truth))
-    for way, rows in counts.items():
-        examples, wrong = np.array(rows, dtype=float).T
-        yield {
-            "expected difference": f"{away:.2f}",
-            "way": way,
-            "examples": examples.mean(),
-            "wrong": wrong.mean(),
-        }
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--studies", type=int, default=200, help="simulated studies of each kind")
-    parser.add_argument("--output", type=Path, default=Path("results/bench/items.md"))
-    command = parser.parse_args()
-    few = max(2, command.studies // 10)
-    with threadpool_limits(1):
-        tables = {
-            f"Recovery, {few} studies each: medians of r and RMSE, mean coverage of 95 % intervals": [
-                *(recovery(*size, few, prior=True) for size in SIZES),
-                *(recovery(*size, few, prior=False) for size in SIZES if size[0] >= 400),
-            ],
-            f"Is a model above {BASELINE:g} on {EXAMPLES} examples? {command.studies} studies each": [
-                row
-                for is_known in (True, False)
-                for away in AWAY
-                for row in decisions(away, command.studies, is_known)
-            ],
-            f"Which of two models is better on {EXAMPLES} examples? {command.studies} studies each": [
-                row for away in AWAY for row in comparisons(away, command.studies)
-            ],
-        }
-    text = "\n\n".join(
-        f"## {title}\n\n{pd.DataFrame(rows).to_markdown(index=False, floatfmt='.3f')}"
-        for title, rows in tables.items()
-    )
-    write_text(text + "\n", command.output)
-    print(text)
-
-
-if __name__ == "__main__":
-    main()
+    return _cells(counts)

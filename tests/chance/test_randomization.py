@@ -514,7 +514,7 @@ def test_texts_and_clusters_of_a_task_are_read():
     assert table["clusters"].unique().tolist() == [2]
 
 
-LONG = ("two of five", "four of 20", "four of 12")  # half a minute and more
+LONG = ("five choices", "four choices of 20", "four choices of 12")  # half a minute and more
 
 
 @pytest.mark.thorough

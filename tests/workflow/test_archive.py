@@ -52,6 +52,7 @@ def test_an_archive_has_results_inputs_environment_and_code(place, archive):
         readme = file.read("README.md").decode()
         logs = pd.read_csv(file.open("logs.csv"))
         environment = file.read("environment.txt").decode()
+        bill = json.loads(file.read("sbom.cdx.json"))
     results = {path.relative_to(place / "results" / "sums").as_posix() for path in files_of(place, "sums")}
     remaining = {
         name
@@ -72,6 +73,9 @@ def test_an_archive_has_results_inputs_environment_and_code(place, archive):
     by_name = inputs.set_index("name")
     assert by_name.loc["sums.jsonl", "sha256"] == file_sha256(place / "sums.jsonl")
     assert by_name.loc["tiny", "precision"] == "float32"
+    components = {component["name"]: component for component in bill["components"]}
+    assert components["tiny"]["version"] == by_name.loc["tiny", "revision"]
+    assert f"numpy=={components['numpy']['version']}" in environment.splitlines()
     assert len(by_name.loc["tiny", "revision"]) >= 16
     assert len(by_name.loc["tiny", "tokenizer"]) >= 16
     assert (cited["title"], cited["license"]) == ("Sums", "CC-BY-4.0")

@@ -17,6 +17,7 @@ from abovechance.archive.bundle import (
 )
 from abovechance.archive.contents import Study
 from abovechance.archive.crate import METADATA, metadata
+from abovechance.archive.sbom import bill_of_materials
 from abovechance.core.errors import InputError
 from abovechance.study.config import start_of
 
@@ -58,6 +59,7 @@ def make(study: Study, config: Mapping[str, Any], version: str, path: Path, besi
         "inputs.csv": contents.inputs(study),
         "logs.csv": contents.logs(study.folder / "logs"),
         "environment.txt": contents.environment(),
+        "sbom.cdx.json": bill_of_materials(study.name, contents.models(study), study.downloads),
         "CITATION.cff": contents.citation(study.name, settings, version),
         "README.md": contents.readme(study, config, version, beside),
     }

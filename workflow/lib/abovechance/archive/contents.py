@@ -247,6 +247,7 @@ Made by abovechance {version}. What is here:
 | `results/config.yaml` | the study's config, whole |
 | `inputs.csv` | what the study was made from: files by their SHA-256, models by their revision |
 | `environment.txt` | the packages that were installed; `code/envs/` has the pins |
+| `sbom.cdx.json` | the same with licenses and models, for programs that audit software (CycloneDX) |
 | `logs.csv` | what jobs said last |
 | `code/` | the workflow that made all this |
 | `ro-crate-metadata.json` | the same for machines: a Workflow Run RO-Crate |

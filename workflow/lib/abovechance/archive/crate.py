@@ -45,12 +45,14 @@ INPUTS = {
 }
 OTHERS = {
     "environment.txt": "The packages that were installed",
+    "sbom.cdx.json": "The software bill of materials: packages, licenses and models, in CycloneDX",
     "logs.csv": "What each job said last",
     "CITATION.cff": "How to cite these results",
     "README.md": "What is here, and how to check it and run it again",
 }
 FORMATS = {
     ".csv": "text/csv",
+    ".json": "application/json",
     ".html": "text/html",
     ".yaml": "application/yaml",
     ".txt": "text/plain",

@@ -58,5 +58,6 @@ def setting_of(rows: pd.DataFrame) -> Setting:
 
 def by_setting(table: pd.DataFrame) -> Iterator[tuple[Setting, pd.DataFrame]]:
     """Yield each setting of a table with its rows, in the order of their first rows."""
-    for (model, task, shots), rows in table.groupby(SETTING, observed=True, sort=False):
-        yield Setting(model, task, int(shots)), rows  # not a number of numpy's, which JSON does not have
+    for key, rows in table.groupby(SETTING, observed=True, sort=False):
+        setting = Setting._make(key)
+        yield setting._replace(shots=int(setting.shots)), rows  # JSON has no whole numbers of numpy

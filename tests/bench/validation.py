@@ -1,0 +1,155 @@
+"""Compute the tables of docs/validation.md and write them into the page: `make validation` (an hour or two).
+
+    python -m tests.bench.validation [NAME ...]    # all tables if none is named
+
+A table stands between two comments in the page, the first of which names it. Tables are computed in
+parallel, with fixed random seeds, and each is written when it is ready.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from datetime import date
+
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from abovechance.core.files import write_text
+from tests.bench import best, comparison, independent, items, randomization
+from tests.conftest import REPOSITORY
+
+PAGE = REPOSITORY / "docs" / "validation.md"
+Rows = Iterable[dict[str, object]]
+# name: the function that yields rows, the number of repetitions, and what they repeat
+TABLES: dict[str, tuple[Callable[[int], Rows], int, str]] = {
+    "independent": (independent.differences, 0, ""),
+    "tests": (comparison.of_tests, 2000, "studies per row"),
+    "unequal-clusters": (comparison.unequal_clusters, 500, "studies per cell"),
+    "intervals": (comparison.intervals, 0, ""),
+    "prompts": (comparison.prompts, 500, "studies per row"),
+    "best-prompts": (comparison.best_prompts, 400, "studies per cell"),
+    "seeds": (comparison.seeds, 500, "studies per cell"),
+    "several-models": (comparison.several_models, 300, "studies per row"),
+    "randomization": (randomization.nulls, 2000, "studies per row"),
+    "randomization-power": (randomization.skills, 2000, "studies per row"),
+    "best-candidate": (best.methods, 300, "searches of each kind"),
+    "gate": (best.gate, 10_000, "searches per row"),
+    "recovery": (items.recoveries, 10, "studies per row"),
+    "decisions": (items.decisions, 100, "studies per cell"),
+    "two-models": (items.comparisons, 100, "studies per cell"),
+}
+# what errs, its table and column, the rows in which it can err, and the stated rate
+RATES = [
+    ("`compare`, p-value", "tests", "`p`", r"^(?!power)", 0.05),
+    ("`compare`, p-value over seeds", "seeds", "`over_seeds`, true difference 0", "", 0.05),
+    ("`compare`, interval for prompts like these", "prompts", "interval for prompts like these", "", 0.05),
+    ("`compare`, interval for best prompts, 50 examples", "best-prompts", "50 examples", "", 0.05),
+    ("`compare`, groups of several models", "several-models", "simultaneous intervals", "", 0.05),
+    ("Tango's interval", "intervals", "score (Tango)", "", 0.05),
+    ("randomization test", "randomization", "randomization test", "", 0.05),
+    ("gate of a prompt search", "gate", "gate", "", 0.05),
+]
+
+
+def block(name: str) -> re.Pattern[str]:
+    """Return the pattern of a table's place in the page."""
+    return re.compile(rf"(<!-- table {re.escape(name)} -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
+
+
+def cell(value: object) -> str:
+    """Return a value as the page shows it; a missing one is empty."""
+    if isinstance(value, float):
+        return "" if pd.isna(value) else f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def markdown(rows: Rows) -> str:
+    """Return rows as a Markdown table."""
+    table = [*rows]
+    names = [*table[0]]
+    lines = [
+        names,
+        ["---"] * len(names),
+        *([cell(row.get(name, float("nan"))) for name in names] for row in table),
+    ]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def computed(name: str) -> str:
+    """Return the text of a table with what it was computed from."""
+    function, repetitions, repeated = TABLES[name]
+    with threadpool_limits(1):
+        table = markdown(function(repetitions))
+    number = f"{repetitions:,} {repeated}, " if repetitions else ""
+    return f"\n{table}\n{number}random seed 0, computed on {date.today():%Y-%m-%d}.\n\n"
+
+
+def read(text: str, name: str) -> pd.DataFrame:
+    """Return a table of the page, all cells as texts."""
+    match = block(name).search(text)
+    if match is None:
+        raise SystemExit(f"{PAGE}: there is no table '{name}'")
+    lines = [line for line in match[2].splitlines() if line.startswith("|")]
+    rows = [[value.strip() for value in line.strip("|").split(" | ")] for line in lines]
+    return pd.DataFrame(rows[2:], columns=rows[0])
+
+
+def rates(text: str) -> str:
+    """Return the table of how often each test errs, from the page's other tables."""
+    rows: list[dict[str, object]] = []
+    for test, name, column, kind, stated in RATES:
+        table = read(text, name)
+        (column,) = [heading for heading in table.columns if heading.startswith(column)][:1]
+        values = table.loc[table.iloc[:, 0].str.contains(kind), column].astype(float)
+        rows.append(
+            {
+                "test": test,
+                "stated": stated,
+                "largest": values.max(),
+                "mean": values.mean(),
+                "kinds of study": len(values),
+            }
+        )
+    best_rows = read(text, "best-candidate")
+    ours = best_rows.loc[best_rows["method"].str.contains("abovechance"), "smallest coverage"].astype(float)
+    rows.append(
+        {
+            "test": "`abovechance best`, interval",
+            "stated": 0.05,
+            "largest": 1 - ours.min(),
+            "mean": float("nan"),
+            "kinds of study": 36,
+        }
+    )
+    return f"\n{markdown(rows)}\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("tables", nargs="*", metavar="NAME", help=", ".join(TABLES))
+    parser.add_argument("--processes", type=int, default=2)
+    choices = parser.parse_args()
+    names = choices.tables or [*TABLES]
+    with ProcessPoolExecutor(choices.processes) as pool:
+        jobs = {pool.submit(computed, name): name for name in names}
+        for job in as_completed(jobs):
+            replace(jobs[job], job.result())
+            print(jobs[job], file=sys.stderr, flush=True)
+    replace("rates", rates(PAGE.read_text(encoding="utf-8")))
+
+
+def replace(name: str, text: str) -> None:
+    """Write a table into the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    changed, count = block(name).subn(lambda match: match[1] + text + match[3], page)
+    if count != 1:
+        raise SystemExit(f"{PAGE}: expected one table '{name}', found {count}")
+    write_text(changed, PAGE)
+
+
+if __name__ == "__main__":
+    main()
