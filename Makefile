@@ -33,7 +33,7 @@ compile = $(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants validation logs servers fuzz docs dist compat lock lint fetch cost archive setup unlock help
+.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants validation logs servers fuzz docs dist compat verify-release lock lint fetch cost archive setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -60,6 +60,7 @@ help:
 	@echo "make docs    the documentation site: results/docs/index.html"
 	@echo "make dist    the package with the workflow inside, for pip, built and checked: results/dist/"
 	@echo "make compat  test the package with the newest and the lowest versions of the packages that it needs"
+	@echo "make verify-release    the published study from RELEASE=... in a clean environment, compared with the docs"
 	@echo "make lock    the hashes of the pinned packages on PyPI: envs/requirements-hashed.txt"
 	@echo "make lint    check style, names and types: ruff, snakefmt, mypy, snakemake --lint"
 	@echo "make unlock  let a run go on after one that was killed outright"
@@ -180,6 +181,10 @@ dist: $(TOOLS)/.installed
 compat: dist
 	@PATH="$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution highest
 	@PATH="$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution lowest-direct
+
+# The published study in a clean environment, and whether the numbers of docs/published.md come out.
+verify-release: dist $(VENV)/.installed-dev
+	@$(VENV)/bin/python -m tests.verify_release "$$RELEASE" $(if $(HASHES),--hashes)
 
 # The pinned packages, and those that they need on other systems, with the hashes of their files on PyPI.
 lock: $(TOOLS)/.installed

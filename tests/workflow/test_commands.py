@@ -56,6 +56,7 @@ EXCEPTIONS = {
     "make lock": "asks the index for every package, and writes envs/requirements-hashed.txt",
     "make setup HASHES=envs/requirements-hashed.txt": "refuses torch for CPUs, which is here",
     "make validation": HOURS,
+    "make verify-release RELEASE=release": "makes an environment (test_verify_release.py)",
     "make dist": "tests/workflow/test_wheel.py builds the package",
     "python -m tests.columns_of_results": "writes results/README.md; a test compares that with its output",
     "python -m tests.keys_of_config": "writes config/README.md; a test compares that with its output",

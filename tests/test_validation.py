@@ -1,0 +1,56 @@
+"""The tables of docs/validation.md are those of the scripts that compute them, and what they show is true."""
+
+import re
+
+import pytest
+
+from tests.bench import validation
+from tests.bench.validation import PAGE, RATES, TABLES
+
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_has_each_table_once():
+    assert sorted(re.findall(r"<!-- table (.*?) -->", TEXT)) == sorted([*TABLES, "rates"])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "independent"])
+def test_a_table_has_the_rows_that_its_script_yields(name):
+    """With the smallest number of repetitions: numbers differ, rows and columns do not."""
+    function, repetitions, repeated = TABLES[name]
+    rows = [*function(min(repetitions, 2))]
+    table = validation.read(TEXT, name)
+    assert [*table.columns] == [heading.strip() for heading in rows[0]]
+    texts = [column for column in rows[0] if isinstance(rows[0][column], str)][:1] or [next(iter(rows[0]))]
+    for heading in texts:
+        assert table[heading].tolist() == [validation.cell(row[heading]) for row in rows]
+    if repetitions:
+        assert f"{repetitions:,} {repeated}, random seed 0" in TEXT
+
+
+def test_the_overview_is_that_of_the_tables():
+    match = validation.block("rates").search(TEXT)
+    assert match is not None
+    assert match[2] == validation.rates(TEXT)
+
+
+def test_no_test_errs_more_often_than_stated():
+    """Beyond what the number of simulated studies explains: 0.05 and 3.5 standard errors of 300 studies."""
+    table = validation.read(TEXT, "rates").set_index("test")
+    assert len(table) == len(RATES) + 1
+    assert (table["largest"].astype(float) < 0.05 + 3.5 * (0.05 * 0.95 / 300) ** 0.5).all()
+    means = table["mean"][table["mean"] != ""].astype(float)
+    assert (means <= 0.055).all()
+
+
+def test_independent_results_agree():
+    for difference in validation.read(TEXT, "independent")["largest difference"]:
+        assert float(difference.split()[0]) < 1e-7
+
+
+def test_a_table_is_replaced_and_nothing_else():
+    rows = [{"a": 0.12345, "b": 1000, "c": "text", "d": float("nan")}]
+    assert validation.markdown(rows) == (
+        "| a | b | c | d |\n| --- | --- | --- | --- |\n| 0.123 | 1,000 | text |  |\n"
+    )
