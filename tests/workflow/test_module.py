@@ -96,6 +96,20 @@ def test_another_workflow_runs_a_study_as_a_module(other_workflow):
     assert "Nothing to be done" in repeated.stdout + repeated.stderr
 
 
+def test_a_deployed_workflow_begins_with_the_config_of_this_one(tmp_path):
+    """The folder that snakedeploy makes: a copy of config/, and a module with all of its rules."""
+    shutil.copytree(REPOSITORY / "config", tmp_path / "config")
+    (tmp_path / "workflow").mkdir()
+    snakefile = REPOSITORY / "workflow" / "Snakefile"
+    (tmp_path / "workflow" / "Snakefile").write_text(
+        f'configfile: "config/config.yaml"\nmodule main:\n    snakefile:\n        "{snakefile}"\n'
+        "    config:\n        config\nuse rule * from main\n"
+    )
+    completed = snakemake(tmp_path, "--dry-run")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "results/default/report.html" in completed.stdout
+
+
 def test_two_studies_are_two_modules_with_prefixes(other_workflow):
     first = {"study": "mine", "predictions": str(other_workflow / "data" / "imported.parquet")}
     scored = yaml.safe_load((REPOSITORY / "config.yaml").read_text()) | {"study": "other"}
