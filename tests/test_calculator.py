@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
-from abovechance.chance.planning import examples_for_power
+from abovechance.chance.planning import examples_for_power, power
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.chance.rounding import Correct
 from tests.conftest import REPOSITORY
@@ -123,6 +123,25 @@ def test_the_number_of_examples_is_the_librarys(chance, accuracy, prompts):
     assert of_node(f"examplesForPower({chance}, {accuracy}, {prompts})") == examples_for_power(
         chance, accuracy, prompts
     )
+
+
+@pytest.mark.parametrize(
+    ("counts", "accuracy", "prompts"),
+    [
+        ({2: 1, 5: 1}, 0.5, 20),
+        ({2: 1, 20: 3}, 0.3, 1),
+        ({3: 2, 4: 1, 10: 5}, 0.35, 200),
+        ({2: 9, 30: 1}, 0.6, 5),
+    ],
+)
+def test_a_mixture_needs_no_more_examples_than_its_mean_chance(counts, accuracy, prompts):
+    """What the page states of mixtures: from this number on, the power is at least 0.8."""
+    unit = sum(counts.values())
+    chance = sum(count / choices for choices, count in counts.items()) / unit
+    least = examples_for_power(chance, accuracy, prompts)
+    for times in range(-(-least // unit), -(-least // unit) + 40):
+        baseline = RandomBaseline.from_choices({c: times * count for c, count in counts.items()})
+        assert power(baseline, accuracy, prompts) >= 0.8
 
 
 @pytest.mark.skipif(NODE is None, reason="there is no node on this machine")

@@ -41,7 +41,11 @@ function problems(examples, groups, prompts, numbers) {
 /** A probability in few digits. */
 function inWords(value) {
   if (value === 0) return "0";
-  if (value < 0.001) return value.toExponential(1).replace("e-", " × 10^−");
+  if (value < 0.001)
+    return value
+      .toExponential(1)
+      .replace("e-", " × 10⁻")
+      .replace(/(?<=⁻)\d+/, (digits) => digits.replace(/./g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]));
   if (value > ALPHA && value < 0.055) return (Math.ceil(value * 1e4) / 1e4).toString();
   return value.toFixed(value < 0.01 ? 3 : 2);
 }
@@ -149,14 +153,15 @@ function planned(groups, prompts, rows, standard) {
   const accuracy = rows[Math.floor(rows.length / 2)].accuracy;
   if (accuracy <= standard || accuracy === 1)
     return "Write an accuracy above the standard random baseline and below 1.";
-  if (groups.length > 1)
-    return "This is computed for examples with the same number of choices. Use `abovechance plan` for a mixture.";
-  const number = examplesForPower(groups[0][0], accuracy, prompts, MOST_PLANNED);
+  // a mixture needs at most as many as examples that all have its mean chance (Hoeffding, 1956)
+  const number = examplesForPower(standard, accuracy, prompts, MOST_PLANNED);
+  const mean = ` Each example is taken to have a chance of ${standard.toFixed(3)}; this mixture needs no more.`;
+  const mixed = groups.length > 1 ? mean : "";
   const tried = prompts === 1 ? "one prompt is" : `${prompts.toLocaleString("en")} prompts are`;
   return number === null
     ? `More than ${MOST_PLANNED.toLocaleString("en")} examples.`
     : `If ${tried} tried and one has a true accuracy of ${accuracy.toFixed(3)}, ${number.toLocaleString("en")} ` +
-        `examples show with a probability of ${POWER} that it is better than chance (p ≤ ${ALPHA}).`;
+        `examples show with a probability of ${POWER} that it is better than chance (p ≤ ${ALPHA}).${mixed}`;
 }
 
 function update() {
