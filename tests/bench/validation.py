@@ -42,13 +42,13 @@ TABLES: dict[str, tuple[Callable[[int], Rows], int, str]] = {
     "decisions": (items.decisions, 100, "studies per cell"),
     "two-models": (items.comparisons, 100, "studies per cell"),
 }
-# what errs, its table and column, the rows in which it can err, and the stated rate
+# what errs, its table and column, the rows in which the assumptions hold and it can err, and the stated rate
 RATES = [
     ("`compare`, p-value", "tests", "`p`", r"^(?!power)", 0.05),
     ("`compare`, p-value over seeds", "seeds", "`over_seeds`, true difference 0", "", 0.05),
     ("`compare`, interval for prompts like these", "prompts", "interval for prompts like these", "", 0.05),
     ("`compare`, interval for best prompts, 50 examples", "best-prompts", "50 examples", "", 0.05),
-    ("`compare`, groups of several models", "several-models", "simultaneous intervals", "", 0.05),
+    ("`compare`, groups of several models", "several-models", "simultaneous intervals", "^(?!.*vary)", 0.05),
     ("Tango's interval", "intervals", "score (Tango)", "", 0.05),
     ("randomization test", "randomization", "randomization test", "", 0.05),
     ("gate of a prompt search", "gate", "gate", "", 0.05),
@@ -84,8 +84,8 @@ def computed(name: str) -> str:
     function, repetitions, repeated = TABLES[name]
     with threadpool_limits(1):
         table = markdown(function(repetitions))
-    number = f"{repetitions:,} {repeated}, " if repetitions else ""
-    return f"\n{table}\n{number}random seed 0, computed on {date.today():%Y-%m-%d}.\n\n"
+    number = f"{repetitions:,} {repeated}, random" if repetitions else "Random"
+    return f"\n{table}\n{number} seed 0, computed on {date.today():%Y-%m-%d}.\n\n"
 
 
 def read(text: str, name: str) -> pd.DataFrame:
@@ -104,7 +104,7 @@ def rates(text: str) -> str:
     for test, name, column, kind, stated in RATES:
         table = read(text, name)
         (column,) = [heading for heading in table.columns if heading.startswith(column)][:1]
-        values = table.loc[table.iloc[:, 0].str.contains(kind), column].astype(float)
+        values = table.loc[table.agg(" ".join, axis=1).str.contains(kind), column].astype(float)
         rows.append(
             {
                 "test": test,
