@@ -229,7 +229,7 @@ $(VENV)/.installed: envs/requirements.txt pyproject.toml
 	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
 		$(if $(HASHES),--require-hashes --requirement "$(HASHES)",--requirement envs/requirements.txt)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@$(compile)
 	@touch $@
 

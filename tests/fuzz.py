@@ -2,8 +2,9 @@
 
     python -m tests.fuzz [MINUTES]    # 10 minutes; `make fuzz`
 
-A run begins with sound files of every kind. Each is changed in a few places and given to a command. Anything
-that is no `InputError`, takes more than 5 seconds or more than 1 GB is kept in results/fuzz/ with its seed.
+A run begins with sound files of every kind. Each is changed in a few places and given to a command. Hashes
+in an archive's manifest follow the change, so that the files behind them are read too. Anything that is no
+`InputError`, takes more than 5 seconds or more than 1 GB is kept in results/fuzz/ with its seed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import sys
@@ -25,15 +25,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 from typer.testing import CliRunner
 
+from abovechance.archive import bundle
 from abovechance.cli.app import app
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_yaml
+from abovechance.results.imported import IMPORTED, as_imported, read_imported, settings_in
 from abovechance.study.config import resolve
 from tests.conftest import REPOSITORY
 from tests.doctor.logs import WRITERS, sound
+from tests.results.test_likelihoods import predictions
+from tests.shown.test_differences import study
 from tests.workflow.test_commands import write_logs
 
 SECONDS, BYTES = 5, 1_000_000_000
@@ -57,7 +62,12 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["check", "a.csv", "--choices", "4", "--prompts", "1"],
         ["gate", "a.csv", "b.csv", "--margin", "0.1"],
     ],
-    "a.eval": [["check", "a.eval", "--prompts", "1"], ["doctor", "a.eval"]],
+    "a.eval": [
+        ["check", "a.eval", "--prompts", "1"],
+        ["doctor", "a.eval"],
+        ["compare", "a.eval", "b.eval"],
+        ["import", "a.eval", "--output", "imported-a.parquet"],
+    ],
     "samples_sums.jsonl": [
         ["check", "samples_sums.jsonl", "--prompts", "1"],
         ["items", "samples_sums.jsonl"],
@@ -72,7 +82,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "attempts.csv": [["chance", "attempts.csv", "--metric", "pass@5", "--candidates", "prompt,harness"]],
     "evals.zip": [["variance", "evals.zip"]],
     "study.zip": [["verify", "study.zip"]],
-    "mine.yaml": [],
+    "first": [["diff", "first", "second"], ["check", "first"], ["compare", "first"], ["items", "first"]],
+    "log-records": [["annotate", "log-records", "--prompts", "2", "--choices", "4", "--output", "annotated"]],
 }
 
 
@@ -111,6 +122,11 @@ def spoil(path: Path, generator: random.Random) -> None:
         if members:
             name = generator.choice([*members])
             members[name] = changed(members[name], generator)
+            if name != bundle.MANIFEST and bundle.MANIFEST in members:
+                hashes = {
+                    key: bundle.sha256(content) for key, content in members.items() if key != bundle.MANIFEST
+                }
+                members[bundle.MANIFEST] = bundle.manifest(hashes).encode()
             with zipfile.ZipFile(path, "w") as archive:
                 for name, content in members.items():
                     archive.writestr(name, content)
@@ -124,12 +140,29 @@ def sound_files(folder: Path) -> dict[str, list[list[str]]]:
     commands = dict(COMMANDS)
     for name, writer in WRITERS.items():
         writer(sound(0), folder / f"log-{name}")
-        commands[f"log-{name}"] = [["doctor", f"log-{name}"], ["check", f"log-{name}", "--prompts", "1"]]
+        usual = [["doctor", f"log-{name}"], ["check", f"log-{name}", "--prompts", "1"]]
+        commands[f"log-{name}"] = [*commands.get(f"log-{name}", []), *usual]
     shutil.copy2(REPOSITORY / "config.yaml", folder / "mine.yaml")
-    with zipfile.ZipFile(folder / "study.zip", "w") as archive:
-        archive.writestr("study/config.yaml", "study: mine\n")
-        archive.writestr("study/verdicts.csv", "model,task\nm,t\n")
-    return commands
+    values = {name: -1 - np.random.default_rng(0).random((3, 12, 2)) for name in ("a", "b")}
+    for name in ("first", "second"):
+        study(folder / name, values, ["k0", "k1", "k2"])
+    members = {
+        f"results/{path.relative_to(folder / 'first').as_posix()}": path
+        for path in files_in(folder / "first")
+    }
+    texts = {"inputs.csv": b"kind,name,sha256\n", "results/config.yaml": (folder / "mine.yaml").read_bytes()}
+    bundle.write({**members, **texts}, folder / "study.zip")
+    IMPORTED.write(as_imported(predictions(0, 5)), folder / "imported.parquet", {})
+    return commands | {name: [] for name in READERS}
+
+
+def files_in(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def read_predictions(path: Path) -> None:
+    settings_in(path)
+    [*read_imported(path)]
 
 
 def read_config(path: Path) -> None:
@@ -138,13 +171,31 @@ def read_config(path: Path) -> None:
     resolve(read_yaml(path), schema, downloads, str(path))
 
 
+READERS: dict[str, Callable[[Path], None]] = {
+    "mine.yaml": read_config,
+    "imported.parquet": read_predictions,
+}
+
+
+class TooSlowError(BaseException):
+    """Is no error that a reader may take for one of the file system, as TimeoutError is."""
+
+
+def peak_bytes() -> int:
+    """Return the largest memory of this process since the last call."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    Path("/proc/self/clear_refs").write_text("5")
+    return 1024 * int(re.findall(r"VmHWM:\s*(\d+)", status)[0])
+
+
 def problem(action: Callable[[], Any]) -> str | None:
     """What is wrong with how a file was read; None where nothing is."""
 
     def too_slow(*_: Any) -> None:
-        raise TimeoutError(f"more than {SECONDS} seconds")
+        raise TooSlowError(f"more than {SECONDS} seconds")
 
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak_bytes()
+    before = peak_bytes()
     signal.signal(signal.SIGALRM, too_slow)
     signal.alarm(SECONDS)
     try:
@@ -155,7 +206,7 @@ def problem(action: Callable[[], Any]) -> str | None:
         return traceback.format_exc()
     finally:
         signal.alarm(0)
-    grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    grown = peak_bytes() - before
     return f"{grown / 1e9:.1f} GB of memory" if grown > BYTES else None
 
 
@@ -169,18 +220,13 @@ def attempt(seed: int, commands: dict[str, list[list[str]]], folder: Path) -> tu
     """Spoil a file and read it; its name, and what is wrong."""
     generator = random.Random(seed)
     name = generator.choice(sorted(commands))
-    files = (
-        [folder / name]
-        if (folder / name).is_file()
-        else [p for p in (folder / name).rglob("*") if p.is_file()]
-    )
-    path = generator.choice(sorted(files))
+    path = generator.choice([folder / name] if (folder / name).is_file() else files_in(folder / name))
     before = path.read_bytes()
     try:
         spoil(path, generator)
         shutil.copy2(path, folder / "spoiled")
-        if not commands[name]:
-            return name, problem(lambda: read_config(path))
+        if name in READERS:
+            return name, problem(lambda: READERS[name](path))
         command = generator.choice(commands[name])
         return name, problem(lambda: run_command(command))
     finally:

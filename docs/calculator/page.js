@@ -7,17 +7,18 @@ const MOST_ON_PAGE = 100000; // examples
 const MOST_PLANNED = 100000;
 const field = (name) => document.getElementById(name);
 
-/** A whole number in a range; null where the text is none. */
+/** A whole number in a range, such as 12000 or 12,000; null where the text is none. */
 function whole(text, least, most) {
-  const value = Number(text.trim().replaceAll(",", ""));
-  return text.trim() !== "" && Number.isInteger(value) && value >= least && value <= most ? value : null;
+  if (!/^\s*(\d+|\d{1,3}(,\d{3})+)\s*$/.test(text)) return null;
+  const value = Number(text.replaceAll(",", ""));
+  return value >= least && value <= most ? value : null;
 }
 
 /** [[chance, examples], ...] of "4" or "2:50, 5:50"; null where the text is neither. */
 function groupsOf(text, examples) {
   const one = whole(text, 2, 1e6);
   if (one !== null) return [[1 / one, examples]];
-  const groups = text.split(/[,;]/).map((part) => {
+  const groups = text.split(/;|,(?!\d{3}(?!\d*\s*:))/).map((part) => {
     const [choices, count, ...more] = part.split(":").map((number) => whole(number, 1, 1e6));
     return more.length || !choices || !count ? null : [1 / choices, count];
   });
@@ -40,7 +41,7 @@ function problems(examples, groups, prompts, numbers) {
 
 /** A probability in few digits. */
 function inWords(value) {
-  if (value === 0) return "0";
+  if (value === 0) return "0 (below 10⁻³⁰⁰)";
   if (value < 0.001)
     return value
       .toExponential(1)
@@ -148,9 +149,10 @@ function plot(examples, prompts, { baseline, standard, maximum, rows }) {
 }
 
 /** How many examples would show that an accuracy is better than chance. */
-function planned(groups, prompts, rows, standard) {
-  if (!rows.length) return "Write the accuracy that you expect of your best prompt.";
-  const accuracy = rows[Math.floor(rows.length / 2)].accuracy;
+function planned(groups, prompts, text, standard) {
+  if (text.trim() === "") return "Write the accuracy that you expect of your best prompt.";
+  const value = Number(text.replace("%", "").replace(",", "."));
+  const accuracy = text.includes("%") ? value / 100 : value;
   if (accuracy <= standard || accuracy === 1)
     return "Write an accuracy above the standard random baseline and below 1.";
   // a mixture needs at most as many as examples that all have its mean chance (Hoeffding, 1956)
@@ -177,7 +179,7 @@ function update() {
   if (Object.keys(found).length) return;
   const result = judge(groups, prompts, numbers);
   show(examples, prompts, result);
-  field("needed").textContent = planned(groups, prompts, result.rows, result.standard);
+  field("needed").textContent = planned(groups, prompts, text.a, result.standard);
   history.replaceState(null, "", `?${new URLSearchParams(text)}`);
 }
 

@@ -1,6 +1,7 @@
 """The software bill of materials of an archive."""
 
 import json
+import sys
 from importlib.metadata import version
 
 import pytest
@@ -27,6 +28,17 @@ def test_a_bill_is_valid_and_names_packages_models_and_downloads():
     assert packages["pandas-stubs"]  # a name with a hyphen
     assert sum("licenses" in package for package in packages.values()) > 0.8 * len(packages)
     assert bill_of_materials("study", [MODEL], [DOWNLOAD]) == text
+
+
+def test_the_package_that_python_imports_is_listed_and_versions_are_escaped(tmp_path, monkeypatch):
+    for folder, number in (("first", "1.0+cpu"), ("second", "9.0")):
+        info = tmp_path / folder / "Mine_Package.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: Mine_Package\nVersion: {number}\n")
+        monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / folder)])
+    components = json.loads(bill_of_materials("study", [], []))["components"]
+    (package,) = [component for component in components if component["name"] == "mine-package"]
+    assert (package["version"], package["purl"]) == ("1.0+cpu", "pkg:pypi/mine-package@1.0%2Bcpu")
 
 
 def test_a_broken_bill_is_noticed_by_the_validator():

@@ -162,10 +162,11 @@ def differences(_: int) -> Iterator[dict[str, object]]:
     for quantity, program, cases, number, is_relative in COMPARISONS:
         ours, theirs = np.array([*cases(number)], dtype=float).T
         away = np.abs(ours - theirs)
-        away = np.where(ours == theirs, 0.0, away / np.abs(theirs) if is_relative else away)
+        is_equal = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+        away = np.where(is_equal, 0.0, away / np.abs(theirs) if is_relative else away)
         yield {
             "quantity": quantity,
             "compared with": program,
             "values": len(ours),
-            "largest difference": f"{np.nanmax(away):.0e}" + (" (relative)" if is_relative else ""),
+            "largest difference": f"{away.max():.0e}" + (" (relative)" if is_relative else ""),
         }

@@ -45,6 +45,7 @@ TABLES: dict[str, tuple[Callable[[int], Rows], int, str]] = {
 # what errs, its table and column, the rows in which the assumptions hold and it can err, and the stated rate
 RATES = [
     ("`compare`, p-value", "tests", "`p`", r"^(?!power)", 0.05),
+    ("`compare`, p-value, unequal clusters", "unequal-clusters", "correlation 0.5", "", 0.05),
     ("`compare`, p-value over seeds", "seeds", "`over_seeds`, true difference 0", "", 0.05),
     ("`compare`, interval for prompts like these", "prompts", "interval for prompts like these", "", 0.05),
     ("`compare`, interval for best prompts, 50 examples", "best-prompts", "50 examples", "", 0.05),
@@ -104,7 +105,9 @@ def rates(text: str) -> str:
     for test, name, column, kind, stated in RATES:
         table = read(text, name)
         (column,) = [heading for heading in table.columns if heading.startswith(column)][:1]
-        values = table.loc[table.agg(" ".join, axis=1).str.contains(kind), column].astype(float)
+        values = (
+            table.loc[table.agg(" ".join, axis=1).str.contains(kind), column].str.split().str[0].astype(float)
+        )
         rows.append(
             {
                 "test": test,

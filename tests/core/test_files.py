@@ -1,6 +1,7 @@
 """Files that say what they were made from, pins that agree, digests that see what matters."""
 
 import importlib.metadata
+import json
 import os
 import re
 import subprocess
@@ -16,7 +17,7 @@ import yaml
 
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError
-from abovechance.core.files import replacing, write_csv
+from abovechance.core.files import replacing, write_csv, write_json
 from abovechance.core.provenance import digest, file_sha256
 from abovechance.core.tables import TableSchema, columns_of, read_made_from, read_table
 from abovechance.scoring.store import LEFT_OUT
@@ -85,6 +86,14 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path):
     write_csv(pd.DataFrame({"model": names}), tmp_path / "t.csv")
     cells = pd.read_csv(tmp_path / "t.csv", dtype=str)["model"]
     assert not [cell for cell in cells if cell[0] in "=+-@\t" and cell != "-2"]
+
+
+def test_json_keeps_texts_that_utf_8_cannot_store(tmp_path):
+    value = {"text": "half a pair: \ud800, a whole one: \U0001f600, a backslash: \\ud800", "n": [1, None]}
+    write_json(value, tmp_path / "folder" / "a.json")
+    content = (tmp_path / "folder" / "a.json").read_bytes()
+    assert json.loads(content.decode("utf-8")) == value
+    assert "\U0001f600".encode() in content
 
 
 @pytest.mark.checkout

@@ -1,4 +1,4 @@
-"""A software bill of materials: the Python, packages, models and downloads that results were made with.
+"""A software bill of materials: the installed Python and packages, and the models and downloads of a study.
 
 The format is CycloneDX 1.6 (JSON), https://cyclonedx.org/docs/1.6/json/.
 """
@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from importlib.metadata import Distribution, PackageMetadata, distributions
 from typing import Any
+from urllib.parse import quote
 
 PREFIX = "License :: OSI Approved :: "
 
@@ -29,7 +30,10 @@ def bill_of_materials(
     downloads
         Files with their ``file`` name and ``sha256``.
     """
-    packages = {_name(item): item for item in distributions() if item.metadata}
+    packages: dict[str, Distribution] = {}
+    for package in distributions():  # the first of a name is the one that Python imports
+        if package.metadata:
+            packages.setdefault(_name(package), package)
     bill = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -42,7 +46,7 @@ def bill_of_materials(
                 "name": platform.python_implementation(),
                 "version": platform.python_version(),
             },
-            {"type": "operating-system", "name": platform.system(), "version": platform.machine()},
+            {"type": "operating-system", "name": f"{platform.system()} {platform.machine()}"},
             *(_package(name, packages[name]) for name in sorted(packages)),
             *({json.dumps(model): model for model in map(_model, models)}.values()),
             *map(_download, downloads),
@@ -56,7 +60,7 @@ def _name(package: Distribution) -> str:
 
 
 def _package(name: str, package: Distribution) -> dict[str, Any]:
-    address = f"pkg:pypi/{name}@{package.version}"
+    address = f"pkg:pypi/{name}@{quote(package.version)}"
     component = {
         "type": "library",
         "bom-ref": address,

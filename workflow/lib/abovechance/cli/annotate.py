@@ -16,7 +16,7 @@ from abovechance.cli.options import Chance, Choices, Json, one_chance
 from abovechance.cli.output import expanded, show
 from abovechance.cli.results import given_paths
 from abovechance.core.errors import InputError
-from abovechance.core.files import replacing
+from abovechance.core.files import write_json
 
 
 @app.command(
@@ -59,9 +59,7 @@ def annotate(
         target = folder / name
         if target.resolve() == file.resolve():
             raise InputError(f"--output {folder}: contains {file} itself; use another folder")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target) as beside:
-            beside.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(record, target)
         rows = file.with_name(file.stem + ENDING)
         if rows.is_file():
             shutil.copy2(rows, target.with_name(rows.name))

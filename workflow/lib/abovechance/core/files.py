@@ -125,8 +125,9 @@ def write_text(text: str, path: Path) -> None:
 
 
 def write_json(value: Any, path: Path) -> None:
-    """Write a JSON file in one rename."""
-    write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", path)
+    """Write a JSON file in one rename. Half of a surrogate pair, which UTF-8 cannot store, is escaped."""
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    write_text(text.encode("utf-8", "backslashreplace").decode("utf-8"), path)
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
