@@ -92,7 +92,11 @@ def as_array(metric: Metric, values: Sequence[Any]) -> Objects:
 
 def _is_row(row: Any, examples: int, metric: Metric) -> bool:
     """Return whether a value is a candidate's row of predictions, and not one prediction."""
-    if not isinstance(row, (list, tuple, np.ndarray, pd.Series)) or len(row) != examples:
+    if not isinstance(row, (list, tuple, np.ndarray, pd.Series)):
+        return False
+    if metric.answers in ("label", "number"):  # one prediction is never a list
+        return True
+    if len(row) != examples:
         return False
     is_nested = all(isinstance(value, (list, tuple, set, frozenset, np.ndarray)) for value in row)
     return is_nested or metric.answers not in ("set", "ranking", "attempts")
