@@ -71,6 +71,7 @@ EXCEPTIONS = {
     "git clone https://github.com/gyauney/stronger-random-baselines release": NETWORK,
     "git -C release checkout 836a551": NETWORK,
     "make run CONFIG=workflow/studies/published.yaml": "test_published_study.py runs it on a small release",
+    "make archive CONFIG=workflow/studies/published.yaml": "needs the release",
     "make run CONFIG=workflow/studies/pvi.yaml": "test_pvi_study.py runs a small one",
     "make run CONFIG=workflow/studies/variance.yaml": "test_series_study.py runs a small one",
     "make run CONFIG=published-items.yaml RELEASE=published.zip": HOURS,
