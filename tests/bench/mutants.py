@@ -10,10 +10,13 @@ import argparse
 import ast
 import difflib
 import json
+import os
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.conftest import REPOSITORY
@@ -98,8 +101,27 @@ def prepare(folder: Path, mutated: list[str], tests: list[str]) -> None:
     (folder / "pyproject.toml").write_text(text)
 
 
-def survivors(meta: Path) -> Iterator[tuple[str, str, int]]:
-    """(function, what was changed, exit status) of each mutant of a module that no test noticed."""
+def run_survivors(folder: Path, tests: list[str]) -> None:
+    """Run the tests on each survivor in a process of its own, because some functions run only at import."""
+    options = tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["mutmut"]
+    command = [ROOT / "venv/bin/python", "-m", "pytest", "-q", *options["pytest_add_cli_args"], *tests]
+
+    def status(name: str) -> int:
+        environment = {**os.environ, "MUTANT_UNDER_TEST": name, "PYTHONPATH": "src"}
+        place = folder / "mutants"
+        return subprocess.run(command, cwd=place, env=environment, capture_output=True).returncode
+
+    for meta in sorted(folder.glob("mutants/src/abovechance/**/*.py.meta")):
+        content = json.loads(meta.read_text())
+        codes = content["exit_code_by_key"]
+        names = [name for name, _, change, code in survivors(meta) if code == 0 and not is_equivalent(change)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            codes |= dict(zip(names, pool.map(status, names), strict=True))
+        meta.write_text(json.dumps(content))
+
+
+def survivors(meta: Path) -> Iterator[tuple[str, str, str, int]]:
+    """(mutant, function, what was changed, exit status) of each mutant of a module that no test noticed."""
     lines = (source := meta.with_suffix("").read_text()).splitlines()
     functions = {
         node.name: lines[node.lineno : node.end_lineno]
@@ -112,7 +134,8 @@ def survivors(meta: Path) -> Iterator[tuple[str, str, int]]:
             function = rows.rsplit("__mutmut_", 1)[0]
             before, after = functions[f"{function}__mutmut_orig"], functions[rows]
             changed = [line for line in difflib.ndiff(before, after) if line[0] in "+-"]
-            yield function.replace("xǁ", "").replace("ǁ", ".").removeprefix("x_"), "\n".join(changed), status
+            words = function.replace("xǁ", "").replace("ǁ", ".").removeprefix("x_")
+            yield name, words, "\n".join(changed), status
 
 
 def shared(first: str, second: str) -> int:
@@ -144,14 +167,14 @@ def report(folder: Path) -> str:
             raise SystemExit(f"{meta.name}: not all mutants were run; run it again")
         module = meta.relative_to(folder / "mutants/src/abovechance").with_suffix("").as_posix()
         items = list(survivors(meta))
-        similar = sum(is_equivalent(change) for _, change, _ in items)
+        similar = sum(is_equivalent(change) for _, _, change, _ in items)
         rows.append(f"| {module} | {len(statuses)} | {similar} | {len(items) - similar} |")
         total, equivalent, remaining = (
             total + len(statuses),
             equivalent + similar,
             remaining + len(items) - similar,
         )
-        for function, change, status in items:
+        for _, function, change, status in items:
             visible = (
                 " (does the same)" if is_equivalent(change) else " (no test)" if status == NO_TEST else ""
             )
@@ -173,6 +196,7 @@ def main() -> None:
         if not choices.report:
             prepare(folder, *SUBJECTS[subject])
             subprocess.run([ROOT / "venv/bin/mutmut", "run"], cwd=folder, check=True)
+            run_survivors(folder, SUBJECTS[subject][1])
         text = report(folder)
         (folder / "survivors.md").write_text(text)
         print(f"{subject}: {text.splitlines()[0]}")
