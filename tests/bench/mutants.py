@@ -93,7 +93,7 @@ def prepare(folder: Path, mutated: list[str], tests: list[str]) -> None:
     text = CONFIG.format(
         only=json.dumps(only),
         markers=json.dumps(MARKED),
-        unmarked=" and ".join(f"not {name}" for name in MARKED if name != "thorough"),
+        unmarked=" and ".join(f"not {name}" for name in MARKED),
         tests=json.dumps(tests),
         leave_out=" and ".join(f"not {name}" for name in NOT_HERE),
         needed=json.dumps(sorted({name.split("/")[0] for name in NEEDED})),
@@ -102,9 +102,13 @@ def prepare(folder: Path, mutated: list[str], tests: list[str]) -> None:
 
 
 def run_survivors(folder: Path, tests: list[str]) -> None:
-    """Run the tests on each survivor in a process of its own, because some functions run only at import."""
+    """Run the tests on each survivor, with simulations, in a process of its own.
+
+    Some functions run only when their module is imported, which mutmut does once.
+    """
     options = tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["mutmut"]
-    command = [ROOT / "venv/bin/python", "-m", "pytest", "-q", *options["pytest_add_cli_args"], *tests]
+    arguments = [text.replace(" and not thorough", "") for text in options["pytest_add_cli_args"]]
+    command = [ROOT / "venv/bin/python", "-m", "pytest", "-q", *arguments, *tests]
 
     def status(name: str) -> int:
         environment = {**os.environ, "MUTANT_UNDER_TEST": name, "PYTHONPATH": "src"}
