@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from abovechance.best.selection import sign_flips
 from abovechance.core.errors import InputError
@@ -80,30 +81,40 @@ def test_counts_of_guessers_are_whole_tables():
 
 def test_settings_without_choices_are_left_out_and_the_next_ones_are_not():
     generator = np.random.default_rng(0)
-    task = planted(generator, 40, 0.6)
-    longest = predictions_of(np.full((2, 40), 3), task)
-    unknown = longest.assign(task="other")
-    labels = task_of([(f"q {n}", ["yes", "no"], n % 2) for n in range(40)])
+    task = planted(generator, 40, 0.5)
+    correct = task["correct"].map(lambda flags: [*flags].index(True)).to_numpy()
+    answers = np.where(generator.random((2, 40)) < 0.6, correct, (correct + 1) % 4)
+    judged = predictions_of(answers, task)
+    unknown = judged.assign(task="other")
+    labels = task_of([(f"q {n}", ["yes", "no"], int(n % 4 == 0)) for n in range(40)])
     of_labels = predictions_of(np.zeros((2, 40), dtype=int), labels).assign(task="labels")
-    prompts = pd.DataFrame({"prompt": [0, 1], "demonstrations": [["0", "2"], ["4"]]})
+    prompts = pd.DataFrame({"prompt": [0, 1], "demonstrations": [["0", "2"], ["0"]]})
     nulls = {"labels": of_labels.assign(correct=True)}
     table = ladders(
-        [unknown, longest, of_labels],
+        [unknown, judged, of_labels],
         {"t": task, "labels": labels, "other": task.iloc[:3]},
         {("labels", 1): prompts},
         3,
         lambda setting: nulls.get(setting.task),
     )
     assert table["task"].unique().tolist() == ["t", "labels"]
-    alone = climb(longest, task, seed=3)
-    pd.testing.assert_frame_equal(
-        table[table["task"] == "t"].reset_index(drop=True), alone, check_like=True, check_dtype=False
-    )
-    # of the demonstrations' labels, all are "yes"; without the question, all answers are correct
-    assert {"choices only"} <= set(table.loc[table["task"] == "labels", "guesser"])
-    whole = climb(of_labels, labels, {0: ["yes", "yes"], 1: ["yes"]}, nulls["labels"], seed=3)
-    part = table[table["task"] == "labels"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(part, whole, check_like=True, check_dtype=False)
+    whole = {
+        "t": climb(judged, task, seed=3),
+        "labels": climb(of_labels, labels, {0: ["no", "yes"], 1: ["no"]}, nulls["labels"], seed=3),
+    }
+    assert 0 < climb(judged, task, seed=0)["guesser_tail"].iloc[-1] != whole["t"]["guesser_tail"].iloc[-1] < 1
+    # the best prompt's last demonstration is "yes", which is correct in three of four examples
+    assert {"choices only", "last demonstration"} <= {*whole["labels"]["guesser"]}
+    for name, expected in whole.items():
+        part = table[table["task"] == name].reset_index(drop=True)
+        pd.testing.assert_frame_equal(part, expected, check_like=True, check_dtype=False)
+
+
+def test_a_setting_without_a_verdict_counts():
+    ladder = ladder_rows(("a", 1, "uniform", 0.2, True), ("b", 1, "uniform", 0.4, True))
+    verdicts = pd.DataFrame({"task": ["a"], "better_than_chance": "yes", "position": "above"})
+    counts = guesser_counts(ladder, verdicts.assign(model="m", shots=1))
+    assert counts[["settings", "better", "above"]].iloc[0].tolist() == [2, 1, 1]
 
 
 def test_demonstrations_belong_to_their_prompts():
@@ -259,11 +270,22 @@ def test_a_comparison_with_floors_is_whole():
     single = sign_flips(np.stack([better - floor, -floor]), np.arange(4))[0]
     assert result.p == pytest.approx(1 - (1 - single) ** 3)
     html = result._repr_html_()
-    for text in ("pass@2", ">floor<", "best of all runs of the floor", "p-value"):
+    for text in (">pass@2<", ">floor<", ">best of all runs of the floor<", ">p-value<"):
         assert text in html
     sentences = " ".join(result.sentences)
     assert f"floor 'b' is at {floor.mean():.3f}, and the best of 6 runs of it is expected" in sentences
     assert "for 6 tries" in sentences
+    alone = above_floor({"z": BETTER, "a": worse}, {"b": FLOOR}, k=2, tries=6)
+    assert result.expected_best == alone.expected_best
+
+
+def test_the_best_of_runs_that_rarely_pass():
+    """Four attempts at each of 20 examples, one of which passes: the best of five runs."""
+    floor = [[0.0, 0.0, 0.0, 1.0]] * 20
+    result = above_floor({name: [[1.0] * 4] * 20 for name in "abcde"}, {"random": floor})
+    cdf = stats.binom(80, 0.25).cdf(np.arange(81)) ** 5
+    expected = (np.arange(81) * np.diff(cdf, prepend=0)).sum() / 80
+    assert result.expected_best == pytest.approx(expected, abs=0.005)
 
 
 def test_examples_of_a_cluster_are_one_unit():
