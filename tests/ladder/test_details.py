@@ -13,6 +13,7 @@ from abovechance.core.settings import Setting
 from abovechance.ladder import Guesser, Situation, climb, guessers as guessers_module
 from abovechance.ladder.climbing import DRAWS
 from abovechance.ladder.floors import above_floor
+from abovechance.ladder.guessers import listed_places
 from abovechance.ladder.study import CLIMBED, for_verdicts, guesser_counts, ladders
 from abovechance.metrics.texts import best_of
 from tests.ladder.test_ladder import BY_NAME, planted, predictions_of, task_of
@@ -326,3 +327,44 @@ def test_floors_need_as_many_attempts():
     expected = "'floor': pass@2 needs at least 2 attempts at each example; an example has 1"
     with pytest.raises(InputError, match=expected):
         above_floor({"a": [[1.0, 1.0]] * 4}, {"floor": [[1.0]] * 4}, k=2)
+
+
+def listed_task(listing: str, choices: list[list[str]], ending: str = "A:") -> pd.DataFrame:
+    """Return a task whose texts list their choices; the first choice is correct."""
+    task = task_of([(f"question {place}", names, 0) for place, names in enumerate(choices)])
+    texts = [f"{row.input}\n{listing.format(*row.choices)}\n{ending}" for row in task.itertuples()]
+    return task.assign(text=texts, bare=[f"{text}\n{ending}" for text in task["input"]])
+
+
+def test_a_choice_within_another_one_is_placed_by_its_own_words():
+    task = listed_task("{1}\n{0}", [["one", "no one"], ["cat", "the cat"]])
+    assert listed_places(task) == [[1, 0], [1, 0]]
+    assert BY_NAME["position"].scores(Situation(task)).tolist() == [1, 1]
+
+
+def test_choices_after_the_list_are_not_the_list():
+    task = listed_task("{0}\n{1}", [["red", "blue"], ["sea", "sky"]], "Reply as red or sea:")
+    assert listed_places(task) == [[0, 1], [0, 1]]
+    before = task.assign(text="sky red " + task["text"], bare="sky red " + task["bare"])
+    assert listed_places(before) == [[0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(("unlisted", "is_defined"), [(0, True), (1, True), (2, True), (3, False)])
+def test_a_few_examples_may_lack_the_list(unlisted, is_defined):
+    """At least 90 % of 20 examples must list their choices."""
+    task = listed_task("{1}\n{0}", [[f"{place}a", f"{place}b", f"{place}c"] for place in range(20)])
+    task = task.assign(
+        text=["question" if place < unlisted else text for place, text in enumerate(task["text"])]
+    )
+    texts = task["text"] + [f"\n{place}c" * (place >= unlisted) for place in range(20)]
+    scores = BY_NAME["position"].scores(Situation(task.assign(text=texts, bare=texts)))
+    assert (scores is not None) == is_defined
+    if is_defined:
+        np.testing.assert_allclose(scores, [1 / 3] * unlisted + [1] * (20 - unlisted))
+
+
+def test_an_input_that_has_the_words_of_all_choices_tells_nothing():
+    rows = [("two words", ["two words", "two"], 0), ("sea sky", ["sea", "sun"], 0)]
+    scores = BY_NAME["word overlap"].scores(Situation(task_of(rows)))
+    assert scores.tolist() == [0.5, 1.0]
+    assert BY_NAME["word overlap"].scores(Situation(task_of(rows[:1]))) is None
