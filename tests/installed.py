@@ -25,7 +25,7 @@ ROOMS = (
     *("core", "chance", "results", "metrics", "best", "ladder", "pvi", "compare", "variance", "items"),
     *("shown", "published", "doctor", "importers", "archive", "cli"),
 )
-TOOLS = ["pytest", "pytest-xdist", "hypothesis", "mpmath", "max-random-baseline"]
+TOOLS = ["pytest", "pytest-xdist", "hypothesis", "mpmath", "max-random-baseline", "cyclonedx-python-lib"]
 LEFT_OUT = "not checkout and not workflow and not thorough and not slow and not faults"
 COMMANDS = [
     "--version",
