@@ -8,7 +8,7 @@ ON_CLUSTER := $(filter slurm,$(PROFILE))
 # The shell reads these from the environment, so that any character may stand in them.
 export CONFIG RELEASE
 VENV := .venv
-# What releases are built and checked with.
+# The environment with the programs that build and check releases.
 TOOLS := results/tools
 PYTHON ?= python3
 # Each runs studies of its own, on two cores.

@@ -40,12 +40,11 @@ COMMANDS = [
 ]
 
 
-def run(*command: str | Path, folder: Path, **environment: str) -> None:
+def run(*command: str | Path, folder: Path) -> None:
     """Run a command; exit with its output if it fails."""
     completed = subprocess.run(
         [*map(str, command)],
         cwd=folder,
-        env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )

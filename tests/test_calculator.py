@@ -135,7 +135,7 @@ def test_the_number_of_examples_is_the_librarys(chance, accuracy, prompts):
     ],
 )
 def test_a_mixture_needs_no_more_examples_than_its_mean_chance(counts, accuracy, prompts):
-    """What the page states of mixtures: from this number on, the power is at least 0.8."""
+    """The page states this: from the number of examples of the mean chance on, the power is at least 0.8."""
     unit = sum(counts.values())
     chance = sum(count / choices for choices, count in counts.items()) / unit
     least = examples_for_power(chance, accuracy, prompts)

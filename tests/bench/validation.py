@@ -42,17 +42,18 @@ TABLES: dict[str, tuple[Callable[[int], Rows], int, str]] = {
     "decisions": (items.decisions, 100, "studies per cell"),
     "two-models": (items.comparisons, 100, "studies per cell"),
 }
-# what errs, its table and column, the rows in which the assumptions hold and it can err, and the stated rate
+STATED = 0.05  # the rate that all of these state
+# test or interval, its table and column, and the rows in which the assumptions hold and it can err
 RATES = [
-    ("`compare`, p-value", "tests", "`p`", r"^(?!power)", 0.05),
-    ("`compare`, p-value, unequal clusters", "unequal-clusters", "correlation 0.5", "", 0.05),
-    ("`compare`, p-value over seeds", "seeds", "`over_seeds`, true difference 0", "", 0.05),
-    ("`compare`, interval for prompts like these", "prompts", "interval for prompts like these", "", 0.05),
-    ("`compare`, interval for best prompts, 50 examples", "best-prompts", "50 examples", "", 0.05),
-    ("`compare`, groups of several models", "several-models", "simultaneous intervals", "^(?!.*vary)", 0.05),
-    ("Tango's interval", "intervals", "score (Tango)", "", 0.05),
-    ("randomization test", "randomization", "randomization test", "", 0.05),
-    ("gate of a prompt search", "gate", "gate", "", 0.05),
+    ("`compare`, p-value", "tests", "`p`", r"^(?!power)"),
+    ("`compare`, p-value, unequal clusters", "unequal-clusters", "correlation 0.5", ""),
+    ("`compare`, p-value over seeds", "seeds", "`over_seeds`, true difference 0", ""),
+    ("`compare`, interval for prompts like these", "prompts", "interval for prompts like these", ""),
+    ("`compare`, interval for best prompts, 50 examples", "best-prompts", "50 examples", ""),
+    ("`compare`, groups of several models", "several-models", "simultaneous intervals", "^(?!.*vary)"),
+    ("Tango's interval", "intervals", "score (Tango)", ""),
+    ("randomization test", "randomization", "randomization test", ""),
+    ("gate of a prompt search", "gate", "gate", ""),
 ]
 
 
@@ -93,7 +94,7 @@ def read(text: str, name: str) -> pd.DataFrame:
     """Return a table of the page, all cells as texts."""
     match = block(name).search(text)
     if match is None:
-        raise SystemExit(f"{PAGE}: there is no table '{name}'")
+        raise SystemExit(f"{PAGE}: has no table '{name}'; expected <!-- table {name} -->")
     lines = [line for line in match[2].splitlines() if line.startswith("|")]
     rows = [[value.strip() for value in line.strip("|").split(" | ")] for line in lines]
     return pd.DataFrame(rows[2:], columns=rows[0])
@@ -102,16 +103,15 @@ def read(text: str, name: str) -> pd.DataFrame:
 def rates(text: str) -> str:
     """Return the table of how often each test errs, from the page's other tables."""
     rows: list[dict[str, object]] = []
-    for test, name, column, kind, stated in RATES:
+    for test, name, column, kind in RATES:
         table = read(text, name)
-        (column,) = [heading for heading in table.columns if heading.startswith(column)][:1]
-        values = (
-            table.loc[table.agg(" ".join, axis=1).str.contains(kind), column].str.split().str[0].astype(float)
-        )
+        heading = next(heading for heading in table.columns if heading.startswith(column))
+        texts = table.loc[table.agg(" ".join, axis=1).str.contains(kind), heading]
+        values = texts.str.split().str[0].astype(float)
         rows.append(
             {
                 "test": test,
-                "stated": stated,
+                "stated": STATED,
                 "largest": values.max(),
                 "mean": values.mean(),
                 "kinds of study": len(values),
@@ -122,10 +122,10 @@ def rates(text: str) -> str:
     rows.append(
         {
             "test": "`abovechance best`, interval",
-            "stated": 0.05,
+            "stated": STATED,
             "largest": 1 - ours.min(),
             "mean": float("nan"),
-            "kinds of study": 36,
+            "kinds of study": len(best.KINDS) * len(best.CASES),
         }
     )
     return f"\n{markdown(rows)}\n"
