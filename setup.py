@@ -11,6 +11,7 @@ DATA = {
         *("report/*.rst", "profiles/*/*", "studies/*"),
     ),
     "envs": ("*.yaml", "requirements.txt"),
+    "results": ("README.md",),
 }
 
 

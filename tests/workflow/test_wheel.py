@@ -12,6 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from abovechance.archive.contents import code
+from abovechance.archive.rerun import archived_code
 from abovechance.cli.options import EXAMPLES
 from tests.conftest import REPOSITORY
 from tests.tiny import write_tiny_study
@@ -62,11 +64,11 @@ def installed(wheel, tmp_path_factory) -> dict[str, str]:
 
 def test_the_source_distribution_has_no_tests_and_no_results(source):
     with tarfile.open(source) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
+        names = {file.name.partition("/")[2] for file in archive if file.isfile()}
     assert {"LICENSE", "README.md", "CITATION.cff", "CHANGELOG.md", "workflow/Snakefile"} <= names
-    assert not [
-        name for name in names if name.startswith(("tests", "results", "docs", ".")) or "__pycache__" in name
-    ]
+    outside = ("tests", "results", "docs", ".")
+    assert [name for name in names if name.startswith(outside)] == ["results/README.md"]
+    assert not [name for name in names if "__pycache__" in name]
     assert source.stat().st_size < 1_000_000
 
 
@@ -106,6 +108,27 @@ def test_a_study_runs_from_the_wheel_to_its_report_and_a_second_run_does_nothing
     assert folder == str(Path(installed["PYTHONPATH"]) / "abovechance" / "workflow")
     second = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True)
     assert "Nothing to be done" in second.stdout + second.stderr
+    check_archive(tmp_path, command, installed)
+
+
+def check_archive(folder, command, environment):
+    """Its archive has the workflow and the library as one of a checkout has them, and can be run again."""
+    command = [*command, "--", "archive"]
+    archiving = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert archiving.returncode == 0, archiving.stderr
+    path = folder / "results" / "small" / "archive" / "small.zip"
+    with zipfile.ZipFile(path) as archive:
+        names = {name for name in archive.namelist() if name.startswith("code/")}
+    assert {"code/results/README.md", "code/envs/requirements.txt"} <= names
+    of_checkout = {name for name in code(REPOSITORY) if name.startswith("code/workflow/")}
+    assert {name for name in names if name.startswith("code/workflow/")} == of_checkout
+    rerun = [sys.executable, "-m", "abovechance", "rerun", str(path), "--into", str(folder / "again")]
+    completed = subprocess.run(rerun, cwd=folder, env=environment, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    assert "The archived code is identical to the installed code." in completed.stderr
+    # a checkout has more files beside the workflow
+    different = archived_code(path).different
+    assert not [name for name in different if name.startswith("code/workflow/")]
 
 
 @pytest.mark.slow

@@ -41,12 +41,11 @@ def make(study: Study, config: Mapping[str, Any], version: str, path: Path, besi
     InputError
         If the workflow's code is not on this machine.
     """
-    if not (study.code / "Snakefile").is_file():
-        raise InputError(
-            f"{study.code}: has no Snakefile, so that the code cannot be archived; expected a checkout"
-        )
+    files = contents.code(study.code)
+    if f"{contents.CODE}/workflow/Snakefile" not in files:
+        raise InputError(f"{study.code}: has no workflow/Snakefile; expected the folder of the workflow")
     settings, version = config["archive"], contents.code_version(study.code, version)
-    files = contents.results(study, scores=settings["scores"] == "inside") | contents.code(study.code)
+    files |= contents.results(study, scores=settings["scores"] == "inside")
     if start_of(config) == "imported":  # without it, nothing could be run again
         files |= {contents.name_of_input(path): path for path in study.inputs}
     scores = path.with_name(f"{path.stem}-scores.zip")

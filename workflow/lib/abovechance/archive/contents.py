@@ -26,9 +26,11 @@ RESULTS, CODE, INPUTS = "results", "code", "inputs"
 # What of a workflow's folder is its code: files, and folders with all that lies in them.
 CODE_FILES = (
     *("Snakefile", "config.yaml", "Makefile", "pyproject.toml", "README.md", "LICENSE", "CITATION.cff"),
-    *("workflow", "envs", "config"),
+    *("workflow", "envs", "config", "results/README.md"),
 )
-LEFT = ("__pycache__", "*.pyc", "*.egg-info", ".*")  # of these folders
+LIBRARY = "workflow/lib"
+PACKAGES = ("abovechance", "snakemake_logger_plugin_abovechance")
+LEFT_OUT = ("__pycache__", "*.pyc", "*.egg-info", ".*")  # of these folders
 
 
 @dataclass(frozen=True)
@@ -74,22 +76,34 @@ def is_score(study: Study, path: Path) -> bool:
 
 
 def code(folder: Path) -> dict[str, Content]:
-    """{name in the archive: file} of the workflow: of a git checkout, of what git knows."""
+    """{name in the archive: file} of the workflow and its library: of a git checkout, of what git knows.
+
+    An installed library has the workflow inside; its files have the same names in the archive.
+    """
     listed = _git(folder, "ls-files", "-z") if _is_checkout(folder) else ""
     tracked = {*filter(None, listed.split("\0"))}
-    code_files: dict[str, Content] = {}
-    for name in CODE_FILES:
-        path = folder / name
-        files = path.rglob("*") if path.is_dir() else [path]
-        for file in files:
-            inside = file.relative_to(folder)
-            excluded = any(Path(part).match(no) for part in inside.parts for no in LEFT)
-            if file.is_file() and not file.is_symlink() and not excluded:
-                code_files[f"{CODE}/{inside.as_posix()}"] = file
-    code_files[f"{CODE}/results/README.md"] = folder / "results" / "README.md"
-    if not tracked:
-        return code_files
-    return {name: file for name, file in code_files.items() if name.removeprefix(f"{CODE}/") in tracked}
+    files = {
+        file.relative_to(folder).as_posix(): file
+        for name in CODE_FILES
+        for file in ((folder / name).rglob("*") if (folder / name).is_dir() else [folder / name])
+    }
+    if not (folder / LIBRARY).is_dir():
+        site = folder.parent
+        library = [file for package in PACKAGES for file in (site / package).rglob("*")]
+        inside = {*files.values()}
+        files |= {
+            f"{LIBRARY}/{file.relative_to(site).as_posix()}": file for file in library if file not in inside
+        }
+    return {
+        f"{CODE}/{name}": file
+        for name, file in files.items()
+        if file.is_file() and not file.is_symlink() and not _is_left_out(name)
+        if name in tracked or not tracked
+    }
+
+
+def _is_left_out(name: str) -> bool:
+    return any(Path(part).match(pattern) for part in Path(name).parts for pattern in LEFT_OUT)
 
 
 def code_state(folder: Path) -> str:

@@ -143,7 +143,8 @@ class ArchivedCode(NamedTuple):
     version
         The version that the archive says it was made by; anyone can write anything there.
     different
-        The names of its files that are not those of the installed workflow, or lack there.
+        The names of its files that are not those of the installed workflow, or are in one of both alone.
+        Files beside the workflow that are not installed, such as ``Makefile``, are not compared.
     """
 
     version: str
@@ -157,9 +158,8 @@ def archived_code(archive: Path) -> ArchivedCode:
         theirs = {name: file.sha256(name) for name in file.names() if name.startswith(f"{CODE}/")}
         readme = file.read("README.md").decode(errors="replace") if "README.md" in file.names() else ""
     made_by = re.search(r"^Made by abovechance (.*?)\. What is here:", readme, re.MULTILINE)
-    different = sorted(
-        name for name in installed_code.keys() | theirs.keys() if installed_code.get(name) != theirs.get(name)
-    )
+    compared_names = installed_code.keys() | {name for name in theirs if name.startswith(f"{CODE}/workflow/")}
+    different = sorted(name for name in compared_names if installed_code.get(name) != theirs.get(name))
     return ArchivedCode(made_by[1] if made_by else "an unknown version", different)
 
 
