@@ -125,12 +125,15 @@ TABLES += PUBLISHED_TABLES
 FIGURES += [*PAIR_FIGURES, *PUBLISHED_FIGURES, *BASELINE_FIGURES]
 
 
+RELEASED_OUTCOMES = f"{RESULTS}/release/outcomes/{{model_file}}.parquet"
+
+
 rule released_heldout:
     """New random splits of the released predictions, with the paper's numbers of examples and prompts."""
     input:
         predictions=RELEASED,
     output:
-        f"{RESULTS}/release/outcomes/{{model_file}}.parquet",
+        RELEASED_OUTCOMES,
     log:
         f"{RESULTS}/logs/release/heldout/{{model_file}}.log",
     benchmark:
@@ -145,7 +148,7 @@ rule released_heldout:
         "../../scripts/heldout.py"
 
 
-KEPT += of_all_models(rules.released_heldout.output[0])
+KEPT += of_all_models(RELEASED_OUTCOMES)
 
 
 rule published_tables:
@@ -153,7 +156,7 @@ rule published_tables:
     input:
         release=STUDY["release"],
         accuracy=of_all_models(RELEASED_ACCURACY),
-        outcomes=of_all_models(rules.released_heldout.output[0]),
+        outcomes=of_all_models(RELEASED_OUTCOMES),
         audit=rules.release.output.audit,
         verdicts=VERDICTS,
     output:
@@ -174,7 +177,7 @@ rule published_figures:
     input:
         release=STUDY["release"],
         accuracy=of_all_models(RELEASED_ACCURACY),
-        outcomes=of_all_models(rules.released_heldout.output[0]),
+        outcomes=of_all_models(RELEASED_OUTCOMES),
     output:
         reported_figures(PUBLISHED_FIGURES, "../../report/published_figures.rst"),
     log:

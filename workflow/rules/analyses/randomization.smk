@@ -6,6 +6,8 @@ in:  predictions/ and tasks/
 out: randomization/ of each model, which verdicts carry
 """
 
+RANDOMIZATION = f"{RESULTS}/randomization/{{model_file}}.parquet"
+
 
 rule randomization:
     """The randomization test of a model's prompts: gold answers are drawn again."""
@@ -13,7 +15,7 @@ rule randomization:
         predictions=PREDICTIONS,
         tasks=TASK_TABLES,
     output:
-        f"{RESULTS}/randomization/{{model_file}}.parquet",
+        RANDOMIZATION,
     log:
         f"{RESULTS}/logs/randomization/{{model_file}}.log",
     benchmark:
@@ -29,4 +31,4 @@ rule randomization:
         "../../scripts/randomization.py"
 
 
-BESIDE_VERDICTS["randomization"] = of_all_models(rules.randomization.output[0])
+BESIDE_VERDICTS["randomization"] = of_all_models(RANDOMIZATION)

@@ -6,6 +6,8 @@ in:  predictions/, and tasks/ where a study has these
 out: selection/ of each model, which verdicts carry
 """
 
+SELECTION = f"{RESULTS}/selection/{{model_file}}.parquet"
+
 
 rule selection:
     """The best of equally good prompts, and the debiased accuracy of the best prompt."""
@@ -13,7 +15,7 @@ rule selection:
         predictions=PREDICTIONS,
         tasks=TASK_TABLES,
     output:
-        f"{RESULTS}/selection/{{model_file}}.parquet",
+        SELECTION,
     log:
         f"{RESULTS}/logs/selection/{{model_file}}.log",
     benchmark:
@@ -28,4 +30,4 @@ rule selection:
         "../../scripts/selection.py"
 
 
-BESIDE_VERDICTS["selection"] = of_all_models(rules.selection.output[0])
+BESIDE_VERDICTS["selection"] = of_all_models(SELECTION)
