@@ -33,7 +33,7 @@ compile = $(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true
 see_pinned = echo $(abspath $(wildcard $(VENV)/lib/python*/site-packages)) \
 	> $$(ls -d $(1)/lib/python*/site-packages)/pinned.pth
 
-.PHONY: run test quick test-all faults bench bench-large bench-baselines bench-models bench-scale bench-drift mutants validation logs servers fuzz docs dist compat verify-release lock lint fetch cost archive setup unlock help
+.PHONY: run test quick test-all faults bench bench-large bench-models bench-scale bench-drift mutants validation logs servers fuzz docs dist compat verify-release lock lint fetch cost archive setup unlock help
 .DEFAULT_GOAL := help
 
 help:
@@ -44,12 +44,11 @@ help:
 	@echo "make cost    what a study will cost before it is scored: tokens, hours, memory, disk"
 	@echo "make archive the study with its code as one zip file that goes with a paper"
 	@echo "make test    set up and run all tests"
-	@echo "make quick   the tests without Snakemake runs and simulations (two minutes on two cores)"
+	@echo "make quick   the tests without Snakemake runs and simulations (some minutes)"
 	@echo "make test-all  these, the slow ones, and make faults' (an hour)"
 	@echo "make faults  break running studies in every way that docs/faults.md lists, and run them again (ten minutes)"
 	@echo "make bench   measure the speed of scoring: results/bench/scoring.md (bench-large: a bigger model)"
-	@echo "make bench-baselines   how exact and how fast the baselines are: results/bench/baselines.md"
-	@echo "make validation  the tables of docs/validation.md: independent results, and how often tests err (hours)"
+	@echo "make validation  computed tables of the docs: independent results, and how often tests err (hours); TABLES=gate"
 	@echo "make bench-models      which path each type of model takes, and how exact: results/bench/models.md"
 	@echo "make bench-scale       how the workflow grows: time and memory by the number of settings"
 	@echo "make bench-drift       how far scores drift with threads, packs and processors: results/bench/drift.csv"
@@ -99,11 +98,7 @@ bench-large: $(VENV)/.installed-bench
 	@$(VENV)/bin/python tests/bench/scoring.py --weights results/bench/llama-1b/weights.json \
 		--task known_unknowns novel_concepts --rows 8 --output results/bench/scoring-large $(BENCH)
 
-bench-baselines: $(VENV)/.installed-dev
-	@$(VENV)/bin/python -m tests.bench.baselines
-	@$(VENV)/bin/python -m tests.bench.any_metric
-
-# The tables of docs/validation.md, or some: make validation TABLES="tests gate".
+# The computed tables of the docs, or some: make validation TABLES="tests gate".
 validation: $(VENV)/.installed-dev
 	@$(VENV)/bin/python -m tests.bench.validation $(TABLES)
 

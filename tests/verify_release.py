@@ -1,4 +1,4 @@
-"""Recompute the published study in a clean environment, and compare it with the numbers of docs/published.md.
+"""Recompute the published study in a clean environment, and compare it with the numbers of the docs' pages.
 
     python -m tests.verify_release RELEASE [--hashes]    # `make verify-release RELEASE=PATH`
 
@@ -21,15 +21,15 @@ import pandas as pd
 import yaml
 
 from tests.conftest import REPOSITORY
+from tests.stated import Statement, differences, text_of
 
 FOLDER = REPOSITORY / "results" / "release"
-PAGE = REPOSITORY / "docs" / "published.md"
 POSITIONS = ["below", "between", "above"]
 Tables = Callable[[str], pd.DataFrame]
 
 
-def statements(table: Tables) -> Iterator[tuple[str, list[float]]]:
-    """Yield sentences of the page as patterns with a group for each number, and the recomputed numbers."""
+def of_published(table: Tables) -> Iterator[Statement]:
+    """Yield what docs/published.md states."""
     verdicts, changes = (
         table("verdicts"),
         table("changes_count").set_index("published, down; by the data, across"),
@@ -67,27 +67,86 @@ def statements(table: Tables) -> Iterator[tuple[str, list[float]]]:
         [-accuracy["difference"], accuracy["low"], accuracy["high"]],
     )
     yield r"equally well \(AUROC (0\.\d+) for both\)", [tail["maximum"]]
+    by_prompts = table("heldout_by_prompts").query("requested_prompts == 200 and predictor == 'maximum'")
+    yield r"AUROC of random guessers is (0\.\d+) on", [by_prompts["guessers_tail_auroc"].item()]
     yield r"The corrections change (\d+) of the", [len(table("changes"))]
+    yield from _changes(table("changes"))
     for position in POSITIONS:
         cells = changes.loc[position, POSITIONS]
         yield rf"\| {position} \| (\d+) \| (\d+) \| (\d+) \|", [*map(int, cells)]
+    evidence = table("audit").groupby("finding")["evidence"].agg(set)
     for _, row in table("audit_summary").iterrows():
-        yield rf"\| {re.escape(row['finding'])} \| (\d+) \|", [row["rows"]]
+        texts = "|".join(map(re.escape, sorted(evidence[row["finding"]])))
+        yield rf"\| {re.escape(row['finding'])} \| (\d+) \| (?:{texts}) \|", [row["rows"]]
 
 
-def differences(page: str, table: Tables) -> Iterator[str]:
-    """Yield a line for each number of the page that the tables do not give, to the digits of the page."""
-    text = " ".join(page.split())
-    for pattern, values in statements(table):
-        match = re.search(pattern, text)
-        if match is None:
-            yield f"{PAGE.name}: has no text like '{pattern}'"
-            continue
-        for stated, value in zip(match.groups(), values, strict=True):
-            digits = len(stated.partition(".")[2])
-            if round(float(value), digits) != float(stated):
-                result = f"{value:.{digits + 2}f}"
-                yield f"{PAGE.name}: '{match[0]}': {stated} is stated, but {result} was recomputed"
+def _changes(changes: pd.DataFrame) -> Iterator[Statement]:
+    """Yield what the page states about the settings whose verdict changes."""
+    lower = changes[(changes["position_published"] == "above") & (changes["position_data"] != "above")]
+    yield (
+        r"Of the (\d+) settings that are no longer above .*? (\d+) are on winowhy.* other (\d+) are on conc",
+        [len(lower), *((lower["task"] == task).sum() for task in ("winowhy", "conceptual_combinations"))],
+    )
+    examples = lower[lower["task"] == "conceptual_combinations"]
+    sizes = [examples[f"examples_{side}"].agg(["min", "max"]) for side in ("data", "published")]
+    yield r"evaluated on (\d+) or (\d+) ids instead of (\d+) to (\d+)\.", [*sizes[0], *sizes[1]]
+    higher = changes.set_index("task").loc[["strange_stories", "emoji_movie"]]
+    yield r"On strange_stories, (\d+) settings are now", [(higher.index == "strange_stories").sum()]
+    prompts = higher.loc[["emoji_movie"]]
+    yield (
+        r"On emoji_movie, (\d+) setting is .* only (\d+) prompts were tried instead of (\d+)",
+        [len(prompts), prompts["prompts_data"].iloc[0], prompts["prompts_published"].iloc[0]],
+    )
+
+
+def of_guessers(table: Tables) -> Iterator[Statement]:
+    """Yield what docs/guessers.md states."""
+    verdicts, guessers = table("verdicts"), table("ladder_guessers").set_index("guesser")
+    better = verdicts[verdicts["better_than_chance"] == "yes"]
+    beaten = better["unbeaten_guesser"].isna().sum()
+    yield (
+        r"use: (\d+) settings\), (\d+) best .*? and (\d+) are .*?Only (\d+) of these (\d+) beat all",
+        [len(verdicts), (verdicts["position"] == "above").sum(), len(better), beaten, len(better)],
+    )
+    for name, row in guessers.drop("uniform").iterrows():
+        cells = [row[column] for column in ("settings", "better", "better_beaten")]
+        yield rf"\| {name} \| (\d+) \| (\d+) \| (\d+) \|", cells
+
+
+def of_best(table: Tables) -> Iterator[Statement]:
+    """Yield what docs/best.md states."""
+    heldout = table("heldout_debiased").set_index(["requested_prompts", "validation_examples"])
+    for prompts, examples in [
+        *((number, size) for number in (2, 10, 200) for size in ("up to 50", "above 100")),
+        (200, "all"),
+    ]:
+        row = heldout.loc[(prompts, examples)]
+        errors = [100 * row[f"{name}_error"] for name in ("validation", "debiased")]
+        yield (
+            rf"\| {prompts} \| {examples} \| (\+\d+\.\d) \| ([+-]\d+\.\d) \| (\.\d+) \|",
+            [*errors, row["coverage"]],
+        )
+    yield r"debiased accuracy of (\d+) settings by their", [len(table("verdicts"))]
+
+
+def of_method(table: Tables) -> Iterator[Statement]:
+    """Yield what docs/method.md states."""
+    published, verdicts = table("published_verdicts"), table("verdicts")
+    setting = "model == 'OLMo-7B' and task == 'emoji_movie' and shots == 4"
+    (row,) = published.query(setting).to_dict("records")
+    shares = [100 * row[name] for name in ("best_accuracy", "maximum_baseline")]
+    yield r"best prompt \((\d+\.\d) %\) is below (\d+\.\d) %", shares
+    ends = [verdicts["guessing_above"].min(), verdicts["guessing_above"].max()]
+    yield r"a probability of about (0\.\d) to (0\.\d) \(`guessing_above`\)", ends
+
+
+PAGES = {"published": of_published, "guessers": of_guessers, "best": of_best, "method": of_method}
+
+
+def all_differences(table: Tables, text: Callable[[str], str] = text_of) -> Iterator[str]:
+    """Yield a line for each number of a page that the tables do not give."""
+    for name, statements in PAGES.items():
+        yield from differences(name, text(name), statements(table))
 
 
 def set_up(is_hashed: bool) -> Path:
@@ -117,9 +176,9 @@ def main() -> None:
     subprocess.run([programs / "abovechance", "run", "published.yaml"], cwd=FOLDER, check=True)
     tables = FOLDER / "results" / "published" / "tables"
     table: Tables = lambda name: pd.read_csv(tables / f"{name}.csv")  # noqa: E731
-    rows = [*differences(PAGE.read_text(), table)]
-    count = sum(len(values) for _, values in statements(table))
-    print("\n".join(rows) or f"{PAGE.name}: all {count} compared numbers were recomputed")
+    rows = [*all_differences(table)]
+    count = sum(len(values) for statements in PAGES.values() for _, values in statements(table))
+    print("\n".join(rows) or f"all {count} compared numbers of {len(PAGES)} pages were recomputed")
     raise SystemExit(bool(rows))
 
 

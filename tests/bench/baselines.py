@@ -1,25 +1,22 @@
-"""How exact and how fast the baselines are, beside mpmath and the package max-random-baseline."""
+"""How exact and how fast the baselines are, beside mpmath and the package max-random-baseline: page rows."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
-import pandas as pd
 from max_random_baseline import max_random_baseline
 
 from abovechance import RandomBaseline
 from abovechance.chance import poisson_binomial
-from abovechance.core.files import write_text
 from tests.exact import Exact
 
 
-def accuracy() -> pd.DataFrame:
-    """The greatest relative errors of pmf, tails and maxima, over chances and prompts."""
-    rows = []
+def errors(_: int = 0) -> Iterator[dict[str, object]]:
+    """Yield the largest relative errors of pmf, tails and maxima, over chances and prompts."""
     for examples in (200, 10_000, 100_000):
-        worst = {"pmf": 0.0, "tail": 0.0, "maximum": 0.0, "their maximum": 0.0}
+        worst = {"pmf": 0.0, "tail": 0.0, "maximum": 0.0, "maximum of max-random-baseline": 0.0}
         for chance in (0.5, 1 / 3, 0.2, 0.01, 0.9):
             exact, baseline = Exact(examples, chance), RandomBaseline.from_chance(chance, examples)
             places = [k for k in range(0, examples + 1, max(1, examples // 500)) if exact.pmf[k] > 1e-290]
@@ -35,18 +32,20 @@ def accuracy() -> pd.DataFrame:
                     worst["maximum"] = max(worst["maximum"], _error(baseline.maximum(prompts), expected))
                     if examples == 200:
                         theirs = max_random_baseline(examples, chance, prompts)
-                        worst["their maximum"] = max(worst["their maximum"], _error(theirs, expected))
-        rows.append({"examples": examples, **{name: f"{error:.0e}" for name, error in worst.items()}})
-    return pd.DataFrame(rows)
+                        worst["maximum of max-random-baseline"] = max(
+                            worst["maximum of max-random-baseline"], _error(theirs, expected)
+                        )
+        if examples > 200:
+            del worst["maximum of max-random-baseline"]
+        yield {"examples": examples, **{name: f"{error:.0e}" for name, error in worst.items()}}
 
 
 def _error(result: float, exact: object) -> float:
     return abs(float((result - exact) / exact)) if exact else abs(result)
 
 
-def speed() -> pd.DataFrame:
-    """Seconds for one maximum baseline of 200 prompts, nothing remembered from before."""
-    rows = []
+def speed(repetitions: int = 5) -> Iterator[dict[str, object]]:
+    """Yield seconds for one maximum baseline of 200 prompts, nothing remembered from before."""
     for examples, chances in ((200, 0.5), (10_000, 0.5), (10_000, {2: 5_000, 5: 5_000})):
         if isinstance(chances, dict):
             make = lambda chances=chances: RandomBaseline.from_choices(chances)  # noqa: E731
@@ -58,20 +57,18 @@ def speed() -> pd.DataFrame:
             poisson_binomial._large.cache_clear()
             return make().maximum(200)
 
-        ours = _seconds(with_library, 50)
+        ours = _seconds(with_library, 10 * repetitions)
         theirs = _seconds(
-            lambda n=examples, c=chances: max_random_baseline(n, c, 200), 3 if examples == 200 else 1
+            lambda n=examples, c=chances: max_random_baseline(n, c, 200),
+            repetitions if examples == 200 else 1,
         )
-        rows.append(
-            {
-                "examples": examples,
-                "chances": str(chances),
-                "seconds": ours,
-                "theirs": theirs,
-                "times": theirs / ours,
-            }
-        )
-    return pd.DataFrame(rows)
+        yield {
+            "examples": examples,
+            "choices": "2 and 5" if isinstance(chances, dict) else "2",
+            "seconds": f"{ours:.1e}",
+            "seconds of max-random-baseline": f"{theirs:.1e}",
+            "ratio": f"{theirs / ours:.0f}",
+        }
 
 
 def _seconds(run: Callable[[], object], times: int) -> float:
@@ -81,15 +78,3 @@ def _seconds(run: Callable[[], object], times: int) -> float:
         run()
         counts.append(time.perf_counter() - begin)
     return float(np.median(counts))
-
-
-def main() -> None:
-    text = f"{accuracy().to_markdown(index=False)}\n\n{speed().to_markdown(index=False)}\n"
-    from pathlib import Path
-
-    write_text(text, Path("results/bench/baselines.md"))
-    print(text)
-
-
-if __name__ == "__main__":
-    main()

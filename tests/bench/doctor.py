@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -45,14 +46,27 @@ def faults(root: Path) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def false_alarms(root: Path) -> Counter[str]:
+def false_alarms(root: Path, logs: int = SOUND_LOGS) -> Counter[str]:
     """Return how many sound logs raise each alarm."""
     counts: Counter[str] = Counter()
-    for seed in range(SOUND_LOGS):
+    for seed in range(logs):
         writer = list(WRITERS.values())[seed % len(WRITERS)]
         writer(sound(seed), root / str(seed))
         counts.update(checks(root / str(seed)))
     return counts
+
+
+def reports(sound_logs: int = SOUND_LOGS) -> Iterator[dict[str, object]]:
+    """Yield the page's rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        broken = faults(Path(folder) / "faults")
+        yield {
+            "logs": f"with one of {len(broken)} faults",
+            "number": int(broken["logs"].sum()),
+            "reported": int(broken["reported"].sum()),
+        }
+        alarms = false_alarms(Path(folder) / "sound", sound_logs)
+        yield {"logs": "sound", "number": sound_logs, "reported": sum(alarms.values())}
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
-"""Compute the tables of docs/validation.md and write them into the page: `make validation` (an hour or two).
+"""Compute tables of the docs and write them into their pages: `make validation` (an hour or two).
 
     python -m tests.bench.validation [NAME ...]    # all tables if none is named
 
-A table stands between two comments in the page, the first of which names it. Tables are computed in
-parallel, with fixed random seeds, and each is written when it is ready.
+A table stands between two comments in a page, the first of which names it. Tables are computed in parallel,
+with fixed random seeds, and each is written when it is ready. Most are in docs/validation.md.
 """
 
 from __future__ import annotations
@@ -19,9 +19,20 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from abovechance.core.files import write_text
-from tests.bench import best, comparison, independent, items, randomization
+from tests.bench import (
+    any_metric,
+    baselines,
+    best,
+    comparison,
+    doctor,
+    gate,
+    independent,
+    items,
+    randomization,
+)
 from tests.conftest import REPOSITORY
 
+PAGES = sorted((REPOSITORY / "docs").glob("*.md"))
 PAGE = REPOSITORY / "docs" / "validation.md"
 Rows = Iterable[dict[str, object]]
 # name: the function that yields rows, the number of repetitions, and what they repeat
@@ -41,7 +52,13 @@ TABLES: dict[str, tuple[Callable[[int], Rows], int, str]] = {
     "recovery": (items.recoveries, 10, "studies per row"),
     "decisions": (items.decisions, 100, "studies per cell"),
     "two-models": (items.comparisons, 100, "studies per cell"),
+    "gate-decisions": (gate.wrong_decisions, 0, ""),
+    "doctor": (doctor.reports, 500, "sound logs, ten of each fault and format"),
+    "baselines": (baselines.errors, 0, ""),
+    "any-metric": (any_metric.times, 0, ""),
+    "baselines-speed": (baselines.speed, 5, "runs per row, the median"),
 }
+EXACT = {"gate-decisions", "baselines"}  # without random numbers
 STATED = 0.05  # the rate that all of these state
 # test or interval, its table and column, and the rows in which the assumptions hold and it can err
 RATES = [
@@ -86,8 +103,9 @@ def computed(name: str) -> str:
     function, repetitions, repeated = TABLES[name]
     with threadpool_limits(1):
         table = markdown(function(repetitions))
-    number = f"{repetitions:,} {repeated}, random" if repetitions else "Random"
-    return f"\n{table}\n{number} seed 0, computed on {date.today():%Y-%m-%d}.\n\n"
+    parts = [f"{repetitions:,} {repeated}"] * bool(repetitions) + ["random seed 0"] * (name not in EXACT)
+    text = ", ".join([*parts, f"computed on {date.today():%Y-%m-%d}"])
+    return f"\n{table}\n{text[0].upper()}{text[1:]}.\n\n"
 
 
 def read(text: str, name: str) -> pd.DataFrame:
@@ -146,12 +164,12 @@ def main() -> None:
 
 
 def replace(name: str, text: str) -> None:
-    """Write a table into the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    changed, count = block(name).subn(lambda match: match[1] + text + match[3], page)
-    if count != 1:
-        raise SystemExit(f"{PAGE}: expected one table '{name}', found {count}")
-    write_text(changed, PAGE)
+    """Write a table into its page."""
+    pages = [path for path in PAGES if block(name).search(path.read_text(encoding="utf-8"))]
+    if len(pages) != 1:
+        raise SystemExit(f"expected one page with the table '{name}', found {len(pages)}")
+    page = pages[0].read_text(encoding="utf-8")
+    write_text(block(name).sub(lambda match: match[1] + text + match[3], page), pages[0])
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from abovechance.compare.comparison import headline_of
 from abovechance.compare.gate import Difference, decide, gate
 from abovechance.compare.responses import Responses, arrange
 from abovechance.core.errors import InputError
+from tests.bench.gate import largest_errors, lower_ends
 from tests.conftest import REPOSITORY
 from tests.doctor.logs import sound, write_texts
 from tests.running import run
@@ -71,39 +72,9 @@ def test_the_interval_is_close_to_that_of_the_comparison_if_many_examples_differ
     assert result.difference == pytest.approx(candidate.mean() - reference.mean())
 
 
-def differences(examples: int, limit: int = 140) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Gains, losses and lower ends of the intervals of all results with up to so many differing examples."""
-    rows = []
-    for gains in range(min(examples, limit)):
-        for losses in range(min(examples, limit) - gains):
-            value = (gains - losses) / examples
-            variance = ((gains + losses) / examples - value**2) / (examples - 1)
-            parts = gains / examples**2, losses / examples**2
-            difference = Difference(value, variance, examples - 1, 0.0, 1 / examples, *parts)
-            rows.append((gains, losses, difference.low(0.05)))
-    gains, losses, low = np.array(rows).T
-    return gains, losses, low
-
-
 @pytest.mark.parametrize("examples", [20, 50, 200, 1000])
 def test_wrong_decisions_of_one_prompt_have_at_most_the_stated_probability(examples):
-    """By enumeration of all results, for rare and for frequent differences."""
-    gains, losses, low = differences(examples)
-    counts = np.stack([gains, losses, examples - gains - losses], axis=1)
-
-    def probability(gain: float, loss: float, least: float) -> float:
-        """The probability of an interval above ``least``."""
-        return float(
-            stats.multinomial.pmf(counts, examples, [gain, loss, 1 - gain - loss])[low > least].sum()
-        )
-
-    for share in (0.002, 0.01, 0.03, 0.1, 0.2, 0.4):
-        if share * examples <= 80:
-            assert probability(share / 2, share / 2, 0.0) <= 0.05  # better, of equal models
-    for gain in (0.0, 0.001, 0.005, 0.02, 0.1):
-        for margin in [*np.linspace(0.3, 12, 40) / examples, 0.005, 0.01, 0.02, 0.05, 0.1]:
-            if (2 * gain + margin) * examples <= 70:
-                assert probability(gain, gain + margin, -margin) <= 0.05  # not worse, of worse models
+    assert max(largest_errors(examples)) <= 0.05
 
 
 def test_the_interval_is_computed_from_the_responses():
@@ -112,7 +83,7 @@ def test_the_interval_is_computed_from_the_responses():
     candidate = reference.copy()
     candidate[:4], candidate[100:109] = 1.0, 0.0
     result = gate(responses_of(candidate, reference), margin=0.01)
-    gains, losses, low = differences(200, 20)
+    gains, losses, low = lower_ends(200, 20)
     assert result.low == pytest.approx(low[(gains == 4) & (losses == 9)][0])
 
 

@@ -25,7 +25,7 @@ def test_numbers_and_labels_are_plain_arrays_and_others_are_objects():
 def test_labels_have_codes_that_predictions_and_gold_share():
     rows, gold, choices = in_form(metric("f1_macro"), ["b", "a"], ["a", "b"], [["a", "b"], ["b", "a"]])
     (row,) = rows
-    assert row.tolist() == gold[::-1]
+    assert row.tolist() == gold[::-1] == [0, 1]
     assert choices == [gold, gold[::-1]]
     numbers, gold, _ = in_form(metric("accuracy"), np.array([3, 5]), [5, 3], None)
     assert numbers[0].tolist() == gold[::-1]  # numbers of numpy and of Python are one label

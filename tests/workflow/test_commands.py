@@ -62,7 +62,7 @@ EXCEPTIONS = {
     "python -m tests.keys_of_config": "writes config/README.md; a test compares that with its output",
     "make docs": "its programs are those of `make test`, and its pages take a minute",
     **dict.fromkeys(["make bench", "make bench-large", "make bench-models", "make bench-scale"], HOURS),
-    **dict.fromkeys(["make bench-baselines", "make bench-drift"], HOURS),
+    **dict.fromkeys(["make bench-drift"], HOURS),
     "python -m tests.bench.doctor": HOURS,
     ".venv/bin/python tests/bench/random_llama.py results/bench/llama-7b": "needs 30 GB of memory",
     'make bench BENCH="--weights results/bench/llama-7b/weights.json --precision bfloat16"': "needs 30 GB",

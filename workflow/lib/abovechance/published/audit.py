@@ -27,8 +27,7 @@ from abovechance.published.release import Problem, file_of
 # than this probability, shared out among the prompts.
 TOO_LOW = 0.001
 # Losses are called those of the same weights where they agree as closely as this on at least so
-# many pairs. Two of the released base models never correlate above 0.9, nor differ by less
-# than a third of a standard deviation in the median.
+# many pairs.
 SAME_CORRELATION, SAME_DIFFERENCE, SAME_PAIRS = 0.99, 0.05, 100
 
 

@@ -1,0 +1,61 @@
+"""How often the gate decides wrongly: by enumeration of all results of one prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import stats
+
+from abovechance.compare.gate import Difference
+
+ALPHA = 0.05
+SHARES = (0.002, 0.01, 0.03, 0.1, 0.2, 0.4)  # of examples that differ, of equal models
+GAINS = (0.0, 0.001, 0.005, 0.02, 0.1)  # of worse models
+MARGINS = (0.005, 0.01, 0.02, 0.05, 0.1)
+MOST = 140  # examples that differ; more have a negligible probability
+
+
+def lower_ends(examples: int, limit: int = MOST) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gains, losses and lower ends of the intervals of all results with up to so many differing examples."""
+    rows = []
+    for gains in range(min(examples, limit)):
+        for losses in range(min(examples, limit) - gains):
+            value = (gains - losses) / examples
+            variance = ((gains + losses) / examples - value**2) / (examples - 1)
+            parts = gains / examples**2, losses / examples**2
+            difference = Difference(value, variance, examples - 1, 0.0, 1 / examples, *parts)
+            rows.append((gains, losses, difference.low(ALPHA)))
+    gains, losses, low = np.array(rows).T
+    return gains, losses, low
+
+
+def largest_errors(examples: int) -> tuple[float, float]:
+    """Return the largest probabilities of *better* for equal models, and of *not worse* for worse ones."""
+    gains, losses, low = lower_ends(examples)
+    counts = np.stack([gains, losses, examples - gains - losses], axis=1)
+
+    def probability(gain: float, loss: float, least: float) -> float:
+        """The probability of an interval above ``least``."""
+        chances = stats.multinomial.pmf(counts, examples, [gain, loss, 1 - gain - loss])
+        return float(chances[low > least].sum())
+
+    better = [probability(share / 2, share / 2, 0.0) for share in SHARES if share * examples <= 80]
+    not_worse = [
+        probability(gain, gain + margin, -margin)
+        for gain in GAINS
+        for margin in [*np.linspace(0.3, 12, 40) / examples, *MARGINS]
+        if (2 * gain + margin) * examples <= 70
+    ]
+    return max(better), max(not_worse)
+
+
+def wrong_decisions(_: int = 0) -> Iterator[dict[str, object]]:
+    """Yield the page's rows."""
+    for examples in (20, 50, 200, 1000):
+        better, not_worse = largest_errors(examples)
+        yield {
+            "examples": examples,
+            "*better*, of equal models": better,
+            "*not worse*, of models that are worse by the margin": not_worse,
+        }

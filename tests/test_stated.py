@@ -1,0 +1,135 @@
+"""Numbers in the docs' sentences are those of the data and the tables that they come from."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance.chance.published_scores import judge_scores, read_scores
+from abovechance.chance.random_baseline import RandomBaseline
+from abovechance.variance.evaluations import read_evaluations, with_groups
+from abovechance.variance.summary import of_evaluations
+from tests.bench import validation
+from tests.conftest import REPOSITORY
+from tests.stated import differences, text_of
+
+PYTHIA = REPOSITORY.parent / "shared" / "pythia.zip"
+VALIDATION = validation.PAGE.read_text(encoding="utf-8")
+
+
+def wrong(name, *statements):
+    return [*differences(name, text_of(name), statements)]
+
+
+def test_published_maxima():
+    scores = read_scores(REPOSITORY / "docs" / "published_maxima.csv")
+    table = judge_scores(scores).table
+    above = table[table["position"] == "above"]
+    over_standard = table["position"].isin(["between", "above"]).sum()
+    paraphrases = [table["prompts"].min(), table["prompts"].max()]
+    yes = table[table["better_than_chance"] == "yes"]
+    by_model, by_task = yes["model"].value_counts(), yes["task"].value_counts()
+    models = by_model.reindex(table["model"].unique(), fill_value=0)
+    assert not wrong(
+        "multi-prompt-maxima",
+        (r"covers (\d+) tasks .*? and (\d+) models", [table["task"].nunique(), table["model"].nunique()]),
+        (r"paraphrase on (\d+) examples", [table["examples"].unique().item()]),
+        (r"each of the (\d+) pairs", [len(table)]),
+        (r"of the (\d+) to (\d+) paraphrases", paraphrases),
+        (r"(\d+) of (\d+) best scores look", [over_standard, len(table)]),
+        (r"about 170 .*? accuracy of (\d+) %", [100 * RandomBaseline.from_chance(0.5, 100).maximum(170)]),
+        (r"In all, (\d+) of the (\d+) scores are not", [over_standard - len(above), over_standard]),
+        (
+            r"about (\d+) of the (\d+) scores would be .*? In fact, (\d+) scores",
+            [table["guessing_above"].sum(), len(table), len(above)],
+        ),
+        (r"For (\d+) of these (\d+) scores", [(above["maximum_tail"] > 0.05).sum(), len(above)]),
+        (
+            r"correction for (\d+) scores, (\d+) scores remain .*? leaves (\d+) scores\. .*? leaves (\d+)",
+            [len(table), *((table[f"{method}_tail"] <= 0.05).sum() for method in ("bh", "by", "holm"))],
+        ),
+        (r"better than chance on (\d+) of the (\d+) tasks", [models["flan-t5-xl"], table["task"].nunique()]),
+        (r"better than chance on only (\d+) tasks", [models["mpt-7b-instruct"]]),
+        (
+            r"disambiguation_qa, (\d+) of the (\d+) models",
+            [by_task["disambiguation_qa"], table["model"].nunique()],
+        ),
+    )
+    assert (models == 12).sum() == (models == 2).sum() == 3
+    assert {*models.index[models == 12]} == {"flan-t5-xl", "flan-t5-xxl", "vicuna-13b"}
+    assert {*models.index[models == 2]} == {"falcon-7b-instruct", "minotaur-15b", "mpt-7b-instruct"}
+    assert {*table["task"]} - {*by_task.index} == {"formal_fallacies", "navigate"}
+    assert {*by_task.index[by_task == 9]} == {
+        "movie_recommendation",
+        "geometric_shapes",
+        "disambiguation_qa",
+    }
+
+
+def rates(name, column):
+    """Return the numbers of a column of docs/validation.md."""
+    table = validation.read(VALIDATION, name)
+    heading = next(heading for heading in table.columns if heading.startswith(column))
+    return table[heading].str.split().str[0].astype(float)
+
+
+def test_quotations_of_the_validation_page():
+    overview = validation.read(VALIDATION, "rates")
+    ours = overview["test"].str.startswith("`compare`, p-value") | overview["test"].str.contains("groups")
+    without_clusters = rates("tests", "exact permutation test without clusters").max()
+    table = validation.read(VALIDATION, "unequal-clusters").iloc[:, 1:]
+    usual = table.map(lambda cell: float(cell.partition("(")[2].rstrip(")")))
+    single = rates("seeds", "p-value that ignores the variance")
+    assert not wrong(
+        "compare",
+        (r"in at most (\d+) % of studies", [100 * overview[ours]["largest"].astype(float).max()]),
+        (r"ignored,\*\* (\d+) % of studies", [100 * without_clusters]),
+        (r"does so in up to (\d+) % of studies", [100 * usual.max(axis=None)]),
+    )
+    assert 0.2 < single.mean() < 0.3  # "a quarter of studies"
+    row = rates("randomization", "maximum tail").idxmax()
+    worst = [100 * rates("randomization", name)[row] for name in ("maximum tail", "randomization test")]
+    assert not wrong("method", (r"hypothesis in (\d+) % of studies, .*? in (\d\.\d) % \(", worst))
+    best = validation.read(VALIDATION, "best-candidate")
+    coverage = best.loc[best["method"].str.contains("abovechance"), "smallest coverage"].astype(float)
+    assert coverage.min() >= 0.95
+    assert "in at least 95 % of searches" in text_of("best")
+
+
+@pytest.mark.skipif(not PYTHIA.is_file(), reason="needs ../shared/pythia.zip, EleutherAI's evaluations")
+def test_pythia():
+    table = with_groups(read_evaluations([PYTHIA]), {"mmlu": "hendrycksTest-*"}, "here: key 'groups")
+    table["chance"] = np.where(table["task"] == "mmlu", 0.25, np.nan)
+    rows = of_evaluations(table)
+    rows["model"] = rows["model"].str.partition("v1.1-")[2]
+    by_key = rows.set_index(["task", "metric", "model"])
+    models = ["160m", "160m-deduped", "1.4b"]
+    names = {
+        "lambada_openai: accuracy": ("lambada_openai", "acc"),
+        "lambada_openai: perplexity": ("lambada_openai", "ppl"),
+        **{f"{task}: accuracy": (task, "acc") for task in ("piqa", "arc_easy", "arc_challenge", "logiqa")},
+        "MMLU (57 subjects as one): accuracy": ("mmlu", "acc"),
+    }
+    number = r"(-?0\.\d{3})"
+    assert not wrong(
+        "variance",
+        *(
+            (
+                rf"\| {re.escape(name)} \| {number} \| {number} \| {number} \|",
+                [by_key.loc[(*key, model), "monotonicity"] for model in models],
+            )
+            for name, key in names.items()
+        ),
+        (r"Pythia models at (\d+) checkpoints", [rows["checkpoints"].unique().item()]),
+        (
+            r"On (\d+,\d+) questions, .* end at (0\.\d+) and (0\.\d+) and .* ends at (0\.\d+) and",
+            [
+                by_key.loc[("mmlu", "acc", "1.4b"), "examples"],
+                *(by_key.loc[("mmlu", "acc", model), "mean"] for model in models),
+            ],
+        ),
+    )
+    leaves = [by_key.loc[("mmlu", "acc", model), "leaves_chance"] for model in models]
+    assert pd.isna(leaves[:2]).all()
+    assert leaves[2] == table["checkpoint"].max()
