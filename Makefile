@@ -58,7 +58,7 @@ help:
 	@echo "make fuzz    ten minutes of damaged and hostile files for every reader"
 	@echo "make docs    the documentation site: results/docs/index.html"
 	@echo "make dist    the package with the workflow inside, for pip, built and checked: results/dist/"
-	@echo "make compat  test the package with the newest and the lowest versions of the packages that it needs"
+	@echo "make compat  test the package with the newest and the lowest versions of other packages; COMPAT=\"--extra workflow\""
 	@echo "make verify-release    the published study from RELEASE=... in a clean environment, compared with the docs"
 	@echo "make lock    the hashes of the pinned packages on PyPI: envs/requirements-hashed.txt"
 	@echo "make lint    check style, names and types: ruff, snakefmt, mypy, snakemake --lint"
@@ -174,8 +174,8 @@ dist: $(TOOLS)/.installed
 
 # The wheel in empty environments, with the newest and the lowest versions of the packages that it needs.
 compat: dist
-	@PATH="$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution highest
-	@PATH="$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution lowest-direct
+	@PATH="$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution highest $(COMPAT)
+	@PATH="$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution lowest-direct $(COMPAT)
 
 # The published study in a clean environment, and whether the numbers of docs/published.md come out.
 verify-release: dist $(VENV)/.installed-dev
