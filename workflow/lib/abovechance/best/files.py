@@ -263,7 +263,7 @@ def _check_columns(table: pd.DataFrame, path: Path) -> None:
     for column in needed:
         if column not in table:
             raise InputError(f"{path}: lacks the column '{column}'; expected {LOOKS_LIKE}")
-    for column in {"candidate", "example", "cluster"} & {*table}:
+    for column in [name for name in ("candidate", "example", "cluster") if name in table]:
         table[column] = table[column].str.strip()
         if (empty := table[column] == "").any():
             raise InputError(f"{path}, row {table.index[empty][0]}: {column} is empty")

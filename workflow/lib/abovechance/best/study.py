@@ -11,8 +11,8 @@ from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import debiased_score
 from abovechance.best.selection import selection_null
 from abovechance.chance.best_prompt import SELECTED
-from abovechance.core.arrays import Ints
 from abovechance.core.columns import Column
+from abovechance.core.resampling import clusters_of_names
 from abovechance.core.settings import setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.response_matrix import ResponseMatrix
@@ -38,9 +38,10 @@ DRAWS = 1_000  # random exchanges for each setting
 
 
 def candidates_of(matrix: ResponseMatrix, clusters: Mapping[str, int]) -> Candidates:
+    """Return the prompts of a setting as candidates."""
     scores = np.where(matrix.evaluated, matrix.correct.astype(np.float64), np.nan)
-    codes: Ints = np.array([clusters.get(str(example), -1) for example in matrix.examples], dtype=np.int64)
-    return Candidates.from_scores(scores, matrix.prompts.tolist(), codes if clusters else None)
+    codes = clusters_of_names(map(str, matrix.examples), clusters) if clusters else None
+    return Candidates.from_scores(scores, matrix.prompts.tolist(), codes)
 
 
 def clusters_of(tasks: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, int]]:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
+from abovechance.core.resampling import clusters_of_names
 
 ONE = "all prompts"  # of a model whose prompts are others than another's
 TRAININGS, PROMPTS = "training runs", "prompts"
@@ -136,7 +137,7 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     scores = np.stack([scores_of_model.mean(axis=0) for scores_of_model in seeds])
     cluster_codes: Ints = np.arange(len(examples), dtype=np.int64)
     if clusters is not None:
-        cluster_codes = np.asarray(clusters.reindex(examples), dtype=np.int64)
+        cluster_codes = clusters_of_names(examples, clusters)
     averaged = prompts == [ONE] and repeats == TRAININGS and bool(notes)
     return Responses(
         task, shots, models, prompts, examples, scores, seeds, cluster_codes, notes, repeats, averaged

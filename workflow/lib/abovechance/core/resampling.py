@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,12 @@ def numbered(examples: int, clusters: ArrayLike | None) -> tuple[Ints, int]:
         )
     groups, names = pd.factorize(codes)
     return groups, len(names)
+
+
+def clusters_of_names(names: Iterable[str], clusters: Mapping[str, int] | pd.Series[int]) -> Ints:
+    """(examples,) the clusters of examples by their names; one without a known cluster is by itself."""
+    codes = [int(clusters.get(name, -place)) for place, name in enumerate(names, 1)]
+    return np.array(codes, dtype=np.int64)
 
 
 def cluster_sums(values: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.estimates import bootstrap_interval, clustered_mean
+from abovechance.core.resampling import clusters_of_names
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.variance.answers import continuous
 from abovechance.variance.evaluations import BEST, EVALUATIONS, SCORE
@@ -63,7 +64,7 @@ def score_setting(
     for table in parts:
         by_example = table.drop(columns="prompt").groupby("example", sort=False).mean()
         for metric in by_example:
-            of_examples = clusters.reindex(by_example.index)
+            of_examples = clusters_of_names(by_example.index, clusters)
             mean = clustered_mean(by_example[metric], of_examples)
             low, high = bootstrap_interval(by_example[metric], of_examples, resamples=RESAMPLES)
             line = {"metric": str(metric), "value": mean.value, "error": mean.standard_error}

@@ -1,0 +1,66 @@
+"""Clusters of examples as numbers, sums over clusters, and draws with replacement."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance.core import resampling
+from abovechance.core.errors import InputError
+from abovechance.core.resampling import (
+    cluster_sums,
+    clusters_of_names,
+    numbered,
+    of_share,
+    times_drawn,
+    times_drawn_in_parts,
+)
+
+
+@pytest.mark.parametrize("clusters", [{"a": 3, "b": 0, "c": 3}, pd.Series([3, 0, 3], ["a", "b", "c"])])
+def test_examples_without_a_known_cluster_are_by_themselves(clusters):
+    assert clusters_of_names("abc", clusters).tolist() == [3, 0, 3]
+    codes = clusters_of_names(["x", "a", "y", "c", "b"], clusters).tolist()
+    assert (codes[1], codes[3], codes[4]) == (3, 3, 0)
+    assert len({*codes}) == 4
+    assert codes[0] != codes[2]
+
+
+def test_clusters_as_numbers():
+    groups, count = numbered(4, ["b", "a", "b", "c"])
+    assert (groups.tolist(), count) == ([0, 1, 0, 2], 3)
+    groups, count = numbered(3, None)
+    assert (groups.tolist(), count) == ([0, 1, 2], 3)
+    for wrong in ([1, 2], [1, None, 2]):
+        with pytest.raises(InputError) as error:
+            numbered(3, wrong)
+        shape = (len(wrong),)
+        assert str(error.value) == f"clusters of the shape {shape} for 3 examples; expected one for each"
+
+
+def test_sums_over_clusters():
+    values = np.arange(24.0).reshape(2, 3, 4)
+    sums, sizes = cluster_sums(values, [5, 1, 5, 5])
+    assert sizes.tolist() == [3.0, 1.0]
+    assert sums.tolist() == np.stack([values[..., [0, 2, 3]].sum(-1), values[..., 1]], axis=-1).tolist()
+    singles, sizes = cluster_sums([1.0, 2.0, 3.0], [9, 7, 8])
+    assert (singles.tolist(), sizes.tolist()) == ([1.0, 2.0, 3.0], [1.0, 1.0, 1.0])
+    assert cluster_sums([1, 2], None)[0].tolist() == [1.0, 2.0]
+
+
+def test_draws_with_replacement(monkeypatch):
+    counts = times_drawn(5, 2000, np.random.default_rng(0))
+    assert counts.shape == (2000, 5)
+    assert (counts.sum(axis=1) == 5).all()
+    assert counts.mean(axis=0) == pytest.approx(np.ones(5), abs=0.1)
+    monkeypatch.setattr(resampling, "BATCH", 17)
+    parts = [*times_drawn_in_parts(5, 10, np.random.default_rng(0))]
+    assert [len(part) for part in parts] == [3, 3, 3, 1]
+    monkeypatch.setattr(resampling, "BATCH", 1)
+    assert [len(part) for part in times_drawn_in_parts(5, 2, np.random.default_rng(0))] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("examples", "share", "number"), [(90, 0.7, 63), (10, 0.75, 7), (3, 0.3, 0), (3, 1, 3)]
+)
+def test_shares_are_rounded_down(examples, share, number):
+    assert of_share(examples, share) == number
