@@ -10,7 +10,7 @@ from scipy.stats import binom
 from typer.testing import CliRunner
 
 from abovechance.best.candidates import Candidates
-from abovechance.best.files import ReportedScores, is_candidates_file, read_candidates
+from abovechance.best.files import LOOKS_LIKE, ReportedScores, is_candidates_file, read_candidates
 from abovechance.cli import app
 from abovechance.core.errors import InputError
 
@@ -197,3 +197,170 @@ def test_candidates_without_common_examples_are_refused(tmp_path: Path) -> None:
     rows = "candidate,example,score\na,1,1\na,2,0\nb,3,1\nb,4,1\n"
     outcome = CliRunner().invoke(app, ["best", str(written(tmp_path, rows, "c.csv"))])
     assert "no two candidates are evaluated on the same example" in str(outcome.exception)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            [{"score": 75.0, "subscores": [1, 1, 0, 1]}, {"score": 26.0, "subscores": [1, 0, 0, 0]}],
+            ": candidate 1 has a mean of subscores of 25 per cent, but a score of 26; expected the same",
+        ),
+        (
+            [{"score": 75.0, "subscores": [1, 2]}, {"score": 26.0, "subscores": [1, 0]}],
+            ", candidate 0: score is 2 (per cent?); expected a number from 0 to 1",
+        ),
+        (
+            [{"score": 75.0}, {"score": 26.0}],
+            ": its programs have no `subscores`; expected those of BootstrapFewShotWithRandomSearch, or the "
+            "`trial_logs` of MIPROv2",
+        ),
+        (
+            {"trial_logs": {"1": TRIALS["1"], "2": TRIALS["1"]}},
+            ": total_eval_calls_so_far does not increase at trial 2; expected the number of evaluations up "
+            "to each trial",
+        ),
+        (
+            {"trial_logs": {"1": TRIALS["1"], "2": {"score": 140, "total_eval_calls_so_far": 60}}},
+            ", trial 2: score is 1.4 (per cent?); expected a number from 0 to 1",
+        ),
+        (
+            {"trial_logs": {"1": TRIALS["1"]}},
+            ": has 1 programs with a score; expected at least two",
+        ),
+        (
+            {
+                "1": {"full_eval_score": 0.4, "total_eval_calls_so_far": 50},
+                "2": {"full_eval_score": 1.0, "total_eval_calls_so_far": 100},
+            },
+            ": all scores are at most 1; expected per cent, as DSPy writes them",
+        ),
+        ([{"subscores": [1]}, {"score": 1}], f": is not known; expected {LOOKS_LIKE}"),
+        ([], f": is not known; expected {LOOKS_LIKE}"),
+        ([1, 2], f": is not known; expected {LOOKS_LIKE}"),
+        ({}, f": is not known; expected {LOOKS_LIKE}"),
+        ({"a": {"full_eval_score": 1}, "b": 2}, f": is not known; expected {LOOKS_LIKE}"),
+        *(
+            (
+                {"val_subscores": [{"a": score}, {"a": 1.0}]},
+                f", val_subscores 0, example a: score is {text}; expected a number from 0 to 1",
+            )
+            for score, text in [("x" * 50, "'" + "x" * 39), (100, "100 (per cent?)"), (101, "101")]
+        ),
+    ],
+)
+def test_what_is_said_of_wrong_json(content: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        read_candidates(written(tmp_path, content))
+    assert str(error.value) == f"{tmp_path}/r.json{message}"
+
+
+def test_programs_with_the_same_seed_have_numbers(tmp_path: Path) -> None:
+    programs = [{**program, "seed": 4} for program in PROGRAMS]
+    candidates = read_candidates(written(tmp_path, programs))
+    assert isinstance(candidates, Candidates)
+    assert candidates.names == ("0", "1")
+    assert candidates.means.tolist() == [0.75, 0.25]
+    without = [{key: value for key, value in row.items() if key != "seed"} for row in PROGRAMS]
+    candidates = read_candidates(written(tmp_path, without))
+    assert isinstance(candidates, Candidates)
+    assert candidates.names == ("0", "1")
+    rounded = [{"score": 33.33, "subscores": [1, 0, 0]}, {"score": 66.67, "subscores": [1, 1, 0]}]
+    assert isinstance(read_candidates(written(tmp_path, rounded)), Candidates)
+    named = [{**program, "seed": name} for program, name in zip(PROGRAMS, ("1", "-1"), strict=True)]
+    first = read_candidates(written(tmp_path, named))
+    assert isinstance(first, Candidates)
+    assert first.names == ("-1", "1")
+    unseeded = [{**program, "seed": name} for program, name in zip(PROGRAMS, (0.5, None), strict=True)]
+    second = read_candidates(written(tmp_path, unseeded))
+    assert isinstance(second, Candidates)
+    assert second.names == ("None", "0.5")
+
+
+def test_trials_of_older_versions(tmp_path: Path) -> None:
+    content = {
+        "1": {"full_eval_score": 50.0, "total_eval_calls_so_far": 1},
+        "2": {"note": "no score"},
+        "3": {"score": 60.0, "total_eval_calls_so_far": 11, "program": "A"},
+        "4": {"score": 40.0, "total_eval_calls_so_far": 41, "program": "A"},
+        "5": {"score": 100.0, "total_eval_calls_so_far": 42, "program": "B"},
+    }
+    trials = read_candidates(written(tmp_path, content))
+    assert isinstance(trials, ReportedScores)
+    assert trials.names == ["trial 1", "trial 3", "trial 5"]
+    assert trials.scores == pytest.approx([0.5, (10 * 0.6 + 30 * 0.4) / 40, 1.0])
+    assert trials.examples.tolist() == [1, 40, 1]
+    wrong = {"1": {"full_eval_score": 0.0, "total_eval_calls_so_far": 5}}
+    wrong |= {"2": {"full_eval_score": 0.0, "total_eval_calls_so_far": 9}}
+    assert isinstance(read_candidates(written(tmp_path, wrong)), ReportedScores)
+    few = {"1": {"full_eval_score": 1.5, "total_eval_calls_so_far": 200}}
+    few |= {"2": {"full_eval_score": 0.5, "total_eval_calls_so_far": 400}}
+    assert isinstance(read_candidates(written(tmp_path, few)), ReportedScores)
+
+
+def test_a_full_evaluation_is_that_of_the_program_with_the_best_minibatches(tmp_path: Path) -> None:
+    content = {
+        "1": trial(50.0, 10, "A", 1, full=False),
+        "2": trial(90.0, 20, "A", 2, full=False),
+        "3": trial(70.0, 30, "A", 3, full=False),
+        "4": trial(80.0, 80, "A"),
+        "5": trial(60.0, 130, "A"),  # that of trial 3, as the program of trial 2 has one
+        "6": trial(65.0, 180, "C"),
+    }
+    programs = read_candidates(written(tmp_path, content))
+    assert isinstance(programs, ReportedScores)
+    assert programs.names == ["trial 1", "trial 2", "trial 3", "trial 6"]
+    assert programs.scores == pytest.approx([0.5, 0.8, 0.6, 0.65])
+    # minibatches of the same text with other demonstrations are others
+    numbered = {str(place): trial(50.0 + place, 10 * place, "A", place, full=False) for place in (1, 2)}
+    distinct = read_candidates(written(tmp_path, {**numbered, "3": trial(60.0, 70, "A", 1)}))
+    assert isinstance(distinct, ReportedScores)
+    assert distinct.names == ["trial 1", "trial 2"]
+    assert distinct.scores == pytest.approx([0.6, 0.52])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("candidate,score,examples\na,0.5,0\n", ", row 2: examples is '0'; expected a number from 1"),
+        ("candidate,score,examples\na,0.5,x\n", ", row 2: examples is 'x'; expected a number from 1"),
+        (
+            "candidate,score,examples,cluster\na,0.5,1,c\n",
+            ": column 'cluster' is unknown; known are: candidate, examples, score",
+        ),
+        ("candidate,example,score\na, ,1\nb,1,1\n", ", row 2: example is empty"),
+        ("candidate,example,score\n ,1,1\nb,1,1\n", ", row 2: candidate is empty"),
+        ("candidate,example,score,cluster\na,1,1,c\nb,1,1, \n", ", row 3: cluster is empty"),
+        (
+            "candidate,example,score,cluster\na,0,1,c\na,1,1,c\nb,0,1,c\nb,1,1,d\n",
+            ": example '1' has several clusters",
+        ),
+        (
+            "candidate,example,score\na,1,1\na,1 ,0\n",
+            ", row 3: an earlier row has the same candidate and example; expected one row for each",
+        ),
+    ],
+)
+def test_what_is_said_of_a_wrong_csv(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        read_candidates(written(tmp_path, text, "c.csv"))
+    assert str(error.value) == f"{tmp_path}/c.csv{message}"
+
+
+def test_a_csv_may_have_gaps_and_scores_of_one_example(tmp_path: Path) -> None:
+    table = read_candidates(written(tmp_path, "candidate,score,examples\na,1,1\nb,0,1\n", "c.csv"))
+    assert isinstance(table, ReportedScores)
+    assert table.examples.tolist() == [1, 1]
+    gaps = "candidate,example,score,cluster\na,1,1,c\na,2,0.5,c\nb,1,0,c\nb,3,1,d\n"
+    candidates = read_candidates(written(tmp_path, gaps, "c.csv"))
+    assert isinstance(candidates, Candidates)
+    assert candidates.scores == pytest.approx(np.array([[1, 0.5, np.nan], [0, np.nan, 1]]), nan_ok=True)
+    assert candidates.clusters.tolist() == [0, 0, 1]
+
+
+def test_files_of_candidates_are_known_by_their_content(tmp_path: Path) -> None:
+    assert is_candidates_file(written(tmp_path, GEPA))
+    assert is_candidates_file(written(tmp_path, CSV, "c.csv"))
+    assert not is_candidates_file(written(tmp_path, {"other": 1}))
+    assert not is_candidates_file(written(tmp_path, json.dumps(GEPA), "r.txt"))
+    assert not is_candidates_file(tmp_path)
