@@ -38,10 +38,16 @@ SUBJECTS = {
     "servers": (["servers"], ["tests/servers"]),
     "variance": (["variance"], ["tests/variance"]),
 }
-NEEDED = ["docs", "README.md", "config.yaml", "action.yml", "results/README.md"]
+# Tests of the command line in this process reach all subjects.
+COMMANDS = [
+    "tests/cli/test_cli.py",
+    "tests/cli/test_predictions.py",
+    "tests/test_bad_inputs.py",
+    "tests/test_docs.py",
+]
 # A child process does not run the mutated library; what counts open figures is run once in a process only.
 NOT_HERE = ["need_little_memory", "test_figures"]
-MARKED = ["workflow", "slow", "faults", "checkout", "thorough"]
+MARKED = ["workflow", "slow", "faults", "checkout"]
 CONFIG = """\
 [tool.pytest.ini_options]
 markers = {markers}
@@ -50,7 +56,7 @@ source_paths = ["src"]
 only_mutate = {only}
 pytest_add_cli_args_test_selection = {tests}
 pytest_add_cli_args = ["-x", "-p", "no:cacheprovider", "-m", "{unmarked}", "-k", "{leave_out}"]
-also_copy = {needed}
+also_copy = {beside}
 timeout_multiplier = 4.0
 """
 # Each mutant starts as a copy of a process that has run all tests: what that one remembers is forgotten.
@@ -80,15 +86,18 @@ def prepare(folder: Path, mutated: list[str], tests: list[str]) -> None:
     no_caches = shutil.ignore_patterns("__pycache__")
     shutil.copytree(REPOSITORY / "workflow" / "lib", folder / "src", ignore=no_caches)
     shutil.copytree(REPOSITORY / "tests", folder / "tests", ignore=no_caches)
+    # the workflow lies in the library, as where one is installed
+    no_library = shutil.ignore_patterns("__pycache__", "lib")
+    shutil.copytree(REPOSITORY / "workflow", folder / "src" / "abovechance" / "workflow", ignore=no_library)
     with (folder / "tests" / "conftest.py").open("a") as conftest:
         conftest.write(FORGET)
-    for name in NEEDED:
+    listed = ["git", "-C", str(REPOSITORY), "ls-files"]
+    tracked = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.splitlines()
+    beside = [name for name in tracked if not name.startswith((".", "tests/", "workflow/lib/"))]
+    for name in beside:
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        if (REPOSITORY / name).is_dir():
-            shutil.copytree(REPOSITORY / name, place, dirs_exist_ok=True)
-        else:
-            shutil.copy2(REPOSITORY / name, place)
+        shutil.copy2(REPOSITORY / name, place)
     only = [f"src/abovechance/{name}" + ("" if name.endswith(".py") else "/*.py") for name in mutated]
     text = CONFIG.format(
         only=json.dumps(only),
@@ -96,19 +105,42 @@ def prepare(folder: Path, mutated: list[str], tests: list[str]) -> None:
         unmarked=" and ".join(f"not {name}" for name in MARKED),
         tests=json.dumps(tests),
         leave_out=" and ".join(f"not {name}" for name in NOT_HERE),
-        needed=json.dumps(sorted({name.split("/")[0] for name in NEEDED})),
+        beside=json.dumps(sorted({name.partition("/")[0] for name in beside} - {"pyproject.toml"})),
     )
     (folder / "pyproject.toml").write_text(text)
 
 
-def run_survivors(folder: Path, tests: list[str]) -> None:
-    """Run the tests on each survivor, with simulations, in a process of its own.
+def called_at_import(folder: Path) -> set[str]:
+    """Return the names of functions that run when the subject's modules are imported."""
+    places = [meta.with_suffix("") for meta in folder.glob("mutants/src/abovechance/**/*.py.meta")]
+    sources = [ast.parse((folder / path.relative_to(folder / "mutants")).read_text()) for path in places]
+    bodies: dict[str, set[str]] = {}
+    called: set[str] = set()
+    for source in sources:
+        for statement in source.body:
+            if isinstance(statement, ast.FunctionDef):
+                bodies.setdefault(statement.name, set()).update(_calls(statement))
+                called.update(name for node in statement.decorator_list for name in _calls(node))
+            elif not isinstance(statement, ast.ClassDef):
+                called |= _calls(statement)
+    while more := {name for caller in called for name in bodies.get(caller, ())} - called:
+        called |= more
+    return called
 
-    Some functions run only when their module is imported, which mutmut does once.
+
+def _calls(node: ast.AST) -> set[str]:
+    calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    return {function.id for function in calls if isinstance(function, ast.Name)}
+
+
+def run_survivors(folder: Path, tests: list[str]) -> None:
+    """Run the tests on each survivor of a function that runs when its module is imported.
+
+    mutmut imports modules once, before it chooses a mutant, so these are run in processes of their own.
     """
     options = tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["mutmut"]
-    arguments = [text.replace(" and not thorough", "") for text in options["pytest_add_cli_args"]]
-    command = [ROOT / "venv/bin/python", "-m", "pytest", "-q", *arguments, *tests]
+    command = [ROOT / "venv/bin/python", "-m", "pytest", "-q", *options["pytest_add_cli_args"], *tests]
+    functions = called_at_import(folder)
 
     def status(name: str) -> int:
         environment = {**os.environ, "MUTANT_UNDER_TEST": name, "PYTHONPATH": "src"}
@@ -118,7 +150,11 @@ def run_survivors(folder: Path, tests: list[str]) -> None:
     for meta in sorted(folder.glob("mutants/src/abovechance/**/*.py.meta")):
         content = json.loads(meta.read_text())
         codes = content["exit_code_by_key"]
-        names = [name for name, _, change, code in survivors(meta) if code == 0 and not is_equivalent(change)]
+        names = [
+            name
+            for name, function, change, code in survivors(meta)
+            if code == 0 and function in functions and not is_equivalent(change)
+        ]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             codes |= dict(zip(names, pool.map(status, names), strict=True))
         meta.write_text(json.dumps(content))
@@ -198,9 +234,14 @@ def main() -> None:
     for subject in choices.subjects or SUBJECTS:
         folder = ROOT / subject
         if not choices.report:
-            prepare(folder, *SUBJECTS[subject])
-            subprocess.run([ROOT / "venv/bin/mutmut", "run"], cwd=folder, check=True)
-            run_survivors(folder, SUBJECTS[subject][1])
+            mutated, tests = SUBJECTS[subject]
+            prepare(folder, mutated, [*tests, *COMMANDS])
+            programs = f"{REPOSITORY / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+            # child processes run the library as it is
+            environment = {"PATH": programs, "PYTHONPATH": str(REPOSITORY / "workflow" / "lib")}
+            mutmut = [str(ROOT / "venv/bin/mutmut"), "run"]
+            subprocess.run(mutmut, cwd=folder, check=True, env={**os.environ, **environment})
+            run_survivors(folder, tests)
         text = report(folder)
         (folder / "survivors.md").write_text(text)
         print(f"{subject}: {text.splitlines()[0]}")
