@@ -1,6 +1,7 @@
 """Tree scores against a plain forward pass over each whole string."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import bitsandbytes
 import numpy as np
@@ -10,12 +11,13 @@ from bitsandbytes.nn.modules import has_avx512bf16
 from hypothesis import given, settings, strategies as st
 from transformers import (
     AutoModelForCausalLM,
+    DynamicCache,
     LlamaConfig,
     LlamaForCausalLM,
     PreTrainedModel,
 )
 
-from abovechance.scoring import algorithms, models
+from abovechance.scoring import algorithms, engine, models
 from abovechance.scoring.algorithms import Paths
 from abovechance.scoring.engine import score_rows, score_tree
 from abovechance.scoring.masks import all_before
@@ -173,3 +175,36 @@ def test_prepared_weights_load_and_score(llama, tmp_path):
     computed = score_tree(loaded, build_trie(sequences, [2, 2])).logprobs
     assert np.isfinite(computed).all()
     assert computed == pytest.approx(score_rows(loaded, sequences, [2, 2]).logprobs, abs=0.3)
+
+
+@pytest.mark.parametrize("name", ["past_key_values", "cache"])
+def test_the_cache_has_the_name_that_a_model_gives_it(name):
+    """transformers 5.24 renamed it; an empty cache must not be dropped, or every pack begins anew."""
+
+    class Model:
+        if name == "cache":
+
+            def forward(self, input_ids=None, cache=None, use_cache=None):
+                return cache
+        else:
+
+            def forward(self, input_ids=None, past_key_values=None, use_cache=None):
+                return past_key_values
+
+        def __call__(self, **inputs):
+            return SimpleNamespace(logits=self.forward(**inputs))
+
+    empty = DynamicCache()
+    assert engine._forward(Model(), input_ids=1, past_key_values=empty, use_cache=True) is empty
+    assert engine._forward(Model(), input_ids=1, past_key_values=None) is None
+
+
+def test_a_model_without_a_cache_is_given_none():
+    class Model:
+        def forward(self, input_ids=None):
+            return input_ids
+
+        def __call__(self, **inputs):
+            return SimpleNamespace(logits=self.forward(**inputs))
+
+    assert engine._forward(Model(), input_ids=1, past_key_values=None, use_cache=False) == 1

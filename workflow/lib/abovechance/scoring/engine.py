@@ -237,8 +237,11 @@ def _logits(model: PreTrainedModel, positions: Ints, **inputs: Any) -> torch.Ten
 
 def _forward(model: PreTrainedModel, **inputs: Any) -> torch.Tensor:
     """(rows, tokens, vocabulary) logits; what the model does not take is left out where it means nothing."""
-    for name in ("use_cache", "past_key_values"):
-        if not inputs.get(name) and name not in _parameters(type(model)):
+    parameters = _parameters(type(model))
+    if "cache" in parameters and "past_key_values" not in parameters:  # from transformers 5.24
+        inputs["cache"] = inputs.pop("past_key_values", None)
+    for name in ("use_cache", "past_key_values", "cache"):
+        if not inputs.get(name) and name not in parameters:
             inputs.pop(name, None)
     return model(**inputs).logits
 
