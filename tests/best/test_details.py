@@ -1,6 +1,7 @@
 """Estimates against plain recomputations, whole results, and what is said of wrong input."""
 
 import json
+import re
 from itertools import pairwise, permutations, product
 from math import nan, sqrt
 
@@ -300,12 +301,29 @@ def test_p_values_of_random_exchanges_are_never_zero():
     assert selection_null(Candidates.from_scores(scores), draws=1).draws == 1
     with pytest.raises(InputError, match=r"^draws is 0; expected at least 1$"):
         selection_null(Candidates.from_scores(scores), draws=0)
-    page = null._repr_html_()
-    for text in ("expected best by luck", "95 % of best scores", "p-value", "exchanges", "500"):
-        assert f">{text}<" in page or f"{text}" in page
+    assert notebook_rows(null) == {
+        "expected best by luck": f"{null.expected:.4g}",
+        "95 % of best scores": f"{null.low:.3f} to {null.high:.3f}",
+        **{"p-value": f"{null.p:.4g}", "exchanges": "500"},
+    }
     exact = selection_null(Candidates.from_scores([[0, 1, 0], [1, 1, 0]]))
-    assert "all possible ones" in exact._repr_html_()
-    assert f"{exact.low:.3f} to {exact.high:.3f}" in exact._repr_html_()
+    assert notebook_rows(exact)["exchanges"] == "all possible ones"
+
+
+def notebook_rows(result):
+    """Return the rows of what a notebook shows."""
+    cells = re.findall(r"<t([hd]) [^>]*>(.*?)</t", result._repr_html_())
+    names, values = ([text for kind, text in cells if kind == side] for side in "hd")
+    return dict(zip(names, values, strict=True))
+
+
+def test_a_judgement_in_a_notebook():
+    best = judge_best(simulated(0), confidence=0.9)
+    assert notebook_rows(best) == {
+        **{"chosen": best.chosen, "observed": f"{best.observed:.4g}", "p-value": f"{best.p:.4g}"},
+        **{"expected by luck": f"{best.expected_by_luck:.4g}", "debiased": f"{best.debiased:.4g}"},
+        "90% interval": f"{best.low:.3f} to {best.high:.3f}",
+    }
 
 
 def test_signs_of_few_and_of_many_clusters():
@@ -747,12 +765,10 @@ def test_a_gate_in_a_notebook_and_in_a_file(tmp_path):
     gate = Gate("start", {"a": 0, "b": 0, "c": 0, "d": 0, "e": 1}, alpha=0.1, planned=2)
     decision = gate.consider("new", {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1})
     assert (decision.difference, decision.replaces) == (pytest.approx(0.8), False)
-    page = gate._repr_html_()
-    for name, value in (("incumbent", "start"), ("candidates tested", "1"), ("replacements", "0")):
-        assert name in page
-        assert value in page
-    assert "next level" in page
-    assert "alpha" in page
+    assert notebook_rows(gate) == {
+        **{"incumbent": "start", "candidates tested": "1", "replacements": "0"},
+        **{"next level": "0.05", "alpha": "0.1"},
+    }
     # exactly at its level
     even = Gate("start", dict.fromkeys("abcd", 0), alpha=1 / 16, planned=1)
     assert even.consider("new", dict.fromkeys("abcd", 1)).replaces
