@@ -12,6 +12,7 @@ DATA = {
     ),
     "envs": ("*.yaml", "requirements.txt"),
     "results": ("README.md",),
+    ".": ("LICENSE", "CITATION.cff"),
 }
 
 

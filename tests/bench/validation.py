@@ -155,6 +155,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     choices = parser.parse_args()
     names = choices.tables or [*TABLES]
+    if unknown := {*names} - {*TABLES}:
+        parser.error(f"unknown table: {', '.join(sorted(unknown))}; known are {', '.join(TABLES)}")
     with ProcessPoolExecutor(choices.processes) as pool:
         jobs = {pool.submit(computed, name): name for name in names}
         for job in as_completed(jobs):

@@ -28,8 +28,8 @@ GIVEN = (
     *("config.yaml", "cost", "tasks", "evaluation_sets", "training_sets", "prompts", "hardest_prompts"),
     *(kind.scores for kind in KINDS),
 )
-# What jobs leave besides results.
-OF_JOBS = ("logs", "benchmarks")
+# What jobs leave besides results, and what is only a step towards these: archives have none of it.
+NOT_ARCHIVED = ("logs", "benchmarks", "likelihoods")
 # Keys that mean nothing where nothing is scored.
 OF_SCORING = ("bigbench", "scoring", "machines", "keep_weights")
 
@@ -143,8 +143,9 @@ class ArchivedCode(NamedTuple):
     version
         The version that the archive says it was made by; anyone can write anything there.
     different
-        The names of its files that are not those of the installed workflow, or are in one of both alone.
-        Files beside the workflow that are not installed, such as ``Makefile``, are not compared.
+        The names of its files that are not those of the installed workflow, those of the workflow and the
+        library first, which may also be in one of both alone. Files beside these that one of both lacks, such
+        as ``Makefile``, are not compared: a wheel has few of them.
     """
 
     version: str
@@ -158,8 +159,10 @@ def archived_code(archive: Path) -> ArchivedCode:
         theirs = {name: file.sha256(name) for name in file.names() if name.startswith(f"{CODE}/")}
         readme = file.read("README.md").decode(errors="replace") if "README.md" in file.names() else ""
     made_by = re.search(r"^Made by abovechance (.*?)\. What is here:", readme, re.MULTILINE)
-    compared_names = installed_code.keys() | {name for name in theirs if name.startswith(f"{CODE}/workflow/")}
-    different = sorted(name for name in compared_names if installed_code.get(name) != theirs.get(name))
+    names = installed_code.keys() | theirs.keys()
+    workflow = sorted(name for name in names if name.startswith(f"{CODE}/workflow/"))
+    beside = sorted((installed_code.keys() & theirs.keys()) - {*workflow})
+    different = [name for name in (*workflow, *beside) if installed_code.get(name) != theirs.get(name)]
     return ArchivedCode(made_by[1] if made_by else "an unknown version", different)
 
 
@@ -251,7 +254,7 @@ def _bigbench(config: Mapping[str, Any], checkout: Path | None) -> dict[str, str
 
 def compared(archived: Path, remade: Path) -> Rerun:
     """How many results were made again with the same bytes; which were not, or are in one of both alone."""
-    names = sorted(_results(archived, GIVEN) | _results(remade, (*GIVEN, *OF_JOBS)))
+    names = sorted(_results(archived, GIVEN) | _results(remade, (*GIVEN, *NOT_ARCHIVED)))
     different = [
         name.as_posix()
         for name in names

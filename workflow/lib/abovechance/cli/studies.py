@@ -189,15 +189,15 @@ def rerun(
     code = again.archived_code(path)
     typer.echo(f"The archive says that it was made by abovechance {printable(code.version)}.", err=True)
     if code.different:
-        verb = "runs" if run_archived_code else "does not run"
+        use = "is used" if run_archived_code else "is not used"
         files = counted(len(code.different), "file")
         typer.echo(
-            f"The archived code {verb}. It differs from the installed code in {files}, such as "
+            f"The archived workflow {use}. It differs from the installed one in {files}, such as "
             f"'{printable(code.different[0])}'.",
             err=True,
         )
     else:
-        typer.echo("The archived code is identical to the installed code.", err=True)
+        typer.echo("The archived workflow and its library are identical to the installed ones.", err=True)
     outcome = again.rerun(
         path,
         folder,

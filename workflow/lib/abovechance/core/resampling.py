@@ -29,7 +29,9 @@ def numbered(examples: int, clusters: ArrayLike | None) -> tuple[Ints, int]:
 
 def clusters_of_names(names: Iterable[str], clusters: Mapping[str, int] | pd.Series[int]) -> Ints:
     """(examples,) the clusters of examples by their names; one without a known cluster is by itself."""
-    codes = [int(clusters.get(name, -place)) for place, name in enumerate(names, 1)]
+    known_clusters = {str(name): int(number) for name, number in clusters.items()}
+    least = min([0, *known_clusters.values()])
+    codes = [known_clusters.get(name, least - place) for place, name in enumerate(names, 1)]
     return np.array(codes, dtype=np.int64)
 
 

