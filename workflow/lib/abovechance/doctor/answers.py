@@ -101,8 +101,8 @@ def _equal_scores(answers: Answers) -> Iterator[Suspicion]:
     scored = answers.scored
     if scored.empty:
         return
-    texts = scored["choices"] if "choices" in scored else pd.Series(None, index=scored.index)
-    distinct = texts.map(lambda choices: choices is None or len(set(choices)) > 1).astype(bool)
+    texts = scored["choices"] if "choices" in scored else [None] * len(scored)
+    distinct = [choices is None or len(set(choices)) > 1 for choices in texts]
     scores = scored.loc[distinct, "logprobs"].map(np.asarray)
     equal = scores.map(lambda values: bool((values == values[0]).all()))
     of_two = scores.map(len) == 2
