@@ -24,7 +24,7 @@ from abovechance.core.provenance import file_sha256
 if TYPE_CHECKING:
     import requests
 
-PYTHON = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 PYPI = "https://pypi.org/simple"
 TIMEOUT = 60  # seconds without an answer
 TRIES = 3  # after the first
@@ -132,7 +132,7 @@ def _with_pip(pinned: Mapping[str, str], path: Path) -> str:
         requirements = Path(folder) / "requirements.txt"
         requirements.write_text(f"{pinned['requirement']} --hash=sha256:{pinned['sha256']}\n")
         form = "--no-binary" if pinned["kind"] == "sdist" else "--only-binary"
-        command = [*PYTHON, "download", "--no-deps", "--require-hashes", "--quiet", form, ":all:"]
+        command = [*PIP, "download", "--no-deps", "--require-hashes", "--quiet", form, ":all:"]
         command += ["--dest", folder, "--requirement", str(requirements)]
         completed = subprocess.run(command, capture_output=True, text=True)
         if (file := Path(folder) / pinned["file"]).is_file():
@@ -142,7 +142,7 @@ def _with_pip(pinned: Mapping[str, str], path: Path) -> str:
 
 def pip_settings() -> dict[str, str]:
     """Return the settings of pip that concern downloads, from its files and from variables."""
-    listed = subprocess.run([*PYTHON, "config", "list"], capture_output=True, text=True)
+    listed = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True)
     settings: dict[str, str] = {}
     # without pip, only variables are known
     lines = listed.stdout.splitlines() if listed.returncode == 0 else []
