@@ -1,18 +1,21 @@
 """The debiased score and its interval: by hand, by other packages, and in simulations."""
 
+from math import nan, sqrt
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import (
+    Debiased,
     Noise,
     binomial_interval,
     debiased_difference,
     debiased_score,
     largest_normal,
 )
-from tests.best.simulated import answers, true_scores
+from tests.best.simulated import answers, some_candidates, true_scores
 
 
 @pytest.mark.parametrize("correct", [0, 1, 14, 20])
@@ -178,3 +181,180 @@ def test_intervals_cover_scores_that_are_not_right_or_wrong(kind: str) -> None:
             not difference.low > 0 and not difference.high < 0,
         )
     assert (covered / 200 > 0.9).all(), covered / 200
+
+
+KINDS = [
+    {},
+    {"candidates": 2, "examples": 9},
+    {"kind": "shares"},
+    {"clusters": 8},
+    {"kind": "shares", "clusters": 10},
+    {"missing": 0.3},
+    {"kind": "shares", "missing": 0.2, "clusters": 12},
+]
+
+
+def plain_noise(scores, clusters):
+    """Variances, their mean correlation and the number of clusters, by loops over the definitions."""
+    labels = sorted({*clusters})
+    errors = np.zeros((len(scores), len(labels)))
+    variances = []
+    for number, row in enumerate(scores):
+        places = [place for place in range(len(row)) if not np.isnan(row[place])]
+        mean = sum(row[place] for place in places) / len(places)
+        for place in places:
+            errors[number, labels.index(clusters[place])] += (row[place] - mean) / sqrt(len(places))
+        used = max(len({clusters[place] for place in places}), 2)
+        variances.append((errors[number] ** 2).sum() * used / (used - 1))
+    sizes = [list(clusters).count(label) for label in labels]
+    effective = sum(sizes) ** 2 / sum(size**2 for size in sizes)
+    total = (errors.sum(axis=0) ** 2).sum() / (errors**2).sum()
+    correlation = min(max((total - 1) / (len(scores) - 1), 0.0), 0.999) if len(scores) > 1 else 0.0
+    return np.array(variances), correlation, effective
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_noise(kind):
+    candidates = some_candidates(1, **kind)
+    noise = Noise.from_scores(candidates.scores, candidates.clusters)
+    variances, correlation, effective = plain_noise(candidates.scores, candidates.clusters)
+    assert noise.variances == pytest.approx(variances)
+    assert noise.variance == pytest.approx(variances.mean())
+    assert noise.correlation == pytest.approx(correlation)
+    assert noise.clusters == pytest.approx(effective)
+
+
+def test_noise_without_errors_or_of_one_candidate():
+    errorless = Noise.from_scores(np.ones((3, 4)), np.arange(4))
+    assert (errorless.variances.tolist(), errorless.correlation, errorless.clusters) == ([0, 0, 0], 0.0, 4.0)
+    single = Noise.from_scores(np.array([[0.0, 1.0, 1.0, nan]]), np.array([0, 1, 2, 2]))
+    assert single.correlation == 0.0
+    assert single.clusters == pytest.approx(16 / 6)
+    assert single.variances == pytest.approx([(4 + 1 + 1) / 9 / 3 * 3 / 2])
+
+
+def test_tails():
+    noise = Noise(np.array([0.2]), 0.3, 12.0)
+    tail, binomial = 0.05, noise.tails(5, 0.9, True)
+    assert binomial == pytest.approx((stats.norm.sf(largest_normal(5, 0.3, tail)), tail))
+    few = stats.t.isf(tail, 11) / stats.norm.isf(tail)
+    expected = [stats.norm.sf(few * value) for value in (largest_normal(5, 0.3, tail), stats.norm.isf(tail))]
+    assert noise.tails(5, 0.9) == pytest.approx(expected)
+    # a single cluster and less has the widest of Student's distributions
+    alone = Noise(np.array([0.2]), 0.0, 1.0).tails(1, 0.9)
+    assert alone == pytest.approx([stats.norm.sf(stats.t.isf(tail, 1))] * 2)
+
+
+def test_ends_of_exact_intervals():
+    low, high = binomial_interval(0.3, 20, 0.01, 0.05)
+    assert low == pytest.approx(stats.beta.ppf(0.01, 6, 15))
+    assert high == pytest.approx(stats.beta.ppf(0.95, 7, 14))
+    assert binomial_interval(0.0, 20, 0.01, 0.05) == (0.0, pytest.approx(stats.beta.ppf(0.95, 1, 20)))
+    assert binomial_interval(1.0, 20, 0.01, 0.05) == (pytest.approx(stats.beta.ppf(0.01, 20, 1)), 1.0)
+
+
+def plain_crossfit(scores, clusters, values, splits, seed):
+    """The mean of ``values``, on one half, of the best on the other half, one split after the other."""
+    labels, results = sorted({*clusters}), []
+    draws = np.random.default_rng(seed).random((splits, len(labels)))
+    ranks = np.argsort(draws, axis=1)
+    for turn in (True, False):
+        for rank in ranks:
+            chosen = (rank < (len(labels) + 1) // 2) == turn
+            inside = np.array([chosen[labels.index(label)] for label in clusters])
+            best, options = -np.inf, []
+            centered = scores - np.nanmean(scores, axis=0)
+            for row in range(len(scores)):
+                validation, test = centered[row, inside], values[row, ~inside]
+                if np.isnan(validation).all() or np.isnan(test).all():
+                    continue
+                mean = np.nanmean(validation)
+                if mean > best + 1e-9:
+                    best, options = mean, []
+                if mean >= best - 1e-9:
+                    options.append(np.nanmean(test))
+            if options:
+                results.append(np.mean(options))
+    return float(np.mean(results)) if results else nan
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_debiased_score(kind):
+    candidates = some_candidates(2, **kind)
+    scores, clusters, chosen = candidates.scores, candidates.clusters, candidates.chosen
+    variances, correlation, effective = plain_noise(scores, clusters)
+    means = np.array([np.nanmean(row) for row in scores])
+    spreads = means * (1 - means)
+    ratio = max(variances.mean() / spreads.mean(), variances[chosen] / spreads[chosen])
+    single = effective == scores.shape[1]
+    ratio = min(ratio, 1.0) if single else ratio
+    tails = Noise(variances, correlation, effective).tails(len(scores), 0.9, single and ratio == 1.0)
+    size = (~np.isnan(scores[chosen])).sum() / ratio
+    low, high = binomial_interval(means[chosen], size, *tails)
+    value = plain_crossfit(scores, clusters, scores, 30, 5)
+    result = debiased_score(candidates, confidence=0.9, splits=30, seed=5)
+    assert result.observed == pytest.approx(means[chosen])
+    assert result.value == pytest.approx(np.clip(value, low, high))
+    assert (result.low, result.high) == pytest.approx((low, high))
+    assert result.confidence == 0.9
+
+
+@pytest.mark.parametrize("start", [0, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_debiased_difference(kind, start):
+    candidates = some_candidates(3, **kind)
+    start = min(start, len(candidates.names) - 1)
+    if candidates.chosen == start:
+        start = (start + 1) % len(candidates.names)
+    shared = ~np.isnan(candidates.scores[start])
+    scores, clusters = candidates.scores[:, shared], candidates.clusters[shared]
+    differences = scores - scores[start]
+    chosen = differences[candidates.chosen]
+    rivals = [row for row in range(len(scores)) if row != start and not np.isnan(differences[row]).all()]
+    variances, correlation, effective = plain_noise(differences[rivals], clusters)
+    number, observed = (~np.isnan(chosen)).sum(), np.nanmean(chosen)
+    own_variance = variances[rivals.index(candidates.chosen)] + 2 * np.nanmax(abs(chosen)) ** 2 / number
+    error = sqrt(max(variances.mean(), own_variance) / number)
+    lower, upper = Noise(variances, correlation, effective).tails(len(rivals), 0.8)
+    low = max(observed - stats.norm.isf(lower) * error, -1)
+    high = min(observed + stats.norm.isf(upper) * error, 1)
+    value = plain_crossfit(scores, clusters, differences, 30, 5)
+    result = debiased_difference(candidates, start, confidence=0.8, splits=30, seed=5)
+    assert result.observed == pytest.approx(observed)
+    assert (result.low, result.high) == pytest.approx((low, high))
+    assert result.value == pytest.approx(np.clip(value, low, high))
+    assert result.confidence == 0.8
+
+
+def test_estimates_at_their_edges():
+    five = some_candidates(4, examples=5)
+    assert np.isfinite(debiased_score(five).value)
+    assert np.isfinite(debiased_difference(five, (five.chosen + 1) % 6).value)
+    four = debiased_score(some_candidates(4, examples=4), confidence=0.7)
+    assert (four.confidence, np.isnan([four.value, four.low, four.high]).all()) == (0.7, True)
+    assert four.observed > 0
+    few = some_candidates(4, examples=4)
+    difference = debiased_difference(few, (few.chosen + 1) % 6, confidence=0.7)
+    assert np.isnan([difference.value, difference.low, difference.high]).all()
+    assert difference.confidence == 0.7
+    assert np.isfinite(difference.observed)
+    chosen = some_candidates(4).chosen
+    assert debiased_difference(some_candidates(4), chosen, 0.9) == Debiased(0.0, 0.0, 0.0, 0.0, 0.9)
+    separate = Candidates.from_scores([[0, 0, 1, 0, 0, nan, nan], [nan] * 5 + [1, 1], [0, 1, 0, 0, 0, 1, 0]])
+    unknown = debiased_difference(separate, 0)
+    assert np.isnan([unknown.observed, unknown.value, unknown.low, unknown.high]).all()
+    # the largest possible difference ends the interval
+    all_better = Candidates.from_scores([[0] * 6, [1] * 6, [0] * 6])
+    result = debiased_difference(all_better, 0)
+    assert (result.observed, result.high) == (1.0, 1.0)
+    all_worse = Candidates.from_scores([[1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0.1]])
+    assert debiased_difference(all_worse, 1).high == 1.0
+
+
+def test_seeds_and_starts_unless_stated():
+    candidates = some_candidates(6)
+    assert debiased_score(candidates) == debiased_score(candidates, seed=0)
+    assert debiased_score(candidates).value != debiased_score(candidates, seed=1).value
+    difference = debiased_difference(candidates)
+    assert difference == debiased_difference(candidates, 0, seed=0)
+    assert difference.value != debiased_difference(candidates, 0, seed=1).value

@@ -1,5 +1,7 @@
 """The gate: its test by enumeration and by scipy, whole searches, and its state."""
 
+import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +10,9 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from abovechance.best import Gate
-from abovechance.best.gate import better_p
+from abovechance.best.gate import STAKES, better_p
 from abovechance.core.errors import InputError
-from tests.best.simulated import answers
+from tests.best.simulated import answers, notebook_rows
 
 
 @given(st.lists(st.integers(-1, 1), min_size=1, max_size=40))
@@ -115,3 +117,75 @@ def test_impossible_gates_and_scores_are_refused() -> None:
     with pytest.raises(InputError, match="has no score"):
         Gate("seed", {})
     assert gate.decisions == []
+
+
+def test_bets():
+    values = np.array([0.5, -0.25, 0.75, 0.1, 0.4])
+    capital = np.mean([np.prod(1 + stake * values) for stake in STAKES])
+    assert better_p(values) == pytest.approx(1 / capital)
+    assert better_p([0.1, -0.5, -0.5]) == 1.0
+    assert better_p(np.full(2000, 0.9)) < 1e-100
+    assert better_p([1, 1, 1, -1]) == pytest.approx(5 / 16)
+    assert better_p([0, 0, -1]) == 1.0
+
+
+def test_a_gate_in_a_notebook_and_in_a_file(tmp_path):
+    gate = Gate("start", {"a": 0, "b": 0, "c": 0, "d": 0, "e": 1}, alpha=0.1, planned=2)
+    decision = gate.consider("new", {"a": 1, "b": 1, "c": 1, "d": 1, "e": 1})
+    assert (decision.difference, decision.replaces) == (pytest.approx(0.8), False)
+    assert notebook_rows(gate) == {
+        **{"incumbent": "start", "candidates tested": "1", "replacements": "0"},
+        **{"next level": "0.05", "alpha": "0.1"},
+    }
+    # exactly at its level
+    even = Gate("start", dict.fromkeys("abcd", 0), alpha=1 / 16, planned=1)
+    assert even.consider("new", dict.fromkeys("abcd", 1)).replaces
+    path = tmp_path / "gate.json"
+    gate.save(path)
+    assert path.read_text().startswith('{\n  "format": ')
+    assert Gate.load(path) == gate
+    stored = json.loads(path.read_text())
+    for change in ({"decisions": [{"candidate": "x"}]}, {"unknown": 1}):
+        path.write_text(json.dumps(stored | change))
+        with pytest.raises(InputError) as error:
+            Gate.load(path)
+        assert "Gate.save" in str(error.value)
+        assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ({"a": 1.5}, "candidate 'x', example 'a': the score is 1.5; expected a number from 0 to 1"),
+        ({"a": -1}, "candidate 'x', example 'a': the score is -1.0; expected a number from 0 to 1"),
+        ({"a": "?"}, "candidate 'x': expected {example: score}, with numbers"),
+        ([1], "candidate 'x': expected {example: score}, with numbers"),
+        ({1: 1, "1": 0}, "candidate 'x': two examples have the same name as a text"),
+        ({}, "candidate 'x' has no score; expected a score for each example"),
+    ],
+)
+def test_scores_that_are_none(scores, message):
+    with pytest.raises(InputError) as error:
+        Gate("x", scores)
+    assert str(error.value) == message
+    with pytest.raises(InputError) as error:
+        Gate("start", {"a": 1}).consider("x", scores)
+    assert str(error.value) == message
+
+
+def test_a_candidate_is_tested_once():
+    gate = Gate("start", {"a": 0.5})
+    gate.consider("new", {"a": 0.5})
+    with pytest.raises(InputError) as error:
+        gate.consider("new", {"a": 1})
+    assert str(error.value) == "candidate 'new' is in the search already; use another name"
+
+
+def test_levels_fall():
+    gate = Gate("start", {"a": 0.0})
+    levels = []
+    for number in range(3):
+        levels.append(gate.level)
+        gate.consider(str(number), {"a": 0.0})
+    assert levels == pytest.approx([0.05 * 6 / (np.pi * number) ** 2 for number in (1, 2, 3)])
+    assert all(later < earlier for earlier, later in pairwise(levels))

@@ -1,7 +1,10 @@
 """The best score of equally good candidates of which only scores are known."""
 
+from math import nan, sqrt
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from abovechance.best import expected_best, judge_reported
 from abovechance.core.errors import InputError
@@ -75,3 +78,56 @@ def test_a_stated_correlation_comes_with_the_bound_at_0() -> None:
         result.assumption
     )
     assert result.expected_by_luck < independent.expected_by_luck
+
+
+def test_the_best_of_independent_candidates():
+    result = expected_best(0.6, 10, 3, observed=0.75)
+    below = stats.binom.cdf(range(11), 10, 0.6) ** 3
+    pmf = np.diff(below, prepend=0)
+    assert result.expected == pytest.approx((pmf * np.arange(11)).sum() / 10)
+    ends = [np.flatnonzero(below >= q)[0] / 10 for q in (0.025, 0.975)]
+    assert [result.low, result.high] == ends
+    assert result.p == pytest.approx(1 - below[7])  # 0.75 of 10 is 8, rounded
+    alone = expected_best(0.6, 1, 1)
+    assert (alone.expected, np.isnan(alone.second), np.isnan(alone.p)) == (pytest.approx(0.6), True, True)
+    # the score of a correlation is one draw of the seed
+    assert expected_best(0.6, 10, 3, 0.5).expected == expected_best(0.6, 10, 3, 0.5, seed=0).expected
+    assert expected_best(0.6, 10, 3, 0.5).expected != expected_best(0.6, 10, 3, 0.5, seed=1).expected
+
+
+def test_the_best_of_correlated_candidates():
+    score, examples, count, correlation = 0.6, 25, 4, 0.5
+    result = expected_best(score, examples, count, correlation, observed=0.8)
+    generator = np.random.default_rng(1)
+    shared = generator.normal(size=(8000, 1, examples))
+    noise = generator.normal(size=(8000, count, examples))
+    latent = sqrt(correlation) * shared + sqrt(1 - correlation) * noise
+    correct = np.sort((latent < stats.norm.ppf(score)).sum(axis=2), axis=1)
+    assert result.expected == pytest.approx(correct[:, -1].mean() / examples, abs=0.006)
+    assert result.second == pytest.approx(correct[:, -2].mean() / examples, abs=0.006)
+    ends = np.quantile(correct[:, -1], [0.025, 0.975]) / examples
+    assert (result.low, result.high) == pytest.approx(tuple(ends), abs=0.041)
+    assert result.p == pytest.approx((correct[:, -1] >= 20).mean(), abs=0.03)
+    assert np.isnan(expected_best(score, examples, count, correlation).p)
+    assert expected_best(1.0, 5, 3, 0.5).expected == expected_best(1.0, 5, 3).expected == 1.0
+    assert expected_best(0.0, 5, 3, 0.5).expected == 0.0
+    assert expected_best(0.5, 5, 1, 0.5).expected == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1.1, 10, 3), "score is 1.1; expected a number from 0 to 1"),
+        ((-0.1, 10, 3), "score is -0.1; expected a number from 0 to 1"),
+        ((nan, 10, 3), "score is nan; expected a number from 0 to 1"),
+        ((0.5, 10, 3, 1.0), "correlation is 1.0; expected a number from 0, below 1"),
+        ((0.5, 10, 3, -0.1), "correlation is -0.1; expected a number from 0, below 1"),
+        ((0.5, 10, 0), "0 candidates on 10 examples; expected at least 1 of each"),
+        ((0.5, 0, 3), "3 candidates on 0 examples; expected at least 1 of each"),
+        ((0.5, 5, 10_001, 0.1), "candidates is 10001; expected at most 10,000 correlated ones"),
+    ],
+)
+def test_arguments_outside_their_range(arguments, message):
+    with pytest.raises(InputError) as error:
+        expected_best(*arguments)
+    assert str(error.value) == message

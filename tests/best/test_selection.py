@@ -1,6 +1,8 @@
 """The best of candidates that are equally good: all exchanges, random exchanges, and what was published."""
 
 import itertools
+from itertools import permutations, product
+from math import nan, sqrt
 
 import numpy as np
 import pytest
@@ -8,8 +10,9 @@ from hypothesis import given, settings, strategies as st
 
 from abovechance.best import selection
 from abovechance.best.candidates import Candidates
-from abovechance.best.selection import above_start, selection_null
-from tests.best.simulated import answers
+from abovechance.best.selection import above_start, selection_null, sign_flips
+from abovechance.core.errors import InputError
+from tests.best.simulated import answers, notebook_rows, some_candidates
 
 
 def by_hand(scores: np.ndarray, clusters: np.ndarray) -> tuple[float, list[float]]:
@@ -165,3 +168,131 @@ def test_near_copies_are_not_called_better_than_a_start_that_differs() -> None:
         scores[0] = generator.random(60) < 0.6
         rejected += above_start(Candidates.from_scores(scores), draws=199).min() <= 0.05
     assert rejected / 300 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def exchanged(candidates):
+    """Yield all results of exchanging the scores of each example among its candidates."""
+    orders = []
+    for place in range(candidates.scores.shape[1]):
+        members = np.flatnonzero(~np.isnan(candidates.scores[:, place]))
+        values = candidates.scores[members, place]
+        orders.append([(members, np.array(order)) for order in permutations(values)])
+    for choice in product(*orders):
+        scores = np.full(candidates.scores.shape, nan)
+        for place, (members, values) in enumerate(choice):
+            scores[members, place] = values
+        yield scores
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [[1, 0, 1, 1], [0, 0, 1, 0], [1, 0, 0, 1]],
+        [[1, 0.5, 1, nan], [0, 0.25, nan, 0], [0.75, nan, 0, 1]],
+    ],
+)
+def test_all_exchanges(scores):
+    candidates = Candidates.from_scores(scores)
+    null = selection_null(candidates)
+    best, largest = [], []
+    for result in exchanged(candidates):
+        means = np.nanmean(result, axis=1)
+        values = (means - candidates.null_means) / candidates.null_deviations
+        order = means if candidates.complete else values
+        best.append(means[np.flatnonzero(order >= order.max() - 1e-9)[0]])
+        largest.append(values.max())
+    assert null.expected == pytest.approx(np.mean(best))
+    ends = np.quantile(best, [0.025, 0.975], method="inverted_cdf")
+    assert (null.low, null.high) == pytest.approx(tuple(ends))
+    adjusted = [np.mean(np.array(largest) >= value - 1e-9) for value in candidates.standardized]
+    assert null.adjusted == pytest.approx(adjusted)
+    assert (null.p, null.draws) == (pytest.approx(adjusted[candidates.chosen]), 0)
+
+
+@pytest.mark.parametrize("kind", [{"candidates": 8, "examples": 30}, {"examples": 30, "missing": 0.2}])
+def test_random_exchanges(kind, monkeypatch):
+    candidates = some_candidates(7, **kind)
+    null = selection_null(candidates, draws=3000)
+    assert null.draws == 3000
+    assert null.expected == selection_null(candidates, draws=3000, seed=0).expected
+    assert null.expected != selection_null(candidates, draws=3000, seed=1).expected
+    generator, best, largest = np.random.default_rng(9), [], []
+    for _ in range(3000):
+        scores = np.full(candidates.scores.shape, nan)
+        for place in range(scores.shape[1]):
+            members = np.flatnonzero(~np.isnan(candidates.scores[:, place]))
+            scores[members, place] = generator.permutation(candidates.scores[members, place])
+        means = np.nanmean(scores, axis=1)
+        values = (means - candidates.null_means) / candidates.null_deviations
+        best.append(means[(means if candidates.complete else values).argmax()])
+        largest.append(values.max())
+    error = 5 * np.std(best) / sqrt(3000) * sqrt(2)
+    assert null.expected == pytest.approx(np.mean(best), abs=error)
+    ends = np.quantile(best, [0.025, 0.975])
+    assert (null.low, null.high) == pytest.approx(tuple(ends), abs=0.04)
+    expected = np.array([np.mean(np.array(largest) >= value - 1e-9) for value in candidates.standardized])
+    assert null.adjusted == pytest.approx(expected, abs=0.06)
+    # in batches of a few, the draws are as many
+    monkeypatch.setattr("abovechance.best.selection.BATCH", candidates.scores.size * 7)
+    batches = selection_null(candidates, draws=500)
+    assert batches.expected == pytest.approx(np.mean(best), abs=2.5 * error)
+    counts = batches.adjusted * 501
+    assert counts == pytest.approx(counts.round())
+    assert counts.max() <= 501
+
+
+def test_p_values_of_random_exchanges_are_never_zero():
+    scores = np.random.default_rng(0).random((6, 40)) / 2
+    scores[0] += 0.5
+    null = selection_null(Candidates.from_scores(scores), draws=500)
+    assert null.p == pytest.approx(1 / 501)
+    assert null.adjusted[1] == 1.0
+    assert selection_null(Candidates.from_scores(scores), draws=1).draws == 1
+    with pytest.raises(InputError, match=r"^draws is 0; expected at least 1$"):
+        selection_null(Candidates.from_scores(scores), draws=0)
+    assert notebook_rows(null) == {
+        "expected best by luck": f"{null.expected:.4g}",
+        "95 % of best scores": f"{null.low:.3f} to {null.high:.3f}",
+        **{"p-value": f"{null.p:.4g}", "exchanges": "500"},
+    }
+    exact = selection_null(Candidates.from_scores([[0, 1, 0], [1, 1, 0]]))
+    assert notebook_rows(exact)["exchanges"] == "all possible ones"
+
+
+def test_signs_of_few_and_of_many_clusters():
+    generator = np.random.default_rng(0)
+    differences = generator.choice([-1.0, 0.0, 0.5, 1.0], (3, 8))
+    clusters = np.array([0, 0, 1, 2, 3, 4, 5, 5])
+    sums = np.stack([differences[:, clusters == label].sum(axis=1) for label in range(6)], axis=1)
+    scaled = sums / np.sqrt((sums**2).sum(axis=1, keepdims=True))
+    largest = [(scaled @ np.array(signs)).max() for signs in product([1, -1], repeat=6)]
+    expected = [np.mean(np.array(largest) >= value - 1e-9) for value in scaled.sum(axis=1)]
+    assert sign_flips(differences, clusters) == pytest.approx(expected)
+    many = generator.choice([-1.0, 1.0], (4, 40), p=[0.4, 0.6])
+    p = sign_flips(many, np.arange(40), draws=4000)
+    assert np.array_equal(p, sign_flips(many, np.arange(40), draws=4000, seed=0))
+    assert not np.array_equal(p, sign_flips(many, np.arange(40), draws=4000, seed=1))
+    signs = generator.choice([-1, 1], (20_000, 40))
+    largest = (signs @ many.T / sqrt(40)).max(axis=1)
+    expected = [np.mean(largest >= value - 1e-9) for value in many.sum(axis=1) / sqrt(40)]
+    assert p == pytest.approx(expected, abs=0.04)
+    assert sign_flips(np.zeros((2, 40)), np.arange(40)).tolist() == [1.0, 1.0]
+    assert sign_flips(np.ones((1, 40)), np.arange(40), draws=99) == pytest.approx([1 / 100])
+
+
+def test_batches_of_signs(monkeypatch):
+    many = np.random.default_rng(1).choice([-1.0, 1.0], (2, 40), p=[0.45, 0.55])
+    monkeypatch.setattr("abovechance.best.selection.BATCH", 40 * 9)
+    p = sign_flips(many, np.arange(40), draws=500)
+    assert p * 501 == pytest.approx((p * 501).round())
+    monkeypatch.undo()
+    assert p == pytest.approx(sign_flips(many, np.arange(40), draws=20_000), abs=0.12)
+
+
+def test_the_start_is_not_above_itself():
+    candidates = some_candidates(8)
+    p = above_start(candidates, 2, draws=700, seed=3)
+    differences = candidates.scores - candidates.scores[2]
+    assert p[2] == 1.0
+    rivals = np.arange(6) != 2
+    assert p[rivals].tolist() == sign_flips(differences, candidates.clusters, 700, 3)[rivals].tolist()

@@ -1,0 +1,164 @@
+"""Whole judgements of the best candidate, from scores on each example and from reported scores."""
+
+from math import nan
+
+import numpy as np
+import pytest
+
+from abovechance.best import expected_best, judge_reported
+from abovechance.best.candidates import Candidates
+from abovechance.best.debiased import (
+    Noise,
+    binomial_interval,
+    debiased_difference,
+    debiased_score,
+)
+from abovechance.best.selection import above_start, selection_null
+from abovechance.best.summary import judge_best
+from abovechance.core.errors import InputError
+from tests.best.simulated import notebook_rows, some_candidates
+
+
+def test_a_judgement_in_a_notebook():
+    best = judge_best(some_candidates(0), confidence=0.9)
+    assert notebook_rows(best) == {
+        **{"chosen": best.chosen, "observed": f"{best.observed:.4g}", "p-value": f"{best.p:.4g}"},
+        **{"expected by luck": f"{best.expected_by_luck:.4g}", "debiased": f"{best.debiased:.4g}"},
+        "90% interval": f"{best.low:.3f} to {best.high:.3f}",
+    }
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_a_whole_judgement(missing):
+    candidates = some_candidates(10, candidates=5, examples=30, missing=missing)
+    best = judge_best(candidates, start=1, confidence=0.9, draws=600, seed=4)
+    null, chosen = selection_null(candidates, 600, 4), candidates.chosen
+    estimate = debiased_score(candidates, 0.9, seed=4)
+    assert best.chosen == candidates.names[chosen]
+    assert best.examples == candidates.examples[chosen]
+    assert best.mean == pytest.approx(np.nanmean(candidates.scores))
+    assert best.observed == pytest.approx(np.nanmean(candidates.scores[chosen]))
+    assert (best.expected_by_luck, best.luck_low, best.luck_high) == (null.expected, null.low, null.high)
+    assert (best.p, best.confidence, best.start) == (null.p, 0.9, "c1")
+    assert (best.debiased, best.low, best.high) == (estimate.value, estimate.low, estimate.high)
+    assert best.difference == debiased_difference(candidates, 1, 0.9, seed=4)
+    p_start = above_start(candidates, 1, 600, 4)
+    assert best.p_start == p_start[chosen]
+    rank = -(candidates.means if missing == 0 else candidates.standardized)
+    order = np.argsort(rank, kind="stable")
+    table = best.candidates
+    assert table.index.tolist() == [0, 1, 2, 3, 4]
+    assert [*table.columns] == ["candidate", "examples", "score", "p", "difference", "p_start"]
+    assert table["candidate"].tolist() == [candidates.names[place] for place in order]
+    assert table["examples"].tolist() == candidates.examples[order].tolist()
+    assert table["score"].tolist() == candidates.means[order].tolist()
+    assert table["p"].tolist() == null.adjusted[order].tolist()
+    differences = np.nanmean(candidates.scores - candidates.scores[1], axis=1)
+    assert table["difference"].to_numpy() == pytest.approx(differences[order])
+    expected = np.where(np.arange(5) == 1, nan, p_start)[order]
+    assert table["p_start"].to_numpy() == pytest.approx(expected, nan_ok=True)
+    assert best.assumption == (
+        ""
+        if missing == 0
+        else "Candidates were evaluated on different examples. The best one stands out most among those with "
+        "the same examples; its score need not be the highest."
+    )
+
+
+def test_a_judgement_without_a_start_and_with_what_is_usual():
+    candidates = some_candidates(11, candidates=3, examples=20)
+    best = judge_best(candidates)
+    stated = judge_best(candidates, seed=0)
+    assert (best.debiased, best.expected_by_luck) == (stated.debiased, stated.expected_by_luck)
+    assert best.debiased != judge_best(candidates, seed=1).debiased
+    assert (best.start, best.difference, best.confidence) == (None, None, 0.95)
+    assert np.isnan(best.p_start)
+    assert [*best.candidates.columns] == ["candidate", "examples", "score", "p"]
+
+
+def test_candidates_without_an_example_of_the_start():
+    scores = [[1, 0, 1, nan, nan], [0, 0, 1, 1, 1], [nan, nan, nan, 1, 0], [1, nan, nan, 0, 1]]
+    table = judge_best(Candidates.from_scores(scores), start=0).candidates.set_index("candidate")
+    assert np.isnan(table.loc["2", "difference"])
+    assert table.loc["3", "difference"] == 0.0  # on one example
+    assert table.loc["1", "difference"] == pytest.approx(-1 / 3)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.1, 1.5])
+def test_a_confidence_outside_its_range(confidence):
+    with pytest.raises(InputError) as error:
+        judge_best(some_candidates(0), confidence=confidence)
+    assert str(error.value) == f"confidence is {confidence}; expected a number above 0 and below 1"
+
+
+def test_candidates_with_no_example_in_common():
+    with pytest.raises(InputError) as error:
+        judge_best(Candidates.from_scores([[1, nan], [nan, 0]]))
+    assert str(error.value) == (
+        "no two candidates are evaluated on the same example, so they cannot be compared; expected common "
+        "examples"
+    )
+
+
+def test_a_whole_judgement_of_reported_scores():
+    scores, examples = np.array([0.62, 0.7, 0.55, 0.9, 0.6]), np.array([100, 90, 100, 20, 95])
+    best = judge_reported(scores, examples, ["a", "b", "c", "d", "e"], correlation=0.3, confidence=0.9)
+    mean = (scores * examples).sum() / examples.sum()
+    luck_of_best = expected_best(mean, 90, 5, 0.3, 0.7)
+    independent = expected_best(mean, 90, 5, 0.0, 0.7)
+    assert (best.chosen, best.examples, best.observed) == ("b", 90, 0.7)
+    assert best.mean == pytest.approx(mean)
+    assert (best.expected_by_luck, best.luck_low, best.luck_high, best.p) == (
+        *(luck_of_best.expected, luck_of_best.low, luck_of_best.high),
+        luck_of_best.p,
+    )
+    noise = Noise(np.array([mean * (1 - mean)]), 0.3, 90)
+    low, high = binomial_interval(0.7, 90, *noise.tails(5, 0.9, True))
+    assert (best.low, best.high, best.confidence) == (pytest.approx(low), pytest.approx(high), 0.9)
+    part = min(mean * (1 - mean) * 0.7 * np.mean(1 / examples) / scores.var(ddof=1), 1)
+    assert best.debiased == pytest.approx(0.7 - part * (luck_of_best.expected - mean))
+    assert low < best.debiased < high
+    assert best.candidates.to_dict("list") == {
+        **{"candidate": ["b", "a", "e", "c", "d"], "examples": [90, 100, 95, 100, 20]},
+        **{"score": [0.7, 0.62, 0.6, 0.55, 0.9]},
+    }
+    p = f"{independent.p:.2g}"
+    assert best.assumption == (
+        "The answers to each example are unknown, so a correlation of 0.3 between candidates is assumed. At "
+        f"a correlation of 0, the best would be expected at {independent.expected:.1%} (p = {p}). Candidates "
+        "with fewer examples count as tried."
+    )
+
+
+def test_reported_scores_as_they_mostly_are():
+    best = judge_reported([0.5, 0.5, 0.5], 40)
+    assert best.candidates["candidate"].tolist() == ["0", "1", "2"]
+    assert best.candidates["examples"].tolist() == [40, 40, 40]
+    assert best.assumption == (
+        "The answers to each example are unknown, so a correlation of 0 between candidates is assumed, which "
+        "gives luck the largest part."
+    )
+    # equal scores: all of the lead is luck, and the interval is the limit
+    assert best.debiased == pytest.approx(max(best.low, 1.0 - expected_best(0.5, 40, 3).expected))
+    far = judge_reported([0.0, 1.0], 50)
+    assert far.debiased == pytest.approx(
+        1.0 - min(1, 0.25 / 50 / 0.5) * (expected_best(0.5, 50, 2).expected - 0.5)
+    )
+    assert judge_reported([0.0, 1.0], 1).chosen == "1"
+
+
+@pytest.mark.parametrize(
+    ("scores", "examples", "message"),
+    [
+        ([0.5], 10, "scores have the shape (1,); expected those of at least two candidates"),
+        ([[0.5], [0.1]], 10, "scores have the shape (2, 1); expected those of at least two candidates"),
+        ([0.5, 1.1], 10, "expected scores from 0 to 1, each of at least one example"),
+        ([-0.1, 0.5], 10, "expected scores from 0 to 1, each of at least one example"),
+        ([0.5, 0.6], [10, 0], "expected scores from 0 to 1, each of at least one example"),
+        ([0.5, nan], 10, "expected scores from 0 to 1, each of at least one example"),
+    ],
+)
+def test_reported_scores_that_are_none(scores, examples, message):
+    with pytest.raises(InputError) as error:
+        judge_reported(scores, examples)
+    assert str(error.value) == message

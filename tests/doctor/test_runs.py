@@ -1,0 +1,175 @@
+"""Checks of a run as a whole, and of several runs of one task."""
+
+import numpy as np
+import pytest
+
+from abovechance.doctor.runs import compare_runs, examine, summarize
+from abovechance.doctor.suspicion import Suspicion, of_examples
+from tests.doctor.rows import OUTPUT, base, scores
+
+
+def test_missing_numbers_and_scores():
+    rows = base().assign(example=[str(number) for number in range(100)])
+    assert examine(rows) == []
+    rows["example"] = [str(number + (number >= 50)) for number in range(100)]
+    assert examine(rows) == [
+        Suspicion(
+            "missing-examples",
+            "suspicious",
+            "examples are numbered up to 100, but 1 of 101 numbers are missing",
+            "examples may have failed or been dropped, often the hard ones",
+        )
+    ]
+    assert examine(rows.assign(example=[str(number + 1) for number in range(100)])) == []
+    assert len(examine(rows.assign(example=[str(2 * number) for number in range(100)]))) == 1
+    assert examine(rows.assign(example=[str(3 * number) for number in range(100)])) == []
+    few = rows[:19].assign(example=[str(2 * number) for number in range(19)], correct=True)
+    assert not [sign for sign in examine(few) if sign.check == "missing-examples"]
+    for unscored, severity in ((2, []), (3, ["suspicious"]), (25, ["grave"])):
+        signs = examine(base(), unscored)
+        assert [sign.severity for sign in signs] == severity
+        if signs:
+            assert signs[0].evidence == (
+                f"{of_examples(unscored, 100 + unscored)} have no score and are left out"
+            )
+            assert signs[0].cause == "examples may have failed, often the hard ones"
+
+
+def test_the_gravest_sign_comes_first():
+    marks = [[False, True, False, False]] * 100
+    signs = examine(base(right=marks, logprobs=scores(60)), unscored=3)
+    order = [["grave", "suspicious", "note"].index(sign.severity) for sign in signs]
+    assert order == sorted(order)
+    assert {*order} == {0, 1, 2}
+
+
+def signs_of(*runs):
+    """Return what is signs_of_run of several runs: {name: [suspicion]}."""
+    examined = [(name, summarize(name, "task", model, rows)) for name, model, rows in runs]
+    signs_of_run = {}
+    for owner, sign in compare_runs(examined):
+        signs_of_run.setdefault(owner, []).append(sign)
+    return signs_of_run
+
+
+def test_a_run_with_fewer_examples():
+    full, second = base(), base().assign(correct=np.arange(100) % 3 == 0)
+    assert signs_of(("a", "m", full), ("b", "n", second)) == {}
+    signs_of_run = signs_of(("a", "m", full), ("b", "n", second[:90]))
+    assert signs_of_run == {
+        "b": [
+            Suspicion(
+                "missing-examples",
+                "note",
+                "10 of 100 examples (10 %) of a are missing",
+                "the run may have a limit of examples",
+            )
+        ]
+    }
+    (sign,) = signs_of(("a", "m", full), ("b", "n", second.drop(index=[3])))["b"]
+    assert sign == Suspicion(
+        "missing-examples",
+        "suspicious",
+        "1 of 100 examples (1 %) of a are missing",
+        "examples may have failed or been dropped, often the hard ones",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "severity"), [(9, "suspicious"), (10, "grave"), (89, "grave"), (90, None)]
+)
+def test_runs_with_other_questions(changed, severity):
+    second = base().assign(correct=np.arange(100) % 3 == 0)
+    second.loc[: changed - 1, "question"] = [f"Another question {number}?" for number in range(changed)]
+    signs_of_run = signs_of(("a", "m", base()), ("b", "n", second))
+    if severity is None:
+        assert signs_of_run == {}
+        return
+    (sign,) = signs_of_run["b"]
+    assert sign == Suspicion(
+        "different-questions",
+        severity,
+        f"{of_examples(changed, 100)} have another question than in a",
+        "the examples may be numbered or ordered differently, so pairs do not match",
+    )
+    unknown = second.assign(question="")
+    assert signs_of(("a", "m", base()), ("b", "n", unknown)) == {}
+
+
+def test_runs_with_other_choices_and_gold_labels():
+    second = base().assign(correct=np.arange(100) % 3 == 0)
+    chance = [0.5, 0.5, *[0.25] * 98]
+    (sign,) = signs_of(("a", "m", base()), ("b", "n", second.assign(chance=chance)))["b"]
+    assert sign == Suspicion(
+        "number-of-choices",
+        "grave",
+        "2 of 100 examples (2 %) have another number of choices than in a",
+        "the runs may be of different versions of the task",
+    )
+    unknown = second.assign(chance=[np.nan] * 100)
+    assert signs_of(("a", "m", base()), ("b", "n", unknown)) == {}
+    marks = [flags[::-1] if number < 3 else flags for number, flags in enumerate(second["right"])]
+    (sign,) = signs_of(("a", "m", base()), ("b", "n", second.assign(right=marks)))["b"]
+    assert sign == Suspicion(
+        "different-gold-labels",
+        "grave",
+        "3 of 100 examples (3 %) have another gold label than in a",
+        "the answer keys differ, so the scores measure different things",
+    )
+    # in another order they are the same, with other texts they cannot be compared
+    reversed_choices = second.assign(
+        choices=[texts[::-1] for texts in second["choices"]], right=[flags[::-1] for flags in second["right"]]
+    )
+    assert signs_of(("a", "m", base()), ("b", "n", reversed_choices)) == {}
+    other_texts = second.assign(right=marks, choices=[["w", "x", "y", "z"]] * 100)
+    assert signs_of(("a", "m", base()), ("b", "n", other_texts)) == {}
+    for column in ("right", "choices"):
+        assert signs_of(("a", "m", base()), ("b", "n", second.assign(right=marks).drop(columns=column))) == {}
+        missing = second.assign(right=marks).assign(**{column: None})
+        assert signs_of(("a", "m", base()), ("b", "n", missing)) == {}
+
+
+def test_identical_runs():
+    cause = "one model may have been evaluated under two names, or one log copied"
+    signs_of_run = signs_of(("a", "m", base()), ("b", "n", base()), ("c", "m", base()))
+    assert signs_of_run == {
+        "b": [
+            Suspicion(
+                "identical-results",
+                "suspicious",
+                "all predictions are identical to those of another model, m (a)",
+                cause,
+            )
+        ],
+        "c": [
+            Suspicion(
+                "identical-results",
+                "suspicious",
+                "all predictions are identical to those of the same model (a)",
+                cause,
+            )
+        ],
+    }
+    scored = base(logprobs=scores(0))
+    (sign,) = signs_of(("a", "m", scored), ("b", "n", scored))["b"]
+    assert (sign.severity, sign.evidence) == (
+        *("grave", "all scores are identical to those of another model, m (a)"),
+    )
+    # equal predictions with other scores are no copies
+    assert signs_of(("a", "m", scored), ("b", "n", base(logprobs=scores(1)))) == {}
+    written = base(output=OUTPUT)
+    (sign,) = signs_of(("a", "m", written), ("b", "n", written.assign(correct=False)))["b"]
+    assert sign.evidence == "all outputs are identical to those of another model, m (a)"
+    few_errors = base().assign(correct=np.arange(100) >= 9)
+    assert signs_of(("a", "m", few_errors), ("b", "n", few_errors)) == {}
+    enough = base().assign(correct=np.arange(100) >= 10)
+    assert len(signs_of(("a", "m", enough), ("b", "n", enough))) == 1
+    constant = base().assign(predicted=1)
+    assert signs_of(("a", "m", constant), ("b", "n", constant)) == {}
+    all_wrong = base().assign(correct=False)
+    assert signs_of(("a", "m", all_wrong), ("b", "n", all_wrong)) == {}
+    short = base(output=["x" * 19] * 100)
+    assert "outputs" not in summarize("a", "t", "m", short).fingerprints
+    assert (
+        "scores" not in summarize("a", "t", "m", base(logprobs=[[-1.0, -2.0, -3.0, -4.0]] * 100)).fingerprints
+    )
