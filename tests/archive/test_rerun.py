@@ -1,4 +1,4 @@
-"""What a rerun is compared with, and how archived code differs from the installed code."""
+"""Reruns are compared with the archived results, and archived code with the installed code."""
 
 import zipfile
 

@@ -14,7 +14,7 @@ VERDICTS = {
     **{"better_than_chance": ["yes"], "unbeaten_guesser": [np.nan]},
 }
 GUESSERS = ["longest choice", "position", "majority label"]
-OTHER = "1 prompts (0 to 0) are evaluated on 187 ids that are not in the release's sample of the task"
+OTHER = "prompt 0 is evaluated on 187 ids that are not in the release's sample of the task"
 EVIDENCE = {"other examples": OTHER, "merged examples": "103 examples have 40 ids"}
 CHANGED = ["winowhy", "conceptual_combinations", "strange_stories", "emoji_movie"]
 SIZES = [("2", "up to 50"), ("2", "above 100"), ("10", "up to 50"), ("10", "above 100"), ("200", "up to 50")]

@@ -11,6 +11,7 @@ from scipy import stats
 from abovechance.chance.random_baseline import MOST_EXAMPLES, RandomBaseline
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import bootstrap_interval, clustered_mean
+from abovechance.core.reading import NOT_TEXT
 from abovechance.variance import measures
 from abovechance.variance.answers import NEEDED, continuous
 from abovechance.variance.evaluations import (
@@ -147,11 +148,11 @@ def test_files_that_are_wrong(content, message, tmp_path):
     assert str(error.value) == f"{tmp_path}/r.json{message}"
 
 
-def test_texts_that_are_none(tmp_path):
+def test_files_that_are_no_text(tmp_path):
     (tmp_path / "r.json").write_bytes(b'{"results": {"\xff": {}}}')
     with pytest.raises(InputError) as error:
         read_evaluations([tmp_path / "r.json"])
-    assert str(error.value) == f"{tmp_path}/r.json: is no text in UTF-8"
+    assert str(error.value) == f"{tmp_path}/r.json: {NOT_TEXT}"
     (tmp_path / "r.json").write_text("{")
     with pytest.raises(InputError) as error:
         read_evaluations([tmp_path / "r.json"])

@@ -110,9 +110,14 @@ def findings_in(
 def _unknown(predictions: pd.DataFrame, is_known: NDArray[np.bool_]) -> str:
     unknown = predictions[~is_known]
     prompts = sorted(unknown["prompt"].unique())
+    subject = (
+        f"prompt {prompts[0]} is"
+        if len(prompts) == 1
+        else f"{len(prompts)} prompts ({prompts[0]} to {prompts[-1]}) are"
+    )
     return (
-        f"{len(prompts)} prompts ({prompts[0]} to {prompts[-1]}) are evaluated on "
-        f"{unknown['example'].nunique()} ids that are not in the release's sample of the task"
+        f"{subject} evaluated on {unknown['example'].nunique()} ids that are not in the release's sample of "
+        "the task"
     )
 
 

@@ -75,19 +75,17 @@ def fetch(pinned: Mapping[str, str], path: Path) -> None:
         problems.append(attempt(pinned, path))
         if _is_whole(pinned, path):
             return
+    path.unlink(missing_ok=True)
     check_sha256(path, pinned, without_passwords("; ".join(problems)))
 
 
 def _is_whole(pinned: Mapping[str, str], path: Path) -> bool:
-    """Whether a file has the pinned hash; if not, it is deleted."""
-    if path.is_file() and file_sha256(path) == pinned["sha256"]:
-        return True
-    path.unlink(missing_ok=True)
-    return False
+    """Return whether a file is there and has the pinned hash."""
+    return path.is_file() and file_sha256(path) == pinned["sha256"]
 
 
 def _from_indexes(pinned: Mapping[str, str], path: Path) -> str:
-    """Write the file of the first index that has it; return what the last one said that did not."""
+    """Write the file of the first index that has it; return the problem with the last one that does not."""
     import requests  # only where something is downloaded
     import urllib3
     from requests.adapters import HTTPAdapter
@@ -119,7 +117,7 @@ def _from_indexes(pinned: Mapping[str, str], path: Path) -> str:
 
 
 def _save(answer: requests.Response, path: Path) -> None:
-    """Write what a server sent, even if it says that it packed a file which is packed by itself."""
+    """Write the bytes as they were sent: servers may call a packed file's own format an encoding."""
     with answer, path.open("wb") as file:
         answer.raise_for_status()
         for block in answer.raw.stream(2**20, decode_content=False):

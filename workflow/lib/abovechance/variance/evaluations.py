@@ -18,7 +18,7 @@ from abovechance.chance.random_baseline import MOST_EXAMPLES
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.files import files_below
-from abovechance.core.reading import parse_json
+from abovechance.core.reading import NOT_TEXT, parse_json
 from abovechance.core.tables import TableSchema
 from abovechance.core.untrusted import check_regular, opened_zip
 
@@ -253,7 +253,7 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
             try:
                 parsed = parse_json(content.decode("utf-8-sig"), place)
             except UnicodeDecodeError:
-                raise InputError(f"{place}: is no text in UTF-8") from None
+                raise InputError(f"{place}: {NOT_TEXT}") from None
             results = parsed.get("results") if isinstance(parsed, Mapping) else None
             if isinstance(results, Mapping) and all(
                 isinstance(metrics, Mapping) for metrics in results.values()
