@@ -84,7 +84,7 @@ def _changes(changes: pd.DataFrame) -> Iterator[Statement]:
     """Yield what the page states about the settings whose verdict changes."""
     lower = changes[(changes["position_published"] == "above") & (changes["position_data"] != "above")]
     yield (
-        r"In all, (\d+) settings are no longer above the maximum baseline: (\d+) on winowhy.* and (\d+) on conc",
+        r"In all, (\d+) settings are no longer above .*?: (\d+) on winowhy.* and (\d+) on conc",
         [len(lower), *((lower["task"] == task).sum() for task in ("winowhy", "conceptual_combinations"))],
     )
     examples = lower[lower["task"] == "conceptual_combinations"]
