@@ -231,12 +231,12 @@ def test_accuracies_that_guessing_does_not_reach_from_below_are_told():
     assert "prompt 0 has 0 of 60 right; 1 prompts have none" in evidence(findings, "below chance")
     assert evidence(findings, "number of examples") == "taken as 42; prompts are evaluated on 60"
     ids = "ids that are not in the release's sample of the task"
-    for known, expected in (
+    for is_known, expected in (
         (table["prompt"] == 1, f"prompt 0 is evaluated on 60 {ids}"),
         (table["example"] > 9, f"2 prompts (0 to 1) are evaluated on 10 {ids}"),
     ):
         setting, accuracy = Setting("m", "known_unknowns", 4), accuracy_by_prompt(table)
-        findings = audit.table([*audit.findings_in(setting, table, accuracy, known.to_numpy(), pools)])
+        findings = audit.table([*audit.findings_in(setting, table, accuracy, is_known.to_numpy(), pools)])
         assert evidence(findings, "other examples") == expected
 
 
