@@ -96,12 +96,12 @@ def score_with_harness(
 @torch.inference_mode()
 def seconds_a_token(model: PreTrainedModel, rows: int) -> tuple[float, float]:
     """Seconds that the products of one token take, and those of one row of logits, at best."""
-    products = [
+    weights = [
         module.wide if isinstance(module, products.WideLinear) else module.weight
         for module in model.modules()
         if isinstance(module, torch.nn.Linear | products.WideLinear)
     ]
-    shapes, dtype = [tuple(weight.shape) for weight in products], products[0].dtype
+    shapes, dtype = [tuple(weight.shape) for weight in weights], weights[0].dtype
     times = {}
     for shape in set(shapes):
         weight = torch.randn(shape, dtype=dtype, device=model.device)

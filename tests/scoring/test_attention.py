@@ -13,7 +13,7 @@ from abovechance.scoring.masks import own_ancestors
 from abovechance.scoring.packs import cut_packs
 from abovechance.scoring.trie import build_trie
 
-CPU = torch.device("cpu")
+DEVICE = torch.device("cpu")  # on others, attention is torch's own
 
 # strings with few different tokens, so that they share much; some longer than a block
 strings = st.lists(
@@ -41,7 +41,7 @@ def test_attention_in_parts_is_attention(sequences, limit, shared, window, scale
     assume(trie.inner.any())
     torch.manual_seed(0)
     for pack in cut_packs(trie, limit):
-        visible = own_ancestors(trie, pack, CPU)
+        visible = own_ancestors(trie, pack, DEVICE)
         if window is not None:
             depths = torch.from_numpy(trie.depths)
             visible &= depths[pack.nodes][:, None] - depths[pack.columns][None] < window

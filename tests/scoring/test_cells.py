@@ -393,7 +393,18 @@ def test_how_each_prompt_was_computed_is_kept_when_nothing_is_missing(task, weig
     assert read_made_from(path) == before
 
 
-@pytest.mark.parametrize("method", ["sinq", "metal"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "sinq",
+        pytest.param(
+            "metal",
+            marks=pytest.mark.skipif(
+                torch.cuda.is_available(), reason="with a GPU, transformers loads these"
+            ),
+        ),
+    ],
+)
 def test_a_model_that_cannot_be_loaded_is_told_in_one_line(task, weights, tmp_path, method):
     folder = shutil.copytree(weights.folder, tmp_path / "model")
     config = json.loads((folder / "config.json").read_text())

@@ -100,7 +100,10 @@ def load_nf4(tmp_path) -> Callable[[], PreTrainedModel]:
 
     def load_one() -> PreTrainedModel:
         return AutoModelForCausalLM.from_pretrained(
-            tmp_path, dtype=torch.bfloat16, quantization_config=nf4_config(), device_map="cpu"
+            tmp_path,
+            dtype=torch.bfloat16,
+            quantization_config=nf4_config(),
+            device_map=torch.get_default_device(),
         ).eval()
 
     return load_one
@@ -119,6 +122,7 @@ def test_nf4_weights_dequantized_once_give_the_numbers_of_dequantizing_in_every_
         assert torch.equal(once(tokens).logits, in_products(tokens).logits)
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a kernel of processors; there is a GPU")
 @pytest.mark.skipif(not has_avx512bf16(), reason="this processor has no AVX512-BF16")
 def test_a_kernel_that_never_dequantizes_rounds_otherwise_and_no_more(load_nf4):
     fused, once = load_nf4(), models.dequantized(load_nf4())

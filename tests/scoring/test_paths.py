@@ -155,6 +155,18 @@ def test_a_model_that_raises_anything_for_a_mask_takes_another_path(problem):
     assert "nan nats" in paths.why
 
 
+def test_a_path_that_breaks_the_gpu_is_not_taken_for_one_that_the_model_refuses():
+    def forward(model, inputs):
+        if "attention_mask" in inputs:
+            raise torch.AcceleratorError(
+                "CUDA error: device-side assert triggered\nSearch for `cudaErrorAssert'"
+            )
+        return model(**inputs)
+
+    with pytest.raises(torch.AcceleratorError):
+        Paths.for_model(with_forward(forward))
+
+
 def test_a_model_that_sees_what_comes_later_is_refused():
     with pytest.raises(InputError, match="of the type 'bert' sees the tokens behind those that it predicts"):
         Paths.for_model(model_of("bert", hidden_size=64, num_hidden_layers=2, num_attention_heads=4))
@@ -175,10 +187,19 @@ def test_a_model_that_gives_no_numbers_or_raises_is_refused():
     def fails(model, inputs):
         raise RuntimeError("shapes\ndo not fit")
 
+    def breaks_the_gpu(model, inputs):
+        raise torch.AcceleratorError(
+            "CUDA error: out of range\nSearch for `cudaErrorAssert' in ...\nFor debugging"
+        )
+
     with pytest.raises(InputError, match="gives nan for a short text"):
         Paths.for_model(with_forward(nothing))
     with pytest.raises(InputError, match=r"cannot read a text by itself \(RuntimeError: shapes do not fit\)"):
         Paths.for_model(with_forward(fails))
+    with pytest.raises(
+        InputError, match=r"cannot read a text .* \(AcceleratorError: CUDA error: out of range\)"
+    ):
+        Paths.for_model(with_forward(breaks_the_gpu))
 
 
 def test_in_sixteen_bits_rounding_is_told_from_error():
@@ -190,8 +211,10 @@ def test_in_sixteen_bits_rounding_is_told_from_error():
 
 
 def test_a_text_that_is_longer_than_the_model_can_read_is_told():
-    model = model_of("gpt2", n_embd=64, n_layer=1, n_head=4, n_positions=40)
-    with pytest.raises(InputError, match=r"cannot read a string of 60 tokens \(IndexError: .*; use fewer"):
+    message = r"cannot read a string of 60 tokens \(IndexError: .*; use fewer"
+    # on a GPU, this error is the last thing that the process computes
+    with torch.device("cpu"), pytest.raises(InputError, match=message):
+        model = model_of("gpt2", n_embd=64, n_layer=1, n_head=4, n_positions=40)
         Paths.for_model(model).proved(strings(25, 60), 256, strings=2)
 
 

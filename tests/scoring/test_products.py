@@ -11,6 +11,8 @@ from abovechance.scoring.engine import score_alone
 from abovechance.scoring.products import Decision, WideLinear, decide, faster, measure, widen
 from tests.scoring.test_families import FAMILIES, some_model, some_strings
 
+DEVICE = torch.device("cpu")  # only products on processors are measured and widened
+
 
 def bfloat16_model() -> torch.nn.Module:
     return torch.nn.Sequential(torch.nn.Linear(64, 96), torch.nn.Linear(96, 64)).bfloat16()
