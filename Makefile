@@ -14,9 +14,9 @@ PYTHON ?= python3
 # Each runs studies of its own, on two cores.
 TEST_PROCESSES := $(shell echo $$(( $(CORES) < 4 ? $(CORES) : 4 )))
 GPUS := $(shell nvidia-smi --list-gpus 2>/dev/null | wc -l)
-# One scoring job at a time for each GPU of this machine, if there are any.
+# Scoring jobs take turns on the GPUs of this machine, if there are any: one starts while another scores.
 FLAGS := --workflow-profile workflow/profiles/$(PROFILE) --logger abovechance \
-	$(if $(filter-out 0,$(GPUS)),$(if $(ON_CLUSTER),,--resources gpu=$(GPUS)))
+	$(if $(filter-out 0,$(GPUS)),$(if $(ON_CLUSTER),,--resources gpu=$$((2 * $(GPUS)))))
 SNAKEMAKE := $(VENV)/bin/snakemake $(FLAGS)
 # Snakemake on the study of CONFIG. The config is checked first, so that a mistake in it is one line.
 # An option follows --configfile, because it takes every word up to the next option as a config file.

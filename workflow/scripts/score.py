@@ -1,5 +1,6 @@
 """Score every prompt of one (model, task), for each number of shots."""
 
+import time
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -48,11 +49,13 @@ with logged(snakemake) as log:
         memory = memory_needed(local.weights, local.precision) if local else 0
     lock = reserved(memory) if memory else nullcontext(())
     report, (folder, *_) = progress(log), {path.parent for path in cells}
+    began_waiting = time.monotonic()
     with alone(folder, report), lock as accelerators:
+        since = STARTED + time.monotonic() - began_waiting  # a job does not spend what it waits for
         score_cells(
             cells,
             backend,
             report,
             leave_out_too_long=params.too_long == "leave_out",
-            spend=Ledger.of_job(Path(params.ledger), snakemake.threads, len(accelerators), STARTED).add,
+            spend=Ledger.of_job(Path(params.ledger), snakemake.threads, len(accelerators), since).add,
         )

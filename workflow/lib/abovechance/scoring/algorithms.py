@@ -206,7 +206,7 @@ def _distance(
     """
     try:
         computed = scores()
-    except torch.OutOfMemoryError:
+    except (torch.OutOfMemoryError, torch.AcceleratorError):  # after the second, a GPU computes no more
         raise
     except Exception:
         return float("nan")
@@ -234,8 +234,7 @@ def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.floa
     except (InputError, torch.OutOfMemoryError):
         raise
     except Exception as error:
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        raise InputError(f"{model_is} cannot read a text by itself ({reason}); {expected}") from None
+        raise InputError(f"{model_is} cannot read a text by itself ({_reason(error)}); {expected}") from None
     if not np.isfinite(exact).all():
         raise InputError(f"{model_is} gives {exact[~np.isfinite(exact)][0]} for a short text; {expected}")
     if abs(exact[0] - repeated) > SAME.get(model.dtype, SAME_16_BITS):
@@ -252,12 +251,17 @@ def _definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
     except (InputError, torch.OutOfMemoryError):
         raise
     except Exception as error:
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         longest = max(map(len, tokens.sequences))
         raise InputError(
-            f"the model cannot read a string of {longest} tokens ({reason}); use fewer shots, "
+            f"the model cannot read a string of {longest} tokens ({_reason(error)}); use fewer shots, "
             "shorter examples or another model"
         ) from None
+
+
+def _reason(error: Exception) -> str:
+    """Return an error's name and words in one line, without CUDA's advice on debugging."""
+    words = str(error).partition("\nSearch for `cuda")[0].split()
+    return f"{type(error).__name__}: {' '.join(words)[:200]}"
 
 
 def _two_ends(tokens: Tokens) -> tuple[list[int], list[int]]:

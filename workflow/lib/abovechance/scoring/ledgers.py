@@ -71,7 +71,7 @@ SPENT = TableSchema(
         "cached": Column.whole("number of tokens that a server had in its cache, as far as it says so"),
         "operations": Column.number("floating-point operations; missing if the size of the model is unknown"),
         "start_seconds": Column.number(
-            "time from the start of the jobs until their models were loaded",
+            "time from the start of the jobs until their models were loaded, without waiting for a GPU",
             "seconds",
         ),
         "seconds": Column.number("time spent on scoring prompts", "seconds"),
