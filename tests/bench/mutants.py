@@ -29,7 +29,10 @@ SUBJECTS = {
         ["tests/chance", "tests/results", "tests/shown", "tests/test_compat.py"],
     ),
     "best": (["best"], ["tests/best"]),
-    "compare": (["compare", "core/estimates.py", "core/resampling.py"], ["tests/compare"]),
+    "compare": (
+        ["compare", "core/estimates.py", "core/resampling.py"],
+        ["tests/compare", "tests/core/test_estimates.py", "tests/core/test_resampling.py"],
+    ),
     "doctor": (["doctor"], ["tests/doctor"]),
     "items": (["items"], ["tests/items"]),
     "ladder": (["ladder"], ["tests/ladder"]),

@@ -9,11 +9,11 @@ from scipy import stats
 from abovechance.compare.components import variance_components
 from abovechance.compare.many import flips, paired, pairs, ranks, trained
 from abovechance.compare.responses import arrange
-from abovechance.compare.seeds import over_seeds
+from abovechance.compare.seeds import over_seeds, seeds_spread
 from abovechance.compare.study import as_trainings, of_seeds, of_study
 from abovechance.compare.two_models import compare
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import clustered_mean
+from abovechance.core.estimates import Spread, clustered_mean, clustered_variance, intraclass, satterthwaite
 from abovechance.study.series import compared_as, last_checkpoints
 
 
@@ -266,3 +266,91 @@ def test_a_prompt_is_not_counted_on_its_own_demonstrations():
     for cube in cubes:
         cube[:, 0, :3] = np.nan
     assert flips(cubes)[0, 1] == 0
+
+
+CLUSTERS = np.array([0, 0, 0, 1, 1, 2, 3, 3, 4, 4])
+
+
+def points(seed: int, seeds: int) -> np.ndarray:
+    """(seeds, examples) points from 0 to 4."""
+    return np.random.default_rng(seed).integers(0, 5, (seeds, 10)).astype(float)
+
+
+def moved(scores: np.ndarray) -> np.ndarray:
+    """(seeds, clusters) by how much each cluster of a seed, if it is drawn, moves the model's mean."""
+    return np.array(
+        [
+            [(row[number == CLUSTERS] - scores.mean()).sum() / scores.size for number in range(5)]
+            for row in scores
+        ]
+    )
+
+
+@pytest.mark.parametrize("counts", [(3, 4), (4, 3), (1, 3), (4, 1), (1, 1)])
+def test_its_variance_is_that_of_seeds_and_of_examples_by_loops(counts):
+    first, second = points(0, counts[0]), points(1, counts[1])
+    comparison = over_seeds(first, second, CLUSTERS, 0.9)
+    parts = [moved(first), moved(second)]
+    over_examples, freedom = clustered_variance(
+        parts[0].sum(axis=0) - parts[1].sum(axis=0),
+        np.bincount(CLUSTERS),
+        intraclass(first.mean(axis=0) - second.mean(axis=0), CLUSTERS),
+    )
+    # of a model's mean over seeds, on these examples
+    variances = [
+        scores.mean(axis=1).var(ddof=1) / len(scores) for scores in (first, second) if len(scores) > 1
+    ]
+    fewest = [count - 1 for count in counts if count > 1]
+    if len(variances) == 1:
+        variances = [variances[0] * (1 + max(counts))]
+    degrees = max(satterthwaite(variances, fewest), min(fewest)) if fewest else 1.0
+    overlap = sum((residuals**2).sum() for residuals in parts) if fewest else 0.0
+    spread = Spread((sum(variances), over_examples), (degrees, freedom), overlap)
+    expected = spread.estimate(first.mean() - second.mean(), 0.9)
+    assert comparison.difference[:6] == pytest.approx(expected[:6])
+    assert comparison.difference[6:] == (10, 5, 0.9, "Student")
+    assert (comparison.first_seeds, comparison.second_seeds) == counts
+    squares = [((scores.mean(axis=1) - scores.mean()) ** 2).sum() for scores in (first, second)]
+    pooled = np.sqrt(sum(squares) / sum(fewest)) if fewest else np.nan
+    assert comparison.deviation == pytest.approx(pooled, nan_ok=True)
+    assert "deviation" in comparison._repr_html_()
+
+
+def test_the_variance_of_all_models_is_used_unless_two_vary_more():
+    first, second = points(0, 3) / 4, points(1, 4) / 4
+    alone = seeds_spread(first, second, CLUSTERS)
+    for degrees in (12, 7):
+        limit = stats.f(alone.freedoms[0], degrees).ppf(0.95)
+        for factor, more in ((0.999, True), (1.001, False)):
+            # two models vary ``limit`` times as much as all, and a little more or less
+            pooled = factor * alone.variances[0] / limit
+            spread = seeds_spread(first, second, CLUSTERS, (pooled / (1 / 3 + 1 / 4), degrees))
+            expected = alone.freedoms if more else (degrees, alone.freedoms[1])
+            assert spread.freedoms == pytest.approx(expected)
+            assert spread.variances == pytest.approx(alone.variances)
+            assert spread.overlap == alone.overlap
+    larger = seeds_spread(first, second, CLUSTERS, (1.0, 12))
+    assert larger.variances == pytest.approx((1 / 3 + 1 / 4, alone.variances[1]))
+    nothing = seeds_spread(first, second, CLUSTERS, (0.0, 12))
+    assert nothing.variances == pytest.approx(alone.variances)
+    assert nothing.freedoms == (12, alone.freedoms[1])
+
+
+def test_with_one_seed_each_the_examples_alone_vary():
+    spread = seeds_spread(points(0, 1), points(1, 1))
+    assert spread.variances[0] == spread.overlap == 0
+    assert spread.freedoms[0] == 1
+    assert seeds_spread(np.ones((2, 1)), np.zeros((2, 1))).freedoms == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [((2, 3), (2, 4)), ((1, 2, 3), (2, 2)), ((2, 2), (1, 2, 3)), ((2, 0), (2, 0))]
+)
+def test_scores_of_other_shapes_are_told(first, second):
+    with pytest.raises(InputError) as error:
+        over_seeds(np.zeros(first), np.zeros(second))
+    expected = "expected (seeds, examples), with the same examples for both"
+    assert str(error.value) == f"scores of the shapes {first} and {second}; {expected}"
+    with pytest.raises(InputError) as error:
+        over_seeds([[1.0, np.inf]], [[1.0, 1.0]])
+    assert str(error.value) == "a score is missing; expected all examples of all seeds"

@@ -1,0 +1,250 @@
+"""Estimates against scipy, against matrices, and against their formulas written out."""
+
+from math import inf, isnan, nan, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from scipy import stats
+
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import (
+    Estimate,
+    Spread,
+    bootstrap_interval,
+    clustered_mean,
+    clustered_variance,
+    intraclass,
+    satterthwaite,
+    student,
+    variance_of_sum,
+    welch,
+)
+
+VALUES = np.random.default_rng(0).normal(1, 2, 12)
+GROUPS = np.array([0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 2])
+
+
+def test_an_estimate_in_words():
+    assert str(Estimate(0.12345)) == "0.123"
+    assert str(Estimate(0.5, low=0.25, high=0.75)) == "0.5 (95% interval 0.25 to 0.75)"
+    named = Estimate(0.5, low=0.25, high=0.75, p=0.0123, confidence=0.9)
+    assert str(named) == "0.5 (90% interval 0.25 to 0.75, p = 0.012)"
+
+
+def test_another_unit_changes_what_has_one():
+    estimate = Estimate(1.0, 2.0, 3.0, 4.0, 0.5, 6.0, 7, 8, 0.9, "by hand")
+    assert estimate.scaled(10) == Estimate(10.0, 20.0, 30.0, 40.0, 0.5, 6.0, 7, 8, 0.9, "by hand")
+    spread = Spread((1.0, 2.0), (3.0, 4.0), 0.5)
+    assert spread.scaled(10) == Spread((100.0, 200.0), (3.0, 4.0), 50.0)
+
+
+@pytest.mark.parametrize("value", [0.7, -0.7, 0.0])
+def test_students_interval_and_test_are_scipys(value):
+    estimate = student(value, 0.3, 7.5, 0.9)
+    low, high = stats.t(7.5, value, 0.3).interval(0.9)
+    assert (estimate.low, estimate.high) == pytest.approx((low, high))
+    assert estimate.p == pytest.approx(2 * stats.t(7.5).sf(abs(value) / 0.3))
+    assert estimate[:2] == (value, 0.3)
+    assert (estimate.freedom, estimate.confidence, estimate.method) == (7.5, 0.9, "Student")
+    assert student(value, 0.3, 7.5).confidence == 0.95
+
+
+@pytest.mark.parametrize(("error", "freedom"), [(0.0, 5), (inf, 5), (nan, 5), (0.3, 0), (0.3, nan)])
+def test_without_an_error_or_degrees_of_freedom_there_is_no_interval(error, freedom):
+    estimate = student(0.5, error, freedom, 0.8)
+    assert all(map(isnan, (estimate.low, estimate.high, estimate.p)))
+    assert (estimate.value, estimate.confidence) == (0.5, 0.8)
+    assert estimate.standard_error == pytest.approx(error, nan_ok=True)
+
+
+def test_one_degree_of_freedom_or_less_is_enough():
+    assert student(0.5, 1e-3, 0.5).low < 0.5 < student(0.5, 1e-3, 1).high
+
+
+SPREADS = [
+    Spread((2.0, 3.0), (4.0, 9.0), 0.5),
+    Spread((2.0, 0.0), (1.0, 5.0)),
+    Spread((0.1, 3.0), (4, 9), 2.0),
+]
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_the_interval_of_several_variances_is_banerjees(spread, confidence):
+    estimate = spread.estimate(1.5, confidence)
+    tail = (1 - confidence) / 2
+    parts = [
+        variance * stats.t(freedom).ppf(tail) ** 2
+        for variance, freedom in zip(spread.variances, spread.freedoms, strict=True)
+    ]
+    reach = sqrt(max(sum(parts) - spread.overlap * stats.norm.ppf(tail) ** 2, *parts))
+    assert (estimate.low, estimate.high) == pytest.approx((1.5 - reach, 1.5 + reach))
+    variance = max(sum(spread.variances) - spread.overlap, *spread.variances)
+    assert (estimate.value, estimate.standard_error) == pytest.approx((1.5, sqrt(variance)))
+    below = sum(v**2 / f for v, f in zip(spread.variances, spread.freedoms, strict=True))
+    assert estimate.freedom == pytest.approx(variance**2 / below)
+    assert estimate.confidence == confidence
+    # the p-value is that of the interval that just reaches 0
+    touching = spread.estimate(1.5, 1 - estimate.p)
+    assert touching.low == pytest.approx(0, abs=1e-6)
+
+
+def test_a_p_value_is_between_the_least_that_is_computed_and_1():
+    spread = Spread((1.0, 0.0), (1e6, 1.0))
+    assert spread.p(1.0) == pytest.approx(2 * stats.norm.sf(1), rel=1e-5)
+    assert spread.p(-1.0) == spread.p(1.0)
+    assert spread.p(0.0) == 1.0
+    assert spread.p(1e-30) == pytest.approx(1)
+    assert spread.p(1e9) == pytest.approx(2e-100, rel=1e-9)
+    assert isnan(spread.p(nan))
+    assert isnan(spread.p(inf))
+    assert isnan(Spread((0.0, 0.0), (1.0, 1.0)).p(1.0))
+
+
+@pytest.mark.parametrize("spread", [Spread((0.0, 0.0), (1.0, 1.0)), Spread((inf, 1.0), (1.0, 1.0))])
+def test_where_nothing_varies_or_all_does_there_is_no_interval(spread):
+    estimate = spread.estimate(0.5, 0.8)
+    assert all(map(isnan, (estimate.low, estimate.high, estimate.p)))
+    assert (estimate.value, estimate.confidence) == (0.5, 0.8)
+
+
+def test_the_variance_of_a_sum_is_that_of_its_independent_parts():
+    parts = VALUES - VALUES.mean()
+    assert variance_of_sum(parts) == pytest.approx(len(parts) * parts.var(ddof=1))
+    assert variance_of_sum([1.0, -1.0]) == 4.0
+    assert variance_of_sum([2.0]) == 4.0
+
+
+def by_matrices(groups: np.ndarray, values: np.ndarray, correlation: float) -> tuple[float, float]:
+    """CR2's variance of a mean and Bell and McCaffrey's degrees of freedom, from the n x n matrices."""
+    count = len(values)
+    design = np.ones((count, 1))
+    hat = design @ design.T / count
+    members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    residuals = values - values.mean()
+    variance, rows = 0.0, []
+    for places in members:
+        block = np.eye(len(places)) - hat[np.ix_(places, places)]
+        eigenvalues, vectors = np.linalg.eigh(block)
+        adjusted = vectors @ np.diag(eigenvalues**-0.5) @ vectors.T
+        variance += float((design[places].T @ adjusted @ residuals[places]).item() ** 2) / count**2
+        whole = (np.eye(count) - hat)[places]
+        rows.append((design[places].T @ adjusted @ whole)[0] / count)
+    working = np.where(groups[:, None] == groups[None], correlation, 0.0)
+    np.fill_diagonal(working, 1.0)
+    products = np.array(rows) @ working @ np.array(rows).T
+    return variance, float(np.trace(products) ** 2 / np.sum(products**2))
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 1.0])
+def test_clusters_of_any_size_are_cr2(correlation):
+    residuals = VALUES - VALUES.mean()
+    parts, sizes = np.bincount(GROUPS, residuals) / len(VALUES), np.bincount(GROUPS)
+    computed = clustered_variance(parts, sizes, correlation)
+    assert computed == pytest.approx(by_matrices(GROUPS, VALUES, correlation))
+    assert clustered_variance([0.0], [5], correlation) == (0.0, 0.0)
+    assert clustered_variance([1.0, -1.0], [3, 3], correlation) == pytest.approx((4.0, 1.0))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_correlation_in_clusters_is_that_of_their_pairs(seed):
+    generator = np.random.default_rng(seed)
+    groups, values = generator.integers(0, 4, 15), generator.normal(size=15)
+    values += generator.normal(size=4)[groups]
+    residuals = values - values.mean()
+    pairs = [
+        residuals[i] * residuals[j] for i in range(15) for j in range(15) if i != j and groups[i] == groups[j]
+    ]
+    expected = np.mean(pairs) / np.mean(residuals**2)
+    assert intraclass(values, groups) == pytest.approx(np.clip(expected, 0, 1))
+
+
+def test_the_correlation_of_what_has_no_pairs_or_does_not_vary_is_0():
+    assert intraclass([1.0, 2.0], [0, 1]) == 0.0
+    assert intraclass([1.0, 1.0], [0, 0]) == 0.0
+    assert intraclass([1.0, 1.0, 5.0, 5.0], [0, 0, 1, 1]) == 1.0
+
+
+def test_satterthwaites_degrees_of_freedom():
+    assert satterthwaite([2.0, 3.0], [4.0, 9.0]) == pytest.approx(25 / (4 / 4 + 9 / 9))
+    assert satterthwaite([2.0, 3.0], [4.0, 9.0], 4.0) == pytest.approx(16 / 2)
+    assert satterthwaite([0.0], [5.0]) == 0.0
+
+
+def test_a_mean_of_examples_by_themselves_is_students():
+    estimate, test = clustered_mean(VALUES, None, 0.9), stats.ttest_1samp(VALUES, 0)
+    interval = test.confidence_interval(0.9)
+    assert (estimate.low, estimate.high, estimate.p) == pytest.approx((*interval, test.pvalue))
+    assert (estimate.value, estimate.standard_error) == pytest.approx((VALUES.mean(), stats.sem(VALUES)))
+    assert (estimate.freedom, estimate.examples, estimate.clusters) == (pytest.approx(11), 12, 12)
+    assert (estimate.confidence, estimate.method) == (0.9, "Student")
+
+
+def test_a_mean_of_clustered_examples_is_cr2s():
+    estimate = clustered_mean(VALUES, [*"cccaabddddeb"], 0.9)
+    variance, freedom = by_matrices(GROUPS, VALUES, intraclass(VALUES, GROUPS))
+    assert (estimate.standard_error, estimate.freedom) == pytest.approx((sqrt(variance), freedom))
+    assert (estimate.low, estimate.high) == pytest.approx(
+        stats.t(freedom, VALUES.mean(), sqrt(variance)).interval(0.9)
+    )
+    assert (estimate.examples, estimate.clusters) == (12, 5)
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "expected"),
+    [
+        ([], None, Estimate(nan, confidence=0.8)),
+        ([3.0], None, Estimate(3.0, examples=1, clusters=1, confidence=0.8)),
+        ([3.0, 5.0], ["a", "a"], Estimate(4.0, examples=2, clusters=1, confidence=0.8)),
+        ([3.0, inf], None, Estimate(inf, examples=2, clusters=2, confidence=0.8)),
+        ([-inf, inf], None, Estimate(nan, examples=2, clusters=2, confidence=0.8)),
+        ([2.0, 2.0], None, Estimate(2.0, 0.0, 2.0, 2.0, nan, 1.0, 2, 2, 0.8)),
+    ],
+)
+def test_a_mean_without_an_interval(values, clusters, expected):
+    computed = clustered_mean(values, clusters, 0.8)
+    assert computed[:-1] == pytest.approx(expected[:-1], nan_ok=True)
+
+
+def test_values_of_two_dimensions_are_an_error():
+    with pytest.raises(InputError) as error:
+        clustered_mean([[1.0]])
+    assert str(error.value) == "values have 2 dimensions; expected one, of examples"
+
+
+def test_two_means_of_other_examples_are_welchs_test():
+    first, second = VALUES[:5], VALUES[5:]
+    estimate = welch(clustered_mean(first), clustered_mean(second, [0, 0, 1, 2, 3, 4, 5]), 0.9)
+    assert (estimate.examples, estimate.clusters) == (12, 11)
+    estimate = welch(clustered_mean(first), clustered_mean(second), 0.9)
+    test = stats.ttest_ind(first, second, equal_var=False)
+    interval = test.confidence_interval(0.9)
+    assert (estimate.low, estimate.high, estimate.p) == pytest.approx((*interval, test.pvalue))
+    assert (estimate.value, estimate.confidence) == (pytest.approx(first.mean() - second.mean()), 0.9)
+    assert (estimate.examples, estimate.clusters) == (12, 12)
+
+
+@pytest.mark.parametrize("method", ["basic", "percentile", "BCa"])
+def test_the_bootstrap_draws_whole_clusters(method):
+    sums, sizes = np.bincount(GROUPS, VALUES), np.bincount(GROUPS)
+    expected = stats.bootstrap(
+        (sums, sizes),
+        lambda sums, sizes: sums.sum() / sizes.sum(),
+        paired=True,
+        vectorized=False,
+        n_resamples=500,
+        confidence_level=0.8,
+        method=method,
+        rng=np.random.default_rng(3),
+    ).confidence_interval
+    computed = bootstrap_interval(VALUES, GROUPS, 0.8, 500, 3, method)
+    assert computed == pytest.approx((expected.low, expected.high))
+
+
+def test_the_bootstrap_of_what_does_not_vary():
+    assert bootstrap_interval([2.0, 2.0, 2.0], [0, 0, 1]) == (2.0, 2.0)
+    assert all(map(isnan, bootstrap_interval([2.0, 3.0], [0, 0])))
+    low, high = bootstrap_interval([2.0, 3.0])
+    assert (low, high) == (2.0, 3.0)
+    assert bootstrap_interval(VALUES) == bootstrap_interval(VALUES, None, 0.95, 9999, 0, "basic")
