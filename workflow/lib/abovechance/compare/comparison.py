@@ -207,8 +207,12 @@ def generalizes(responses: Responses) -> str:
 
 
 def sample_of(responses: Responses) -> many.Sample:
-    """Return the draws of one task: tasks with the same examples, such as formulations, are drawn alike."""
-    examples = crc32("\n".join(responses.examples).encode())
+    """Return the draws of one task: tasks with the same examples, such as formulations, are drawn alike.
+
+    They have the same clusters, too: tasks may number other examples in the same way.
+    """
+    named = zip(responses.examples, responses.clusters, strict=True)
+    examples = crc32("\n".join(f"{example}\t{cluster}" for example, cluster in named).encode())
     if generalizes(responses) == LIKE_THESE and not responses.several_seeds:
         return many.prompted(responses.scores, responses.clusters, examples=examples)
     return many.trained(responses.by_seed, responses.clusters, examples=examples)

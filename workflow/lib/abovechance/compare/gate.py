@@ -27,7 +27,7 @@ from abovechance.compare.two_models import POWER
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA, clustered_variance, intraclass, satterthwaite
-from abovechance.core.resampling import cluster_sums
+from abovechance.core.resampling import cluster_sums, numbered
 
 MOST_FACTOR = 1e5  # of the number of examples; more would decide nothing in practice
 BETTER, NOT_WORSE, WORSE, CANNOT_TELL = DECISIONS = ("better", "not worse", "worse", "cannot tell")
@@ -298,16 +298,18 @@ def difference_of(responses: Responses) -> Difference:
     """Return the difference of two models on a task, by the inference that ``generalizes`` names."""
     estimate = headline_of(responses)
     first, second = responses.by_example
-    sums, sizes = cluster_sums(first - second, responses.clusters)
     examples = len(responses.examples)
+    groups, _ = numbered(examples, responses.clusters)
+    sums, sizes = cluster_sums(first - second, groups)
     parts = sums / examples
     by_examples, freedom = clustered_variance(
-        parts - sizes * parts.sum() / examples, sizes, intraclass(first - second, responses.clusters)
+        parts - sizes * parts.sum() / examples, sizes, intraclass(first - second, groups)
     )
     variance = (
         max(estimate.standard_error**2, by_examples) if isfinite(estimate.standard_error) else by_examples
     )
-    is_fixed = variance > by_examples and (responses.several_seeds or len(responses.prompts) > 1)
+    # by more than rounding
+    is_fixed = variance > (1 + 1e-9) * by_examples and (responses.several_seeds or len(responses.prompts) > 1)
     return Difference(
         estimate.value,
         variance,

@@ -1,0 +1,303 @@
+"""The gate by loops over clusters, prompts and tasks, and every number and sentence of a result."""
+
+from math import inf, isnan, sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from abovechance.chance.multiplicity import adjusted
+from abovechance.compare import many
+from abovechance.compare.comparison import headline_of, sample_of
+from abovechance.compare.gate import GATE_TASKS, Difference, decide, difference_of, gate
+from abovechance.compare.responses import Responses
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import clustered_variance, intraclass, satterthwaite
+from tests.compare.test_gate import of_scores, responses_of
+
+CLUSTERS = np.repeat(np.arange(12), [1, 2, 3, 4] * 3)
+
+
+def answers(seed: int, prompts: int, right: float = 0.6, examples: int = 30) -> np.ndarray:
+    """(models, prompts, examples) right and wrong answers."""
+    return (np.random.default_rng(seed).random((2, prompts, examples)) < right).astype(float)
+
+
+def named(task: str, scores: np.ndarray, clusters: np.ndarray = CLUSTERS) -> Responses:
+    responses = of_scores(scores, clusters)
+    return Responses(task, 2, *list(vars(responses).values())[2:])
+
+
+def expected_end(difference: Difference, alpha: float, more: float, less: float) -> float:
+    """The distance of a true value that is q errors away, with a variance that grows with it: a quadratic."""
+    q = stats.norm.isf(alpha) if difference.freedom == inf else stats.t(difference.freedom).isf(alpha)
+    pseudo = (q * difference.unit) ** 2
+    slope = difference.unit * max(2 * (more + pseudo) / (more + less + pseudo) - 1, 0)
+    d = max(np.roots([1, -(q**2) * slope, -(q**2) * difference.variance]).real)
+    assert d == pytest.approx(q * sqrt(difference.variance + slope * d))
+    return d + difference.unit / 2
+
+
+@pytest.mark.parametrize("freedom", [7.5, inf])
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+@pytest.mark.parametrize(("gains", "losses"), [(0.001, 0.004), (0.004, 0.001), (0.0, 0.0), (0.3, 0.0)])
+def test_ends_of_the_interval_are_roots_of_a_quadratic(freedom, alpha, gains, losses):
+    difference = Difference(-0.03, 0.002, freedom, 0.0, 0.01, gains, losses)
+    low = -0.03 - expected_end(difference, alpha, losses, gains)
+    high = -0.03 + expected_end(difference, alpha, gains, losses)
+    assert (difference.low(alpha), difference.high(alpha)) == pytest.approx((low, high))
+
+
+def test_ends_are_differences_of_shares():
+    wide = Difference(0.5, 4.0, 3.0, 0.0, 0.1, 0.1, 0.1)
+    assert (wide.low(0.01), wide.high(0.01)) == (-1.0, 1.0)
+
+
+def test_the_p_value_of_worse_is_that_of_the_end_that_touches_0():
+    difference = Difference(-0.06, 0.0008, 9.0, 0.0, 0.01, 0.0005, 0.003)
+    p = difference.worse_p()
+    assert 1e-6 < p < 0.2
+    assert difference.high(p) == pytest.approx(0, abs=1e-9)
+    assert difference.high(p * 1.01) < 0 < difference.high(p * 0.99)
+    assert Difference(0.0, 0.0008, 9.0, 0.0, 0.01, 0.1, 0.1).worse_p() == 1.0
+    # next to no evidence: half of the weight of an example is added
+    assert Difference(-0.005, 0.0, inf, 0.0, 0.01, 0.0, 0.0).worse_p() == 1.0
+    assert Difference(-0.9, 1e-8, inf, 0.0, 1e-6, 0.0, 1e-8).worse_p() == 1e-12
+
+
+def test_more_examples_give_more_degrees_of_freedom_unless_prompts_vary():
+    of_examples = Difference(0.1, 0.05, 9.0, 0.0, 0.01, 0.004, 0.002).with_examples(4)
+    assert (of_examples.value, of_examples.freedom) == (0.1, 36.0)
+    of_prompts = Difference(0.1, 0.05, 9.0, 0.02, 0.01, 0.004, 0.002).with_examples(4)
+    assert (of_prompts.value, of_prompts.freedom) == (0.1, 9.0)
+
+
+@pytest.mark.parametrize(
+    ("seed", "prompts", "fixed_part"), [(1, 1, False), (2, 2, False), (6, 6, False), (7, 6, True)]
+)
+def test_the_difference_on_a_task_by_loops(seed, prompts, fixed_part):
+    responses = named("t", answers(seed, prompts))
+    difference = difference_of(responses)
+    by_example = responses.scores[0].mean(axis=0) - responses.scores[1].mean(axis=0)
+    mean = by_example.mean()
+    parts = np.array([by_example[number == CLUSTERS].sum() / 30 for number in range(12)])
+    moved = [(by_example[number == CLUSTERS] - mean).sum() / 30 for number in range(12)]
+    by_examples, freedom = clustered_variance(moved, np.bincount(CLUSTERS), intraclass(by_example, CLUSTERS))
+    headline = headline_of(responses)
+    variance = max(headline.standard_error**2, by_examples)
+    fixed = variance - by_examples if variance - by_examples > 1e-9 and prompts > 1 else 0.0
+    assert difference.value == pytest.approx(mean)
+    assert difference.variance == pytest.approx(variance)
+    assert difference.fixed == pytest.approx(fixed, abs=1e-12)
+    assert difference.freedom == pytest.approx(headline.freedom if fixed else freedom)
+    assert difference.unit == pytest.approx(4 / 30)
+    assert difference.gains == pytest.approx(sum(part**2 for part in parts if part > 0))
+    assert difference.losses == pytest.approx(sum(part**2 for part in parts if part < 0))
+    assert bool(fixed) == fixed_part  # of six prompts, some vary no more than the examples say
+
+
+def test_names_of_clusters_are_only_names():
+    scores = answers(7, 7)
+    by_name = np.random.default_rng(0).permutation(40)[CLUSTERS] - 20
+    expected, computed = (vars(difference_of(named("t", scores, names))) for names in (CLUSTERS, by_name))
+    assert computed == pytest.approx(expected)
+
+
+def test_tasks_whose_examples_have_the_same_names_may_have_other_clusters():
+    tasks = [named("t0", answers(0, 1), CLUSTERS), named("t1", answers(1, 1), np.arange(30))]
+    assert sample_of(tasks[0]).examples != sample_of(tasks[1]).examples
+    assert gate(tasks, 0.1).examples == 60
+    assert sample_of(named("t2", answers(2, 1), CLUSTERS)).examples == sample_of(tasks[0]).examples
+
+
+def test_equal_answers_have_the_variance_of_none():
+    scores = answers(0, 1)
+    difference = difference_of(named("t", np.stack([scores[0], scores[0]])))
+    assert (difference.value, difference.variance, difference.fixed) == (0.0, 0.0, 0.0)
+    assert (difference.gains, difference.losses) == (0.0, 0.0)
+    assert difference.freedom > 0
+
+
+@pytest.fixture
+def several() -> list[Responses]:
+    """Three tasks of other sizes, on the last of which the candidate is much worse."""
+    tasks = [named(f"t{number}", answers(number, 2)) for number in range(2)]
+    bad = np.stack([answers(5, 2, 0.2)[0], answers(6, 2, 0.9)[1]])
+    return [*tasks, named("t2", bad, np.arange(30))]
+
+
+def test_the_mean_over_tasks_counts_each_alike(several):
+    result = gate(several, 0.1, 0.1)
+    differences = [difference_of(task) for task in several]
+    alone = sum(difference.variance for difference in differences) / 9
+    sample = many.together([sample_of(task) for task in several])
+    together = many.pairs(sample, ["candidate", "reference"])["error"].iloc[0] ** 2
+    variances = [difference.variance for difference in differences]
+    freedoms = [max(difference.freedom, 1.0) for difference in differences]
+    mean = Difference(
+        float(np.mean([difference.value for difference in differences])),
+        max(alone, together),
+        max(satterthwaite(variances, freedoms), min(freedoms)),
+        sum(difference.fixed for difference in differences) / 9,
+        max(difference.unit for difference in differences) / 3,
+        sum(difference.gains for difference in differences) / 9,
+        sum(difference.losses for difference in differences) / 9,
+    )
+    assert result.difference == pytest.approx(mean.value)
+    assert (result.low, result.high) == pytest.approx((mean.low(0.1), mean.high(0.1)))
+    assert (result.margin, result.alpha, result.examples) == (0.1, 0.1, 90)
+    assert result.about == "for these 2 prompts only"
+    p_values = adjusted([difference.worse_p() for difference in [*differences, mean]], "holm")
+    assert list(result.tasks.columns) == list(GATE_TASKS)
+    for row, task, difference, p in zip(
+        result.tasks.to_dict("records"), several, differences, p_values, strict=False
+    ):
+        candidate, reference = (scores.mean() for scores in task.scores)
+        expected = {
+            "task": task.task,
+            "shots": 2,
+            "examples": 30,
+            "candidate": pytest.approx(candidate),
+            "reference": pytest.approx(reference),
+            "difference": pytest.approx(difference.value),
+            "low": pytest.approx(difference.low(0.1)),
+            "high": pytest.approx(difference.high(0.1)),
+            "worse_holm": pytest.approx(p),
+            "decision": decide(difference, 0.1, 0.1),
+        }
+        assert row == expected
+
+
+def test_one_task_is_not_adjusted_and_two_tasks_have_their_mean_as_a_third(several):
+    alone = gate(several[2:], 0.1)
+    assert alone.tasks["worse_holm"].tolist() == pytest.approx([difference_of(several[2]).worse_p()])
+    assert (alone.decision, alone.worse_tasks) == ("worse", [])
+    two = gate(several[1:], 0.1)
+    least = min(difference_of(task).worse_p() for task in several[1:])
+    assert two.tasks["worse_holm"].min() == pytest.approx(3 * least)
+    assert (two.decision, two.worse_tasks) == ("worse", ["t2 (2-shot)"])
+
+
+def test_where_the_mean_is_worse_and_no_task_is_nothing_can_be_told_after_adjustment():
+    generator = np.random.default_rng(2)
+    tasks = []
+    for number in range(12):
+        reference = (generator.random(60) < 0.6).astype(float)
+        candidate = np.where(generator.random(60) < 0.035, 0.0, reference)
+        tasks.append(of_scores(np.stack([candidate, reference])[:, None], np.arange(60)))
+        tasks[-1] = Responses(f"t{number}", 0, *list(vars(tasks[-1]).values())[2:])
+    result = gate(tasks, 0.0)
+    assert result.high < 0
+    assert result.worse_tasks == []
+    p_values = adjusted([difference_of(task).worse_p() for task in tasks], "holm")
+    assert result.decision in ("worse", "cannot tell")
+    assert min(p_values) > 0.05
+
+
+def counted(examples: int, gains: int, losses: int) -> list[Responses]:
+    reference = np.arange(examples) >= gains
+    candidate = np.arange(examples) < examples - losses
+    return responses_of(candidate.astype(float), reference.astype(float))
+
+
+def test_so_many_examples_decide_and_fewer_do_not():
+    result = gate(counted(100, 6, 4), 0.03)
+    assert result.decision == "cannot tell"
+    difference = difference_of(counted(100, 6, 4)[0])
+
+    def decides(examples: float) -> bool:
+        more = difference.with_examples(examples / 100)
+        spread = stats.norm.ppf(0.8) * sqrt(more.variance)
+        return more.low(0.05) - spread > -0.03 or more.high(0.05) + spread < 0
+
+    assert decides(result.needed)
+    assert not decides(result.needed / 1.002)
+
+
+def test_a_loss_is_decided_from_the_other_end():
+    result = gate(counted(60, 1, 5), 0.0)
+    assert result.decision == "cannot tell"
+    difference = difference_of(counted(60, 1, 5)[0])
+    more = difference.with_examples(result.needed / 60)
+    assert more.high(0.05) + stats.norm.ppf(0.8) * sqrt(more.variance) == pytest.approx(0, abs=1e-4)
+
+
+def test_one_example_more_is_the_least_that_is_asked_for():
+    scores = np.array([0.0, 1.0] * 20)
+    small = gate(responses_of(scores, scores), 0.0)
+    assert isnan(small.needed)  # equal answers never exclude a loss of any size
+    for margin in np.linspace(0.05, 0.1, 40):
+        result = gate(responses_of(scores, scores), float(margin))
+        if result.decision == "cannot tell":
+            assert result.needed >= 41
+    assert isnan(result.needed)
+
+
+SENTENCES = [
+    (
+        counted(100, 30, 0),
+        0.02,
+        "The candidate is better than the reference (+30.0 points, 90% interval +21.9 to +39.6).",
+    ),
+    (counted(400, 4, 4), 0.05, "The candidate is not worse than the reference by 5 points or more ("),
+    (
+        counted(100, 0, 30),
+        0.015,
+        "The candidate is worse than the reference (-30.0 points, 90% interval -39.6 to -21.9).",
+    ),
+    (
+        counted(100, 3, 3),
+        0.015,
+        "The results cannot tell whether the candidate is worse by 1.5 points or more (",
+    ),
+    (counted(100, 3, 3), 0.01, "The results cannot tell whether the candidate is worse by 1 point or more ("),
+]
+
+
+@pytest.mark.parametrize(("responses", "margin", "beginning"), SENTENCES)
+def test_sentences(responses, margin, beginning):
+    sentence = gate(responses, margin).sentence
+    assert sentence.startswith(beginning)
+    result = gate(responses, margin)
+    ending = ")."
+    if result.decision == "cannot tell":
+        ending = (
+            f"). If the true difference is +0.0 points, about {np.ceil(result.needed):,.0f} examples would "
+            "decide with a probability of 80%, instead of 100."
+        )
+    assert sentence.endswith(ending)
+
+
+def test_sentences_of_several_tasks_and_prompts(several):
+    sentence = gate(several, 0.1).sentence
+    assert sentence.startswith(
+        "For these 2 prompts only: The candidate is worse on t2 (2-shot) (mean of 3 tasks: -"
+    )
+    first = gate([named("a", answers(7, 2)), named("b", answers(8, 3))], 0.5)
+    assert first.about == "for these 2 prompts only; for these 3 prompts only"
+    ended = gate([named("t", answers(9, 2))], 0.0)
+    if isnan(ended.needed):
+        assert ended.sentence.endswith(
+            ") More examples alone would not decide, if the observed difference is the true one."
+        ) or ended.sentence.endswith("if the observed difference is the true one.")
+
+
+@pytest.mark.parametrize(
+    ("margin", "alpha", "message"),
+    [
+        (-0.1, 0.05, "margin is -0.1; expected a number from 0 to 1"),
+        (1.5, 0.05, "margin is 1.5; expected a number from 0 to 1"),
+        (0.1, 0.5, "alpha is 0.5; expected a number above 0 and below 0.5"),
+        (0.1, 0.0, "alpha is 0.0; expected a number above 0 and below 0.5"),
+    ],
+)
+def test_impossible_values_in_full(margin, alpha, message):
+    with pytest.raises(InputError) as error:
+        gate(counted(10, 1, 1), margin, alpha)
+    assert str(error.value) == message
+    assert gate(counted(10, 1, 1), 1.0).decision == gate(counted(10, 1, 1), 1).decision
+    with pytest.raises(InputError) as error:
+        gate([], 0.1)
+    assert str(error.value) == "candidate and reference have no task in common"
+    assert isinstance(gate(counted(10, 1, 1), 0.0).tasks, pd.DataFrame)

@@ -1,0 +1,290 @@
+"""Power, the exchange of models and McNemar's test, each from its definition."""
+
+from itertools import product
+from math import ceil, inf, sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from abovechance.compare import compare, exchanged, mcnemar, two_models
+from abovechance.compare.two_models import ScoreTest, StudentTest, difference_test, largest
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import clustered_mean
+
+DIFFERENCES = np.random.default_rng(0).normal(0.4, 1, 24)
+CLUSTERS = np.repeat(np.arange(8), 3)
+
+
+@pytest.fixture
+def student_test() -> StudentTest:
+    return StudentTest(clustered_mean(DIFFERENCES, CLUSTERS), DIFFERENCES)
+
+
+@pytest.mark.parametrize("times", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("delta", [0.0, 0.3, -0.3, 1.0])
+def test_the_power_of_students_test_is_that_of_the_noncentral_distribution(student_test, times, delta):
+    clusters = 8 * times
+    centre = abs(delta) / student_test.mean.standard_error * sqrt(times)
+    reach = stats.t(clusters - 1).isf(0.1 / 2)
+    rejected = stats.nct(clusters - 1, centre)
+    expected = rejected.sf(reach) + rejected.cdf(-reach)
+    assert student_test.power(delta, times, 0.9) == pytest.approx(expected, rel=1e-6)
+
+
+def test_students_test_finds_almost_everything_far_away(student_test):
+    error = student_test.mean.standard_error
+    assert student_test.power(200 * error, 1.0, 0.95) == 1.0
+    assert student_test.power(100 * error, 1e5, 0.95) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("power", [0.3, 0.8, 0.999999])
+def test_what_students_test_detects_and_needs(student_test, power):
+    detectable = student_test.detectable(0.9, power)
+    assert student_test.power(detectable, 1.0, 0.9) == pytest.approx(power, abs=1e-7)
+    needed = student_test.needed(0.9, power)
+    enough, fewer = (
+        student_test.power(student_test.mean.value, max(examples / 24, 2 / 8), 0.9)
+        for examples in (needed, needed - 1)
+    )
+    assert enough >= power > fewer or needed == 2
+
+
+def test_a_large_difference_needs_two_clusters_and_no_more():
+    # with fewer than two clusters there is no degree of freedom, whatever the difference is
+    differences = 5 + 1e-6 * DIFFERENCES
+    test = StudentTest(clustered_mean(differences, CLUSTERS), differences)
+    assert test.needed(0.95, 0.8) == 2
+    assert test.power(5.0, 2 / 8, 0.95) >= 0.8
+
+
+def test_few_clusters_detect_only_what_is_far_away():
+    differences = np.array([0.0, 1.0])
+    test = StudentTest(clustered_mean(differences), differences)
+    detectable = test.detectable(0.999, 0.99)
+    assert detectable > 20 * test.mean.standard_error
+    assert test.power(detectable, 1.0, 0.999) == pytest.approx(0.99, abs=1e-6)
+
+
+def test_students_interval_has_the_confidence_that_is_asked_for(student_test):
+    mean = clustered_mean(DIFFERENCES, CLUSTERS, 0.8)
+    assert student_test.interval(0.8) == pytest.approx((mean.low, mean.high))
+    assert (student_test.name, student_test.p) == ("Student", mean.p)
+
+
+@pytest.mark.parametrize(("delta", "examples"), [(0.1, 40), (0.0, 40), (-0.3, 15), (0.5, 7), (1.0, 12)])
+def test_the_power_of_the_score_test_is_a_sum_over_all_results(delta, examples):
+    test = ScoreTest(9, 6, 50)
+    differ = max(15 / 50, abs(delta))
+    first_alone, second_alone = (differ + abs(delta)) / 2, (differ - abs(delta)) / 2
+    expected = 0.0
+    for better in range(examples + 1):
+        for worse in range(examples + 1 - better):
+            # McNemar's statistic without a correction
+            if better + worse and abs(better - worse) >= stats.norm.isf(0.05) * sqrt(better + worse) - 1e-9:
+                cells = [better, worse, examples - better - worse]
+                expected += stats.multinomial(examples, [first_alone, second_alone, 1 - differ]).pmf(cells)
+    assert test.power(delta, examples, 0.9) == pytest.approx(expected, rel=1e-6)
+
+
+def test_what_the_score_test_detects_and_needs():
+    test = ScoreTest(9, 3, 50)
+    assert test.power(test.detectable(0.9, 0.7), 50, 0.9) == pytest.approx(0.7, abs=1e-5)
+    needed = int(test.needed(0.9, 0.7))
+    powers = [test.power(6 / 50, examples, 0.9) for examples in (needed - 1, needed)]
+    assert powers[0] < 0.7 <= powers[1]
+    assert np.isnan(ScoreTest(5, 5, 50).needed(0.95, 0.8))
+    assert np.isnan(ScoreTest(1, 0, 3).detectable(0.95, 0.8))  # three examples are never enough
+    assert np.isnan(ScoreTest(0, 0, 50).detectable(0.95, 0.8))
+    assert ScoreTest(4, 0, 4).varies is ScoreTest(0, 4, 4).varies is ScoreTest(0, 0, 4).varies is False
+    assert ScoreTest(3, 1, 4).varies is ScoreTest(1, 0, 4).varies is True
+
+
+def test_more_examples_than_a_thousand_millions_are_no_plan():
+    assert two_models._least_examples(lambda examples: examples / 2**20, 0.5) == 2**19
+    assert two_models._least_examples(lambda examples: examples / 1000, 0.777) == 777
+    assert two_models._least_examples(lambda _: 1.0, 0.5) == 2
+    most = two_models.MOST_EXAMPLES
+    assert np.isnan(two_models._least_examples(lambda _: 0.1, 0.5))
+    assert two_models._least_examples(lambda examples: examples / most, 0.5) == ceil(most / 2)
+
+
+def far(sums: np.ndarray) -> float:
+    """The share of all exchanges with a sum as far from 0."""
+    signs = np.array([*product((1, -1), repeat=len(sums))])
+    return float(np.mean(np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9))
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [
+        [1.0, 1.0, 1.0, -1.0, 2.0],
+        [0.5, -0.25, 1.0, 0.75],  # means over four prompts
+        [0.1, 0.2, 0.3, -0.1],  # multiples of the least
+        [0.1234, 0.777, -0.3141, 0.2, 0.5],  # multiples of nothing
+        [1e-9, 3e-9, -2e-9],
+        [3.0, 3.0],
+        [1 / 7, 3 / 7, -2 / 7, 1.0],
+    ],
+)
+def test_all_exchanges_of_few_clusters_are_counted(sums):
+    assert exchanged(sums) == pytest.approx(far(np.array(sums)))
+    assert exchanged([*sums, 0.0, 1e-14 * max(sums)]) == pytest.approx(far(np.array(sums)))
+
+
+def test_many_clusters_that_are_multiples_of_nothing_are_drawn():
+    sums = np.random.default_rng(3).normal(0.2, 1, 40)
+    draws = np.random.default_rng(4).choice((1.0, -1.0), (100_000, 40))
+    share = np.mean(np.abs(draws @ sums) >= abs(sums.sum()))
+    computed = exchanged(sums, 999, 5)
+    assert computed == pytest.approx(share, abs=0.06)
+    assert computed == exchanged(sums, 999, 5) != exchanged(sums, 999, 6)
+    assert computed * 1000 == pytest.approx(round(computed * 1000))  # (b + 1) / (B + 1)
+    assert exchanged(sums) == exchanged(sums, 9999, 0)
+
+
+def test_the_exact_distribution_of_many_clusters_is_a_binomial():
+    for count in (30, 499, 500, 3000):
+        sums = np.where(np.arange(count) % 5 == 0, -1.0, 1.0)
+        expected = 2 * stats.binom(count, 0.5).sf((count + sums.sum()) / 2 - 1)
+        assert exchanged(sums) == pytest.approx(min(expected, 1), rel=1e-9)
+    two_sizes = np.concatenate([np.ones(700), np.full(700, -2.0)])
+    first, second = (stats.binom(700, 0.5).pmf(np.arange(701)) for _ in "ab")
+    # sums of the ones are 2i - 700, those of the twos 4j - 1400
+    totals = np.abs((2 * np.arange(701) - 700)[:, None] + (4 * np.arange(701) - 1400)[None])
+    expected = np.outer(first, second)[totals >= 700].sum()
+    assert exchanged(two_sizes) == pytest.approx(expected, rel=1e-6)
+    assert exchanged(np.concatenate([np.ones(900), -np.ones(900)])) == 1.0
+
+
+def test_exact_steps_are_counted_up_to_a_limit(monkeypatch):
+    sums = np.array([1.0, 2.0, -1.0, 1.0, 3.0])
+    drawn: list[object] = []
+    permutation_test = stats.permutation_test
+    monkeypatch.setattr(
+        stats,
+        "permutation_test",
+        lambda *total, **named: drawn.append(named) or permutation_test(*total, **named),
+    )
+    monkeypatch.setattr(two_models, "MOST_STEPS", 8)
+    assert exchanged(sums) == pytest.approx(far(sums))
+    assert not drawn
+    monkeypatch.setattr(two_models, "MOST_STEPS", 7)
+    assert exchanged(sums) == pytest.approx(far(sums))
+    assert len(drawn) == 1
+
+
+def test_means_over_as_many_prompts_as_are_tried_are_exact(monkeypatch):
+    monkeypatch.setattr(stats, "permutation_test", None)
+    primes = np.array([263, 269, -271])  # in units of the least, these are no means either
+    assert two_models.MOST_PROMPTS == 256
+    assert exchanged(primes / 256) == pytest.approx(far(primes))
+    with pytest.raises(TypeError):
+        exchanged(primes / 257)
+
+
+@pytest.mark.parametrize("sums", [[], [0.5], [0.5, 0.0], [0.0, 0.0]])
+def test_the_exchange_of_one_difference_or_none_says_nothing(sums):
+    assert exchanged(sums) == 1.0
+
+
+@pytest.mark.parametrize("sums", [[[1.0, 2.0]], [1.0, inf], [[np.nan]]])
+def test_sums_that_are_no_row_of_numbers_are_an_error(sums):
+    with pytest.raises(InputError) as error:
+        exchanged(sums)
+    assert str(error.value) == "expected one finite difference per cluster, in one dimension"
+
+
+def test_mcnemars_test_is_exact():
+    first, second = [1, 1, 1, 1, 1, 0, 1, 0], [0, 0, 0, 0, 1, 1, 0, 0]
+    assert mcnemar(first, second) == stats.binomtest(5, 6).pvalue
+    assert mcnemar(second, first) == stats.binomtest(5, 6).pvalue
+    assert mcnemar([1, 0, 1, 0], [0, 1, 1, 0]) == 1.0
+    assert mcnemar([1, 0], [1, 0]) == 1.0
+    for other in ([1, 0.5], [1, 2]):
+        assert np.isnan(mcnemar(other, [1, 0]))
+        assert np.isnan(mcnemar([1, 0], other))
+    with pytest.raises(InputError):
+        mcnemar([1], [1, 0])
+
+
+@pytest.mark.parametrize(("correct", "clusters"), [(1.0, None), (2.0, None), (1.0, [0, 1, 2, 3, 4, 5])])
+def test_right_and_wrong_answers_by_themselves_have_the_score_test(correct, clusters):
+    first, second = (correct * np.array(row) for row in ([1, 1, 0, 1, 1, 0], [0, 1, 1, 0, 0, 0.0]))
+    _, test = difference_test(first, second, clusters, correct)
+    assert test == ScoreTest(3, 1, 6)
+    _, test = difference_test(first, second, [0, 0, 1, 2, 3, 4], correct)
+    assert isinstance(test, StudentTest)
+    mean, test = difference_test(first / 3, second, clusters, correct, 0.8)
+    assert isinstance(test, StudentTest)
+    assert (mean.confidence, test.mean) == (0.8, mean)
+    assert test.differences.tolist() == (first / 3 - second).tolist()
+
+
+def test_the_largest_score():
+    assert largest([-3.0, 2.0]) == 3.0
+    assert largest([0.0, 0.0]) == 1.0
+    assert largest([5e-324]) == np.finfo(float).tiny
+
+
+def test_every_number_of_a_comparison():
+    generator = np.random.default_rng(6)
+    first, second = generator.integers(0, 5, (2, 24)).astype(float)
+    comparison = compare(first, second, CLUSTERS, 0.9, 0.7)
+    mean = clustered_mean(first - second, CLUSTERS, 0.9)
+    test = StudentTest(mean, first - second)
+    assert comparison.difference[:9] == pytest.approx(mean[:9])
+    assert comparison.difference.method == "Student"
+    expected = two_models.welch(*(clustered_mean(scores, CLUSTERS) for scores in (first, second)), 0.9)
+    assert comparison.unpaired[:9] == pytest.approx(expected[:9])
+    assert comparison.gain == pytest.approx((expected.standard_error / mean.standard_error) ** 2)
+    assert (comparison.examples, comparison.clusters) == (24, 8)
+    assert (comparison.first, comparison.second) == (first.mean(), second.mean())
+    assert (comparison.better, comparison.worse) == ((first > second).sum(), (first < second).sum())
+    assert comparison.detectable == pytest.approx(test.detectable(0.9, 0.7))
+    assert comparison.needed == test.needed(0.9, 0.7)
+    assert "detectable" in comparison._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "options", "message"),
+    [
+        (
+            [1, 0],
+            [1, 0],
+            {"confidence": 1.0},
+            "confidence and power are 1 and 0.8; expected numbers between 0 and 1",
+        ),
+        (
+            [1, 0],
+            [1, 0],
+            {"power": 0.0},
+            "confidence and power are 0.95 and 0; expected numbers between 0 and 1",
+        ),
+        (
+            [1, 0],
+            [1, 0],
+            {"confidence": 0.6, "power": 0.4},
+            "power is 0.4; expected more than the significance level, 0.4",
+        ),
+        (
+            [[1, 0]],
+            [[1, 0]],
+            {},
+            "scores of the shapes (1, 2) and (1, 2); expected one score per example, for the same examples",
+        ),
+        (
+            [1, 0],
+            [1, 0, 1],
+            {},
+            "scores of the shapes (2,) and (3,); expected one score per example, for the same examples",
+        ),
+        ([1], [0], {}, "1 examples; expected at least 2"),
+        ([1, 0, np.nan], [1, 0, 1], {}, "score 2 of the first model is nan; expected a number"),
+        ([1, 0, 1], [1, -np.inf, np.nan], {}, "score 1 of the second model is -inf; expected a number"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_in_full(first, second, options, message):
+    with pytest.raises(InputError) as error:
+        compare(first, second, **options)
+    assert str(error.value) == message
