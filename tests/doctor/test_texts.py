@@ -156,3 +156,157 @@ def test_flags_of_tools():
     assert severities(base(truncated=[True] * 10 + [False] * 90), "truncated-prompts") == ["grave"]
     assert severities(base(cut_off=[True] * 50 + [False] * 50), "cut-off-outputs") == ["grave"]
     assert severities(base(cut_off=[True] * 9 + [False] * 91), "cut-off-outputs") == []
+
+
+def test_the_same_prompt_needs_twenty_different_questions():
+    for examples, expected in ((20, 1), (19, 0)):
+        assert len(signs_in(base(examples, context="one"), "same-prompt")) == expected
+    # 30 rows with 20 or with 19 questions
+    for distinct, expected in ((20, 1), (19, 0)):
+        questions = [f"Question {min(number, distinct - 1)}?" for number in range(30)]
+        assert len(signs_in(base(30, context="one", question=questions), "same-prompt")) == expected
+    assert signs_in(base(30, context="one").drop(columns="question"), "same-prompt") == []
+    # questions that differ in their choices alone have the same prompt for good reason
+    rows = base(30, 2, context="one")
+    rows["question"] = ["Which one?\n" + "\n ".join(choices) for choices in rows["choices"]]
+    assert signs_in(rows, "same-prompt") == []
+
+
+def prompted(examples: int, shown=lambda number: [], **columns):
+    """Rows whose prompts are their question behind the questions of the shown examples."""
+    rows = base(examples, **columns)
+    questions = rows["question"].tolist()
+    rows["context"] = [
+        "\n".join([*(questions[place] for place in shown(number)), question])
+        for number, question in enumerate(questions)
+    ]
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("count", "severity"), [(0, []), (1, ["suspicious"]), (19, ["suspicious"]), (20, ["grave"])]
+)
+def test_an_example_that_is_its_own_demonstration(count, severity):
+    rows = prompted(100, lambda number: [number] * (number < count))
+    signs = signs_in(rows, "own-demonstration")
+    assert [sign.severity for sign in signs] == severity
+    if signs:
+        evidence = f"the question occurs at least twice in the prompt of {of_examples(count, 100)}"
+        cause = "the evaluated example may be one of its own demonstrations, with its answer"
+        assert signs == [Suspicion("own-demonstration", severity[0], evidence, cause)]
+    assert signs_in(prompted(101, lambda number: [number] * (number == 0)), "own-demonstration") == []
+    assert signs_in(rows.drop(columns="question"), "own-demonstration") == []
+
+
+@pytest.mark.parametrize(("count", "found"), [(49, False), (50, True), (100, True)])
+def test_other_evaluated_examples_among_the_demonstrations(count, found):
+    # each of the first prompts shows the next one's question and one of the last question
+    rows = prompted(100, lambda number: [(number + 1) % 100, 99 - (number == 99)] * (number < count))
+    signs = signs_in(rows, "evaluated-demonstrations")
+    assert bool(signs) == found
+    if found:
+        different = {49: 50, 50: 51, 100: 100}[count]
+        assert signs == [
+            Suspicion(
+                "evaluated-demonstrations",
+                "suspicious",
+                f"{of_examples(count, 100)} have other evaluated examples in their prompts "
+                f"({different} different ones)",
+                "demonstrations may come from the evaluated split; their answers are not independent of it",
+            )
+        ]
+    assert signs_in(prompted(100), "evaluated-demonstrations") == []
+
+
+def test_of_many_prompts_some_are_searched():
+    for examples, searched in ((200, 200), (201, 101), (401, 134)):
+        signs = signs_in(prompted(examples, lambda number: [number - 1]), "evaluated-demonstrations")
+        assert signs[0].evidence.startswith(f"{of_examples(searched, searched)} have other")
+
+
+def test_a_line_of_twenty_characters_is_searched_and_the_longest_first():
+    for length, expected in ((20, 1), (19, 0)):
+        questions = [f"{number:03} {'x' * (length - 4)}" for number in range(30)]
+        rows = base(30, question=questions, context=[f"{text}\n{text}" for text in questions])
+        assert len(signs_in(rows, "own-demonstration")) == expected
+    # the longer line stands in the prompt once, the shorter one twice
+    first = [f"short line of example {number:03}" for number in range(30)]
+    contexts = [f"{line}\n{line}\na much longer line than that: {line}" for line in first]
+    questions = [f"{line}\na much longer line than that: {line}" for line in first]
+    assert signs_in(base(30, question=questions, context=contexts), "own-demonstration") == []
+    # lines that several questions have are no sign
+    questions = [f"The passage that all questions are on.\n{number}?" for number in range(30)]
+    contexts = [f"{text}\n{text}" for text in questions]
+    assert signs_in(base(30, question=questions, context=contexts), "own-demonstration") == []
+
+
+def test_a_line_that_prompts_join_is_no_example():
+    """Two prompts, one ending and one beginning with half of a question, show it in neither."""
+    half, other = "What is the answer to ", "question number 0?"
+    rows = base(20)
+    rows["context"] = [f"{other} {question} {half}" for question in rows["question"]]
+    assert signs_in(rows, "evaluated-demonstrations") == []
+
+
+def cut(examples: int, count: int, length: int = 100, side: str = "begin"):
+    """Rows with prompts of many lengths of which the ``count`` longest are cut to the same length."""
+    contexts = []
+    for number in range(examples):
+        rest = "." * (length - 8)
+        if number >= count:
+            text = f"Task{'.' * (length // 2 - 8 + number % 10)}{number:03}:ans"
+        else:
+            text = f"{number:04}{rest}:ans" if side == "begin" else f"Task{rest}{number:04}"
+        contexts.append(text)
+    return base(examples, context=contexts)
+
+
+@pytest.mark.parametrize("side", ["begin", "end"])
+@pytest.mark.parametrize(
+    ("count", "severity"),
+    [(1, []), (2, ["suspicious"]), (9, ["suspicious"]), (10, ["grave"]), (50, ["grave"]), (51, [])],
+)
+def test_truncated_prompts(side, count, severity):
+    signs = signs_in(cut(100, count, side=side), "truncated-prompts")
+    assert [sign.severity for sign in signs] == severity
+    if signs:
+        place = {"begin": "beginning", "end": "end"}[side]
+        assert signs == [
+            Suspicion(
+                "truncated-prompts",
+                severity[0],
+                f"{of_examples(count, 100)} have long prompts of nearly the same length that do not {side} "
+                "like all others",
+                f"the {place} of long prompts may be truncated",
+            )
+        ]
+
+
+def test_truncated_prompts_need_twenty_that_are_long():
+    for examples, expected in ((20, 1), (19, 0)):
+        assert len(signs_in(cut(examples, 4), "truncated-prompts")) == expected
+    for length, expected in ((40, 1), (39, 0)):
+        assert len(signs_in(cut(100, 10, length), "truncated-prompts")) == expected
+
+
+def test_prompts_that_begin_in_other_ways_without_being_cut():
+    rows = cut(100, 10)
+    same = rows["context"].where(rows.index >= 10, "Other" + rows["context"].str[5:])
+    assert signs_in(rows.assign(context=same + [str(n) for n in range(100)]), "truncated-prompts") == []
+    lengths = rows["context"].where(rows.index >= 10, rows["context"] + [":ans" * n for n in range(100)])
+    assert signs_in(rows.assign(context=lengths), "truncated-prompts") == []
+    short = rows["context"].where(rows.index >= 10, rows["context"].str[:30] + ":ans")
+    assert signs_in(rows.assign(context=short), "truncated-prompts") == []
+
+
+def test_outputs_are_read_from_twenty_on():
+    for examples, expected in ((20, 1), (19, 0)):
+        rows = base(examples, output=["x" * 50] * examples)
+        assert len(signs_in(rows, "same-output")) == expected
+
+
+def test_two_missing_answers_are_a_sign_and_one_is_none():
+    for missing, expected in ((2, 1), (1, 0)):
+        answers = [""] * missing + ["a"] * (4 - missing)
+        rows = base(4, output=OUTPUT[:4], answer=answers)
+        assert len(signs_in(rows, "no-answer-extracted")) == expected

@@ -184,7 +184,8 @@ def _truncated(rows: pd.DataFrame) -> Iterator[Suspicion]:
     contexts = rows["context"].drop_duplicates()
     if len(contexts) < LEAST_EXAMPLES or contexts.map(len).max() < 10 * MARKER:
         return
-    for side, texts in (("begin", contexts), ("end", contexts.map(lambda text: text[::-1]))):
+    reversed_texts = contexts.map(lambda text: text[::-1])
+    for side, place, texts in (("begin", "beginning", contexts), ("end", "end", reversed_texts)):
         markers = texts.str[:MARKER]
         usual = markers.value_counts().index[0]
         unusual = markers != usual
@@ -202,7 +203,7 @@ def _truncated(rows: pd.DataFrame) -> Iterator[Suspicion]:
                 "grave" if count >= 0.1 * len(contexts) else "suspicious",
                 f"{of_examples(count, len(contexts))} have long prompts of nearly the same length that "
                 f"do not {side} like all others",
-                f"the {side} of long prompts may be truncated",
+                f"the {place} of long prompts may be truncated",
             )
 
 
