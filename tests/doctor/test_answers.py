@@ -1,6 +1,7 @@
 """Checks of predictions, scores and gold labels at their limits: severity, evidence and cause."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from abovechance.doctor.answers import MOST_TIES, TIES_OF_MORE, TIES_OF_TWO
@@ -187,6 +188,21 @@ def test_shifted_labels():
     gold = np.array([int(np.argmax(flags)) for flags in rows["right"]])
     (sign,) = signs_in(rows.assign(predicted=gold[::-1], correct=False), "shifted-labels")
     assert sign.evidence.startswith("predictions agree with the gold labels in reversed order in 90 of 90")
+
+
+def test_shifted_labels_under_several_prompts_are_counted_in_examples():
+    rows = shifted(1)
+    several = pd.concat([rows.assign(prompt=name) for name in "pqr"], ignore_index=True)
+    assert signs_in(several, "shifted-labels") == signs_in(rows, "shifted-labels")
+    # one of three prompts predicts another label
+    gold = np.array([int(np.argmax(flags)) for flags in rows["right"]])
+    is_other = (several["prompt"] == "r").to_numpy()
+    several["predicted"] = np.where(is_other, (np.tile(gold, 3) + 2) % 4, several["predicted"])
+    (sign,) = signs_in(several, "shifted-labels")
+    assert sign.evidence == (
+        "predictions agree with the gold label plus 1 in 67 of 100 examples (67 %), and with the gold label "
+        "itself in 0"
+    )
 
 
 def test_below_chance():

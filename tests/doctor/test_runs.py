@@ -92,8 +92,11 @@ def test_runs_with_other_questions(changed, severity):
         f"{of_examples(changed, 100)} have another question than in a",
         "the examples may be numbered or ordered differently, so pairs do not match",
     )
-    unknown = second.assign(question="")
-    assert signs_of(("a", "m", base()), ("b", "n", unknown)) == {}
+    for unknown in (second.assign(question=""), base().assign(correct=second["correct"])):
+        unknown.loc[:4, "question"] = ""
+        assert signs_of(("a", "m", base()), ("b", "n", unknown)) == {}
+        assert signs_of(("a", "m", unknown.assign(correct=True)), ("b", "n", unknown)) == {}
+        assert signs_of(("a", "m", unknown), ("b", "n", base())) == {}
 
 
 def test_runs_with_other_choices_and_gold_labels():
@@ -127,6 +130,20 @@ def test_runs_with_other_choices_and_gold_labels():
         assert signs_of(("a", "m", base()), ("b", "n", second.assign(right=marks).drop(columns=column))) == {}
         missing = second.assign(right=marks).assign(**{column: None})
         assert signs_of(("a", "m", base()), ("b", "n", missing)) == {}
+
+
+def test_a_run_of_one_example_with_another_question_is_of_another_task():
+    second = base(1).assign(correct=False, question="Another question?")
+    assert signs_of(("a", "m", base(1)), ("b", "n", second)) == {}
+
+
+def test_one_of_several_gold_labels_that_changed():
+    marks = [[True, True, False, False]] * 100
+    second = base(right=marks).assign(correct=np.arange(100) % 3 == 0)
+    for changed in ([True, False, True, False], [False, True, True, False], [True, False, False, False]):
+        others = second.assign(right=[changed] * 2 + marks[2:])
+        (sign,) = signs_of(("a", "m", base(right=marks)), ("b", "n", others))["b"]
+        assert sign.evidence == "2 of 100 examples (2 %) have another gold label than in a"
 
 
 def test_identical_runs():
