@@ -1,0 +1,447 @@
+"""Draws, pairs and ranks of many models, number by number from their definitions."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from abovechance.chance.multiplicity import adjusted
+from abovechance.compare import many
+from abovechance.compare.many import (
+    PAIRS,
+    RANKS,
+    Difference,
+    Sample,
+    flips,
+    paired,
+    pairs,
+    prompted,
+    ranks,
+    together,
+    trained,
+    unpaired,
+)
+from abovechance.compare.prompts import PromptPair
+from abovechance.compare.seeds import seeds_spread
+from abovechance.compare.two_models import compare, exchanged
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import Spread, clustered_mean, satterthwaite
+
+CLUSTERS = np.array([0, 0, 1, 1, 1, 2, 3, 4, 4, 5])
+SIZES = np.bincount(CLUSTERS)
+
+
+def scores_of(seed: int, *shape: int) -> np.ndarray:
+    """Points from 0 to 4 of so many models, prompts or seeds on ten examples."""
+    return np.random.default_rng(seed).integers(0, 5, (*shape, 10)).astype(float)
+
+
+def times(count: int, draws: int, *seed: int) -> np.ndarray:
+    return np.random.default_rng([*seed]).multinomial(count, np.full(count, 1 / count), draws)
+
+
+def drawn_means(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """(draws, models) means over examples that stand as often as their clusters are drawn."""
+    weights = counts[:, CLUSTERS]
+    return np.array([[np.average(row, weights=weight) for row in scores] for weight in weights])
+
+
+def test_paired_models():
+    scores = scores_of(0, 3)
+    sample = paired(scores, CLUSTERS, 20, 7, 11)
+    assert sample.scores == pytest.approx(scores.mean(axis=1))
+    assert sample.draws == pytest.approx(drawn_means(scores, times(6, 20, 7, 11)))
+    assert (sample.examples, sample.trainings) == (11, False)
+    expected = [[row[number == CLUSTERS].sum() / 10 for number in range(6)] for row in scores]
+    assert sample.contributions == pytest.approx(np.array(expected))
+    assert [*sample.differences] == [(0, 1), (0, 2), (1, 2)]
+    for (first, two), difference in sample.differences.items():
+        mean = clustered_mean(scores[first] - scores[two], CLUSTERS)
+        assert (difference.value, difference.center) == pytest.approx((mean.value, mean.value))
+        assert difference.spread.standard_error == pytest.approx(mean.standard_error)
+        assert difference.spread.freedoms == pytest.approx((mean.freedom,))
+        assert difference.p == pytest.approx(compare(scores[first], scores[two], CLUSTERS).difference.p)
+        assert difference.limit == np.inf
+    without = paired(scores)
+    assert without.draws.shape == (many.DRAWS, 3)
+    assert without.draws == pytest.approx(paired(scores, None, many.DRAWS, 0, 0).draws)
+    assert paired(scores, CLUSTERS, 20, [7, 2], 11).draws == pytest.approx(
+        drawn_means(scores, times(6, 20, 7, 2, 11))
+    )
+    right = paired(scores >= 2).differences[0, 1]
+    assert right.p == pytest.approx(compare(scores[0] >= 2, scores[1] >= 2).difference.p)
+
+
+def test_models_under_prompts_like_these():
+    scores = scores_of(1, 3, 4)
+    scores[:, 0, :2] = np.nan
+    sample = prompted(scores, CLUSTERS, 20, 7, 11)
+    of_prompts = np.nanmean(scores, axis=2)
+    assert sample.scores == pytest.approx(of_prompts.mean(axis=1))
+    by_example = np.nanmean(scores, axis=1)
+    moved = (times(4, 20, 7, 3, 11) - 1) @ of_prompts.T / 4 * np.sqrt(4 / 3)
+    assert sample.draws == pytest.approx(drawn_means(by_example, times(6, 20, 7, 11)) + moved)
+    expected = [[row[number == CLUSTERS].sum() / 10 for number in range(6)] for row in by_example]
+    assert sample.contributions == pytest.approx(np.array(expected))
+    assert sample.examples == 11
+    for (first, two), difference in sample.differences.items():
+        pair = PromptPair.from_scores(scores[first], scores[two], CLUSTERS)
+        value = of_prompts[first].mean() - of_prompts[two].mean()
+        assert (difference.value, difference.center) == pytest.approx((value, value))
+        spread = pair.population.scaled(pair.scale)
+        assert difference.spread.standard_error == pytest.approx(spread.standard_error)
+        assert difference.p == pytest.approx(spread.p(value))
+    assert prompted(scores).draws == pytest.approx(prompted(scores, None, many.DRAWS, 0, 0).draws)
+    assert prompted(scores).examples == 0
+
+
+def test_of_one_prompt_and_of_what_does_not_vary_the_p_value_is_exact():
+    for scores in (scores_of(2, 2, 1), np.stack([np.full((3, 10), 2.0), np.full((3, 10), 1.0)])):
+        sample = prompted(scores, CLUSTERS, 20)
+        by_example = scores.mean(axis=1)
+        sums = [(by_example[0] - by_example[1])[number == CLUSTERS].sum() / 10 for number in range(6)]
+        difference = sample.differences[0, 1]
+        assert difference.p == pytest.approx(exchanged(sums))
+        assert np.isnan(difference.interval(0.05)).all()
+    alone = prompted(scores_of(2, 2, 1), CLUSTERS, 20, 7, 11)
+    # a single prompt is drawn each time
+    assert alone.draws == pytest.approx(drawn_means(scores_of(2, 2, 1)[:, 0], times(6, 20, 7, 11)))
+    assert alone.differences[0, 1].spread == Spread((0.0,), (1.0,))
+
+
+def test_models_of_several_trainings():
+    seeds = [scores_of(3, 3), scores_of(4, 4), scores_of(5, 1)]
+    sample = trained(seeds, CLUSTERS, 20, 7, 11)
+    means = [scores.mean(axis=1) for scores in seeds]
+    pooled = (means[0].var(ddof=1) * 2 + means[1].var(ddof=1) * 3) / 5
+    assert sample.scores == pytest.approx([seed_means.mean() for seed_means in means])
+    counts = times(6, 20, 7, 11)
+    for place, scores in enumerate(seeds):
+        draws = drawn_means(scores.mean(axis=0)[None], counts)[:, 0]
+        if len(scores) == 1:
+            draws += np.random.default_rng([7, 2, place]).normal(0, np.sqrt(pooled), 20)
+        else:
+            of_seeds = drawn_means(scores, counts)
+            chosen = times(len(scores), 20, 7, 1, place)
+            deviation = (of_seeds * chosen).sum(axis=1) / len(scores) - of_seeds.mean(axis=1)
+            draws += deviation * np.sqrt(len(scores) / (len(scores) - 1))
+        assert sample.draws[:, place] == pytest.approx(draws)
+    for (first, two), difference in sample.differences.items():
+        spread = seeds_spread(seeds[first], seeds[two], CLUSTERS, (pooled, 5))
+        value = means[first].mean() - means[two].mean()
+        assert (difference.value, difference.center) == pytest.approx((value, value))
+        assert difference.spread.variances == pytest.approx(spread.variances)
+        assert difference.spread.freedoms == pytest.approx(spread.freedoms)
+        assert difference.p == pytest.approx(spread.p(value))
+    assert (sample.examples, sample.trainings) == (11, True)
+    two_models = trained(seeds[:2], CLUSTERS, 20)
+    assert two_models.differences[0, 1].spread == seeds_spread(*seeds[:2], CLUSTERS)
+    assert trained(seeds).draws == pytest.approx(trained(seeds, None, many.DRAWS, 0, 0).draws)
+    assert trained(seeds).examples == 0
+    once = [scores[:1] for scores in seeds]
+    assert trained(once, CLUSTERS, 20, 7, 11).draws == pytest.approx(
+        paired(np.concatenate(once), CLUSTERS, 20, 7, 11).draws
+    )
+    same = trained([np.full((2, 10), 2.0), np.full((2, 10), 1.0)])
+    assert same.differences[0, 1].p == pytest.approx(exchanged(np.full(10, 0.1)))
+    with pytest.raises(InputError) as error:
+        trained([np.zeros((2, 3)), np.zeros((2, 4))])
+    assert str(error.value) == "models have different numbers of examples; expected the same examples"
+
+
+def test_flips_by_loops():
+    cubes = [scores_of(6, 2, 3), scores_of(7, 3, 3), scores_of(6, 2, 3)]
+    for cube in cubes:
+        cube[:, 0, :2] = np.nan
+    generator = np.random.default_rng(5)
+    chosen = generator.multinomial(3, np.full(3, 1 / 3), 40)
+    counts = generator.multinomial(6, np.full(6, 1 / 6), 40)[:, CLUSTERS]
+    draws = []
+    for cube in cubes:
+        of_seeds = generator.multinomial(len(cube), np.full(len(cube), 1 / len(cube)), 40)
+        draws.append(
+            [
+                sum(
+                    of_seeds[draw, seed] * chosen[draw, prompt] * mean_of(cube[seed, prompt], counts[draw])
+                    for seed in range(len(cube))
+                    for prompt in range(3)
+                )
+                / (len(cube) * 3)
+                for draw in range(40)
+            ]
+        )
+    expected = [
+        [np.mean(np.where(np.isclose(first, two), 0.5, np.less(first, two))) for two in draws]
+        for first in draws
+    ]
+    assert flips(cubes, CLUSTERS, 40, 5) == pytest.approx(np.array(expected))
+    assert flips(cubes) == pytest.approx(flips(cubes, None, many.DRAWS, 0))
+
+
+def mean_of(scores: np.ndarray, weights: np.ndarray) -> float:
+    """The mean of the scores that are there; 0 without one, as where all are demonstrations."""
+    has = np.isfinite(scores) & (weights > 0)
+    return float(np.average(scores[has], weights=weights[has])) if has.any() else 0.0
+
+
+@pytest.mark.parametrize("shapes", [[(1, 2, 3), (1, 2, 4)], [(2, 3), (2, 3)], [(1, 3, 3), (1, 2, 3)]])
+def test_flips_of_other_prompts_or_examples_are_an_error(shapes):
+    with pytest.raises(InputError) as error:
+        flips([np.zeros(shape) for shape in shapes])
+    assert str(error.value) == (
+        "models have different prompts or examples; expected arrays (seeds, same prompts, same examples)"
+    )
+
+
+def test_accuracies_of_a_leaderboard():
+    sample = unpaired([0.7, 0.6, 0.2], [40, 50, 5], 30, 7)
+    correct, count = np.array([28, 30, 1]), np.array([40, 50, 5])
+    assert sample.scores.tolist() == [0.7, 0.6, 0.2]
+    expected = np.random.default_rng(7).beta(correct + 1, count - correct + 1, (30, 3))
+    assert sample.draws == pytest.approx(expected)
+    center = (correct + 1) / (count + 2)
+    variance = center * (1 - center) / (count + 2)
+    for (first, two), difference in sample.differences.items():
+        middle, error = center[first] - center[two], np.sqrt(variance[first] + variance[two])
+        assert difference.value == pytest.approx(sample.scores[first] - sample.scores[two])
+        assert difference.center == pytest.approx(middle)
+        assert difference.spread.standard_error == pytest.approx(error)
+        assert difference.p == pytest.approx(2 * stats.norm.sf(abs(middle) / error))
+        assert difference.limit == 1.0
+        low, high = difference.interval(0.05)
+        reach = stats.norm.isf(0.05) * error
+        assert (low, high) == pytest.approx((max(middle - reach, -1), min(middle + reach, 1)))
+    assert sample.contributions.shape == (3, 0)
+    assert unpaired([0.5, 0.6], 10).draws == pytest.approx(
+        unpaired([0.5, 0.6], [10, 10], many.DRAWS, 0).draws
+    )
+    assert unpaired([0.0, 1.0], 1).scores.tolist() == [0.0, 1.0]
+    for wrong in (([0.5, 1.01], 10), ([-0.01, 0.5], 10), ([0.5, 0.5], [1, 0.5])):
+        with pytest.raises(InputError) as error:
+            unpaired(*wrong)
+        assert str(error.value) == "expected accuracies in [0, 1], and at least 1 example for each"
+
+
+def test_intervals_end_where_differences_do():
+    wide = Difference(0.5, 0.4, Spread((1.0,), (5.0,)), 0.5, limit=1.0)
+    assert wide.interval(0.025) == (-1.0, 1.0)
+    assert wide.reversed == Difference(-0.5, -0.4, Spread((1.0,), (5.0,)), 0.5, limit=1.0)
+    assert wide._replace(limit=np.inf).interval(0.025) == pytest.approx(stats.t(5, 0.4).interval(0.95))
+    assert np.isnan(wide._replace(spread=Spread((0.0,), (5.0,))).interval(0.025)).all()
+
+
+def test_models_in_another_order():
+    sample = trained([scores_of(3, 3), scores_of(4, 4), scores_of(5, 1)], CLUSTERS, 20, 7, 11)
+    changed = sample.reordered([2, 0])
+    assert changed.scores.tolist() == sample.scores[[2, 0]].tolist()
+    assert changed.draws.tolist() == sample.draws[:, [2, 0]].tolist()
+    assert changed.differences == {(0, 1): sample.differences[0, 2].reversed}
+    assert changed.contributions.tolist() == sample.contributions[[2, 0]].tolist()
+    assert (changed.examples, changed.trainings) == (11, True)
+    assert sample.difference(2, 0).value == -sample.difference(0, 2).value
+
+
+def tasks_of(kind: str, shared: bool) -> list[Sample]:
+    """Two or three tasks, on the same examples or on others."""
+    numbers = [5, 5, 5] if shared else [5, 6, 7]
+    if kind == "paired":
+        return [paired(scores_of(place, 2), CLUSTERS, 200, 0, number) for place, number in enumerate(numbers)]
+    if kind == "prompted":
+        return [
+            prompted(scores_of(place, 2, 4), CLUSTERS, 200, 0, number) for place, number in enumerate(numbers)
+        ]
+    return [
+        trained([scores_of(place, 3), scores_of(place + 9, 2)], CLUSTERS, 200, 0, number)
+        for place, number in enumerate(numbers)
+    ]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("kind", ["paired", "prompted", "trained"])
+def test_a_mean_over_tasks(kind, shared):
+    tasks = tasks_of(kind, shared)
+    mean = together(tasks)
+    assert mean.scores == pytest.approx(np.mean([task.scores for task in tasks], axis=0))
+    assert mean.draws == pytest.approx(np.mean([task.draws for task in tasks], axis=0))
+    spreads = [task.differences[0, 1].spread for task in tasks]
+    variances = [(task.draws[:, 0] - task.draws[:, 1]).var(ddof=1) for task in tasks]
+    variance = (mean.draws[:, 0] - mean.draws[:, 1]).var(ddof=1)
+    # the draws say how tasks belong together, the spreads how much each varies
+    variance *= sum(spread.standard_error**2 for spread in spreads) / sum(variances)
+    over_examples = min(sum(spread.variances[-1] for spread in spreads) / 9, variance)
+
+    def freedom(place: int, together: bool) -> float:
+        freedoms = [spread.freedoms[place] for spread in spreads]
+        if together:
+            return min(freedoms)
+        return satterthwaite([spread.variances[place] for spread in spreads], freedoms)
+
+    if kind == "paired":
+        expected = Spread((variance,), (freedom(-1, shared),))
+    else:
+        shared_first = shared or kind == "trained"
+        expected = Spread(
+            (variance - over_examples, over_examples), (freedom(0, shared_first), freedom(-1, shared))
+        )
+    difference = mean.differences[0, 1]
+    assert difference.spread.variances == pytest.approx(expected.variances)
+    assert difference.spread.freedoms == pytest.approx(expected.freedoms)
+    value = mean.scores[0] - mean.scores[1]
+    assert (difference.value, difference.center) == pytest.approx((value, value))
+    assert difference.p == pytest.approx(expected.p(value))
+    contributions = [task.contributions / 3 for task in tasks]
+    joined = sum(contributions) if shared else np.concatenate(contributions, axis=1)
+    assert mean.contributions == pytest.approx(joined)
+    assert (mean.examples, mean.trainings) == (0, False)
+
+
+def test_tasks_without_a_number_have_examples_of_their_own():
+    tasks = [paired(scores_of(place, 2), CLUSTERS, 200, place) for place in range(3)]
+    assert together(tasks).contributions.shape == (2, 18)
+
+
+def test_a_task_without_variance_over_prompts_adds_no_degrees_of_freedom():
+    one, several = (
+        paired(scores_of(0, 2), CLUSTERS, 200, 0, 1),
+        prompted(scores_of(1, 2, 4), CLUSTERS, 200, 0, 2),
+    )
+    spread = together([one, several]).differences[0, 1].spread
+    assert spread.freedoms[0] == pytest.approx(several.differences[0, 1].spread.freedoms[0])
+
+
+def test_a_mean_over_tasks_on_which_nothing_varies_is_exchanged():
+    tasks = [paired([[1.0] * 10, [0.0] * 10], CLUSTERS, 50, 0, number) for number in (1, 2)]
+    difference = together(tasks).differences[0, 1]
+    assert (difference.value, difference.center) == (1.0, 1.0)
+    assert difference.spread == Spread((0.0,), (1.0,))
+    sums = np.concatenate([SIZES, SIZES]) / 20
+    assert difference.p == pytest.approx(exchanged(sums))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_pairs_have_one_width_in_standard_errors(confidence):
+    names = ["a", "b", "c", "d"]
+    sample = paired(np.random.default_rng(8).integers(0, 5, (4, 60)).astype(float), None, 500)
+    table = pairs(sample, names, confidence)
+    assert [*table.columns] == [*PAIRS]
+    order = sorted(range(4), key=lambda place: -sample.scores[place])
+    largest = np.zeros(500)
+    for first, two in combinations(range(4), 2):
+        deviations = sample.draws[:, first] - sample.draws[:, two]
+        deviations -= sample.scores[first] - sample.scores[two]
+        largest = np.maximum(largest, np.abs(deviations) / deviations.std(ddof=1))
+    tail = stats.norm.sf(np.quantile(largest, confidence))
+    for row, (first, two) in zip(table.to_dict("records"), combinations(order, 2), strict=True):
+        difference = sample.difference(first, two)
+        draws = sample.draws[:, first] - sample.draws[:, two]
+        low, high = difference.interval(tail)
+        assert (row["first"], row["second"]) == (names[first], names[two])
+        assert row["difference"] == pytest.approx(difference.value)
+        assert row["difference"] >= 0
+        assert (row["low"], row["high"]) == pytest.approx((low, high))
+        assert row["error"] == pytest.approx(difference.spread.standard_error)
+        assert row["p"] == difference.p
+        assert row["flips"] == pytest.approx(np.where(draws == 0, 0.5, draws < 0).mean())
+    for method in ("holm", "bh"):
+        assert table[method].tolist() == pytest.approx([*adjusted(table["p"], method)])
+
+
+def test_one_pair_has_its_own_interval():
+    sample = paired(scores_of(9, 2), CLUSTERS, 100)
+    table = pairs(sample, ["a", "b"], 0.8)
+    first, two = np.argsort(-sample.scores)
+    assert table[["low", "high"]].iloc[0].tolist() == pytest.approx(
+        sample.difference(first, two).interval(0.1)
+    )
+    assert pairs(sample, ["a", "b"])["low"][0] == pytest.approx(
+        sample.difference(first, two).interval(0.025)[0]
+    )
+
+
+def test_equal_models_keep_their_order_and_flip_half_of_the_time():
+    sample = paired([[1.0, 0, 1, 0], [1.0, 0, 1, 0], [1.0, 1, 1, 0]], None, 50)
+    table = pairs(sample, ["a", "b", "c"])
+    assert table[["first", "second"]].to_numpy().tolist() == [["c", "a"], ["c", "b"], ["a", "b"]]
+    assert table["flips"].iloc[2] == 0.5
+    assert ranks(sample, ["a", "b", "c"])["rank"].tolist() == [1, 2, 2]
+
+
+def test_ranks_from_pairs_that_are_told_apart():
+    generator = np.random.default_rng(10)
+    scores = (generator.random((5, 300)) < np.array([0.2, 0.25, 0.5, 0.8, 0.85])[:, None]).astype(float)
+    sample, names = paired(scores, None, 400), ["v", "w", "x", "y", "z"]
+    table = ranks(sample, names, 0.9)
+    assert [*table.columns] == [*RANKS]
+    separated = pairs(sample, names, 0.9).query("low > 0")
+    assert 0 < len(separated) < 10
+    is_best = sample.draws == sample.draws.max(axis=1, keepdims=True)
+    share = (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
+    for place, row in enumerate(table.to_dict("records")):
+        number = names.index(row["model"])
+        assert (row["rank"], row["score"]) == (place + 1, scores[number].mean())
+        assert row["rank_low"] == 1 + (separated["second"] == row["model"]).sum()
+        assert row["rank_high"] == 5 - (separated["first"] == row["model"]).sum()
+        assert row["best"] == pytest.approx(share[number])
+    for first, two in pairwise(table.to_dict("records")):
+        together_in_one = bool(set(first["groups"]) & set(two["groups"]))
+        differ = ((separated["first"] == first["model"]) & (separated["second"] == two["model"])).any()
+        assert together_in_one != differ
+    assert table["groups"].iloc[0].startswith("a")
+
+
+def test_one_pair_is_ranked_by_its_test():
+    scores = np.array([[1.0] * 14 + [0.0] * 6, [1.0] * 7 + [0.0] * 13])
+    sample = paired(scores, None, 100)
+    p = compare(*scores).difference.p
+    assert 0.001 < p < 0.05
+    for confidence, groups in ((1 - p * 0.99, ["a", "a"]), (1 - p * 1.01, ["a", "b"])):
+        table = ranks(sample, ["x", "y"], confidence)
+        assert table["groups"].tolist() == groups
+        assert table["rank_high"].tolist() == ([1, 2] if groups == ["a", "b"] else [2, 2])
+
+
+def test_a_model_that_may_have_any_rank_has_no_share():
+    table = ranks(paired(scores_of(11, 3), CLUSTERS, 100), ["a", "b", "c"])
+    assert table["best"].isna().all()
+    assert set(table["groups"]) == {"a"}
+
+
+def test_more_than_26_groups_have_letters_with_numbers():
+    names = [f"m{place}" for place in range(60)]
+    letters = many._letters(names, {*combinations(names, 2)})
+    assert [letters[names[place]] for place in (0, 25, 26, 27, 51, 52)] == ["a", "z", "a1", "b1", "z1", "a2"]
+
+
+@pytest.mark.parametrize(
+    ("names", "scores", "words"),
+    [
+        (["a", "a"], [[1, 0, 1], [0, 0, 1]], "a, a"),
+        (["a"], [[1, 0, 1]], "a"),
+        (["a", "b", "a"], [[1, 0, 1], [0, 0, 1], [0, 1, 1]], "a, b, a"),
+    ],
+)
+def test_names_are_told(names, scores, words):
+    with pytest.raises(InputError) as error:
+        pairs(paired(scores), names)
+    assert str(error.value) == f"models are {words}; expected at least two, each with its own name"
+
+
+@pytest.mark.parametrize(
+    "scores", [np.zeros((2, 0)), np.zeros(3), np.full((2, 3), np.nan), np.zeros((1, 2, 3))]
+)
+def test_scores_that_are_no_table_are_told(scores):
+    with pytest.raises(InputError) as error:
+        paired(scores)
+    shape = np.shape(scores)
+    assert str(error.value) == f"scores have the shape {shape}; expected (models, examples), none missing"
+
+
+def test_as_many_models_as_are_compared_at_once(monkeypatch):
+    monkeypatch.setattr(many, "MOST_MODELS", 3)
+    assert len(pairs(unpaired([0.5, 0.6, 0.7], 10, 20), ["a", "b", "c"])) == 3
+    with pytest.raises(InputError) as error:
+        unpaired([0.5] * 4, 10)
+    assert str(error.value) == "there are 4 models; expected at most 3 at once"
+    assert isinstance(ranks(unpaired([0.5, 0.6, 0.7], 10, 20), ["a", "b", "c"]), pd.DataFrame)
