@@ -19,9 +19,9 @@ from tests.compare.test_gate import of_scores, responses_of
 CLUSTERS = np.repeat(np.arange(12), [1, 2, 3, 4] * 3)
 
 
-def answers(seed: int, prompts: int, right: float = 0.6, examples: int = 30) -> np.ndarray:
+def answers(seed: int, prompts: int, accuracy: float = 0.6, examples: int = 30) -> np.ndarray:
     """(models, prompts, examples) right and wrong answers."""
-    return (np.random.default_rng(seed).random((2, prompts, examples)) < right).astype(float)
+    return (np.random.default_rng(seed).random((2, prompts, examples)) < accuracy).astype(float)
 
 
 def named(task: str, scores: np.ndarray, clusters: np.ndarray = CLUSTERS) -> Responses:

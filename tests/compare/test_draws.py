@@ -70,8 +70,8 @@ def test_paired_models():
     assert paired(scores, CLUSTERS, 20, [7, 2], 11).draws == pytest.approx(
         drawn_means(scores, times(6, 20, 7, 2, 11))
     )
-    right = paired(scores >= 2).differences[0, 1]
-    assert right.p == pytest.approx(compare(scores[0] >= 2, scores[1] >= 2).difference.p)
+    tested = paired(scores >= 2).differences[0, 1]
+    assert tested.p == pytest.approx(compare(scores[0] >= 2, scores[1] >= 2).difference.p)
 
 
 def test_models_under_prompts_like_these():
@@ -144,8 +144,8 @@ def test_models_of_several_trainings():
     assert trained(once, CLUSTERS, 20, 7, 11).draws == pytest.approx(
         paired(np.concatenate(once), CLUSTERS, 20, 7, 11).draws
     )
-    same = trained([np.full((2, 10), 2.0), np.full((2, 10), 1.0)])
-    assert same.differences[0, 1].p == pytest.approx(exchanged(np.full(10, 0.1)))
+    constant = trained([np.full((2, 10), 2.0), np.full((2, 10), 1.0)])
+    assert constant.differences[0, 1].p == pytest.approx(exchanged(np.full(10, 0.1)))
     with pytest.raises(InputError) as error:
         trained([np.zeros((2, 3)), np.zeros((2, 4))])
     assert str(error.value) == "models have different numbers of examples; expected the same examples"
@@ -303,11 +303,11 @@ def test_tasks_without_a_number_have_examples_of_their_own():
 
 
 def test_a_task_without_variance_over_prompts_adds_no_degrees_of_freedom():
-    one, several = (
+    single, several = (
         paired(scores_of(0, 2), CLUSTERS, 200, 0, 1),
         prompted(scores_of(1, 2, 4), CLUSTERS, 200, 0, 2),
     )
-    spread = together([one, several]).differences[0, 1].spread
+    spread = together([single, several]).differences[0, 1].spread
     assert spread.freedoms[0] == pytest.approx(several.differences[0, 1].spread.freedoms[0])
 
 

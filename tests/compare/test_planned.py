@@ -104,9 +104,9 @@ def test_more_examples_than_a_thousand_millions_are_no_plan():
     assert two_models._least_examples(lambda examples: examples / 2**20, 0.5) == 2**19
     assert two_models._least_examples(lambda examples: examples / 1000, 0.777) == 777
     assert two_models._least_examples(lambda _: 1.0, 0.5) == 2
-    most = two_models.MOST_EXAMPLES
+    limit = two_models.MOST_EXAMPLES
     assert np.isnan(two_models._least_examples(lambda _: 0.1, 0.5))
-    assert two_models._least_examples(lambda examples: examples / most, 0.5) == ceil(most / 2)
+    assert two_models._least_examples(lambda examples: examples / limit, 0.5) == ceil(limit / 2)
 
 
 def far(sums: np.ndarray) -> float:
@@ -159,19 +159,19 @@ def test_the_exact_distribution_of_many_clusters_is_a_binomial():
 
 def test_exact_steps_are_counted_up_to_a_limit(monkeypatch):
     sums = np.array([1.0, 2.0, -1.0, 1.0, 3.0])
-    drawn: list[object] = []
+    calls: list[object] = []
     permutation_test = stats.permutation_test
     monkeypatch.setattr(
         stats,
         "permutation_test",
-        lambda *total, **named: drawn.append(named) or permutation_test(*total, **named),
+        lambda *total, **named: calls.append(named) or permutation_test(*total, **named),
     )
     monkeypatch.setattr(two_models, "MOST_STEPS", 8)
     assert exchanged(sums) == pytest.approx(far(sums))
-    assert not drawn
+    assert not calls
     monkeypatch.setattr(two_models, "MOST_STEPS", 7)
     assert exchanged(sums) == pytest.approx(far(sums))
-    assert len(drawn) == 1
+    assert len(calls) == 1
 
 
 def test_means_over_as_many_prompts_as_are_tried_are_exact(monkeypatch):
@@ -201,9 +201,9 @@ def test_mcnemars_test_is_exact():
     assert mcnemar(second, first) == stats.binomtest(5, 6).pvalue
     assert mcnemar([1, 0, 1, 0], [0, 1, 1, 0]) == 1.0
     assert mcnemar([1, 0], [1, 0]) == 1.0
-    for other in ([1, 0.5], [1, 2]):
-        assert np.isnan(mcnemar(other, [1, 0]))
-        assert np.isnan(mcnemar([1, 0], other))
+    for scores in ([1, 0.5], [1, 2]):
+        assert np.isnan(mcnemar(scores, [1, 0]))
+        assert np.isnan(mcnemar([1, 0], scores))
     with pytest.raises(InputError):
         mcnemar([1], [1, 0])
 

@@ -16,7 +16,7 @@ NUMBERS = range(8)
 
 @pytest.fixture
 def scores() -> np.ndarray:
-    """(models, prompts, examples) points from 0 to 5; a prompt is not asked on its own demonstrations."""
+    """(models, prompts, examples) points from 0 to 5; none of a prompt on its demonstrations."""
     points = np.random.default_rng(0).integers(0, 6, (2, 4, 15)).astype(float)
     points[0] = np.maximum(points[0], 1)
     points[:, 0, :3] = points[:, 2, 5] = np.nan
@@ -24,15 +24,20 @@ def scores() -> np.ndarray:
 
 
 def by_example(scores: np.ndarray) -> np.ndarray:
-    """The mean difference of an example over the prompts that are asked on it."""
+    """The mean difference of an example over the prompts that have it."""
     return np.nanmean(scores[0] - scores[1], axis=0)
 
 
 def moved(scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """By how much each cluster, if it is drawn, moves a prompt's mean over the chosen examples."""
     mean = np.nanmean(scores[chosen])
-    asked = np.isfinite(scores) & chosen
-    return np.array([np.sum(scores[asked & (number == CLUSTERS)] - mean) / asked.sum() for number in NUMBERS])
+    is_evaluated = np.isfinite(scores) & chosen
+    return np.array(
+        [
+            np.sum(scores[is_evaluated & (number == CLUSTERS)] - mean) / is_evaluated.sum()
+            for number in NUMBERS
+        ]
+    )
 
 
 def assert_close(computed: Estimate, expected: Estimate) -> None:
@@ -57,11 +62,11 @@ def test_for_similar_prompts_it_varies_with_the_prompts_too(scores):
     population = over_prompts(*scores, CLUSTERS, 0.9).population
     differences = scores[0] - scores[1]
     value = np.mean([np.nanmean(row) for row in differences])
-    asked = np.isfinite(differences)
+    is_evaluated = np.isfinite(differences)
     residuals = np.array(
         [
             [np.nansum(np.where(number == CLUSTERS, row - value, 0)) / (4 * count) for number in NUMBERS]
-            for row, count in zip(differences, asked.sum(axis=1), strict=True)
+            for row, count in zip(differences, is_evaluated.sum(axis=1), strict=True)
         ]
     )
     correlation = intraclass(by_example(scores), CLUSTERS)

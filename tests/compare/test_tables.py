@@ -29,8 +29,8 @@ from abovechance.compare.two_models import compare, exchanged
 CLUSTERS = np.arange(30) // 2
 
 
-def answers(seed: int, *shape: int, right: float = 0.6) -> np.ndarray:
-    return (np.random.default_rng(seed).random((*shape, 30)) < right).astype(float)
+def answers(seed: int, *shape: int, accuracy: float = 0.6) -> np.ndarray:
+    return (np.random.default_rng(seed).random((*shape, 30)) < accuracy).astype(float)
 
 
 def task_of(
@@ -69,7 +69,7 @@ def row_of(first: np.ndarray, second: np.ndarray, confidence: float = 0.95, powe
 
 
 def test_two_models_under_one_prompt():
-    first, second = answers(0, 1, 1, right=0.5), answers(1, 1, 1, right=0.8)
+    first, second = answers(0, 1, 1, accuracy=0.5), answers(1, 1, 1, accuracy=0.8)
     comparison = two(task_of("t", [first, second], 3), confidence=0.9, power=0.7)
     assert (comparison.task, comparison.shots, comparison.models) == ("t", 3, ["b", "a"])
     assert (comparison.prompts, comparison.notes, comparison.about) == (1, ["a note"], "")
@@ -180,8 +180,8 @@ def test_two_models_of_several_trainings():
     smaller = two(task_of("t", [first, second]), seed_deviation=0.9)
     assert "is smaller than the standard deviation" in smaller.sentence.split("(in these results)")[1]
     assert "percentage points (--seed-deviation)" in smaller.sentence
-    apart = [answers(6, 3, 1, right=0.9), answers(7, 2, 1, right=0.2)]
-    larger = two(task_of("t", apart), seed_deviation=0.001)
+    distant = [answers(6, 3, 1, accuracy=0.9), answers(7, 2, 1, accuracy=0.2)]
+    larger = two(task_of("t", distant), seed_deviation=0.001)
     assert larger.sentence.count("is not smaller than the standard deviation") == 2
     unknown = two(task_of("t", [first[:1], second[:1]]), seed_deviation=float("nan"))
     assert "seed" not in unknown.sentence
@@ -244,8 +244,8 @@ def test_models_that_answer_alike():
     assert turned.sentence.startswith("Both models have the same mean score (95% confidence interval -")
     assert turned.sentence.split(").")[1].startswith(" With 30 examples, the test finds a true difference")
     assert "observed size" not in turned.sentence
-    same = two(task_of("t", [np.repeat(scores, 2, axis=1)] * 2))
-    assert same.sentence == "For these 2 prompts only: Both models have the same mean score (p = 1.00)."
+    repeated = two(task_of("t", [np.repeat(scores, 2, axis=1)] * 2))
+    assert repeated.sentence == "For these 2 prompts only: Both models have the same mean score (p = 1.00)."
 
 
 def several(models: int = 2) -> list[Responses]:
@@ -253,7 +253,7 @@ def several(models: int = 2) -> list[Responses]:
     return [
         task_of(
             f"t{number}",
-            [answers(10 * number + place, 1, 1, right=0.4 + 0.2 * place) for place in range(models)],
+            [answers(10 * number + place, 1, 1, accuracy=0.4 + 0.2 * place) for place in range(models)],
             shots,
             np.arange(30),
             names,
@@ -317,35 +317,35 @@ def test_means_over_tasks_with_the_same_number_of_shots():
 
 
 @pytest.mark.parametrize(
-    ("rights", "words"),
+    ("accuracies", "words"),
     [
         ((0.6, 0.6, 0.6), "none of 3 differences has p <= 0.05 without correction, and none after Holm's"),
         ((0.1, 0.6, 0.6), "1 of 3 differences has p <= 0.05 without correction, and 1 after Holm's"),
         ((0.1, 0.1, 0.6), "2 of 3 differences have p <= 0.05 without correction, and 2 after Holm's"),
     ],
 )
-def test_single_tasks_are_counted(rights, words):
+def test_single_tasks_are_counted(accuracies, words):
     tasks = []
-    for number, right in enumerate(rights):
+    for number, accuracy in enumerate(accuracies):
         second = answers(50 + number, 1, 1)
-        first = answers(60 + number, 1, 1, right=right) if right < 0.5 else second[:, :, ::-1]
+        first = answers(60 + number, 1, 1, accuracy=accuracy) if accuracy < 0.5 else second[:, :, ::-1]
         tasks.append(task_of(f"t{number}", [first, second], clusters=np.arange(30)))
     _, (mean,) = compare_models(tasks)
     assert f"On single tasks, {words} correction." in mean.sentence
 
 
 def test_means_of_other_scopes_and_of_models_that_not_all_tasks_have():
-    one, other = several()[:2], task_of("p", [answers(20, 1, 2), answers(21, 1, 2)], 2)
-    _, (mean,) = compare_models([*one, other])
+    one_prompt, two_prompts = several()[:2], task_of("p", [answers(20, 1, 2), answers(21, 1, 2)], 2)
+    _, (mean,) = compare_models([*one_prompt, two_prompts])
     assert mean.about == "for these prompts only"
     assert mean.sentence.startswith("For these prompts only: ")
     three = several(3)[:2]
-    tasks, means = compare_models([*three, other])
+    tasks, means = compare_models([*three, two_prompts])
     assert [mean.tasks for mean in means] == [["t0", "t1"]]
     assert means[0].sentence == ""
     assert means[0].by_task.empty
     assert [*means[0].by_task.columns] == BY_TASK
-    assert compare_models([three[0], other])[1] == []
+    assert compare_models([three[0], two_prompts])[1] == []
     assert len(tasks) == 3
 
 

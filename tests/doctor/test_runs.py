@@ -141,8 +141,8 @@ def test_one_of_several_gold_labels_that_changed():
     marks = [[True, True, False, False]] * 100
     second = base(right=marks).assign(correct=np.arange(100) % 3 == 0)
     for changed in ([True, False, True, False], [False, True, True, False], [True, False, False, False]):
-        others = second.assign(right=[changed] * 2 + marks[2:])
-        (sign,) = signs_of(("a", "m", base(right=marks)), ("b", "n", others))["b"]
+        changed_rows = second.assign(right=[changed] * 2 + marks[2:])
+        (sign,) = signs_of(("a", "m", base(right=marks)), ("b", "n", changed_rows))["b"]
         assert sign.evidence == "2 of 100 examples (2 %) have another gold label than in a"
 
 

@@ -172,12 +172,12 @@ def test_the_same_prompt_needs_twenty_different_questions():
     assert signs_in(rows, "same-prompt") == []
 
 
-def prompted(examples: int, shown=lambda number: [], **columns):
+def prompted(examples: int, demonstrations=lambda number: [], **columns):
     """Rows whose prompts are their question behind the questions of the shown examples."""
     rows = base(examples, **columns)
     questions = rows["question"].tolist()
     rows["context"] = [
-        "\n".join([*(questions[place] for place in shown(number)), question])
+        "\n".join([*(questions[place] for place in demonstrations(number)), question])
         for number, question in enumerate(questions)
     ]
     return rows
@@ -198,13 +198,13 @@ def test_an_example_that_is_its_own_demonstration(count, severity):
     assert signs_in(rows.drop(columns="question"), "own-demonstration") == []
 
 
-@pytest.mark.parametrize(("count", "found"), [(49, False), (50, True), (100, True)])
-def test_other_evaluated_examples_among_the_demonstrations(count, found):
+@pytest.mark.parametrize(("count", "suspicious"), [(49, False), (50, True), (100, True)])
+def test_other_evaluated_examples_among_the_demonstrations(count, suspicious):
     # each of the first prompts shows the next one's question and one of the last question
     rows = prompted(100, lambda number: [(number + 1) % 100, 99 - (number == 99)] * (number < count))
     signs = signs_in(rows, "evaluated-demonstrations")
-    assert bool(signs) == found
-    if found:
+    assert bool(signs) == suspicious
+    if suspicious:
         different = {49: 50, 50: 51, 100: 100}[count]
         assert signs == [
             Suspicion(
@@ -242,9 +242,9 @@ def test_a_line_of_twenty_characters_is_searched_and_the_longest_first():
 
 def test_a_line_that_prompts_join_is_no_example():
     """Two prompts, one ending and one beginning with half of a question, show it in neither."""
-    half, other = "What is the answer to ", "question number 0?"
+    beginning, end = "What is the answer to ", "question number 0?"
     rows = base(20)
-    rows["context"] = [f"{other} {question} {half}" for question in rows["question"]]
+    rows["context"] = [f"{end} {question} {beginning}" for question in rows["question"]]
     assert signs_in(rows, "evaluated-demonstrations") == []
 
 
@@ -291,8 +291,8 @@ def test_truncated_prompts_need_twenty_that_are_long():
 
 def test_prompts_that_begin_in_other_ways_without_being_cut():
     rows = cut(100, 10)
-    same = rows["context"].where(rows.index >= 10, "Other" + rows["context"].str[5:])
-    assert signs_in(rows.assign(context=same + [str(n) for n in range(100)]), "truncated-prompts") == []
+    uniform = rows["context"].where(rows.index >= 10, "Other" + rows["context"].str[5:])
+    assert signs_in(rows.assign(context=uniform + [str(n) for n in range(100)]), "truncated-prompts") == []
     lengths = rows["context"].where(rows.index >= 10, rows["context"] + [":ans" * n for n in range(100)])
     assert signs_in(rows.assign(context=lengths), "truncated-prompts") == []
     short = rows["context"].where(rows.index >= 10, rows["context"].str[:30] + ":ans")
