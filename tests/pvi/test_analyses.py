@@ -149,6 +149,13 @@ def test_clusters_widen_the_interval_of_r():
     assert often.high - often.low > 2 * (alone.high - alone.low)
 
 
+def test_an_example_without_a_cluster_is_told():
+    values = np.random.default_rng(0).normal(size=(2, 6))
+    for clusters in ([0, 0, 1, 1, 2, None], [0, 0, 1, 1, 2]):
+        with pytest.raises(InputError, match="for 6 examples; expected one for each"):
+            correlation(*values, clusters)
+
+
 def test_what_has_no_r():
     assert np.isnan(correlation([1, 1, 1, 1], [1, 2, 3, 4]).r)
     assert np.isnan(correlation([1, 2], [2, 1]).r)

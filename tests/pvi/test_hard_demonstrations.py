@@ -69,3 +69,13 @@ def test_examples_that_one_kind_lacks_do_not_count_and_one_prompt_has_no_spread(
     assert row["examples"] == 3
     assert row["drawn"] == pytest.approx(2 / 3)
     assert np.isnan(row["drawn_spread"])
+
+
+def test_examples_without_a_known_cluster_are_by_themselves():
+    generator = np.random.default_rng(1)
+    sample, hardest = generator.random((3, 40)) < 0.6, generator.random((2, 40)) < 0.7
+    pairs, incomplete = clusters(40, size=2), clusters(40, size=2)[:30]
+    for place in range(30, 40):
+        pairs[f"e{place}"] = 1000 + place
+    computed = [compared(predictions(sample), predictions(hardest), known) for known in (pairs, incomplete)]
+    pd.testing.assert_frame_equal(*computed)

@@ -17,6 +17,7 @@ from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import Estimate, student
 from abovechance.core.html import as_html
+from abovechance.core.resampling import numbered
 
 LEAST = 3  # examples; with two, every r is 1 or -1
 STRONG, WEAK = 0.6, 0.3  # the paper's bounds: above is consistent, below is not
@@ -69,22 +70,20 @@ def correlation(
     Raises
     ------
     InputError
-        If there are not as many of both.
+        If there are not as many of both, or an example has no cluster.
     """
     first_values, second_values = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if first_values.shape != second_values.shape:
         raise InputError(
             f"{first_values.size} values and {second_values.size}; expected values of the same examples"
         )
+    groups, _ = numbered(first_values.size, clusters)
     defined = np.isfinite(first_values) & np.isfinite(second_values)
     first_values, second_values = first_values[defined], second_values[defined]
     if len(first_values) < LEAST or np.ptp(first_values) == 0 or np.ptp(second_values) == 0:
         return Correlation(np.nan, np.nan, np.nan, np.nan, len(first_values))
     pearson = stats.pearsonr(first_values, second_values)
-    groups = (
-        np.arange(len(first_values)) if clusters is None else pd.factorize(np.asarray(clusters)[defined])[0]
-    )
-    z = _fishers_z(first_values, second_values, groups)
+    z = _fishers_z(first_values, second_values, pd.factorize(groups[defined])[0])
     p = float(pearson.pvalue) if np.isnan(z.p) else z.p
     return Correlation(
         float(pearson.statistic), p, float(np.tanh(z.low)), float(np.tanh(z.high)), len(first_values)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.columns import Column
+from abovechance.core.resampling import clusters_of_names
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.core.two_way import adjusted_means
 from abovechance.pvi.pointwise import v_information
@@ -99,7 +100,7 @@ def compared(random_sets: pd.DataFrame, hardest: pd.DataFrame, clusters: pd.Seri
         for table in (random_sets, hardest)
     )
     differences = (of_hardest.mean(axis=0) - of_drawn.mean(axis=0)).dropna()
-    estimate = v_information(differences, clusters.reindex(differences.index))
+    estimate = v_information(differences, clusters_of_names(differences.index, clusters))
     row: dict[str, float] = {"examples": estimate.examples}
     for name, table in (("drawn", of_drawn), ("hardest", of_hardest)):
         by_prompt = table[differences.index].mean(axis=1)

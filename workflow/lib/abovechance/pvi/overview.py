@@ -9,6 +9,7 @@ import pandas as pd
 
 from abovechance.core.arrays import Bools, Floats
 from abovechance.core.columns import Column
+from abovechance.core.resampling import clusters_of_names
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.core.two_way import adjusted_means
 from abovechance.pvi.exemplar_sets import repeated_measures
@@ -152,7 +153,7 @@ def summarize_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) ->
     correct = pvi["correct"].to_numpy(dtype=bool)
     by_prompt = by_example(pvi, "pvi")
     means = pd.Series(adjusted_means(by_prompt.to_numpy()), by_prompt.columns).dropna()
-    information = v_information(means, clusters.reindex(means.index))
+    information = v_information(means, clusters_of_names(means.index, clusters))
     repeated = repeated_measures(by_prompt)
     row: dict[str, Any] = {
         "over": over,

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.columns import Column
+from abovechance.core.resampling import clusters_of_names
 from abovechance.core.settings import Setting
 from abovechance.core.tables import TableSchema
 from abovechance.pvi.consistency import Summary, correlation, summary
@@ -145,9 +146,9 @@ def _compared(
     )
     centred = paired - paired.groupby(labels.reindex(paired.index)).transform("mean")
     within = correlation(centred["one"], centred["other"]).r
-    return correlation(paired["one"], paired["other"], clusters.reindex(paired.index))._asdict() | {
-        "within": within
-    }
+    return correlation(
+        paired["one"], paired["other"], clusters_of_names(paired.index, clusters)
+    )._asdict() | {"within": within}
 
 
 def consistency(pairs: pd.DataFrame) -> pd.DataFrame:
