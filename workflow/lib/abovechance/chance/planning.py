@@ -241,4 +241,4 @@ def _check(**shares: float) -> None:
     """Raise ValueError unless every share is inside (0, 1)."""
     for name, value in shares.items():
         if not 0 < value < 1:
-            raise ValueError(f"{name} is {value}: it must be between 0 and 1, and neither")
+            raise ValueError(f"{name} is {value}; expected a number above 0 and below 1")
