@@ -388,6 +388,13 @@ def test_a_function_that_changes_its_arguments_does_no_harm():
     with pytest.raises(InputError, match="expected a number"):
         null_distribution(lambda predictions, gold: predictions == gold, row, gold)
 
+    def broken(predictions, gold):
+        return 1 / 0
+
+    with pytest.raises(InputError) as error:
+        null_distribution(broken, row, gold)
+    assert str(error.value) == "broken: failed with ZeroDivisionError: division by zero"
+
 
 def test_the_error_of_p_with_more_tries():
     """The standard error of the p-value is that over random seeds."""

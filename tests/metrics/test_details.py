@@ -199,6 +199,11 @@ def test_functions_have_their_name_and_a_meaning(tmp_path, monkeypatch):
     chosen = metric("of_mine:half")
     assert (chosen.name, chosen.meaning) == ("of_mine:half", "the function of_mine:half")
     assert sys.path == before
+    (tmp_path / "of_mine_2.py").write_text("raise RuntimeError('not today')\n")
+    with pytest.raises(InputError) as error:
+        metric("of_mine_2:half")
+    assert str(error.value) == "metric 'of_mine_2:half': cannot import 'of_mine_2': not today"
+    assert sys.path == before
 
 
 def test_a_broken_package_is_named(tmp_path, monkeypatch):

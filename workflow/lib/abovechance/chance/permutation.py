@@ -471,7 +471,12 @@ class Simulation:
 
 def _value(metric: Metric, predictions: Objects, gold: Objects) -> float:
     """Return the metric, whose function may change its arguments; InputError unless it is a number."""
-    value = metric.value(predictions.copy(), gold.copy())
+    try:
+        value = metric.value(predictions.copy(), gold.copy())
+    except InputError:
+        raise
+    except Exception as error:  # users write metrics too
+        raise InputError(f"{metric.name}: failed with {type(error).__name__}: {error}") from error
     if not isinstance(value, (int, float, np.number)):
         raise InputError(f"{metric.name}: returned {value!r:.60}; expected a number")
     return float(value)

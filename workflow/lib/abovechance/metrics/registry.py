@@ -75,10 +75,10 @@ def _imported(name: str) -> object:
     sys.path.insert(0, folder)
     try:
         return EntryPoint(name, name, ENTRY_POINTS).load()
-    except (ImportError, ValueError) as error:
-        raise InputError(f"metric '{name}': cannot import '{module}': {error}") from None
     except AttributeError:
         raise InputError(f"metric '{name}': '{module}' has no '{attribute}'") from None
+    except Exception as error:  # the module may do anything
+        raise InputError(f"metric '{name}': cannot import '{module}': {error}") from error
     finally:
         sys.path.remove(folder)
 
