@@ -8,9 +8,12 @@ import pytest
 
 from abovechance.chance.published_scores import judge_scores, read_scores
 from abovechance.chance.random_baseline import RandomBaseline
+from abovechance.compare.gate import difference_of
+from abovechance.core.estimates import clustered_mean
 from abovechance.variance.evaluations import read_evaluations, with_groups
 from abovechance.variance.summary import of_evaluations
 from tests.bench import validation
+from tests.compare.test_decisions import counted
 from tests.conftest import REPOSITORY
 from tests.stated import differences, text_of
 
@@ -133,3 +136,21 @@ def test_pythia():
     leaves = [by_key.loc[("mmlu", "acc", model), "leaves_chance"] for model in models]
     assert pd.isna(leaves[:2]).all()
     assert leaves[2] == table["checkpoint"].max()
+
+
+def test_intervals_of_the_gate():
+    def intervals(examples, gains, losses):
+        responses = counted(examples, gains, losses)
+        difference = difference_of(responses[0])
+        gains_less_losses = responses[0].by_example[0] - responses[0].by_example[1]
+        student = clustered_mean(gains_less_losses, None, 0.9)
+        return student, difference.low(0.05), difference.high(0.05)
+
+    student, low, _ = intervals(150, 3, 0)
+    assert student.low > 0
+    assert not wrong(
+        "gate", (r"with 3 gains and no loss in 150 examples, .*? begins at (-[\d.]+) points", [100 * low])
+    )
+    student, low, high = intervals(200, 20, 20)
+    wider = 100 * (high - low) / (student.high - student.low) - 100
+    assert not wrong("gate", (r"With 200 examples, 20 gains and 20 losses, it is (\d+) % wider", [wider]))
