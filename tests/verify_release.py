@@ -140,7 +140,73 @@ def of_method(table: Tables) -> Iterator[Statement]:
     yield r"a probability of about (0\.\d) to (0\.\d) \(`guessing_above`\)", ends
 
 
-PAGES = {"published": of_published, "guessers": of_guessers, "best": of_best, "method": of_method}
+def of_items(table: Tables) -> Iterator[Statement]:
+    """Yield what docs/items.md states."""
+    tasks, items, fit, pruning = table("items"), table("item_list"), table("item_fit"), table("item_pruning")
+    varying = items[~items["constant"].astype(bool)]
+    near_zero, negative = (varying["corrected"].abs() < 0.1).mean(), (varying["corrected"] < 0).mean()
+    yield (
+        r"tasks have ([\d,]+) items that are not constant. .*?, (\d+) % .* \.1, and (\d+) % have a negative",
+        [len(varying), 100 * near_zero, 100 * negative],
+    )
+    yield r"correlation of r = (\.\d+) to (1\.00), depending", [tasks["halves"].min(), tasks["halves"].max()]
+    by_answer = tasks["by_answer"].dropna().sort_values()
+    yield (
+        r"gold answer explains (\d+) to ([\d.]+) % of the variance",
+        [100 * by_answer.iloc[1], 100 * by_answer.iloc[-1]],
+    )
+    balanced = tasks.set_index("task")["balanced"]
+    yield (
+        r"over items is (\.\d+) for winowhy and (\.\d+) for strategyqa",
+        [balanced["winowhy"], balanced["strategyqa"]],
+    )
+    best_and_rest = tasks.set_index("task")["best_and_rest"]
+    yield r"ranges from (-\.\d+) \(winowhy\) to (\.\d+)", [best_and_rest["winowhy"], best_and_rest.max()]
+    splits = pruning.assign(outside=pruning["outside"] == "yes").groupby("split")
+    changes, outside = (
+        100 * splits["mean_change"].apply(lambda part: part.abs().mean()),
+        splits["outside"].sum(),
+    )
+    others = changes.drop("best rows")
+    yield (
+        r"(\d+) to (\d+) percentage points for random rows .*?, and (\d+) points for the best rows",
+        [others.min(), others.max(), changes["best rows"]],
+    )
+    yield r"In (\d+) to (\d+) of (\d+) tasks", [outside.min(), outside.max(), pruning["task"].nunique()]
+    by_model = fit.groupby("fitted")["log_loss"].mean()
+    yield r"Its log loss is (\.\d+) nats.*? has a log loss of (\.\d+)\.", [by_model.iloc[0], by_model.iloc[1]]
+    yield from _smaller(table("smaller_benchmarks").query("split == 'new models'"))
+    for _, row in table("adaptive").iterrows():
+        name = re.escape(f"{row['question']}: {row['way']}")
+        shares = [100 * row[column] for column in ("share", "wrong", "most_wrong")]
+        yield (
+            rf"\| {name} \| (\d+) \| (\d+) % \| (\d+\.\d) % \| (\d+\.\d) % \|",
+            [row["evaluations"], *shares],
+        )
+
+
+def _smaller(costs: pd.DataFrame) -> Iterator[Statement]:
+    """Yield what the page states about the costs of smaller benchmarks for new models."""
+    for method, rows in costs.query("method != 'all examples'").groupby("method"):
+        by_size = rows.set_index("examples").sort_index()
+        values = (100 * by_size[["error", "flips", "flips_best"]]).to_numpy().ravel().tolist()
+        cells = r" \| ".join([r"(\d+\.\d) / (\d+) / (\d+)"] * len(by_size))
+        error = 100 * by_size["standard_error"].iloc[-1]
+        yield rf"\| {re.escape(method)} \| {cells} \| (\d+\.\d) \|", [*values, error]
+    whole = costs.query("method == 'all examples'").iloc[0]
+    yield (
+        r"the (\d+) tasks of the study above that .*? have (\d+) examples on average",
+        [whole["tasks"], whole["examples"]],
+    )
+
+
+PAGES = {
+    "published": of_published,
+    "guessers": of_guessers,
+    "best": of_best,
+    "method": of_method,
+    "items": of_items,
+}
 
 
 def all_differences(table: Tables, text: Callable[[str], str] = text_of) -> Iterator[str]:
@@ -171,7 +237,7 @@ def main() -> None:
         parser.error(f"{choices.release}: there is no such file or folder")
     programs = set_up(choices.hashes)
     config = yaml.safe_load((REPOSITORY / "workflow" / "studies" / "published.yaml").read_text())
-    config["release"] = str(choices.release.resolve())
+    config |= {"release": str(choices.release.resolve()), "items": {"replays": 3}}
     (FOLDER / "published.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
     subprocess.run([programs / "abovechance", "run", "published.yaml"], cwd=FOLDER, check=True)
     tables = FOLDER / "results" / "published" / "tables"

@@ -1,6 +1,7 @@
 """Checks of a run as a whole, and of several runs of one task."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from abovechance.doctor.runs import compare_runs, examine, summarize
@@ -190,3 +191,21 @@ def test_identical_runs():
     assert (
         "scores" not in summarize("a", "t", "m", base(logprobs=[[-1.0, -2.0, -3.0, -4.0]] * 100)).fingerprints
     )
+
+
+def test_identical_runs_whose_rows_are_in_another_order():
+    rows = pd.concat([base(60).assign(prompt="p"), base(60).assign(prompt="q", predicted=3, correct=False)])
+    turned = rows[::-1].reset_index(drop=True)
+    (sign,) = signs_of(("a", "m", rows.reset_index(drop=True)), ("b", "n", turned))["b"]
+    assert sign.check == "identical-results"
+    without = [table.query("prompt == 'p'").drop(columns="prompt") for table in (rows, turned)]
+    (sign,) = signs_of(("a", "m", without[0]), ("b", "n", without[1]))["b"]
+    assert sign.check == "identical-results"
+
+
+def test_questions_in_another_layout_are_the_same():
+    second = base().assign(correct=np.arange(100) % 3 == 0)
+    questions = [f"What is\n\nit,  really? {number}" for number in range(100)]
+    other_layout = [" ".join(question.split()) for question in questions]
+    runs = (base().assign(question=questions), second.assign(question=other_layout))
+    assert signs_of(*zip("ab", "mn", runs, strict=True)) == {}

@@ -3,6 +3,7 @@
 import pytest
 
 from abovechance.doctor.suspicion import Suspicion, of_examples
+from abovechance.doctor.texts import check_texts
 from tests.doctor.rows import OUTPUT, base, severities, signs_in
 
 
@@ -297,6 +298,14 @@ def test_prompts_that_begin_in_other_ways_without_being_cut():
     assert signs_in(rows.assign(context=lengths), "truncated-prompts") == []
     short = rows["context"].where(rows.index >= 10, rows["context"].str[:30] + ":ans")
     assert signs_in(rows.assign(context=short), "truncated-prompts") == []
+
+
+def test_prompts_that_are_not_in_the_log():
+    assert [*check_texts(base(30, context=None))] == []
+    rows = base(30, context="one")
+    rows.loc[:9, "question"] = None  # unknown questions are one, so 21 differ
+    (sign,) = signs_in(rows, "same-prompt")
+    assert sign.evidence.startswith("the prompt is the same in 21 of 21 examples")
 
 
 def test_outputs_are_read_from_twenty_on():
