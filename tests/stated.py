@@ -15,7 +15,9 @@ def text_of(name: str) -> str:
     return " ".join((REPOSITORY / "docs" / f"{name}.md").read_text(encoding="utf-8").split())
 
 
-def differences(name: str, page: str, statements: Iterable[Statement]) -> Iterator[str]:
+def differences(
+    name: str, page: str, statements: Iterable[Statement], tolerance: float = 0.0
+) -> Iterator[str]:
     """Yield a line for each number of a page that is not the computed one, to the digits of the page."""
     for pattern, values in statements:
         match = re.search(pattern, page)
@@ -24,6 +26,8 @@ def differences(name: str, page: str, statements: Iterable[Statement]) -> Iterat
             continue
         for stated, value in zip(match.groups(), values, strict=True):
             digits = len(stated.partition(".")[2])
-            if round(float(value), digits) != float(stated.replace(",", "")):
+            number = float(stated.replace(",", ""))
+            nearest = min(max(number, value - tolerance), value + tolerance)
+            if round(float(nearest), digits) != number:
                 computed = f"{value:.{digits + 2}f}"
                 yield f"{name}.md: '{match[0]}': {stated} is stated, but {computed} was computed"

@@ -48,6 +48,41 @@ TABLES = {
     ),
     "audit": pd.DataFrame({"finding": EVIDENCE.keys(), "evidence": EVIDENCE.values()}),
     "audit_summary": pd.DataFrame({"finding": ["other examples", "merged examples"], "rows": [1, 9]}),
+    "items": pd.DataFrame(
+        {
+            **{"task": ["winowhy", "strategyqa"], "halves": [0.914, 1.0], "by_answer": [0.9987, 0.531]},
+            **{"balanced": [0.006, 0.5], "best_and_rest": [-0.87, 0.86]},
+        }
+    ),
+    "item_list": pd.DataFrame(
+        {"constant": [False, False, True], "corrected": [0.05, -0.2, 0.0], "rmsd": 1.0, "rmsd_95": [0, 2, 0]}
+    ),
+    "item_fit": pd.DataFrame(
+        {
+            **{"model": ["item response theory", "rows and items"], "dimensions": [1, 0]},
+            "log_loss": [0.276, 0.422],
+        }
+    ),
+    "item_pruning": pd.DataFrame(
+        {
+            **{"task": "t", "split": ["random rows", "new models", "best rows"], "outside": "yes"},
+            **{"mean_change": [0.03, -0.04, 0.07], "error": 0.1, "error_after": [0.105, 0.106, 0.108]},
+        }
+    ),
+    "smaller_benchmarks": pd.DataFrame(
+        [
+            ("new models", "all examples", 181, 11),
+            *(("new models", "random", size, 11) for size in (10, 25, 50, 100)),
+            ("random rows", "responses", 100, 11),
+        ],
+        columns=["split", "method", "examples", "tasks"],
+    ).assign(error=0.0072, flips=0.04, flips_best=0.2, standard_error=0.0269),
+    "adaptive": pd.DataFrame(
+        {
+            **{"question": "which of two models", "way": "random", "evaluations": 144},
+            **{"share": [0.759], "wrong": 0.007, "wrong_limit": 0.5},
+        }
+    ),
     "ladder_guessers": pd.DataFrame(
         {
             **{"guesser": ["uniform", *GUESSERS], "settings": [1, 82, 76, 1]},
@@ -70,9 +105,14 @@ def test_each_number_of_the_pages_is_compared():
         "method.md: 'best prompt (30.2 %) is below 31.8 %': 30.2 is stated, but 90.000 was computed",
         "best.md: '| 200 | all | +5.2 | -0.7 | .983 |': .983 is stated, but 0.95000 was computed",
         "102 is stated, but 99.00",
+        "items.md: 'tasks have 2,193 items that are not constant.",
+        "2,193 is stated, but 2.00 was computed",
+        "9.4 is stated, but 0.720 was computed",
+        "3.3 is stated, but 50.000 was computed",
     ]:
         assert any(expected in row for row in rows()), expected
     correct = ("no metric changes", "| other examples |", "AUROC of random", "On emoji", "longest choice")
+    correct += ("log loss", "increases by", "best rows", "responses has an error", "2.4 is stated")
     assert not [row for row in rows() if any(text in row for text in correct)]
 
 
