@@ -43,9 +43,14 @@ def times(count: int, draws: int, *seed: int) -> np.ndarray:
 
 
 def drawn_means(scores: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """(draws, models) means over examples that stand as often as their clusters are drawn."""
+    """(draws, models) means over examples that stand as often as their clusters are drawn; nan of none."""
     weights = counts[:, CLUSTERS]
-    return np.array([[np.average(row, weights=weight) for row in scores] for weight in weights])
+    return np.array([[weighted_mean(row, weight) for row in scores] for weight in weights])
+
+
+def weighted_mean(scores: np.ndarray, weights: np.ndarray) -> float:
+    has = np.isfinite(scores) & (weights > 0)
+    return float(np.average(scores[has], weights=weights[has])) if has.any() else np.nan
 
 
 def test_paired_models():
@@ -80,10 +85,14 @@ def test_models_under_prompts_like_these():
     sample = prompted(scores, CLUSTERS, 20, 7, 11)
     of_prompts = np.nanmean(scores, axis=2)
     assert sample.scores == pytest.approx(of_prompts.mean(axis=1))
-    by_example = np.nanmean(scores, axis=1)
     moved = (times(4, 20, 7, 3, 11) - 1) @ of_prompts.T / 4 * np.sqrt(4 / 3)
-    assert sample.draws == pytest.approx(drawn_means(by_example, times(6, 20, 7, 11)) + moved)
-    expected = [[row[number == CLUSTERS].sum() / 10 for number in range(6)] for row in by_example]
+    of_prompt = [drawn_means(scores[:, prompt], times(6, 20, 7, 11)) for prompt in range(4)]
+    assert sample.draws == pytest.approx(np.nanmean(of_prompt, axis=0) + moved)
+    sizes = np.isfinite(scores[0]).sum(axis=1)
+    expected = [
+        [(np.nansum(rows[:, number == CLUSTERS], axis=1) / sizes).mean() for number in range(6)]
+        for rows in scores
+    ]
     assert sample.contributions == pytest.approx(np.array(expected))
     assert sample.examples == 11
     for (first, two), difference in sample.differences.items():
@@ -164,7 +173,9 @@ def test_flips_by_loops():
         draws.append(
             [
                 sum(
-                    of_seeds[draw, seed] * chosen[draw, prompt] * mean_of(cube[seed, prompt], counts[draw])
+                    of_seeds[draw, seed]
+                    * chosen[draw, prompt]
+                    * np.nan_to_num(weighted_mean(cube[seed, prompt], counts[draw]))
                     for seed in range(len(cube))
                     for prompt in range(3)
                 )
@@ -178,12 +189,6 @@ def test_flips_by_loops():
     ]
     assert flips(cubes, CLUSTERS, 40, 5) == pytest.approx(np.array(expected))
     assert flips(cubes) == pytest.approx(flips(cubes, None, many.DRAWS, 0))
-
-
-def mean_of(scores: np.ndarray, weights: np.ndarray) -> float:
-    """The mean of the scores that are there; 0 without one, as where all are demonstrations."""
-    has = np.isfinite(scores) & (weights > 0)
-    return float(np.average(scores[has], weights=weights[has])) if has.any() else 0.0
 
 
 @pytest.mark.parametrize("shapes", [[(1, 2, 3), (1, 2, 4)], [(2, 3), (2, 3)], [(1, 3, 3), (1, 2, 3)]])

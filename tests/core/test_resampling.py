@@ -18,11 +18,11 @@ from abovechance.core.resampling import (
 
 @pytest.mark.parametrize("clusters", [{"a": 3, "b": 0, "c": 3}, pd.Series([3, 0, 3], ["a", "b", "c"])])
 def test_examples_without_a_known_cluster_are_by_themselves(clusters):
-    assert clusters_of_names("abc", clusters).tolist() == [3, 0, 3]
-    codes = clusters_of_names(["x", "a", "y", "c", "b"], clusters).tolist()
-    assert (codes[1], codes[3], codes[4]) == (3, 3, 0)
-    assert len({*codes}) == 4
-    assert codes[0] != codes[2]
+    assert clusters_of_names("abc", clusters).tolist() == [0, 1, 0]
+    assert clusters_of_names(["x", "a", "y", "c", "b"], clusters).tolist() == [0, 1, 2, 1, 3]
+    # what is missing is not known, and other kinds of names are names
+    names = {"a": "p", "b": None, "c": "p", "d": np.nan, "e": 0.1, "f": 0.9}
+    assert clusters_of_names("abcdef", names).tolist() == [0, 1, 0, 2, 3, 4]
 
 
 def test_clusters_as_numbers():
@@ -30,11 +30,14 @@ def test_clusters_as_numbers():
     assert (groups.tolist(), count) == ([0, 1, 0, 2], 3)
     groups, count = numbered(3, None)
     assert (groups.tolist(), count) == ([0, 1, 2], 3)
-    for wrong in ([1, 2], [1, None, 2]):
+    with pytest.raises(InputError) as error:
+        numbered(3, [1, 2])
+    assert str(error.value) == "clusters of the shape (2,) for 3 examples; expected one for each"
+    for missing in ([1, None, 2], ["a", np.nan, "b"], np.array([1.0, np.nan, 2.0])):
         with pytest.raises(InputError) as error:
-            numbered(3, wrong)
-        shape = (len(wrong),)
-        assert str(error.value) == f"clusters of the shape {shape} for 3 examples; expected one for each"
+            numbered(3, missing)
+        assert str(error.value) == "the cluster of example 1 is missing; expected one for each"
+    assert numbered(3, [1, "1", 1])[0].tolist() == [0, 1, 0]
 
 
 def test_sums_over_clusters():

@@ -77,5 +77,8 @@ def test_examples_without_a_known_cluster_are_by_themselves():
     pairs, incomplete = clusters(40, size=2), clusters(40, size=2)[:30]
     for place in range(30, 40):
         pairs[f"e{place}"] = 1000 + place
-    computed = [compared(predictions(sample), predictions(hardest), known) for known in (pairs, incomplete)]
+    computed = [
+        compared(predictions(sample), predictions(hardest), of_examples)
+        for of_examples in (pairs, incomplete)
+    ]
     pd.testing.assert_frame_equal(*computed)

@@ -27,6 +27,7 @@ from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.estimates import ALPHA
 from abovechance.core.html import as_html
+from abovechance.core.resampling import numbered
 from abovechance.core.settings import SETTING, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.predictions import UNKNOWN
@@ -126,7 +127,7 @@ class Answers:
             repeated[place, labels_of_example] = [numbers[text] for text in rows["choices"].iloc[place]]
             label_of[place, : len(labels_of_example)] = labels_of_example
         predicted = label_of[np.arange(len(rows)), matrix.predicted]
-        cluster = pd.factorize(rows["cluster"])[0] if "cluster" in rows else None
+        cluster = numbered(len(rows), rows["cluster"])[0] if "cluster" in rows else None
         return cls(predicted, matrix.evaluated, correct, available, shared, repeated, cluster)
 
     @property

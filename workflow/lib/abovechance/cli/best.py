@@ -30,10 +30,11 @@ from abovechance.cli.options import (
     refuse,
 )
 from abovechance.cli.output import FIGURES, as_rows, check_writable, show, tell_note, write_figure
-from abovechance.cli.results import given_paths, responses_of
+from abovechance.cli.results import clusters_of_studies, given_paths, responses_of
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE
+from abovechance.core.resampling import clusters_of_names
 from abovechance.core.settings import SETTING, Setting, by_setting
 
 MOST_ROWS = 10
@@ -151,9 +152,10 @@ def _of_prompts(paths: list[Path], start: str | None, logs: dict[str, Any]) -> l
         table = responses_of(paths, options)
     except UnknownResults as error:
         raise InputError(f"{error}; or the candidates of a search: {LOOKS_LIKE}") from None
-    table = table.rename(columns={"prompt": "candidate"}).astype({"candidate": str})
+    table = table.rename(columns={"prompt": "candidate"}).astype({"candidate": str, "example": str})
+    clusters = clusters_of_studies(paths)
     searches = [
-        Search(setting, from_rows(rows, setting.words), start)
+        Search(setting, from_rows(_with_clusters(rows, clusters.get(setting.task)), setting.words), start)
         for setting, rows in by_setting(table)
         if rows["candidate"].nunique() > 1
     ]
@@ -167,6 +169,15 @@ def _of_prompts(paths: list[Path], start: str | None, logs: dict[str, Any]) -> l
     if len(searches) < settings:
         tell_note(f"settings with a single prompt are left out: {settings - len(searches)} of {settings}")
     return searches
+
+
+def _with_clusters(rows: pd.DataFrame, clusters: pd.Series[int] | None) -> pd.DataFrame:
+    """Return rows with the column ``cluster``, if the clusters of the task are known."""
+    if clusters is None:
+        return rows
+    examples = rows["example"].unique().tolist()
+    codes = clusters_of_names(examples, clusters).tolist()
+    return rows.assign(cluster=rows["example"].map(dict(zip(examples, codes, strict=True))))
 
 
 def _judge(search: Search, correlation: float, confidence: float, draws: int) -> Best:

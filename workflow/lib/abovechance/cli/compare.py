@@ -27,7 +27,13 @@ from abovechance.cli.options import (
     refuse,
 )
 from abovechance.cli.output import as_rows, check_writable, show, tell_note, write_figure
-from abovechance.cli.results import different_metrics, given_paths, predictions_of, responses_of
+from abovechance.cli.results import (
+    clusters_of_studies,
+    different_metrics,
+    given_paths,
+    predictions_of,
+    responses_of,
+)
 from abovechance.cli.screen import print_text
 from abovechance.compare import leaderboard, many
 from abovechance.compare.comparison import (
@@ -45,7 +51,6 @@ from abovechance.compare.two_models import POWER
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.reading import read_yaml
-from abovechance.core.tables import read_table
 from abovechance.study.series import compared_as, members
 
 if TYPE_CHECKING:
@@ -154,26 +159,6 @@ def _responses(paths: list[Path], options: Options) -> list[Responses]:
             f"{names}"
         )
     return responses
-
-
-def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
-    """{task: the cluster of each example}, of the studies among some paths.
-
-    Raises
-    ------
-    InputError
-        If two studies have different clusters of one task.
-    """
-    clusters: dict[str, pd.Series[int]] = {}
-    for study in filter(predictions_of, paths):
-        for file in sorted((study / "tasks").glob("*.parquet")):
-            of_task = read_table(file).set_index("example")["cluster"]
-            known_clusters = clusters.setdefault(file.stem, of_task)
-            common = of_task.index.intersection(known_clusters.index)
-            first, second = (pd.factorize(codes.loc[common])[0] for codes in (known_clusters, of_task))
-            if (first != second).any():
-                raise InputError(f"{file}: has other clusters of examples than the study before it")
-    return clusters
 
 
 def of_trainings(paths: list[Path], table: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.compare import clusters_of_studies, of_trainings
+from abovechance.cli.compare import of_trainings
 from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, finite
 from abovechance.cli.output import as_rows, counted, show, tell_note
 from abovechance.cli.reports import (
@@ -24,7 +24,7 @@ from abovechance.cli.reports import (
     exit_statuses,
     write_junit,
 )
-from abovechance.cli.results import different_metrics, given_paths, responses_of
+from abovechance.cli.results import clusters_of_studies, different_metrics, given_paths, responses_of
 from abovechance.cli.screen import print_text
 from abovechance.compare.gate import (
     CANNOT_TELL,
@@ -173,16 +173,25 @@ def _of_one_model(path: Path, options: Options, name: str) -> pd.DataFrame:
 
 
 def _missing(candidate: pd.DataFrame, reference: pd.DataFrame) -> str:
-    """Return in words which tasks and examples of the reference the candidate lacks; empty if none."""
+    """Return in words which results of the reference the candidate lacks; empty if none.
+
+    A result is that of an example under a prompt; or of an example, if the two have no prompt in common.
+    """
     parts = []
-    of_candidate = {setting: set(rows["example"]) for setting, rows in candidate.groupby(["task", "shots"])}
+    of_candidate = dict([*candidate.groupby(["task", "shots"])])
     for (task, shots), rows in reference.groupby(["task", "shots"], sort=False):
-        examples = set(rows["example"])
-        lacking = len(examples - of_candidate.get((task, shots), set()))
-        if lacking == len(examples):
+        rows_of_candidate = of_candidate.get((task, shots), candidate[:0])
+        keys, unit = ["example"], "example"
+        if rows["prompt"].nunique() > 1 and rows["prompt"].isin(rows_of_candidate["prompt"]).any():
+            keys, unit = ["prompt", "example"], "result"
+        expected, present = (
+            set(table[keys].itertuples(index=False, name=None)) for table in (rows, rows_of_candidate)
+        )
+        lacking = len(expected - present)
+        if lacking == len(expected):
             parts.append(f"{task}, {shots}-shot")
         elif lacking:
-            parts.append(f"{lacking} of {counted(len(examples), 'example')} of {task}, {shots}-shot")
+            parts.append(f"{lacking} of {counted(len(expected), unit)} of {task}, {shots}-shot")
     return "; ".join(parts)
 
 

@@ -145,8 +145,11 @@ def _compare_with_floor(
         )
     floor_columns = [name for name in columns if name in heading(floor)]
     floors = read_scores(floor, floor_columns, file.examples)
+    clusters = file.clusters if floors.clusters is None else floors.clusters
+    if file.clusters is not None and (file.clusters != clusters).any():
+        raise InputError(f"{floor}: has other clusters of examples than {path}")
     with _named(path):
-        result = above_floor(file.attempts, floors.attempts, int(k), tries, file.clusters, draws)
+        result = above_floor(file.attempts, floors.attempts, int(k), tries, clusters, draws)
     if not as_json:
         print_text(" ".join(result.sentences))
         return

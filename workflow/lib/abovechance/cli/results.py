@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -337,16 +338,49 @@ def responses_of(paths: list[Path], options: Options, by_file: bool = True) -> p
         tell_note(note)
     by_file = by_file and len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
     parts, names = [], endings([run.file for run in runs])
+    in_folders = {run.file: _in_folder(run.file, paths) for run in runs}
+    # of one model, a name in two folders is that of two prompts
+    frequencies = Counter((run.model, run.task, run.shots, in_folders[run.file]) for run in runs)
     for run in runs:
         rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
         if "prompt" in run.rows:
             prompt: Any = run.rows["prompt"]
+        elif options.each_file:
+            name = in_folders[run.file]
+            prompt = name if frequencies[run.model, run.task, run.shots, name] == 1 else run.file
         else:
-            prompt = run.file if options.each_file else "the prompt"
+            prompt = "the prompt"
         model = f"{run.model} ({names[run.file]})" if by_file else run.model
         names_shown = {"model": printable(model), "task": printable(run.task)}
         parts.append(rows.assign(**names_shown, shots=run.shots, prompt=prompt, metric=run.metric))
     return pd.concat(parts, ignore_index=True)
+
+
+def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
+    """{task: the cluster of each example}, of the studies among some paths.
+
+    Raises
+    ------
+    InputError
+        If two studies have different clusters of one task.
+    """
+    clusters: dict[str, pd.Series[int]] = {}
+    for study in filter(predictions_of, paths):
+        for file in sorted((study / "tasks").glob("*.parquet")):
+            of_task = read_table(file).set_index("example")["cluster"]
+            known_clusters = clusters.setdefault(file.stem, of_task)
+            common = of_task.index.intersection(known_clusters.index)
+            first, second = (pd.factorize(codes.loc[common])[0] for codes in (known_clusters, of_task))
+            if (first != second).any():
+                raise InputError(f"{file}: has other clusters of examples than the study before it")
+    return clusters
+
+
+def _in_folder(file: str, paths: list[Path]) -> str:
+    """Return the path of a file in the folder that was given, so that two folders have the same prompts."""
+    folders = (path for path in paths if path.is_dir() and Path(file).is_relative_to(path))
+    folder = next(folders, None)
+    return str(Path(file).relative_to(folder)) if folder else Path(file).name
 
 
 def different_metrics(table: pd.DataFrame) -> str:

@@ -213,8 +213,11 @@ def sample_of(responses: Responses) -> many.Sample:
     """
     named = zip(responses.examples, responses.clusters, strict=True)
     examples = crc32("\n".join(f"{example}\t{cluster}" for example, cluster in named).encode())
-    if generalizes(responses) == LIKE_THESE and not responses.several_seeds:
-        return many.prompted(responses.scores, responses.clusters, examples=examples)
+    draw_prompts = generalizes(responses) == LIKE_THESE
+    if not responses.several_seeds and (draw_prompts or not np.isfinite(responses.scores).all()):
+        return many.prompted(
+            responses.scores, responses.clusters, examples=examples, draw_prompts=draw_prompts
+        )
     return many.trained(responses.by_seed, responses.clusters, examples=examples)
 
 

@@ -97,6 +97,8 @@ class Difference:
         growing, shrinking
             Sums of squares of the parts that are more frequent, or less, at this end than in the results.
         """
+        if not self.freedom > 0:  # of a single cluster, nothing says how the difference varies
+            return 2.0
         q = self._quantile(alpha)
         # the share of the distance that more frequent parts explain; with few, at least as if there were q^2
         pseudo = (q * self.unit) ** 2
@@ -265,7 +267,7 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
 
 def _row(task: Responses, difference: Difference, p: float, margin: float, alpha: float) -> dict[str, object]:
     """Return a row with the columns of ``GATE_TASKS``."""
-    candidate, reference = task.by_example.mean(axis=1)
+    candidate, reference = task.means
     return {
         "task": task.task,
         "shots": task.shots,

@@ -188,9 +188,13 @@ def paired(
 
 def _bootstrap(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int], examples: int) -> Floats:
     """(draws, models) mean scores of clusters that are drawn with replacement."""
-    seeds = [seed] if isinstance(seed, int) else [*seed]
-    counts = times_drawn(len(sizes), draws, np.random.default_rng([*seeds, examples]))
+    counts = times_drawn(len(sizes), draws, _generator(seed, examples))
     return (counts @ sums.T) / (counts @ sizes)[:, None]
+
+
+def _generator(seed: int | Sequence[int], examples: int) -> np.random.Generator:
+    """Return what draws examples."""
+    return np.random.default_rng([*([seed] if isinstance(seed, int) else seed), examples])
 
 
 def prompted(
@@ -199,11 +203,13 @@ def prompted(
     draws: int = DRAWS,
     seed: int = 0,
     examples: int = 0,
+    draw_prompts: bool = True,
 ) -> Sample:
-    """Models under the same prompts, for prompts and examples like these.
+    """Models under the same prompts, for examples like these, and prompts like these.
 
     In each draw, examples and prompts are drawn again, the same ones for all models; p-values and standard
-    errors are those of ``over_prompts`` (``population``).
+    errors are those of ``over_prompts`` (``population``, or else ``mean``). A prompt's mean counts alike,
+    whichever examples it is evaluated on.
 
     Parameters
     ----------
@@ -211,20 +217,38 @@ def prompted(
         (models, prompts, examples) numbers; missing if a prompt is not evaluated on an example.
     seed, examples
         See ``paired``.
+    draw_prompts
+        False for these prompts only.
     """
     values = np.asarray(scores, dtype=float)
     prompts = values.shape[1]
-    sums, sizes = cluster_sums(np.nanmean(values, axis=1), clusters)
-    sampled = _bootstrap(sums, sizes, draws, seed, examples)
+    evaluated = np.isfinite(values)
+    sums, _ = cluster_sums(np.where(evaluated, values, 0), clusters)
+    sizes, _ = cluster_sums(evaluated[0], clusters)
+    counts = times_drawn(sizes.shape[1], draws, _generator(seed, examples))
+    sampled, drawn_prompts = np.zeros((draws, len(values))), np.zeros((draws, 1))
+    for prompt, size in enumerate(sizes):  # one after the other, to save memory
+        examples_drawn = (counts @ size)[:, None]
+        sampled += np.divide(
+            counts @ sums[:, prompt].T, examples_drawn, out=np.zeros_like(sampled), where=examples_drawn > 0
+        )
+        drawn_prompts += examples_drawn > 0
+    sampled /= np.maximum(drawn_prompts, 1)
     of_prompts = np.nanmean(values, axis=2)
-    # tasks have prompts of their own
-    times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, examples]))
-    moved = (times - 1) @ of_prompts.T / prompts * np.sqrt(prompts / max(prompts - 1, 1))
-    contributions = sums / values.shape[2]
+    if draw_prompts:  # tasks have prompts of their own
+        times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, examples]))
+        sampled += (times - 1) @ of_prompts.T / prompts * np.sqrt(prompts / max(prompts - 1, 1))
+    contributions = (sums / sizes.sum(axis=1)[None, :, None]).mean(axis=1)
 
     def compared(first: int, two: int) -> Difference:
         pair = PromptPair.from_scores(values[first], values[two], clusters)
-        spread = pair.population or Spread((0.0,), (1.0,))
+        if draw_prompts:
+            spread = pair.population or Spread((0.0,), (1.0,))
+        else:
+            mean = pair.mean(CONFIDENCE)
+            spread = Spread(
+                (np.nan_to_num(mean.standard_error) ** 2,), (max(np.nan_to_num(mean.freedom), 1),)
+            )
         p = spread.p(pair.difference)
         if np.isnan(p):
             p = exchanged(contributions[first] - contributions[two])
@@ -232,7 +256,7 @@ def prompted(
         return Difference(value, value, spread.scaled(pair.scale), p)
 
     differences = _of_pairs(compared, len(values))
-    return Sample(of_prompts.mean(axis=1), sampled + moved, differences, contributions, examples)
+    return Sample(of_prompts.mean(axis=1), sampled, differences, contributions, examples)
 
 
 def trained(

@@ -173,9 +173,9 @@ class PromptPair:
     def population(self) -> Spread | None:
         """The variance of the mean over prompts and examples, both as if drawn from more of them.
 
-        None with a single prompt.
+        None with a single prompt or a single cluster of examples, which do not say how others vary.
         """
-        if self.shape[0] < 2:
+        if self.shape[0] < 2 or len(self.counts) < 2:
             return None
         weight = 1 / (self.shape[0] * self.sizes.sum(axis=1, keepdims=True))
         residuals = weight * (self.differences - self.difference * self.sizes)

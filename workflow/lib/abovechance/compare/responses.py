@@ -64,6 +64,16 @@ class Responses:
         return np.nanmean(self.scores, axis=1)
 
     @property
+    def means(self) -> Floats:
+        """(models,) mean scores, of which comparisons take the difference.
+
+        A prompt's mean counts alike, whichever examples it is evaluated on; with several seeds, an example's.
+        """
+        if self.several_seeds:
+            return self.by_example.mean(axis=1)
+        return np.nanmean(self.scores, axis=2).mean(axis=1)
+
+    @property
     def by_seed(self) -> list[Floats]:
         """(seeds, examples) means over prompts, one array per model."""
         return [np.nanmean(scores, axis=1) for scores in self.seeds]
@@ -122,7 +132,8 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     rows, notes, repeats = _same_prompts(rows, models, name)
     wide = rows.pivot_table(index=["model", "seed", "prompt"], columns="example", values="score", sort=False)
     complete = wide.notna().groupby(level=["model", "seed"]).any().all(axis=0)
-    examples = [str(example) for example in wide.columns[complete]]
+    # in one order, so that tasks with the same examples are drawn alike (``comparison.sample_of``)
+    examples = sorted(str(example) for example in wide.columns[complete])
     if len(examples) < 2:
         raise InputError(
             f"{name}: {' and '.join(models)} have {len(examples)} of {total} examples in common; expected "

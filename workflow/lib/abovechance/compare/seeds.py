@@ -117,7 +117,9 @@ def seeds_spread(
     """
     parts = [_residuals(scores, clusters) for scores in (first, second)]
     by_example = first.mean(axis=0) - second.mean(axis=0)
-    groups, _ = numbered(len(by_example), clusters)
+    groups, count = numbered(len(by_example), clusters)
+    if count < 2:  # a single cluster does not say how others vary
+        return Spread((0.0, 0.0), (1.0, 1.0))
     over_examples, freedom = clustered_variance(
         parts[0].sum(axis=0) - parts[1].sum(axis=0), np.bincount(groups), intraclass(by_example, groups)
     )

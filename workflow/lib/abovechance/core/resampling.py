@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,21 +19,33 @@ def numbered(examples: int, clusters: ArrayLike | None) -> tuple[Ints, int]:
     """(examples,) the clusters as numbers from 0, and how many there are; each example one without them."""
     if clusters is None:
         return np.arange(examples), examples
-    codes = np.asarray(clusters)
-    if codes.shape != (examples,) or pd.isna(codes).any():
+    # as objects: numpy would turn a missing one among texts into the text "nan"
+    codes = clusters if isinstance(clusters, np.ndarray) else np.asarray(clusters, dtype=object)
+    if codes.shape != (examples,):
         raise InputError(
             f"clusters of the shape {codes.shape} for {examples} examples; expected one for each"
         )
+    if (missing := pd.isna(codes)).any():
+        raise InputError(f"the cluster of example {int(missing.argmax())} is missing; expected one for each")
     groups, names = pd.factorize(codes)
     return groups, len(names)
 
 
-def clusters_of_names(names: Iterable[str], clusters: Mapping[str, int] | pd.Series[int]) -> Ints:
-    """(examples,) the clusters of examples by their names; one without a known cluster is by itself."""
-    known_clusters = {str(name): int(number) for name, number in clusters.items()}
-    least = min([0, *known_clusters.values()])
-    codes = [known_clusters.get(name, least - place) for place, name in enumerate(names, 1)]
-    return np.array(codes, dtype=np.int64)
+def clusters_of_names(names: Iterable[str], clusters: Mapping[str, Any] | pd.Series[Any]) -> Ints:
+    """(examples,) the clusters of examples by their names; one without a known cluster is by itself.
+
+    Parameters
+    ----------
+    names
+        Of the examples, each once.
+    clusters
+        {example: a number or text that names its cluster}; missing ones are not known.
+    """
+    known_clusters = {str(name): cluster for name, cluster in clusters.items() if not pd.isna(cluster)}
+    objects = [known_clusters.get(name, (place,)) for place, name in enumerate(names)]
+    of_names = np.empty(len(objects), dtype=object)  # a tuple is an object, too
+    of_names[:] = objects
+    return pd.factorize(of_names)[0].astype(np.int64)
 
 
 def cluster_sums(values: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats, Floats]:

@@ -99,7 +99,7 @@ def _together(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """Return the associations of features with the discrimination of items that are not constant.
+    """Return the associations of features with the discrimination of items that have one.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     DataFrame
         One row per feature that varies, with the columns of ``ASSOCIATIONS``.
     """
-    varied = items[~items["constant"]]
+    varied = items[~items["constant"] & items["corrected"].notna()]
     rows: list[dict[str, object]] = []
     for name in (name for name in GROUPS if name in varied):
         defined = varied[varied[name].notna()]

@@ -23,6 +23,7 @@ from abovechance.core.arrays import Floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
+from abovechance.core.resampling import numbered
 from abovechance.core.settings import setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.ladder.guessers import UNIFORM, Guesser, Situation, all_guessers
@@ -91,7 +92,7 @@ def climb(
     ordered = ranked(accuracy_by_prompt(predictions))
     verdict = Verdict.from_prompts(ordered)
     best = int(np.flatnonzero(matrix.prompts == ordered["prompt"].iloc[0])[0])
-    clusters = pd.factorize(situation.task["cluster"])[0]
+    clusters, _ = numbered(len(situation.task), situation.task["cluster"])
     rows = [(UNIFORM.name, verdict.accuracy, verdict.standard_baseline, verdict.maximum_tail)]
     for guesser in all_guessers() if guessers is None else guessers:
         scores = None if guesser is UNIFORM else guesser.scores(situation)

@@ -20,6 +20,7 @@ import pandas as pd
 
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
+from abovechance.core.resampling import numbered
 from abovechance.metrics.registry import loaded_point
 from abovechance.metrics.texts import words
 
@@ -241,7 +242,7 @@ def _nearest(situation: Situation) -> Floats | None:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     task = situation.task
-    clusters = pd.factorize(task["cluster"])[0]
+    clusters, _ = numbered(len(task), task["cluster"])
     if not situation.labels or len({*clusters}) < 2:
         return None
     try:

@@ -29,6 +29,7 @@ RUNS = {
 NAMES = ("task", "model", "prompt")
 # Of a table of examples, as the repository of Ethayarajh et al. (2022) writes one.
 GIVEN, NULL, OWN, RIGHT = "H_yx", "H_yb", "PVI", "correct_yx"
+CLUSTER = "cluster"  # of examples that belong together
 WORDS = dict.fromkeys(("", "na", "nan", "none"), np.nan) | {"inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 SAME = 0.01  # bits; files may be rounded
 
@@ -157,6 +158,8 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
             f"{path}, row {place}: {OWN} is {texts.at[place, OWN]!s}, and {NULL} - {GIVEN} is "
             f"{pvi[place] * scale:.4g}; expected the same"
         )
+    if CLUSTER in texts and (empty := texts[CLUSTER].str.strip() == "").any():
+        raise InputError(f"{path}, row {texts.index[empty][0]}: {CLUSTER} is empty; expected a name")
     table = texts.assign(**numbers, pvi=pvi)
     return table.assign(correct=_flags(texts, path)) if RIGHT in texts else table
 

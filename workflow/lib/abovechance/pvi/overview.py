@@ -106,7 +106,7 @@ def summarize_examples(table: pd.DataFrame) -> dict[str, float]:
     Parameters
     ----------
     table
-        ``pvi`` in bits and, if it is known, ``correct``.
+        ``pvi`` in bits and, if they are known, ``correct`` and ``cluster``.
 
     Returns
     -------
@@ -116,8 +116,11 @@ def summarize_examples(table: pd.DataFrame) -> dict[str, float]:
         number of infinite values, which have no part in the mean.
     """
     values = table["pvi"].to_numpy(dtype=float)
-    finite = values[np.isfinite(values)]
-    information = v_information(finite)
+    is_finite = np.isfinite(values)
+    finite = values[is_finite]
+    information = v_information(
+        finite, table["cluster"].to_numpy()[is_finite] if "cluster" in table else None
+    )
     row: dict[str, float] = {
         "examples": information.examples,
         "information": information.value,

@@ -1,0 +1,144 @@
+"""Examples that belong together, wherever a command finds out that they do; and results that are missing."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance.best.study import clusters_of, selected
+from abovechance.items import associations
+from abovechance.pvi.files import read_examples
+from abovechance.pvi.overview import summarize_examples
+from abovechance.results.predictions import PREDICTIONS
+from abovechance.study.tasks import TASKS, as_table
+from tests.running import run
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
+    """A folder with predictions of ten prompts, each right or wrong on whole passages of six questions."""
+    generator = np.random.default_rng(4)
+    examples = [f"e{number}" for number in range(48)]
+    parts = []
+    for prompt in range(10):
+        correct = np.repeat(generator.random(8) < 0.5, 6)
+        rows = {"model": "m", "task": "t", "shots": 0, "prompt": prompt, "example": examples}
+        rows |= {"predicted": np.where(correct, 0, 1), "correct": correct, "tie": False, "chance": 0.5}
+        parts.append(pd.DataFrame(rows))
+    predictions = pd.concat(parts, ignore_index=True)
+    task = as_table(
+        {
+            "example": name,
+            "text": name,
+            "choices": ["a", "b"],
+            "correct": [True, False],
+            "cluster": place // 6,
+        }
+        for place, name in enumerate(examples)
+    )
+    for folder in ("predictions", "tasks"):
+        (tmp_path / folder).mkdir()
+    PREDICTIONS.write(predictions, tmp_path / "predictions" / "m.parquet", {})
+    TASKS.write(task, tmp_path / "tasks" / "t.parquet", {})
+    return tmp_path, predictions, task
+
+
+def test_the_best_prompt_of_a_study_is_judged_with_its_clusters(study):
+    folder, predictions, task = study
+    (result,) = json.loads(run("best", str(folder), "--json").stdout)
+    (expected,) = selected([predictions], clusters_of({"t": task}), 0).to_dict("records")
+    assert result["p"] == pytest.approx(expected["selection_tail"], abs=0.03)
+    ends = [expected["debiased_low"], expected["debiased_high"]]
+    assert [result["low"], result["high"]] == pytest.approx(ends, abs=0.02)
+    assert result["p"] > 0.9  # by single questions, it was 0.08
+
+
+def write(path: Path, columns: str, rows: list[tuple]) -> str:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join([columns, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return str(path)
+
+
+def test_a_candidate_that_lacks_results_of_a_prompt_is_an_error(tmp_path):
+    reference = [(prompt, example, example % 2) for prompt in ("p1", "p2") for example in range(100)]
+    first_prompt = [row for row in reference if row[0] == "p1"]
+    candidate = first_prompt + [row for row in reference if row[0] == "p2" and row[2] == 1]
+    paths = [
+        write(tmp_path / f"{name}.csv", "prompt,example,correct", rows)
+        for name, rows in (("new", candidate), ("old", reference))
+    ]
+    completed = run("gate", *paths)
+    assert completed.returncode == 3
+    assert "lacks results of" in completed.stderr
+    assert "50 of 200 results of" in completed.stderr
+    write(tmp_path / "new.csv", "prompt,example,correct", first_prompt)
+    assert "100 of 200 results of" in run("gate", *paths).stderr
+    # with prompts of its own, a candidate has all examples
+    write(
+        tmp_path / "new.csv",
+        "prompt,example,correct",
+        [("q", *row[1:]) for row in reference if row[0] == "p1"],
+    )
+    assert run("gate", *paths).returncode != 3
+
+
+def test_files_with_the_same_names_in_two_folders_are_the_same_prompts(tmp_path):
+    for side, accuracy in (("new", 80), ("old", 50)):
+        for prompt in ("p1", "p2"):
+            rows = [("t", example, int(example < accuracy)) for example in range(100)]
+            write(tmp_path / side / f"{prompt}.csv", "task,example,correct", rows)
+    output = run("gate", str(tmp_path / "new"), str(tmp_path / "old"), "--each-file").stdout
+    assert output.startswith("better: For these 2 prompts only: ")
+    # of one model, they are four prompts
+    output = run(
+        "check", str(tmp_path / "new"), str(tmp_path / "old"), "--each-file", "--choices", "4", "--json"
+    )
+    assert json.loads(output.stdout)[0]["prompts"] == 4
+
+
+def test_clusters_of_a_floor_count_too(tmp_path):
+    scores = [(f"e{number}", int(number % 5 > 0)) for number in range(40)]
+    floors = [(f"e{number}", int(number < 8)) for number in range(40)]
+
+    def of_file(name: str, rows: list[tuple], cluster: bool) -> str:
+        columns = "example,score" + ",cluster" * cluster
+        return write(
+            tmp_path / name,
+            columns,
+            [(*row, f"c{int(row[0][1:]) // 20}") if cluster else row for row in rows],
+        )
+
+    def p_value(*clustered: bool) -> float:
+        paths = (of_file("a.csv", scores, clustered[0]), of_file("b.csv", floors, clustered[1]))
+        return json.loads(run("chance", paths[0], "-m", "pass@1", "--floor", paths[1], "--json").stdout)["p"]
+
+    assert p_value(False, True) == p_value(True, False) == p_value(True, True) == pytest.approx(0.25)
+    assert p_value(False, False) < 0.001
+    of_file("a.csv", scores, True)
+    write(tmp_path / "b.csv", "example,score,cluster", [(*row, "c") for row in floors])
+    paths = (str(tmp_path / "a.csv"), str(tmp_path / "b.csv"))
+    completed = run("chance", paths[0], "-m", "pass@1", "--floor", paths[1])
+    assert completed.stderr.strip() == (
+        f"abovechance: error: {paths[1]}: has other clusters of examples than {paths[0]}"
+    )
+
+
+def test_clusters_in_a_table_of_pvi(tmp_path):
+    rows = [(number, number // 10 + number % 3 / 10, number // 10) for number in range(40)]
+    path = write(tmp_path / "pvi.csv", "example,PVI,cluster", rows)
+    without = write(tmp_path / "a.csv", "example,PVI", [row[:2] for row in rows])
+    clustered, separate = (summarize_examples(read_examples(Path(name))) for name in (path, without))
+    assert clustered["information"] == pytest.approx(separate["information"])
+    assert clustered["high"] - clustered["low"] > 3 * (separate["high"] - separate["low"])
+    write(tmp_path / "pvi.csv", "example,PVI,cluster", [(1, 0.5, "a"), (2, 0.5, "")])
+    assert run("pvi", path).stderr.strip().endswith("pvi.csv, row 3: cluster is empty; expected a name")
+
+
+def test_items_without_a_discrimination_have_no_part_in_associations():
+    generator = np.random.default_rng(0)
+    items = pd.DataFrame({"corrected": generator.normal(size=21), "constant": False})
+    items = items.assign(answer=["a"] * 10 + ["b"] * 11, length=generator.random(21))
+    lacking = items.assign(corrected=items["corrected"].where(items.index < 20))
+    pd.testing.assert_frame_equal(associations(lacking), associations(items[:20]))

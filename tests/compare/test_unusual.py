@@ -1,0 +1,183 @@
+"""Results with missing clusters or a single one, prompts on other examples, and rows in another order."""
+
+from math import nan
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance.compare import compare, many
+from abovechance.compare.comparison import compare_models, headline_of, sample_of
+from abovechance.compare.gate import gate
+from abovechance.compare.prompts import over_prompts
+from abovechance.compare.responses import Responses, arrange
+from abovechance.compare.seeds import over_seeds
+from abovechance.core.errors import InputError
+from tests.compare.test_gate import of_scores
+from tests.compare.test_tables import answers, task_of
+
+COLUMNS = ["model", "task", "shots", "prompt", "example", "score"]
+
+
+def on_other_examples(models: int = 2, prompts: int = 2, tasks: int = 2) -> pd.DataFrame:
+    """Prompts of which the second half has every other example only."""
+    generator = np.random.default_rng(0)
+    rows = [
+        (
+            "abc"[model],
+            f"t{task}",
+            0,
+            prompt,
+            example,
+            float(generator.random() < 0.3 + 0.2 * (model + prompt % 2)),
+        )
+        for task in range(tasks)
+        for prompt in range(prompts)
+        for example in range(0, 60, 1 + (prompt >= prompts // 2))
+        for model in range(models)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+@pytest.mark.parametrize("prompts", [2, 6])
+def test_prompts_count_alike_in_ranks_pairs_and_means_over_tasks(prompts):
+    tasks, (mean,) = compare_models(arrange(on_other_examples(prompts=prompts)))
+    for task in tasks:
+        assert task.pairs["difference"].tolist() == pytest.approx([task.headline.value])
+        assert task.pairs["p"].tolist() == pytest.approx([task.headline.p], rel=1e-6)
+        first, second = task.ranks["score"]
+        assert first - second == pytest.approx(task.headline.value)
+        assert task.comparison["difference"].tolist() == pytest.approx([task.headline.value])
+    ahead = [task.headline.value * (1 if task.models[0] == mean.models[0] else -1) for task in tasks]
+    assert mean.pairs["difference"].tolist() == pytest.approx([np.mean(ahead)])
+    three, _ = compare_models(arrange(on_other_examples(3, prompts)))
+    table = on_other_examples(3, prompts)
+    by_prompt = table.groupby(["task", "model", "prompt"])["score"].mean().groupby(["task", "model"]).mean()
+    for task in three:
+        assert dict(zip(task.ranks["model"], task.ranks["score"], strict=True)) == pytest.approx(
+            by_prompt[task.task].to_dict()
+        )
+
+
+@pytest.mark.parametrize("draw_prompts", [True, False])
+def test_draws_of_prompts_on_other_examples_by_loops(draw_prompts):
+    (responses,) = arrange(on_other_examples(prompts=3, tasks=1))
+    clusters = np.arange(60) // 4
+    sample = many.prompted(responses.scores, clusters, 30, 7, 11, draw_prompts=draw_prompts)
+    counts = np.random.default_rng([7, 11]).multinomial(15, np.full(15, 1 / 15), 30)[:, clusters]
+    expected = np.zeros((30, 2))
+    for draw, weights in enumerate(counts):
+        for model in range(2):
+            evaluated = [np.isfinite(row) for row in responses.scores[model]]
+            expected[draw, model] = np.mean(
+                [
+                    np.average(row[has], weights=weights[has])
+                    for row, has in zip(responses.scores[model], evaluated, strict=True)
+                ]
+            )
+    if draw_prompts:
+        times = np.random.default_rng([7, 3, 11]).multinomial(3, np.full(3, 1 / 3), 30)
+        expected += (times - 1) @ np.nanmean(responses.scores, axis=2).T / 3 * np.sqrt(3 / 2)
+    assert sample.draws == pytest.approx(expected)
+    over = over_prompts(*responses.scores, clusters)
+    estimate = over.population if draw_prompts else over.mean
+    difference = sample.differences[0, 1]
+    assert difference.value == pytest.approx(estimate.value)
+    assert difference.p == pytest.approx(estimate.p, rel=1e-6)
+    assert difference.spread.standard_error == pytest.approx(estimate.standard_error)
+    assert sample.contributions.sum(axis=1) == pytest.approx(sample.scores)
+
+
+def test_complete_prompts_are_compared_as_before():
+    complete = task_of("t", [answers(0, 1, 3), answers(1, 1, 3)])
+    sample = sample_of(complete)
+    trained = many.trained(complete.by_seed, complete.clusters, examples=sample.examples)
+    assert sample.draws == pytest.approx(trained.draws)
+    prompted = many.prompted(complete.scores, complete.clusters, examples=sample.examples, draw_prompts=False)
+    assert prompted.draws == pytest.approx(trained.draws)
+    assert prompted.differences[0, 1].value == pytest.approx(trained.differences[0, 1].value)
+
+
+def test_a_draw_without_examples_of_a_prompt_is_of_the_other_prompts():
+    scores = np.ones((2, 2, 4))
+    scores[:, 0, 1:] = np.nan  # often not drawn
+    sample = many.prompted(scores, None, 200, draw_prompts=False)
+    assert sample.draws == pytest.approx(np.ones((200, 2)))
+
+
+def test_a_gates_row_has_the_means_of_its_difference():
+    (responses,) = arrange(on_other_examples(tasks=1))
+    result = gate([responses], 0.02)
+    row = result.tasks.iloc[0]
+    assert row["candidate"] - row["reference"] == pytest.approx(row["difference"])
+    seeds = task_of("t", [answers(2, 3, 2), answers(3, 2, 2)])
+    assert seeds.means == pytest.approx([seeds.by_example[place].mean() for place in (0, 1)])
+
+
+def test_examples_of_one_cluster_do_not_say_how_others_vary():
+    single = np.zeros(30, dtype=int)
+    under_prompts, of_seeds = (
+        task_of("t", [answers(0, *shape, accuracy=0.9), answers(1, *shape, accuracy=0.3)], clusters=single)
+        for shape in ((1, 6), (4, 1))
+    )
+    for responses in (under_prompts, of_seeds):
+        headline = headline_of(responses)
+        assert headline.p == 1.0
+        assert np.isnan([headline.low, headline.high]).all() or (headline.low, headline.high) == (-1, 1)
+        ((comparison,), _) = compare_models([responses])
+        assert comparison.pairs["p"].tolist() == [1.0]
+        assert comparison.sentence.count("not statistically significant") == 1
+        assert gate([responses], 0.02).decision == "cannot tell"
+    population = over_prompts(*under_prompts.scores, single).population
+    assert np.isnan([population.low, population.p]).all()
+    difference = over_seeds(*of_seeds.by_seed, single).difference
+    assert np.isnan([difference.low, difference.p]).all()
+
+
+def test_the_gate_cannot_tell_from_one_cluster():
+    scores = np.stack([np.ones(20), np.zeros(20)])[:, None]
+    result = gate([of_scores(scores, np.zeros(20, dtype=int))], 0.02)
+    assert (result.decision, result.low, result.high) == ("cannot tell", -1.0, 1.0)
+    assert result.sentence.endswith("if the observed difference is the true one.")
+    unrelated = of_scores(answers(0, 2, 1), np.arange(30))
+    tasks = [of_scores(scores, np.zeros(20, dtype=int)), Responses("u", *list(vars(unrelated).values())[1:])]
+    assert gate(tasks, 0.02).decision == "cannot tell"
+
+
+def test_the_order_of_rows_changes_nothing():
+    generator = np.random.default_rng(1)
+    base = {model: generator.random(60) < accuracy for model, accuracy in (("a", 0.75), ("b", 0.55))}
+    rows = [
+        (model, task, 0, 0, example, float(base[model][example] ^ (generator.random() < 0.05)))
+        for task in ("cloze", "letters")
+        for model in "ab"
+        for example in range(60)
+    ]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    _, (mean,) = compare_models(arrange(table))
+    for order in (rows[:120] + rows[:119:-1], rows[::-1]):
+        _, (reordered,) = compare_models(arrange(pd.DataFrame(order, columns=COLUMNS)))
+        assert reordered.sentence == mean.sentence
+    assert "not statistically significant" in mean.sentence
+
+
+@pytest.mark.parametrize("missing", [nan, None, pd.NA])
+@pytest.mark.parametrize("kind", [list, pd.Series])
+def test_a_missing_cluster_is_told(missing, kind):
+    clusters = kind(["p0", "p0", "p1", missing, missing])
+    with pytest.raises(InputError) as error:
+        compare([1, 0, 1, 0, 1], [0, 0, 1, 1, 1], clusters)
+    assert str(error.value) == "the cluster of example 3 is missing; expected one for each"
+
+
+def test_names_of_clusters_that_look_alike_are_different():
+    assert compare([1, 0, 1, 0], [0, 0, 1, 1], [1, "1", 2, "2"]).clusters == 4
+
+
+@pytest.mark.parametrize("names", [["x", "x", "y", None], [0.1, 0.1, 0.9, nan], [-1, -1, 7, None]])
+def test_clusters_of_a_task_may_be_texts_and_numbers_of_any_kind(names):
+    rows = [(model, "t", 0, "p", str(example), float(example % 2)) for model in "ab" for example in range(5)]
+    clusters = {"t": pd.Series(names, index=["0", "1", "2", "3"])}
+    (responses,) = arrange(pd.DataFrame(rows, columns=COLUMNS), clusters)
+    assert responses.clusters[0] == responses.clusters[1]
+    assert len({*responses.clusters}) == 4
