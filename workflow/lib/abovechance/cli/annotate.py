@@ -12,9 +12,9 @@ import typer
 
 from abovechance.chance.random_baseline import MOST_PROMPTS
 from abovechance.cli.app import app, example_lines
+from abovechance.cli.inputs import given_paths
 from abovechance.cli.options import Chance, Choices, Json, one_chance
 from abovechance.cli.output import expanded, show
-from abovechance.cli.results import given_paths
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_json
 

@@ -16,6 +16,7 @@ from abovechance.best.files import LOOKS_LIKE, ReportedScores, from_rows, is_can
 from abovechance.best.selection import DRAWS
 from abovechance.best.summary import CANDIDATES, Best, judge_best, judge_reported
 from abovechance.cli.app import app, example_lines
+from abovechance.cli.inputs import clusters_of_studies, given_paths, responses_of
 from abovechance.cli.options import (
     NO_RESULTS,
     All,
@@ -30,7 +31,6 @@ from abovechance.cli.options import (
     refuse,
 )
 from abovechance.cli.output import FIGURES, as_rows, check_writable, show, tell_note, write_figure
-from abovechance.cli.results import clusters_of_studies, given_paths, responses_of
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE

@@ -13,6 +13,13 @@ import typer
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.cli.app import app, example_lines
+from abovechance.cli.inputs import (
+    clusters_of_studies,
+    different_metrics,
+    given_paths,
+    predictions_of,
+    responses_of,
+)
 from abovechance.cli.options import (
     NO_RESULTS,
     All,
@@ -27,13 +34,6 @@ from abovechance.cli.options import (
     refuse,
 )
 from abovechance.cli.output import as_rows, check_writable, show, tell_note, write_figure
-from abovechance.cli.results import (
-    clusters_of_studies,
-    different_metrics,
-    given_paths,
-    predictions_of,
-    responses_of,
-)
 from abovechance.cli.screen import print_text
 from abovechance.compare import leaderboard, many
 from abovechance.compare.comparison import (

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from abovechance.cli.app import app, example_lines
+from abovechance.cli.inputs import given_paths, predictions_of
 from abovechance.cli.options import All, Epoch, Filter, Json, Metric
 from abovechance.cli.output import counted
-from abovechance.cli.results import given_paths, predictions_of
 from abovechance.cli.screen import print_text
 from abovechance.core.untrusted import printable
 from abovechance.doctor.suspicion import SEVERITIES

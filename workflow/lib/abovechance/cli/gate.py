@@ -13,6 +13,7 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.compare import of_trainings
+from abovechance.cli.inputs import clusters_of_studies, different_metrics, given_paths, responses_of
 from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, finite
 from abovechance.cli.output import as_rows, counted, show, tell_note
 from abovechance.cli.reports import (
@@ -24,7 +25,6 @@ from abovechance.cli.reports import (
     exit_statuses,
     write_junit,
 )
-from abovechance.cli.results import clusters_of_studies, different_metrics, given_paths, responses_of
 from abovechance.cli.screen import print_text
 from abovechance.compare.gate import (
     CANNOT_TELL,

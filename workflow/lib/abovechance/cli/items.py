@@ -10,9 +10,9 @@ import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
+from abovechance.cli.inputs import given_paths, responses_of
 from abovechance.cli.options import NO_RESULTS, EachFile, Epoch, Example, Filter, Json, Metric, Results
 from abovechance.cli.output import as_rows, check_writable, counted, show, tell_note
-from abovechance.cli.results import given_paths, responses_of
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_csv
 from abovechance.items.matrices import in_short, items_of, matrices

@@ -1,0 +1,133 @@
+"""What commands are given: paths, and the responses and clusters that lie there."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from abovechance.cli.output import expanded, tell_note
+from abovechance.core.errors import InputError
+from abovechance.core.tables import read_table
+from abovechance.core.untrusted import MOST_TEXT, printable
+
+if TYPE_CHECKING:
+    from abovechance.importers import Options
+
+
+def given_paths(results: list[str]) -> list[Path]:
+    """Return the paths that are given, the home folder in place of ``~``, and a file in place of ``-``."""
+    names = list(map(str, results))
+    if "" in names:
+        raise InputError("RESULTS is empty; expected files or folders, or - for a CSV from a pipe")
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{twice}: is given twice")
+    return [_from_pipe() if name == "-" else expanded(Path(name), "RESULTS") for name in names]
+
+
+def predictions_of(path: Path) -> Path | None:
+    """Return the folder of a study's predictions; None if the folder is not a study."""
+    return path / "predictions" if (path / "predictions").is_dir() else None
+
+
+def responses_of(paths: list[Path], options: Options, by_file: bool = True) -> pd.DataFrame:
+    """Read predictions from logs, tables and study folders; print notes on them.
+
+    Parameters
+    ----------
+    by_file
+        If all files are of one model, each file counts as a model.
+
+    Returns
+    -------
+    DataFrame
+        ``model``, ``task``, ``shots``, ``prompt``, ``example``, ``score`` and ``metric``, a row for each.
+    """
+    from abovechance.importers import endings, read_runs
+
+    runs = read_runs([predictions_of(path) or path for path in paths], options)
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        tell_note(note)
+    by_file = by_file and len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
+    parts, names = [], endings([run.file for run in runs])
+    in_folders = {run.file: _in_folder(run.file, paths) for run in runs}
+    # of one model, a name in two folders is that of two prompts
+    frequencies = Counter((run.model, run.task, run.shots, in_folders[run.file]) for run in runs)
+    for run in runs:
+        rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
+        if "prompt" in run.rows:
+            prompt: Any = run.rows["prompt"]
+        elif options.each_file:
+            name = in_folders[run.file]
+            prompt = name if frequencies[run.model, run.task, run.shots, name] == 1 else run.file
+        else:
+            prompt = "the prompt"
+        model = f"{run.model} ({names[run.file]})" if by_file else run.model
+        names_shown = {"model": printable(model), "task": printable(run.task)}
+        parts.append(rows.assign(**names_shown, shots=run.shots, prompt=prompt, metric=run.metric))
+    return pd.concat(parts, ignore_index=True)
+
+
+def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
+    """{task: the cluster of each example}, of the studies among some paths.
+
+    Raises
+    ------
+    InputError
+        If two studies have different clusters of one task.
+    """
+    clusters: dict[str, pd.Series[int]] = {}
+    for study in filter(predictions_of, paths):
+        for file in sorted((study / "tasks").glob("*.parquet")):
+            of_task = read_table(file).set_index("example")["cluster"]
+            known_clusters = clusters.setdefault(file.stem, of_task)
+            common = of_task.index.intersection(known_clusters.index)
+            first, second = (pd.factorize(codes.loc[common])[0] for codes in (known_clusters, of_task))
+            if (first != second).any():
+                raise InputError(f"{file}: has other clusters of examples than the study before it")
+    return clusters
+
+
+def different_metrics(table: pd.DataFrame) -> str:
+    """Return in words which tasks have results with different metrics; empty if none.
+
+    Parameters
+    ----------
+    table
+        From ``responses_of``.
+    """
+    return "; ".join(
+        f"{task}: {', '.join(sorted(names))}"
+        for task, names in table.groupby("task", sort=False)["metric"].unique().items()
+        if len(names) > 1
+    )
+
+
+def _in_folder(file: str, paths: list[Path]) -> str:
+    """Return the path of a file in the folder that was given, so that two folders have the same prompts."""
+    folders = (path for path in paths if path.is_dir() and Path(file).is_relative_to(path))
+    folder = next(folders, None)
+    return str(Path(file).relative_to(folder)) if folder else Path(file).name
+
+
+def _from_pipe() -> Path:
+    """Return what comes from standard input, in a file that lasts as long as the process.
+
+    It is JSON if it begins like an object or a list, else CSV.
+    """
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    path = Path(folder.name) / "stdin.csv"
+    with path.open("wb") as file:
+        while part := sys.stdin.buffer.read(2**20):
+            if file.tell() + len(part) > MOST_TEXT:
+                raise InputError(f"-: more than {MOST_TEXT:,} bytes came through the pipe")
+            file.write(part)
+    with path.open("rb") as file:
+        is_json = file.read(1000).lstrip()[:1] in (b"{", b"[")
+    return path.rename(path.with_suffix(".json")) if is_json else path
