@@ -18,6 +18,7 @@ from abovechance.chance.randomization import (
     randomization_test,
     randomize,
 )
+from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting
 from abovechance.results.response_matrix import uneven
 from abovechance.study.tasks import as_table
@@ -287,6 +288,24 @@ def test_a_shared_label_set_is_one_of_texts_wherever_they_stand():
     for name in ("predicted", "evaluated", "correct", "available", "texts"):
         assert (getattr(without, name) == getattr(answers, name)).all()
     assert answers.available.all()
+
+
+def test_examples_of_predictions_are_those_of_the_task():
+    predictions, task = a_study([["yes", "no"], ["no", "yes"], ["yes", "no"]])
+    expected = Answers.from_predictions(predictions, task)
+    numbers = {name: place for place, name in enumerate(task["example"])}
+    numbered_answers = Answers.from_predictions(
+        predictions.assign(example=predictions["example"].map(numbers)),
+        task.assign(example=task["example"].map(numbers)),
+    )
+    assert (numbered_answers.predicted == expected.predicted).all()
+    with pytest.raises(InputError) as error:
+        Answers.from_predictions(predictions, task[:-1])
+    (lacking,) = {*task["example"][-1:]}
+    assert str(error.value) == f"the task lacks example '{lacking}' of the predictions"
+    with pytest.raises(InputError) as error:
+        Answers.from_predictions(predictions, task.assign(cluster=[0, None, 1]))
+    assert "is missing; expected one for each" in str(error.value)
 
 
 def test_an_example_has_the_choices_that_it_has():

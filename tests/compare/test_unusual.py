@@ -181,3 +181,14 @@ def test_clusters_of_a_task_may_be_texts_and_numbers_of_any_kind(names):
     (responses,) = arrange(pd.DataFrame(rows, columns=COLUMNS), clusters)
     assert responses.clusters[0] == responses.clusters[1]
     assert len({*responses.clusters}) == 4
+
+
+def test_the_gate_takes_shares_and_the_same_models_on_all_tasks():
+    tasks = [task_of(f"t{number}", [answers(number, 1, 1), answers(9, 1, 1)]) for number in (1, 2)]
+    with pytest.raises(InputError) as error:
+        gate([tasks[0], tasks[1].reversed], 0.02)
+    assert str(error.value) == "t2: models are b, a; expected a, b in this order, as on t1"
+    for factor in (100.0, -1.0):
+        with pytest.raises(InputError) as error:
+            gate([task_of("t", [factor * answers(1, 1, 1), factor * answers(2, 1, 1)])], 0.02)
+        assert str(error.value) == "t: scores are not from 0 to 1, as the gate expects"

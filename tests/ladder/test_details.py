@@ -323,6 +323,13 @@ def test_attempts_that_do_not_fit_are_refused(candidates, message):
         above_floor(candidates, {"floor": [[1.0]] * 4})
 
 
+@pytest.mark.parametrize("score", [1.5, -0.5, float("nan")])
+def test_scores_of_floors_are_from_0_to_1(score):
+    with pytest.raises(InputError) as error:
+        above_floor({"a": [[1.0]] * 4}, {"floor": [[score]] * 4})
+    assert str(error.value) == f"'floor': a score is [{score}]; expected numbers from 0 to 1"
+
+
 def test_floors_need_as_many_attempts():
     expected = "'floor': pass@2 needs at least 2 attempts at each example; an example has 1"
     with pytest.raises(InputError, match=expected):

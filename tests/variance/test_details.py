@@ -427,6 +427,14 @@ def test_answers_that_are_wrong():
             pd.concat([rows, rows[1:].assign(logprob=-3.0)]),
             "choice 1 of example 'e' stands twice; expected once, of one prompt",
         ),
+        (
+            rows.assign(logprob=[-1.0, np.nan]),
+            "choice 1 of example 'e': logprob is nan; expected a number up to 0",
+        ),
+        (
+            rows.assign(logprob=[0.5, -1.0]),
+            "choice 0 of example 'e': logprob is 0.5; expected a number up to 0",
+        ),
     ):
         with pytest.raises(InputError) as error:
             continuous(table)

@@ -25,6 +25,7 @@ from abovechance.chance.gold import Gold
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
+from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
 from abovechance.core.html import as_html
 from abovechance.core.resampling import numbered
@@ -102,7 +103,9 @@ class Answers:
         # the test needs neither what was right nor chance
         lacking = {name: 0.0 for name in ("correct", "chance") if name not in predictions}
         matrix = ResponseMatrix.from_predictions(predictions.assign(**lacking))
-        rows = task.set_index("example").loc[list(matrix.examples)]
+        rows = task.set_index(task["example"].astype(str)).reindex(list(map(str, matrix.examples)))
+        if (lacking_examples := rows["choices"].isna()).any():
+            raise InputError(f"the task lacks example '{rows.index[lacking_examples][0]}' of the predictions")
         sets = {frozenset(choices) for choices in rows["choices"]}
         shared = len(sets) == 1 and all(len(set(choices)) == len(choices) for choices in rows["choices"])
         texts = sorted(next(iter(sets))) if shared else []

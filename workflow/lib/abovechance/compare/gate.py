@@ -222,14 +222,9 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
     Raises
     ------
     InputError
-        If the list of tasks is empty, or a value is outside its range.
+        If the list of tasks is empty, models differ between tasks, or a value is outside its range.
     """
-    if not 0 <= margin <= 1:
-        raise InputError(f"margin is {margin}; expected a number from 0 to 1")
-    if not 0 < alpha < 0.5:
-        raise InputError(f"alpha is {alpha}; expected a number above 0 and below 0.5")
-    if not responses:
-        raise InputError("candidate and reference have no task in common")
+    _check(responses, margin, alpha)
     differences = [difference_of(task) for task in responses]
     overall = differences[0] if len(differences) == 1 else _mean(responses, differences)
     family = [*differences, overall] if len(differences) > 1 else differences
@@ -263,6 +258,24 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
         worse_tasks,
         table,
     )
+
+
+def _check(responses: Sequence[Responses], margin: float, alpha: float) -> None:
+    """Raise InputError for arguments of ``gate`` that it does not take."""
+    if not 0 <= margin <= 1:
+        raise InputError(f"margin is {margin}; expected a number from 0 to 1")
+    if not 0 < alpha < 0.5:
+        raise InputError(f"alpha is {alpha}; expected a number above 0 and below 0.5")
+    if not responses:
+        raise InputError("candidate and reference have no task in common")
+    for task in responses:
+        if task.models != responses[0].models:
+            raise InputError(
+                f"{task.task}: models are {', '.join(task.models)}; expected "
+                f"{', '.join(responses[0].models)} in this order, as on {responses[0].task}"
+            )
+        if not 0 <= np.nanmin(task.scores) <= np.nanmax(task.scores) <= 1:
+            raise InputError(f"{task.task}: scores are not from 0 to 1, as the gate expects")
 
 
 def _row(task: Responses, difference: Difference, p: float, margin: float, alpha: float) -> dict[str, object]:

@@ -155,6 +155,9 @@ def _values(name: str, attempts: Attempts, k: int) -> Floats:
         raise InputError(
             f"'{name}': pass@{k} needs at least {k} attempts at each example; an example has {fewest}"
         )
+    for scores in attempts:
+        if not all(0 <= score <= 1 for score in scores):
+            raise InputError(f"'{name}': a score is {[*scores]!r:.60}; expected numbers from 0 to 1")
     return np.array([best_of(scores, k) for scores in attempts])
 
 

@@ -37,6 +37,12 @@ def continuous(table: pd.DataFrame) -> pd.DataFrame:
         )
     if not table["right"].isin([True, False]).all():
         raise InputError("the column 'right' has other values than true and false")
+    if not (table["logprob"] <= 1e-6).all():  # above 0 by rounding, at most
+        row = table[~(table["logprob"] <= 1e-6)].iloc[0]
+        raise InputError(
+            f"choice {row['choice']} of example '{row['example']}': logprob is {row['logprob']:g}; expected "
+            "a number up to 0"
+        )
     rows = table.sort_values(["example", "choice"], kind="stable", ignore_index=True)
     starts = np.flatnonzero(rows["example"].ne(rows["example"].shift()).to_numpy())
     logprobs, correct = rows["logprob"].to_numpy(dtype=float), rows["right"].to_numpy(dtype=bool)
