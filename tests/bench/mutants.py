@@ -79,7 +79,7 @@ NO_TEST, NOT_RUN = 33, None
 # Changes after which the program does the same: checks that cannot fail, types that numbers have anyway, the
 # order of equal keys that do not occur, options of speed, warnings that are not shown.
 EQUIVALENT = re.compile(
-    r"(strict|dtype|kind|ignore_index|observed|sort|optimize|divide|invalid)=|astype\(|\bdtype\b|@overload"
+    r"(strict|dtype|kind|ignore_index|observed|sort|optimize|divide|invalid|vectorized|batch)=|astype\(|\bdtype\b|@overload"
 )
 
 

@@ -169,6 +169,26 @@ def test_the_mean_over_tasks_counts_each_alike(several):
         assert row == expected
 
 
+def test_tasks_on_the_same_examples_vary_together_and_their_prompts_do_not():
+    tasks = [named(name, answers(7, 6)) for name in ("cloze", "letters")]
+    differences = [difference_of(task) for task in tasks]
+    alone = sum(difference.variance for difference in differences) / 4
+    together = many.pairs(many.together([*map(sample_of, tasks)]), ["a", "b"])["error"].iloc[0] ** 2
+    assert together > 1.5 * alone  # of equal answers, the mean of two tasks varies as one
+    fixed = sum(difference.fixed for difference in differences) / 4
+    assert fixed > 0
+    freedom = max(
+        satterthwaite([difference.variance for difference in differences], [differences[0].freedom] * 2),
+        differences[0].freedom,
+    )
+    parts = [sum(getattr(d, name) for d in differences) / 4 for name in ("gains", "losses")]
+    mean = Difference(differences[0].value, together, freedom, fixed, differences[0].unit / 2, *parts)
+    result = gate(tasks, 0.0, 0.2)
+    assert (result.low, result.high) == pytest.approx((mean.low(0.2), mean.high(0.2)))
+    assert result.decision == "cannot tell"
+    assert isnan(result.needed)  # more examples do not reduce what the prompts vary
+
+
 def test_one_task_is_not_adjusted_and_two_tasks_have_their_mean_as_a_third(several):
     alone = gate(several[2:], 0.1)
     assert alone.tasks["worse_holm"].tolist() == pytest.approx([difference_of(several[2]).worse_p()])

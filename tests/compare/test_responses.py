@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from abovechance.chance.multiplicity import adjusted
+from abovechance.chance.random_baseline import MOST_EXAMPLES
 from abovechance.cli import app
 from abovechance.compare import compare
 from abovechance.compare.comparison import generalizes, headline_of
@@ -314,6 +315,28 @@ def test_a_leaderboard_is_unpaired(tmp_path):
     )
     path.write_text("model,task,accuracy,n\na,t,0.8,10\nb,t,0.7,20\na,u,0.5,10\n")
     assert read_leaderboard(path)["task"].tolist() == ["t", "t", "u"]
+
+
+def test_the_limits_of_a_leaderboard(tmp_path):
+    path = tmp_path / "board.csv"
+    path.write_text(f"model,accuracy,n\na,1,1\nb,0,{MOST_EXAMPLES}\n")
+    table = read_leaderboard(path)
+    assert [*table.columns] == ["model", "task", "accuracy", "n", "note"]
+    assert table.to_numpy().tolist() == [["a", "board", 1.0, 1, ""], ["b", "board", 0.0, MOST_EXAMPLES, ""]]
+    assert table.index.tolist() == [0, 1]
+    for row, message in (
+        ("a,1.5,10", "row 2: accuracy is '1.5'; expected a number between 0 and 1"),
+        ("a,0.5,0", f"row 2: n is '0'; expected a number of examples, at most {MOST_EXAMPLES:,}"),
+        (
+            f"a,0.5,{MOST_EXAMPLES + 1}",
+            f"row 2: n is '{MOST_EXAMPLES + 1}'; expected a number of examples, at most",
+        ),
+        ("b,0.5,10\na,0.5,10\na,0.5,10", "row 4: 'a' occurs twice for the task 'board'; expected one row"),
+    ):
+        path.write_text(f"model,accuracy,n\n{row}\n")
+        with pytest.raises(InputError) as error:
+            read_leaderboard(path)
+        assert str(error.value).startswith(f"{path}, {message}")
 
 
 def test_a_figures_numbers_do_not_take_the_place_of_an_input(tmp_path):
