@@ -177,8 +177,8 @@ def read_config(path: Path) -> None:
 
 def rerun_without_jobs(path: Path) -> None:
     """All that a rerun does but for Snakemake's jobs, which take longer than a reader may."""
-    done = subprocess.CompletedProcess([], 0)
-    with tempfile.TemporaryDirectory() as folder, mock.patch("subprocess.run", return_value=done):
+    finished = subprocess.CompletedProcess([], 0)
+    with tempfile.TemporaryDirectory() as folder, mock.patch("subprocess.run", return_value=finished):
         rerun(path, Path(folder) / "rerun")
 
 
