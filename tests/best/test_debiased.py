@@ -76,6 +76,10 @@ def test_the_largest_of_correlated_normals(count: int, correlation: float) -> No
 
 
 def test_the_largest_of_independent_normals() -> None:
+    # a single one, however alike it would be to others
+    for correlation in (0.5, 0.99, 0.999):
+        assert largest_normal(1, correlation, 0.05) == pytest.approx(stats.norm.isf(0.05), abs=1e-6)
+    assert largest_normal(5000, 0.99, 0.05) == pytest.approx(2.005, abs=1e-3)
     assert largest_normal(200, 0.0, 0.025) == pytest.approx(stats.norm.isf(1 - 0.975 ** (1 / 200)))
 
 

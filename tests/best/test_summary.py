@@ -4,6 +4,7 @@ from math import nan
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from abovechance.best import expected_best, judge_reported
 from abovechance.best.candidates import Candidates
@@ -13,6 +14,7 @@ from abovechance.best.debiased import (
     debiased_difference,
     debiased_score,
 )
+from abovechance.best.reported import answer_correlation
 from abovechance.best.selection import above_start, selection_null
 from abovechance.best.summary import judge_best
 from abovechance.core.errors import InputError
@@ -112,10 +114,11 @@ def test_a_whole_judgement_of_reported_scores():
         *(luck_of_best.expected, luck_of_best.low, luck_of_best.high),
         luck_of_best.p,
     )
-    noise = Noise(np.array([mean * (1 - mean)]), 0.3, 90)
+    pearson = answer_correlation(0.3, mean)
+    noise = Noise(np.array([mean * (1 - mean)]), pearson, 90)
     low, high = binomial_interval(0.7, 90, *noise.tails(5, 0.9, True))
     assert (best.low, best.high, best.confidence) == (pytest.approx(low), pytest.approx(high), 0.9)
-    part = min(mean * (1 - mean) * 0.7 * np.mean(1 / examples) / scores.var(ddof=1), 1)
+    part = min(mean * (1 - mean) * (1 - pearson) * np.mean(1 / examples) / scores.var(ddof=1), 1)
     assert best.debiased == pytest.approx(0.7 - part * (luck_of_best.expected - mean))
     assert low < best.debiased < high
     assert best.candidates.to_dict("list") == {
@@ -131,20 +134,48 @@ def test_a_whole_judgement_of_reported_scores():
 
 
 def test_reported_scores_as_they_mostly_are():
-    best = judge_reported([0.5, 0.5, 0.5], 40)
-    assert best.candidates["candidate"].tolist() == ["0", "1", "2"]
+    best = judge_reported([0.45, 0.5, 0.55], 40)
+    assert best.candidates["candidate"].tolist() == ["2", "1", "0"]
     assert best.candidates["examples"].tolist() == [40, 40, 40]
     assert best.assumption == (
         "The answers to each example are unknown, so a correlation of 0 between candidates is assumed, which "
         "gives luck the largest part."
     )
-    # equal scores: all of the lead is luck, and the interval is the limit
-    assert best.debiased == pytest.approx(max(best.low, 1.0 - expected_best(0.5, 40, 3).expected))
+    # scores that vary less than by luck: all of the lead is luck
+    assert best.debiased == pytest.approx(0.55 + 0.5 - expected_best(0.5, 40, 3).expected)
     far = judge_reported([0.0, 1.0], 50)
     assert far.debiased == pytest.approx(
         1.0 - min(1, 0.25 / 50 / 0.5) * (expected_best(0.5, 50, 2).expected - 0.5)
     )
     assert judge_reported([0.0, 1.0], 1).chosen == "1"
+
+
+@pytest.mark.parametrize("scores", [[0.6] * 30, np.linspace(0.6, 0.62, 30), [0.9] * 30])
+def test_scores_that_vary_less_than_by_luck_are_of_candidates_that_answer_alike(scores):
+    best = judge_reported(scores, 100)
+    assert best.debiased == pytest.approx(np.mean(scores))
+    assert best.assumption.endswith(
+        "The scores vary significantly less than by luck, so candidates answer more alike than assumed, and "
+        "the score corrected for the choice is at least the mean score."
+    )
+    freedom = len(scores) - 1
+    by_luck = 0.25 / 100
+    for quantile, is_alike in ((0.049, True), (0.051, False)):
+        # scores around 0.5 with a variance at this quantile of what luck gives
+        variance = stats.chi2(freedom).ppf(quantile) * by_luck / freedom
+        spread = np.where(np.arange(30) % 2 == 0, 1, -1) * np.sqrt(variance * freedom / 30)
+        assert ("answer more alike" in judge_reported(0.5 + spread, 100).assumption) == is_alike
+
+
+@pytest.mark.parametrize("score", [0.05, 0.5, 0.9])
+@pytest.mark.parametrize("correlation", [0.2, 0.8, 0.99])
+def test_the_correlation_of_answers_is_that_of_two_normal_variables_cut_at_a_threshold(score, correlation):
+    threshold = stats.norm.ppf(score)
+    both = stats.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]]).cdf([threshold] * 2)
+    expected = (both - score**2) / (score * (1 - score))
+    assert answer_correlation(correlation, score) == pytest.approx(expected, abs=1e-4)
+    assert answer_correlation(0.5, 0.5) == pytest.approx(1 / 3)
+    assert answer_correlation(0.5, 0.0) == answer_correlation(0.5, 1.0) == answer_correlation(0.0, 0.3) == 0
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from scipy import stats
 
 from abovechance.chance.arrangements import Arrangements
 from abovechance.chance.exact import concordant_pairs, of_stratum, rook_distribution
-from abovechance.chance.permutation import null_distribution
+from abovechance.chance.permutation import MOST_EXACT, null_distribution
 from abovechance.core.errors import InputError
-from abovechance.metrics import Metric, metric, metric_names
+from abovechance.metrics import Metric, metric, metric_names, numbers
 from abovechance.metrics.contract import objects
 
 NAMES = [name.replace("@k", "@2") for name in metric_names()]
@@ -140,6 +140,47 @@ def test_two_labels_are_exact_for_every_metric_of_labels():
         tail = sum(w for v, w in zip(values, weights, strict=True) if v >= result.observed - 1e-9)
         assert result.p == pytest.approx(tail)
         assert result.expected == pytest.approx(np.dot(values, weights))
+
+
+def test_the_distribution_of_pairs_in_order_is_a_sum_of_uniform_numbers():
+    for size in (1, 2, 3, 12, 60):
+        expected = np.ones(1)
+        for length in range(2, size + 1):
+            expected = np.convolve(expected, np.full(length, 1 / length))
+        assert concordant_pairs(size).weights == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("name", ["kendall", "pairwise_accuracy"])
+@pytest.mark.parametrize("ties", ["none", "gold", "predictions", "both"])
+def test_orders_of_many_examples_are_counted_as_those_of_few(name, ties, monkeypatch):
+    generator = np.random.default_rng(0)
+    row, gold = generator.normal(size=(2, 60))
+    row, gold = (
+        np.round(v, 1 if ties in (side, "both") else 9) for v, side in ((row, "predictions"), (gold, "gold"))
+    )
+    golds = np.stack([generator.permutation(gold) for _ in range(20)])
+    value = metric(name).value
+    expected = value(row, gold), value(row, golds)
+    monkeypatch.setattr(numbers, "MOST_PAIRED", 10)
+    assert value(row, gold) == pytest.approx(expected[0])
+    assert value(row, golds) == pytest.approx(expected[1])
+    assert np.isnan(value(np.ones(60), gold)) == (name == "kendall")
+
+
+def test_orders_of_more_than_a_thousand_examples_are_permuted():
+    generator = np.random.default_rng(1)
+    row, gold = generator.normal(size=(2, MOST_EXACT + 1))
+    result = null_distribution("kendall", row, gold, draws=100)
+    assert result.method == "permutation"
+    assert null_distribution("kendall", row[1:], gold[1:], draws=100).method == "exact"
+
+
+def test_one_rare_gold_answer_of_many_examples():
+    size = 1500
+    gold = ["a"] * size
+    gold[7] = "b"
+    result = null_distribution("f1_macro", [["a"] * size, ["b"] * 20 + ["a"] * (size - 20)], gold)
+    assert (result.method, result.p) == ("enumeration", pytest.approx(20 / size))
 
 
 def test_order_without_ties_is_that_of_kendall():

@@ -111,6 +111,10 @@ def test_rows_that_stand_twice_blanks_and_an_infinite_mean_are_taken(tmp_path):
     result = read_runs(write(tmp_path / "results.csv", COLUMNS, [*rows, rows[3]]))
     assert len(result) == len(rows)
     assert np.isnan(result["pvi_wrong"].iloc[0])
+    assert np.isnan(result["information"].iloc[0])  # unless no prediction is wrong
+    rows[0][COLUMNS.index("accuracy")] = "1.0"
+    certain = read_runs(write(tmp_path / "results.csv", COLUMNS, rows)).iloc[0]
+    assert certain["information"] == pytest.approx(certain["pvi_correct"])
     assert result["prompt"].nunique() == 3
 
 

@@ -11,7 +11,7 @@ from math import isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, owens_t
 
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Floats
@@ -122,3 +122,20 @@ def _simulated(
         correct = generator.binomial(counts[levels], chances[levels], (candidates, len(levels))).sum(axis=1)
         second[number], best[number] = np.partition(correct, -2)[-2:]
     return best, second
+
+
+def answer_correlation(correlation: float, score: float) -> float:
+    """Return Pearson's correlation of the answers of two candidates with the same true score.
+
+    Parameters
+    ----------
+    correlation
+        Their latent correlation on an example, in [0, 1).
+    score
+        The true score, in [0, 1].
+    """
+    if not (correlation and 0 < score < 1):
+        return 0.0
+    # how probable it is that both are right (Owen, 1956)
+    both = score - 2 * float(owens_t(ndtri(score), sqrt((1 - correlation) / (1 + correlation))))
+    return (both - score**2) / (score * (1 - score))

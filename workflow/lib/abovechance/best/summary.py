@@ -11,10 +11,11 @@ from math import isfinite
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.special import chdtr
 
 from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import Debiased, Noise, binomial_interval, debiased_difference, debiased_score
-from abovechance.best.reported import expected_best
+from abovechance.best.reported import BestByLuck, answer_correlation, expected_best
 from abovechance.best.selection import DRAWS, above_start, selection_null
 from abovechance.chance.conclusion import probability
 from abovechance.core.columns import Column, optional
@@ -234,7 +235,9 @@ def judge_reported(
     """Judge the best of several candidates of which only scores are known.
 
     Answers are taken as right or wrong. The debiased score subtracts what luck is expected to add to the
-    mean, multiplied by the share of the variance between scores that luck explains.
+    mean, multiplied by the share of the variance between scores that luck explains. If scores vary
+    significantly less than by luck, candidates are more alike than assumed. Then the debiased score is at
+    least the mean score of all candidates.
 
     Parameters
     ----------
@@ -262,24 +265,24 @@ def judge_reported(
     largest = int(sizes[chosen])
     mean, observed = float(values @ sizes / sizes.sum()), float(values[chosen])
     luck = expected_best(mean, largest, len(values), correlation, observed)
-    noise = Noise(np.array([mean * (1 - mean)]), correlation, largest)
+    of_answers = answer_correlation(correlation, mean)
+    noise = Noise(np.array([mean * (1 - mean)]), of_answers, largest)
     low, high = binomial_interval(observed, largest, *noise.tails(len(values), confidence, True))
+    by_luck = noise.variance * (1 - of_answers) * float((1 / sizes).mean())
     # the part of the variance of scores that luck explains
-    by_luck = noise.variance * (1 - correlation) * float((1 / sizes).mean())
     unexplained = float(values.var(ddof=1))
     part = min(1.0, by_luck / unexplained) if unexplained > 0 else 1.0
-    debiased = float(np.clip(observed - part * (luck.expected - mean), low, high))
+    debiased = observed - part * (luck.expected - mean)
+    freedom = len(values) - 1
+    alike = by_luck > 0 and bool(chdtr(freedom, freedom * unexplained / by_luck) <= ALPHA)
+    if alike:  # by the chi-squared test of a variance: then the choice adds less
+        debiased = max(debiased, min(mean, observed))
+    debiased = float(np.clip(debiased, low, high))
     labels = list(map(str, range(len(values)))) if names is None else names
     table = pd.DataFrame({"candidate": labels, "examples": sizes, "score": values})
     order = np.lexsort((-values, sizes < NEARLY_ALL * sizes.max()))
-    largest_part = ", which gives luck the largest part" if correlation == 0 else ""
-    bound = ""
-    if correlation > 0:
-        independent = expected_best(mean, largest, len(values), 0.0, observed)
-        bound = (
-            f" At a correlation of 0, the best would be expected at {independent.expected:.1%} (p = "
-            f"{probability(independent.p)})."
-        )
+    independent = expected_best(mean, largest, len(values), 0.0, observed) if correlation else None
+    partial = bool((sizes < NEARLY_ALL * sizes.max()).any())
     return Best(
         labels[chosen],
         largest,
@@ -294,8 +297,25 @@ def judge_reported(
         high,
         confidence,
         table.iloc[order].reset_index(drop=True),
-        f"The answers to each example are unknown, so a correlation of {correlation:g} between candidates is "
-        f"assumed{largest_part}.{bound}"
-        + " Candidates with fewer examples count as tried."
-        * bool((sizes < NEARLY_ALL * sizes.max()).any()),
+        _assumption(correlation, independent, alike, partial),
     )
+
+
+def _assumption(correlation: float, independent: BestByLuck | None, alike: bool, partial: bool) -> str:
+    """Return what is assumed of candidates of which only scores are known, in words."""
+    sentences = ["The answers to each example are unknown, so a correlation of "]
+    sentences[0] += f"{correlation:g} between candidates is assumed"
+    sentences[0] += "." if independent else ", which gives luck the largest part."
+    if independent:
+        sentences.append(
+            f"At a correlation of 0, the best would be expected at {independent.expected:.1%} (p = "
+            f"{probability(independent.p)})."
+        )
+    if alike:
+        sentences.append(
+            "The scores vary significantly less than by luck, so candidates answer more alike than assumed, "
+            "and the score corrected for the choice is at least the mean score."
+        )
+    if partial:
+        sentences.append("Candidates with fewer examples count as tried.")
+    return " ".join(sentences)

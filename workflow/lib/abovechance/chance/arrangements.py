@@ -158,13 +158,15 @@ def _permutations(patterns: Mapping[tuple[int, ...], int]) -> Ints:
     orders: list[tuple[tuple[int, ...], Ints]] = [
         (tuple(range(size)), np.zeros((size, width), dtype=np.int64))
     ]
-    for pattern, count in patterns.items():
+    for pattern, count in sorted(
+        patterns.items(), key=lambda item: item[1]
+    ):  # the most frequent one fills up
         following = []
         for free, order in orders:
             for chosen in combinations(free, count):
-                filled = order.copy()
+                filled, chosen_places = order.copy(), frozenset(chosen)
                 filled[[*chosen]] = pattern
-                following.append((tuple(place for place in free if place not in chosen), filled))
+                following.append((tuple(place for place in free if place not in chosen_places), filled))
         orders = following
     return np.stack([order for _, order in orders])
 

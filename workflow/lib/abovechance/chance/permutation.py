@@ -322,7 +322,9 @@ class Simulation:
             parts, p, p_single, method = exact, tail, tail, "exact"
             expected = exact.mean
         else:
-            enumerated = self.arrangements.count <= MOST_ARRANGEMENTS and not self.arrangements.sampled
+            count = self.arrangements.count
+            enumerated = count <= MOST_ARRANGEMENTS and count * len(self.arrangements.observed) <= MOST_CELLS
+            enumerated &= not self.arrangements.sampled
             if not enumerated and self.draws > MOST_DRAWS:
                 raise InputError(
                     f"so many tries need {self.draws:,} random permutations; expected at most "
@@ -462,6 +464,8 @@ class Simulation:
         is_whole = len(self.arrangements.groups) == 1 and self.arrangements.groups[0].shape == (len(codes), 1)
         no_ties = len({*codes.tolist()}) == len(codes) == len({*self.rows[0].tolist()})
         if self.metric.name not in ("pairwise_accuracy", "kendall") or not (is_whole and no_ties):
+            return None
+        if len(codes) > MOST_EXACT:
             return None
         pairs = concordant_pairs(len(codes))
         return (

@@ -102,6 +102,10 @@ Results = Annotated[
         callback=results_or_example,
     ),
 ]
+ResultFiles = Annotated[
+    list[str],
+    typer.Argument(help="Files or folders.", show_default=False, callback=results_or_example),
+]
 Example = Annotated[
     bool,
     typer.Option(

@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.options import NO_RESULTS, All, Chance, Example, FigureFile, Json, Results
+from abovechance.cli.options import NO_RESULTS, All, Chance, Example, FigureFile, Json, ResultFiles
 from abovechance.cli.output import check_writable, counted, expanded, show, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError, nearest
@@ -34,7 +34,7 @@ ORDER = (
     )
 )
 def variance(
-    results: Results = NO_RESULTS,
+    results: ResultFiles = NO_RESULTS,
     _example: Example = False,
     task: Annotated[
         list[str] | None, typer.Option(help="Task to show. Repeat for several.", show_default=False)

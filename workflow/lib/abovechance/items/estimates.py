@@ -67,7 +67,7 @@ def gp_irt(weighted: ArrayLike, p_irt: ArrayLike, share: float) -> Floats:
 
 
 def share_of_weighted(bias: float, variance: float, size: int) -> float:
-    """Return the weighted estimate's weight: b^2 / (v / (4 n) + b^2), with n = 100 b^2 / (v / 400 + b^2).
+    """Return the weighted estimate's weight: b^2 / (v / (4 n) + b^2); if n is 100, b^2 / (v / 400 + b^2).
 
     Parameters
     ----------

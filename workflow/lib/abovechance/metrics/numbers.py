@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ from scipy import stats
 
 from abovechance.core.arrays import Floats
 from abovechance.metrics.contract import Metric, Objects, Terms
+
+MOST_PAIRED = 100  # examples of which all pairs are made
 
 
 def _correlation_terms(predictions: Objects, gold: Objects) -> Terms:
@@ -62,19 +65,52 @@ def _signs(values: Any) -> Floats:
     return np.sign(numeric[..., first] - numeric[..., second])
 
 
+def _differing(values: Floats) -> float:
+    """Return how many pairs of numbers differ."""
+    _, counts = np.unique(values, return_counts=True, axis=0)
+    return float(len(values) * (len(values) - 1) - (counts * (counts - 1)).sum()) / 2
+
+
+def _orders(predictions: Any, gold: Any) -> tuple[Any, Any, Any, Any]:
+    """Return how many pairs have the same order, how many the opposite one, and how many differ in each.
+
+    The last two are of the predictions and of the gold answers. Of many examples, scipy counts the pairs,
+    which takes less than quadratic time.
+    """
+    predicted, actual = np.asarray(predictions, dtype=np.float64), np.asarray(gold, dtype=np.float64)
+    if len(predicted) <= MOST_PAIRED:
+        predicted_signs, actual_signs = _signs(predicted), _signs(actual)
+        difference = actual_signs @ predicted_signs
+        in_both = (actual_signs != 0) @ (predicted_signs != 0).astype(np.float64)
+        differ = ((predicted_signs != 0).sum(), (actual_signs != 0).sum(axis=-1))
+    else:
+        rows = np.atleast_2d(actual)
+        differ = (_differing(predicted), _differing(rows[0]))  # the same in all permutations
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # where all are equal, which is nan
+            taus = np.array([stats.kendalltau(predicted, row).statistic for row in rows])
+        difference = np.rint(np.nan_to_num(taus) * np.sqrt(differ[0] * differ[1]))
+        either = np.full(len(rows), len(predicted) * (len(predicted) - 1) / 2)
+        if max(differ) < either[0]:  # there are ties on both sides
+            either = np.array([_differing(np.column_stack([predicted, row])) for row in rows])
+        in_both = differ[0] + differ[1] - either
+        if actual.ndim == 1:
+            difference, in_both = difference[0], in_both[0]
+    return (in_both + difference) / 2, (in_both - difference) / 2, *differ
+
+
 def _pairwise(predictions: Any, gold: Any) -> Any:
     """Return the share of pairs in the same order; pairs with equal gold answers do not count."""
-    actual = _signs(gold)
-    concordant = (actual == _signs(predictions)) & (actual != 0)
+    concordant, _, _, actual = _orders(predictions, gold)
     with np.errstate(invalid="ignore"):
-        return concordant.sum(axis=-1) / (actual != 0).sum(axis=-1)
+        return np.divide(concordant, actual)
 
 
 def _kendall(predictions: Any, gold: Any) -> Any:
     """Return Kendall's tau-b."""
-    predicted, actual = _signs(predictions), _signs(gold)
+    concordant, discordant, predicted, actual = _orders(predictions, gold)
     with np.errstate(invalid="ignore"):
-        return (actual @ predicted) / np.sqrt((predicted**2).sum() * (actual**2).sum(axis=-1))
+        return (concordant - discordant) / np.sqrt(predicted * np.asarray(actual, dtype=np.float64))
 
 
 def _error(

@@ -87,9 +87,9 @@ def read_runs(path: Path, unit: str = NATS) -> pd.DataFrame:
         raise InputError(f"{path}, row {place}: column 'number_of_shots' is no whole number")
     scale = np.log(2) if unit == NATS else 1.0
     table[["pvi_correct", "pvi_wrong"]] /= scale
-    parts = table["accuracy"] * table["pvi_correct"].fillna(0) + (1 - table["accuracy"]) * table[
-        "pvi_wrong"
-    ].fillna(0)
+    shares = {"pvi_correct": table["accuracy"], "pvi_wrong": 1 - table["accuracy"]}
+    # of no examples, a mean is missing and counts nothing
+    parts = sum((share * table[name]).where(share != 0, 0.0) for name, share in shares.items())
     size = _numbers(texts, "number_of_data", path) if "number_of_data" in texts else np.nan
     table = table.assign(shots=table["shots"].astype(int), information=parts, examples=size)
     return table.assign(**dict.fromkeys(OTHERS, np.nan))[[*PVI_PROMPTS.columns]].reset_index(drop=True)

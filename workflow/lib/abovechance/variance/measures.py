@@ -61,7 +61,7 @@ def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> floa
 def signal_to_noise(scores: ArrayLike, ddof: int = 1) -> float:
     """Return the mean over seeds by their standard deviation, both at the last checkpoint.
 
-    Infinite where seeds have the same score; missing with one seed.
+    Infinite where seeds have the same score; missing if this score is 0, and with one seed.
     """
     deviation = seed_deviation(scores, ddof, last=True)
     finals = final(scores)
