@@ -171,8 +171,9 @@ def test_scores_that_vary_less_than_by_luck_are_of_candidates_that_answer_alike(
 @pytest.mark.parametrize("correlation", [0.2, 0.8, 0.99])
 def test_the_correlation_of_answers_is_that_of_two_normal_variables_cut_at_a_threshold(score, correlation):
     threshold = stats.norm.ppf(score)
-    both = stats.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]]).cdf([threshold] * 2)
-    expected = (both - score**2) / (score * (1 - score))
+    pair = stats.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]])
+    both_correct = pair.cdf([threshold] * 2)
+    expected = (both_correct - score**2) / (score * (1 - score))
     assert answer_correlation(correlation, score) == pytest.approx(expected, abs=1e-4)
     assert answer_correlation(0.5, 0.5) == pytest.approx(1 / 3)
     assert answer_correlation(0.5, 0.0) == answer_correlation(0.5, 1.0) == answer_correlation(0.0, 0.3) == 0

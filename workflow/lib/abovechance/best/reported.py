@@ -136,6 +136,6 @@ def answer_correlation(correlation: float, score: float) -> float:
     """
     if not (correlation and 0 < score < 1):
         return 0.0
-    # how probable it is that both are right (Owen, 1956)
-    both = score - 2 * float(owens_t(ndtri(score), sqrt((1 - correlation) / (1 + correlation))))
-    return (both - score**2) / (score * (1 - score))
+    # the probability that both are right (Owen, 1956)
+    both_correct = score - 2 * float(owens_t(ndtri(score), sqrt((1 - correlation) / (1 + correlation))))
+    return (both_correct - score**2) / (score * (1 - score))

@@ -274,8 +274,8 @@ def judge_reported(
     part = min(1.0, by_luck / unexplained) if unexplained > 0 else 1.0
     debiased = observed - part * (luck.expected - mean)
     freedom = len(values) - 1
-    alike = by_luck > 0 and bool(chdtr(freedom, freedom * unexplained / by_luck) <= ALPHA)
-    if alike:  # by the chi-squared test of a variance: then the choice adds less
+    vary_less = by_luck > 0 and bool(chdtr(freedom, freedom * unexplained / by_luck) <= ALPHA)
+    if vary_less:  # by the chi-squared test of a variance: then the choice adds less
         debiased = max(debiased, min(mean, observed))
     debiased = float(np.clip(debiased, low, high))
     labels = list(map(str, range(len(values)))) if names is None else names
@@ -297,11 +297,11 @@ def judge_reported(
         high,
         confidence,
         table.iloc[order].reset_index(drop=True),
-        _assumption(correlation, independent, alike, partial),
+        _assumption(correlation, independent, vary_less, partial),
     )
 
 
-def _assumption(correlation: float, independent: BestByLuck | None, alike: bool, partial: bool) -> str:
+def _assumption(correlation: float, independent: BestByLuck | None, vary_less: bool, partial: bool) -> str:
     """Return what is assumed of candidates of which only scores are known, in words."""
     sentences = ["The answers to each example are unknown, so a correlation of "]
     sentences[0] += f"{correlation:g} between candidates is assumed"
@@ -311,7 +311,7 @@ def _assumption(correlation: float, independent: BestByLuck | None, alike: bool,
             f"At a correlation of 0, the best would be expected at {independent.expected:.1%} (p = "
             f"{probability(independent.p)})."
         )
-    if alike:
+    if vary_less:
         sentences.append(
             "The scores vary significantly less than by luck, so candidates answer more alike than assumed, "
             "and the score corrected for the choice is at least the mean score."
