@@ -159,6 +159,7 @@ def test_orders_of_many_examples_are_counted_as_those_of_few(name, ties, monkeyp
         np.round(v, 1 if ties in (side, "both") else 9) for v, side in ((row, "predictions"), (gold, "gold"))
     )
     golds = np.stack([generator.permutation(gold) for _ in range(20)])
+    golds[0, :3] = golds[0, 0]  # of gold answers that are drawn again, other ones can be equal
     value = metric(name).value
     expected = value(row, gold), value(row, golds)
     monkeypatch.setattr(numbers, "MOST_PAIRED", 10)

@@ -158,9 +158,8 @@ def _permutations(patterns: Mapping[tuple[int, ...], int]) -> Ints:
     orders: list[tuple[tuple[int, ...], Ints]] = [
         (tuple(range(size)), np.zeros((size, width), dtype=np.int64))
     ]
-    for pattern, count in sorted(
-        patterns.items(), key=lambda item: item[1]
-    ):  # the most frequent one fills up
+    # rare patterns first; the most frequent one takes the places that are left
+    for pattern, count in sorted(patterns.items(), key=lambda item: item[1]):
         following = []
         for free, order in orders:
             for chosen in combinations(free, count):

@@ -246,9 +246,8 @@ def prompted(
             spread = pair.population or Spread((0.0,), (1.0,))
         else:
             mean = pair.mean(CONFIDENCE)
-            spread = Spread(
-                (np.nan_to_num(mean.standard_error) ** 2,), (max(np.nan_to_num(mean.freedom), 1),)
-            )
+            error, freedom = np.nan_to_num([mean.standard_error, mean.freedom])
+            spread = Spread((float(error**2),), (max(float(freedom), 1.0),))
         p = spread.p(pair.difference)
         if np.isnan(p):
             p = exchanged(contributions[first] - contributions[two])

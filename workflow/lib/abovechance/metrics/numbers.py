@@ -85,17 +85,17 @@ def _orders(predictions: Any, gold: Any) -> tuple[Any, Any, Any, Any]:
         differ = ((predicted_signs != 0).sum(), (actual_signs != 0).sum(axis=-1))
     else:
         rows = np.atleast_2d(actual)
-        differ = (_differing(predicted), _differing(rows[0]))  # the same in all permutations
+        differ = (_differing(predicted), np.array([_differing(row) for row in rows]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # where all are equal, which is nan
             taus = np.array([stats.kendalltau(predicted, row).statistic for row in rows])
         difference = np.rint(np.nan_to_num(taus) * np.sqrt(differ[0] * differ[1]))
         either = np.full(len(rows), len(predicted) * (len(predicted) - 1) / 2)
-        if max(differ) < either[0]:  # there are ties on both sides
+        if differ[0] < either[0] and differ[1].min() < either[0]:  # there are ties on both sides
             either = np.array([_differing(np.column_stack([predicted, row])) for row in rows])
         in_both = differ[0] + differ[1] - either
         if actual.ndim == 1:
-            difference, in_both = difference[0], in_both[0]
+            difference, in_both, differ = difference[0], in_both[0], (differ[0], differ[1][0])
     return (in_both + difference) / 2, (in_both - difference) / 2, *differ
 
 

@@ -118,9 +118,8 @@ def summarize_examples(table: pd.DataFrame) -> dict[str, float]:
     values = table["pvi"].to_numpy(dtype=float)
     is_finite = np.isfinite(values)
     finite = values[is_finite]
-    information = v_information(
-        finite, table["cluster"].to_numpy()[is_finite] if "cluster" in table else None
-    )
+    clusters = table["cluster"].to_numpy()[is_finite] if "cluster" in table else None
+    information = v_information(finite, clusters)
     row: dict[str, float] = {
         "examples": information.examples,
         "information": information.value,

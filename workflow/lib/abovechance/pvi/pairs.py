@@ -146,9 +146,8 @@ def _compared(
     )
     centred = paired - paired.groupby(labels.reindex(paired.index)).transform("mean")
     within = correlation(centred["one"], centred["other"]).r
-    return correlation(
-        paired["one"], paired["other"], clusters_of_names(paired.index, clusters)
-    )._asdict() | {"within": within}
+    of_pair = correlation(paired["one"], paired["other"], clusters_of_names(paired.index, clusters))
+    return of_pair._asdict() | {"within": within}
 
 
 def consistency(pairs: pd.DataFrame) -> pd.DataFrame:
