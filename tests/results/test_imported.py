@@ -62,6 +62,9 @@ def test_a_file_that_is_cut_or_lacks_columns_is_told(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match="p.parquet: cannot be read as Parquet"):
         settings_in(path)
+    path.write_bytes(written(tmp_path).read_bytes().replace(b"model", b"\x96odel"))
+    with pytest.raises(InputError, match="p.parquet: cannot be read as Parquet"):
+        settings_in(path)
     pd.DataFrame(GOOD).drop(columns=["tie", "chance"]).to_parquet(path)
     with pytest.raises(InputError, match="is not a table of predictions: it lacks chance, tie"):
         settings_in(path)

@@ -273,3 +273,10 @@ def test_a_model_folder_without_weights_or_with_pickled_ones_is_refused(tmp_path
         resolved(config)
     (tmp_path / "model.safetensors").write_bytes(b"")
     assert resolved(config)
+
+
+def test_a_very_long_name_is_refused_in_one_short_line():
+    """Whether it repeats itself is asked of short names only: of this one, that would take hours."""
+    with pytest.raises(InputError) as error:
+        resolve({"study": 'a"' + "x" * 100_000}, SCHEMA, {}, "c.yaml")
+    assert len(str(error.value)) < 400

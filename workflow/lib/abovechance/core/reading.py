@@ -235,7 +235,7 @@ def read_parquet(path: Path) -> pa.Table:
         table = pq.read_table(path)
         table.slice(0, 1).to_pylist()  # some values can be stored and not be read
         return table
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(f"{path}: cannot be read as Parquet: {first}") from None
 

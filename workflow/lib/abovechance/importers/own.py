@@ -31,7 +31,7 @@ def find(path: Path) -> list[Path]:
 def _has_predictions(path: Path) -> bool:
     try:
         return set(PREDICTIONS.columns) <= set(pq.read_schema(path).names)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         if path.parent.name == PREDICTIONS.name:  # in a study's folder, it can be nothing else
             raise InputError(f"{path}: is damaged ({error}); delete it and run the study again") from None
         return False

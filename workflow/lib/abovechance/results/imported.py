@@ -52,7 +52,7 @@ def read_imported(path: Path) -> Iterator[pd.DataFrame]:
         for number in range(file.num_row_groups):
             try:
                 part = as_imported(file.read_row_group(number).to_pandas())
-            except (pa.ArrowException, OSError) as error:
+            except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
                 raise InputError(f"{path}, part {number}: cannot be read: {error}") from None
             _check(part, path, row)
             row += len(part)
@@ -161,7 +161,7 @@ def settings_in(path: Path) -> tuple[list[str], list[str], list[int]]:
             for part in range(file.num_row_groups):
                 for values, column in zip(names, SETTING, strict=True):
                     values.update(dict.fromkeys(_values(file, part, column)))
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         raise InputError(f"{path}: cannot be read as Parquet: {error}") from None
     models, tasks, shots = map(list, names)
     if not models:

@@ -313,7 +313,8 @@ def _explain(error: jsonschema.ValidationError) -> str:
     described: Any = error.schema
     if error.validator == "pattern":
         # what stands in the place of an address or of a variable's name may be a key
-        value_text = "a value that is not shown here" if described.get("may_be_secret") else repr(instance)
+        is_secret = described.get("may_be_secret")
+        value_text = "a value that is not shown here" if is_secret else repr(instance)[:120]
         return f"{at} has {value_text}; expected {described['expected']}"
     expected = _BOUNDS[str(error.validator)].format(allowed)
     return f"{at} is {repr(instance)[:60]}; expected {expected}"
