@@ -17,7 +17,6 @@ from scipy import stats
 from abovechance.compare.comparison import headline_of
 from abovechance.compare.gate import Difference, decide, gate
 from abovechance.compare.responses import Responses, arrange
-from abovechance.core.errors import InputError
 from tests.bench.gate import largest_errors, lower_ends
 from tests.conftest import REPOSITORY
 from tests.doctor.logs import sound, write_texts
@@ -255,17 +254,6 @@ def test_sentences_without_a_margin_and_with_one_point():
     scores = np.array([0.0, 1.0] * 50)
     assert "cannot tell whether the candidate is worse (" in gate(responses_of(scores, scores), 0.0).sentence
     assert "worse by 1 point or more (" in gate(responses_of(scores, scores), 0.01).sentence
-
-
-@pytest.mark.parametrize(("margin", "alpha"), [(-0.1, 0.05), (2, 0.05), (0.1, 0.5), (0.1, 0.0)])
-def test_impossible_values(margin, alpha):
-    with pytest.raises(InputError, match="expected a number"):
-        gate(responses_of(np.ones(4), np.zeros(4)), margin, alpha)
-
-
-def test_without_a_common_task():
-    with pytest.raises(InputError, match="no task in common"):
-        gate([], 0.1)
 
 
 def files(tmp_path, correct, reference):

@@ -176,16 +176,6 @@ def test_tasks_are_drawn_apart_unless_they_have_the_same_examples(monkeypatch):
     assert len({*messages[2:]}) == 1
 
 
-def test_names_are_of_one_model_each():
-    sample = paired([[1, 0, 1], [0, 0, 1]])
-    with pytest.raises(InputError, match="each with its own name"):
-        ranks(sample, ["a", "a"])
-    with pytest.raises(InputError, match="expected at least two"):
-        ranks(paired([[1, 0, 1]]), ["a"])
-    with pytest.raises(InputError, match="expected .models, examples."):
-        paired(np.zeros((2, 0)))
-
-
 @pytest.mark.parametrize("examples", [10, 20])
 def test_few_examples_and_many_models_are_seldom_told_apart_wrongly(examples):
     generator = np.random.default_rng(examples)
@@ -203,11 +193,6 @@ def test_tasks_together_count_alike():
     assert merged.draws.std(axis=0) == pytest.approx(
         np.hypot(first.draws.std(axis=0), second.draws.std(axis=0)) / 2, rel=0.1
     )
-
-
-def test_a_score_that_is_missing_is_told():
-    with pytest.raises(InputError, match="expected .models, examples., none missing"):
-        paired([[1, np.nan], [0, 1]])
 
 
 def of_prompts(offsets: float, seed: int = 0, prompts: int = 8, examples: int = 200) -> np.ndarray:
@@ -384,11 +369,6 @@ def test_tasks_on_the_same_examples_are_exchanged_together():
     names = ["a", "b"]
     assert pairs(together([first, first]), names)["p"][0] == pytest.approx(2 / 2**5)
     assert pairs(together([first, two]), names)["p"][0] == pytest.approx(2 / 2**10)
-
-
-def test_more_models_than_can_be_compared_are_told():
-    with pytest.raises(InputError, match="there are 1,001 models; expected at most 1,000 at once"):
-        unpaired(np.full(1001, 0.5), 100)
 
 
 @pytest.mark.thorough

@@ -126,13 +126,6 @@ def test_exchanging_the_models_turns_the_difference(seed, item, another):
     assert present.difference.p == pytest.approx(back.difference.p, nan_ok=True)
 
 
-def test_scores_that_do_not_go_together_are_an_error():
-    with pytest.raises(InputError, match="the same examples for both"):
-        over_seeds(np.zeros((2, 3)), np.zeros((2, 4)))
-    with pytest.raises(InputError, match="a score is missing"):
-        over_seeds(np.full((2, 3), np.nan), np.zeros((2, 3)))
-
-
 def test_models_with_one_seed_are_ranked_as_ever():
     scores = np.vstack([rows[0] for rows in simulated(3, (1, 1))])
     pd.testing.assert_frame_equal(pairs(trained([*scores]), ["a", "b"]), pairs(paired(scores), ["a", "b"]))

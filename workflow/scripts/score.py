@@ -51,7 +51,7 @@ with logged(snakemake) as log:
     report, (folder, *_) = progress(log), {path.parent for path in cells}
     began_waiting = time.monotonic()
     with alone(folder, report), lock as accelerators:
-        since = STARTED + time.monotonic() - began_waiting  # a job does not spend what it waits for
+        since = STARTED + time.monotonic() - began_waiting  # waiting costs nothing
         score_cells(
             cells,
             backend,

@@ -35,7 +35,7 @@ from abovechance.core.resampling import cluster_sums
 
 SPLITS = 200
 FEWEST_CLUSTERS = 5  # with fewer, neither a half nor a variance says anything
-NODES = np.linspace(-9, 9, 2001)  # so dense that steep functions are integrated too
+NODES = np.linspace(-9, 9, 2001)  # dense enough for correlations near 1
 WEIGHTS = np.exp(-(NODES**2) / 2)
 
 

@@ -18,6 +18,7 @@ from abovechance.best.debiased import Debiased, Noise, binomial_interval, debias
 from abovechance.best.reported import BestByLuck, answer_correlation, expected_best
 from abovechance.best.selection import DRAWS, above_start, selection_null
 from abovechance.chance.conclusion import probability
+from abovechance.core.arrays import Floats
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA, CONFIDENCE
@@ -269,13 +270,9 @@ def judge_reported(
     noise = Noise(np.array([mean * (1 - mean)]), of_answers, largest)
     low, high = binomial_interval(observed, largest, *noise.tails(len(values), confidence, True))
     by_luck = noise.variance * (1 - of_answers) * float((1 / sizes).mean())
-    # the part of the variance of scores that luck explains
-    unexplained = float(values.var(ddof=1))
-    part = min(1.0, by_luck / unexplained) if unexplained > 0 else 1.0
+    part, vary_less = _part_of_luck(values, by_luck)
     debiased = observed - part * (luck.expected - mean)
-    freedom = len(values) - 1
-    vary_less = by_luck > 0 and bool(chdtr(freedom, freedom * unexplained / by_luck) <= ALPHA)
-    if vary_less:  # by the chi-squared test of a variance: then the choice adds less
+    if vary_less:
         debiased = max(debiased, min(mean, observed))
     debiased = float(np.clip(debiased, low, high))
     labels = list(map(str, range(len(values)))) if names is None else names
@@ -301,8 +298,18 @@ def judge_reported(
     )
 
 
+def _part_of_luck(scores: Floats, by_luck: float) -> tuple[float, bool]:
+    """Return the share of the variance between scores that luck explains, and whether they vary less.
+
+    Scores vary less if their variance is significantly smaller than the variance by luck (chi-squared test).
+    """
+    variance, freedom = float(scores.var(ddof=1)), len(scores) - 1
+    part = min(1.0, by_luck / variance) if variance > 0 else 1.0
+    return part, by_luck > 0 and bool(chdtr(freedom, freedom * variance / by_luck) <= ALPHA)
+
+
 def _assumption(correlation: float, independent: BestByLuck | None, vary_less: bool, partial: bool) -> str:
-    """Return what is assumed of candidates of which only scores are known, in words."""
+    """Return the assumptions of ``judge_reported`` in words."""
     sentences = ["The answers to each example are unknown, so a correlation of "]
     sentences[0] += f"{correlation:g} between candidates is assumed"
     sentences[0] += "." if independent else ", which gives luck the largest part."

@@ -193,8 +193,8 @@ def concordant_pairs(size: int) -> Discrete:
     """
     counts = np.ones(1)
     for length in range(2, size + 1):
-        # the convolution with equal numbers, by sums; accurate in the lower half, where numbers grow, and the
-        # distribution is symmetric
+        # Cumulative sums replace the convolution. Their differences are accurate in the lower half, where
+        # numbers increase. The upper half is its mirror image.
         total = len(counts) + length - 1
         sums = np.pad(counts.cumsum(), (0, length - 1), mode="edge")[: (total + 1) // 2]
         lower = sums.copy()

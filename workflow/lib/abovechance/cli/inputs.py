@@ -1,4 +1,4 @@
-"""What commands are given: paths, and the responses and clusters that lie there."""
+"""Read the arguments of commands: paths, and the responses and clusters that they contain."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def responses_of(paths: list[Path], options: Options, by_file: bool = True) -> p
     by_file = by_file and len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
     parts, names = [], endings([run.file for run in runs])
     in_folders = {run.file: _in_folder(run.file, paths) for run in runs}
-    # of one model, a name in two folders is that of two prompts
+    # one model can have files with the same name in two folders: these are different prompts
     frequencies = Counter((run.model, run.task, run.shots, in_folders[run.file]) for run in runs)
     for run in runs:
         rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
@@ -109,7 +109,7 @@ def different_metrics(table: pd.DataFrame) -> str:
 
 
 def _in_folder(file: str, paths: list[Path]) -> str:
-    """Return the path of a file in the folder that was given, so that two folders have the same prompts."""
+    """Return a file's path within the given folder, so that files of two folders can be paired by name."""
     folders = (path for path in paths if path.is_dir() and Path(file).is_relative_to(path))
     folder = next(folders, None)
     return str(Path(file).relative_to(folder)) if folder else Path(file).name

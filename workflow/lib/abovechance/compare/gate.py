@@ -97,7 +97,7 @@ class Difference:
         growing, shrinking
             Sums of squares of the parts that are more frequent, or less, at this end than in the results.
         """
-        if not self.freedom > 0:  # of a single cluster, nothing says how the difference varies
+        if not self.freedom > 0:  # a single cluster does not show how the difference varies
             return 2.0
         q = self._quantile(alpha)
         # the share of the distance that more frequent parts explain; with few, at least as if there were q^2
@@ -261,7 +261,7 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
 
 
 def _check(responses: Sequence[Responses], margin: float, alpha: float) -> None:
-    """Raise InputError for arguments of ``gate`` that it does not take."""
+    """Raise InputError if an argument of ``gate`` is not valid."""
     if not 0 <= margin <= 1:
         raise InputError(f"margin is {margin}; expected a number from 0 to 1")
     if not 0 < alpha < 0.5:
@@ -323,7 +323,7 @@ def difference_of(responses: Responses) -> Difference:
     variance = (
         max(estimate.standard_error**2, by_examples) if isfinite(estimate.standard_error) else by_examples
     )
-    # by more than rounding
+    # the factor excludes differences that are only rounding
     is_fixed = variance > (1 + 1e-9) * by_examples and (responses.several_seeds or len(responses.prompts) > 1)
     return Difference(
         estimate.value,

@@ -193,7 +193,7 @@ def _bootstrap(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int
 
 
 def _generator(seed: int | Sequence[int], examples: int) -> np.random.Generator:
-    """Return what draws examples."""
+    """Return the random generator that draws examples."""
     return np.random.default_rng([*([seed] if isinstance(seed, int) else seed), examples])
 
 
@@ -205,7 +205,7 @@ def prompted(
     examples: int = 0,
     draw_prompts: bool = True,
 ) -> Sample:
-    """Models under the same prompts, for examples like these, and prompts like these.
+    """Compare models under the same prompts, for similar examples and, by default, for similar prompts.
 
     In each draw, examples and prompts are drawn again, the same ones for all models; p-values and standard
     errors are those of ``over_prompts`` (``population``, or else ``mean``). A prompt's mean counts alike,

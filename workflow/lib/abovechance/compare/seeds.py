@@ -118,7 +118,7 @@ def seeds_spread(
     parts = [_residuals(scores, clusters) for scores in (first, second)]
     by_example = first.mean(axis=0) - second.mean(axis=0)
     groups, count = numbered(len(by_example), clusters)
-    if count < 2:  # a single cluster does not say how others vary
+    if count < 2:  # a single cluster does not show how other examples vary
         return Spread((0.0, 0.0), (1.0, 1.0))
     over_examples, freedom = clustered_variance(
         parts[0].sum(axis=0) - parts[1].sum(axis=0), np.bincount(groups), intraclass(by_example, groups)

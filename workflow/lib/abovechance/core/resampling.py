@@ -37,7 +37,7 @@ def clusters_of_names(names: Iterable[str], clusters: Mapping[str, Any] | pd.Ser
     Parameters
     ----------
     names
-        Of the examples, each once.
+        The names of the examples, without duplicates.
     clusters
         {example: a number or text that names its cluster}; missing ones are not known.
     """

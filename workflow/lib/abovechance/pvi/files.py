@@ -88,7 +88,7 @@ def read_runs(path: Path, unit: str = NATS) -> pd.DataFrame:
     scale = np.log(2) if unit == NATS else 1.0
     table[["pvi_correct", "pvi_wrong"]] /= scale
     shares = {"pvi_correct": table["accuracy"], "pvi_wrong": 1 - table["accuracy"]}
-    # of no examples, a mean is missing and counts nothing
+    # without such examples, their mean is missing and has no weight
     parts = sum((share * table[name]).where(share != 0, 0.0) for name, share in shares.items())
     size = _numbers(texts, "number_of_data", path) if "number_of_data" in texts else np.nan
     table = table.assign(shots=table["shots"].astype(int), information=parts, examples=size)
