@@ -3,6 +3,7 @@
 import zipfile
 from fractions import Fraction
 from io import BytesIO
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,30 @@ def test_tails_are_below_and_above_their_quantiles():
     values, correct = np.arange(10.0), [0, 0, 0, 1, 0, 1, 0, 1, 1, 1]
     assert accuracy_of_tails(values, correct, 0.2) == (0, 1)
     assert accuracy_of_tails(values, correct, 0.5) == (0.2, 0.8)
-    assert np.isnan(accuracy_of_tails(np.ones(10), correct, 0.2)).all()
+    assert np.isnan(accuracy_of_tails([1.0], [True], 0.2)).all()
     assert np.isnan(accuracy_of_tails([], [], 0.2)).all()
+
+
+@pytest.mark.parametrize("share", [0.2, 0.34, 0.5])
+@pytest.mark.parametrize("size", [2, 5, 6, 11, 36])
+def test_tails_are_those_of_numpys_quantiles(size, share):
+    generator = np.random.default_rng(size)
+    values, correct = generator.permutation(size) * 1.0, generator.random(size) < 0.5
+    low, high = np.quantile(values, [share, 1 - share])
+    expected = (correct[values < low].mean(), correct[values > high].mean())
+    assert accuracy_of_tails(values, correct, share) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.34, 0.5])
+@pytest.mark.parametrize("values", [[1, 1, 1, 1, 1], [0, 1, 1, 1, 2, 2], [3, 2, 2, 2, 2, 1, 1], [0, 0, 0, 5]])
+def test_equal_values_count_as_in_the_mean_over_their_orders(values, share):
+    correct = np.array([True, False, True, True, False, False, True][: len(values)])
+    tails = []
+    for order in permutations(range(len(values))):
+        ranks = np.argsort(np.lexsort((order, values))) * 1.0  # equal values in any order
+        low, high = np.quantile(ranks, [share, 1 - share])
+        tails.append((correct[ranks < low].mean(), correct[ranks > high].mean()))
+    assert accuracy_of_tails(values, correct, share) == pytest.approx(tuple(np.mean(tails, axis=0)))
 
 
 @pytest.mark.parametrize(

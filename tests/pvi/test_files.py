@@ -12,6 +12,7 @@ from abovechance.cli import app
 from abovechance.core.errors import InputError
 from abovechance.pvi import one_way
 from abovechance.pvi.files import is_runs, read_examples, read_runs
+from abovechance.pvi.runs import OTHERS
 from tests.importers.test_lm_eval import lm_sample, write_lm
 
 COLUMNS = [
@@ -124,13 +125,74 @@ def test_rows_that_stand_twice_blanks_and_an_infinite_mean_are_taken(tmp_path):
         (7, "high", "row 2: column 'accuracy' is 'high'; expected a number"),
         (7, "46.2", "row 2: column 'accuracy' is 46.2; expected between 0 and 1"),
         (5, "4.5", "row 2: column 'number_of_shots' is no whole number"),
+        (5, "-1", "row 2: column 'number_of_shots' is no whole number"),
+        (5, "na", "row 2: column 'number_of_shots' is no whole number"),
+        (2, "many", "row 2: column 'number_of_data' is 'many'; expected a number"),
     ],
 )
 def test_a_wrong_run_is_named(tmp_path, place, value, message):
     rows = runs()
     rows[0][place] = value
-    with pytest.raises(InputError, match=message):
-        read_runs(write(tmp_path / "results.csv", COLUMNS, rows))
+    path = write(tmp_path / "results.csv", COLUMNS, rows)
+    with pytest.raises(InputError) as error:
+        read_runs(path)
+    assert str(error.value) == f"{path}, {message}"
+
+
+def test_a_second_run_is_named(tmp_path):
+    rows = runs()
+    path = write(tmp_path / "results.csv", COLUMNS, [*rows, [99, *rows[0][1:7], *rows[1][7:]]])
+    with pytest.raises(InputError) as error:
+        read_runs(path)
+    assert str(error.value) == (
+        f"{path}, row 14: is a second run of cola, gpt2, 4, 1a "
+        "(dataset, model, number_of_shots, prompt_set); expected one"
+    )
+
+
+def test_a_table_of_runs_is_that_of_prompts(tmp_path):
+    rows = runs()
+    for row, shots in zip(rows, (0, 1, 3, 4, 5, 6) * 2, strict=True):
+        row[5] = shots
+    rows[3] = [*rows[2]]  # a row that is there twice counts once
+    rows[5][8] = "inf"
+    table = read_runs(write(tmp_path / "results.csv", COLUMNS, rows), "bits")
+    expected = [row for place, row in enumerate(rows) if place != 3]
+    assert table.index.tolist() == [*range(len(expected))]
+    assert table["shots"].tolist() == [row[5] for row in expected]
+    assert table["examples"].tolist() == [500] * len(expected)
+    means = [row[7] * row[8] + (1 - row[7]) * row[9] if row[8] != "inf" else np.nan for row in expected]
+    assert table["information"].tolist() == pytest.approx(means, nan_ok=True)
+    assert np.isnan(table["pvi_correct"][4])
+    assert {*table[OTHERS].dtypes} == {np.dtype(float)}
+    assert table[OTHERS].isna().all(axis=None)
+    columns = [name for name in COLUMNS if name != "number_of_data"]
+    size = COLUMNS.index("number_of_data")
+    unknown = [[*row[:size], *row[size + 1 :]] for row in rows]
+    assert read_runs(write(tmp_path / "unknown.csv", columns, unknown))["examples"].isna().all()
+
+
+def test_runs_take_the_name_of_the_setting_with_the_fewest_values(tmp_path):
+    """Two columns tell the runs from each other, one with two values and one with four."""
+    columns = ["seconds", *COLUMNS, "top_k"]
+    rows = [[(place % 2) + 2 * (k == 20), *row, k] for k in (10, 20) for place, row in enumerate(runs())]
+    table = read_runs(write(tmp_path / "results.csv", columns, rows))
+    assert set(table["model"]) == {"gpt2, top_k 10", "gpt2, top_k 20"}
+
+
+def test_temperature_is_named_once_and_numbers_of_experiments_never(tmp_path):
+    rows = [
+        [experiment, *row[1:6], temperature, *row[7:]]
+        for experiment, temperature in enumerate((0.5, 1.0))
+        for row in runs()
+    ]
+    table = read_runs(write(tmp_path / "results.csv", COLUMNS, rows))
+    assert set(table["model"]) == {"gpt2, temperature 0.5", "gpt2, temperature 1.0"}
+    same_temperature = [[*row[:6], 1.0, *row[7:]] for row in rows]
+    for row in same_temperature[12:]:
+        row[8] += 1
+    with pytest.raises(InputError, match="row 14: is a second run"):
+        read_runs(write(tmp_path / "results.csv", COLUMNS, same_temperature))
 
 
 EXAMPLES = ["sentence1", "label", "H_yb", "H_yx", "predicted_label", "correct_yx", "PVI"]
@@ -222,6 +284,40 @@ def test_logs_of_other_labels_or_choices_are_told(tmp_path, second, message):
     assert message in str(completed.exception or completed.output)
 
 
+def test_choices_in_another_order_are_told(tmp_path):
+    argument = write_lm(tmp_path / "with", [lm_sample(number, [-1.0, -2.0], 0) for number in range(2)])
+    swapped = lm_sample(1, [-2.0, -2.0], 0)
+    swapped["arguments"] = {
+        "gen_args_0": {"arg_0": "", "arg_1": " b"},
+        "gen_args_1": {"arg_0": "", "arg_1": " a"},
+    }
+    null = write_lm(tmp_path / "null", [lm_sample(0, [-2.0, -2.0], 0), swapped])
+    completed = CliRunner().invoke(app, ["pvi", str(argument), "--null", str(null)])
+    assert "example '1' has the choices ['b', 'a'], and in " in str(completed.exception)
+    assert str(completed.exception).endswith(" ['a', 'b']; expected the same choices in the same order")
+
+
+def test_columns_of_other_names_are_read_and_never_two(tmp_path):
+    rows = [[*row[:6], row[6]] for row in ROWS]
+    expected = read_examples(write(tmp_path / "e.csv", EXAMPLES, rows))
+    columns = [{"correct_yx": "correct", "PVI": "pvi"}.get(name, name) for name in EXAMPLES]
+    path = write(tmp_path / "ours.csv", columns, rows)
+    assert not is_runs(path)
+    table = read_examples(path)
+    assert table["pvi"].equals(expected["pvi"])
+    assert table["correct"].equals(expected["correct"])
+    path = write(tmp_path / "zeros.csv", ["PVI", "correct"], [[1.0, 0], [2.0, 1], [3.0, 0]])
+    report = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
+    assert report["accuracy"] == pytest.approx(1 / 3)
+    path = write(tmp_path / "words.csv", ["pvi", "correct"], [[1.0, "no"]])
+    with pytest.raises(InputError, match="row 2: column 'correct' is 'no'; expected True or False"):
+        read_examples(path)
+    path = write(tmp_path / "two.csv", ["PVI", "correct", "correct_yx"], [[1.0, 0, 1]])
+    with pytest.raises(InputError) as error:
+        read_examples(path)
+    assert str(error.value) == f"{path}: has the columns 'correct_yx' and 'correct'; expected one of them"
+
+
 def test_runs_of_two_models_are_noted(tmp_path):
     argument = write_lm(tmp_path / "given", [lm_sample(0, [-1.0, -2.0], 0), lm_sample(1, [-1.0, -2.0], 0)])
     null = write_lm(tmp_path / "null", [lm_sample(0, [-2.0, -2.0], 0), lm_sample(1, [-2.0, -2.0], 0)])
@@ -245,6 +341,53 @@ def test_numbers_of_few_digits_may_differ_by_their_last(tmp_path):
     assert len(read_examples(write(tmp_path / "e.csv", EXAMPLES, few))) == 2
     with pytest.raises(InputError, match="PVI is 1.9, and H_yb - H_yx is 0.7"):
         read_examples(write(tmp_path / "e.csv", EXAMPLES, [["one", 0, 1.0, 0.3, 0, True, 1.9], *few]))
+
+
+# (PVI, H_yb, H_yx) as written, and whether the difference may come from rounding: two of the last digit of
+# the column with the fewest digits, at least 0.01 bits; whole numbers are exact next to others
+ROUNDED = [
+    ("0.9", "2.125", "1.0625", True),
+    ("1.1875", "2.0", "1.0", True),
+    ("1.25", "2.0", "1.0", False),
+    ("3", "3", "1", True),
+    ("5", "3", "1", False),
+    ("1.125", "2", "1.0", True),
+    ("1.25", "2", "1.0", False),
+    ("1.006", "2.0000", "1.0000", True),
+    ("1.015", "2.0000", "1.0000", False),
+]
+
+
+@pytest.mark.parametrize("unit", ["bits", "nats"])
+@pytest.mark.parametrize(("pvi", "null", "argument", "by_rounding"), ROUNDED)
+def test_how_far_rounded_numbers_may_differ(tmp_path, unit, pvi, null, argument, by_rounding):
+    path = write(tmp_path / "e.csv", ["H_yb", "H_yx", "PVI"], [[null, argument, pvi]])
+    if by_rounding:
+        assert len(read_examples(path, unit)) == 1
+        return
+    with pytest.raises(InputError) as error:
+        read_examples(path, unit)
+    difference = f"{float(null) - float(argument):.4g}"
+    assert str(error.value) == (
+        f"{path}, row 2: PVI is {pvi}, and H_yb - H_yx is {difference}; expected the same"
+    )
+
+
+def test_flags_and_clusters_of_examples(tmp_path):
+    columns = ["PVI", "correct_yx", "cluster"]
+    flags = {"True": True, "1": True, "1.0": True, "false": False, "0": False, " 0.0": False}
+    path = write(tmp_path / "e.csv", columns, [[1.0, flag, "a"] for flag in flags])
+    table = read_examples(path)
+    assert table["correct"].tolist() == [*flags.values()]
+    assert table["cluster"].tolist() == ["a"] * len(flags)
+    path = write(tmp_path / "e.csv", columns, [[1.0, 1, "a"], [1.0, 2, " "]])
+    with pytest.raises(InputError) as error:
+        read_examples(path)
+    assert str(error.value) == f"{path}, row 3: cluster is empty; expected a name"
+    path = write(tmp_path / "e.csv", columns, [[1.0, 1, "a"], [1.0, 2, "b"]])
+    with pytest.raises(InputError) as error:
+        read_examples(path)
+    assert str(error.value) == f"{path}, row 3: column 'correct_yx' is '2'; expected True or False"
 
 
 def test_a_table_in_nats_is_shown_in_bits(tmp_path):

@@ -94,6 +94,20 @@ def test_null_scores_of_other_prompts_are_told():
         of_scores(argument, argument[argument["prompt"] == 0], table, predictions)
 
 
+@pytest.mark.parametrize("words", ["with", "without"])
+def test_correct_choices_of_which_one_contains_another_are_told(words):
+    table = task(2)
+    table.at[1, "correct"] = [True, True, False]
+    certain, possible = (np.log([[[0.2, 0.3, 0.5], shares]]) for shares in ([0.6, 0.5, 0.1], [0.2, 0.2, 0.5]))
+    tables = [scores(table, logits) for logits in (certain, possible)]
+    tables = tables if words == "with" else tables[::-1]
+    predictions = pd.DataFrame({"prompt": 0, "example": ["e0", "e1"], "correct": True, "tie": False})
+    with pytest.raises(InputError, match="example 'e1': its correct choices have the probability 1.1 " + words):
+        of_scores(*tables, table, predictions)
+    normalized = of_scores(*tables, table, predictions, "choices")
+    assert normalized["bits"].iloc[1] == pytest.approx(-np.log2(1.1 / 1.2 if words == "with" else 0.4 / 0.9))
+
+
 def test_of_several_correct_choices_the_answer_is_any():
     table = task(1)
     table.at[0, "correct"] = [True, True, False]

@@ -116,6 +116,18 @@ def _examples(table: pd.DataFrame, as_json: bool) -> None:
         show(hardest.map(lambda value: value if not isinstance(value, str) else value[:60]), as_json)
 
 
+def _check_choices(tables: list[pd.DataFrame], paths: tuple[Path, Path]) -> None:
+    """Raise InputError if both logs have the texts of the choices, and an example has others in the second."""
+    first, second = (table.set_index("example").get("choices", pd.Series(dtype=object)) for table in tables)
+    for example, choices in second.dropna().items():
+        expected = first.get(example)
+        if expected is not None and [*choices] != [*expected]:
+            raise InputError(
+                f"{paths[1]}: example '{example}' has the choices {[*choices]}, and in {paths[0]} "
+                f"{[*expected]}; expected the same choices in the same order"
+            )
+
+
 def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
     """PVI of the examples of a run with inputs, and of one without."""
     from abovechance.importers import Options, read_runs
@@ -135,6 +147,6 @@ def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
         models.append(runs[0].model)
     if models[0] != models[1]:
         tell_note(f"the two logs are from different models: '{models[0]}' and '{models[1]}'")
-    found_in = [of_imported(table) for table in tables]
-    measured = of_likelihoods(found_in[0], found_in[1], over)
+    measured = of_likelihoods(*map(of_imported, tables), over)
+    _check_choices(tables, (likelihoods, null))
     return measured.drop(columns="prompt").merge(tables[0][["example", "correct"]], on="example")

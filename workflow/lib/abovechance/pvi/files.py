@@ -28,7 +28,8 @@ RUNS = {
 }
 NAMES = ("task", "model", "prompt")
 # Of a table of examples, as the repository of Ethayarajh et al. (2022) writes one.
-GIVEN, NULL, OWN, RIGHT = "H_yx", "H_yb", "PVI", "correct_yx"
+GIVEN, NULL = "H_yx", "H_yb"
+OWN, RIGHT = ("PVI", "pvi"), ("correct_yx", "correct")  # the repository's name, and ours
 CLUSTER = "cluster"  # of examples that belong together
 WORDS = dict.fromkeys(("", "na", "nan", "none"), np.nan) | {"inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 SAME = 0.01  # bits; files may be rounded
@@ -45,12 +46,12 @@ def is_runs(path: Path) -> bool:
     columns = set(read_csv_texts(path).columns)
     if {*RUNS} <= columns:
         return True
-    if {GIVEN, NULL} <= columns or OWN in columns:
+    if {GIVEN, NULL} <= columns or {*OWN} & columns:
         return False
     lacks = sorted({*RUNS} - columns)
     raise InputError(
         f"{path}: is no table of PVI; expected one row a run, with the columns {', '.join(RUNS)} (it "
-        f"lacks '{lacks[0]}'), or one row an example, with {NULL} and {GIVEN}, or {OWN}"
+        f"lacks '{lacks[0]}'), or one row an example, with {NULL} and {GIVEN}, or {OWN[0]}"
     )
 
 
@@ -134,34 +135,43 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
     -------
     DataFrame
         The file's own columns, those of PVI in bits and others as texts, with ``pvi``, and ``correct`` where
-        the file says it.
+        the file has it as ``correct_yx`` or ``correct``.
 
     Raises
     ------
     InputError
-        With row and column of what is no number, or where PVI is not the difference of the two others.
+        With row and column of what is no number, or where PVI is not the difference of the two others, or
+        if a column is there under two names.
     """
     texts = read_csv_texts(path)
+    own, right = (_name(texts, names, path) for names in (OWN, RIGHT))
     scale = np.log(2) if unit == NATS else 1.0
-    numbers = {name: _numbers(texts, name, path) / scale for name in (NULL, GIVEN, OWN) if name in texts}
-    pvi = numbers[NULL] - numbers[GIVEN] if {NULL, GIVEN} <= {*numbers} else numbers[OWN]
+    numbers = {name: _numbers(texts, name, path) / scale for name in (NULL, GIVEN, own) if name in texts}
+    pvi = numbers[NULL] - numbers[GIVEN] if {NULL, GIVEN} <= {*numbers} else numbers[own]
     if (missing := pvi.isna()).any():
         raise InputError(f"{path}, row {texts.index[missing][0]}: has no PVI; expected a number")
     for name in {NULL, GIVEN} & {*numbers}:
         _check_range(numbers[name], name, path)
     rounded = max(SAME, 2 * _last_digit(texts, [*numbers]) / scale)
     with np.errstate(invalid="ignore"):
-        disagrees = (numbers.get(OWN, pvi) - pvi).abs() > rounded
+        disagrees = (numbers.get(own, pvi) - pvi).abs() > rounded
     if disagrees.any():
         place = texts.index[disagrees][0]
         raise InputError(
-            f"{path}, row {place}: {OWN} is {texts.at[place, OWN]!s}, and {NULL} - {GIVEN} is "
+            f"{path}, row {place}: {own} is {texts.at[place, own]!s}, and {NULL} - {GIVEN} is "
             f"{pvi[place] * scale:.4g}; expected the same"
         )
     if CLUSTER in texts and (empty := texts[CLUSTER].str.strip() == "").any():
         raise InputError(f"{path}, row {texts.index[empty][0]}: {CLUSTER} is empty; expected a name")
-    table = texts.assign(**numbers, pvi=pvi)
-    return table.assign(correct=_flags(texts, path)) if RIGHT in texts else table
+    table = texts.assign(**numbers | {"pvi": pvi})
+    return table.assign(correct=_flags(texts, right, path)) if right in texts else table
+
+
+def _name(texts: pd.DataFrame, names: tuple[str, str], path: Path) -> str:
+    """Return which of two names a column has, the first one if it is not there."""
+    if {*names} <= {*texts}:
+        raise InputError(f"{path}: has the columns '{names[0]}' and '{names[1]}'; expected one of them")
+    return names[names[1] in texts]
 
 
 def _check_range(values: pd.Series[float], name: str, path: Path, highest: float = np.inf) -> None:
@@ -173,19 +183,22 @@ def _check_range(values: pd.Series[float], name: str, path: Path, highest: float
 
 
 def _last_digit(texts: pd.DataFrame, columns: list[str]) -> float:
-    """Return the value of the last written digit, in the column with the fewest digits."""
+    """Return the value of the last written digit, in the column with the fewest digits behind the point.
+
+    A column of whole numbers next to others is exact.
+    """
     digits = [
         texts[name].str.strip().str.extract(r"\.(\d+)\Z")[0].str.len().fillna(0).max() for name in columns
     ]
-    return float(10.0 ** -min(digits))
+    return float(10.0 ** -min(filter(None, digits), default=0))
 
 
-def _flags(texts: pd.DataFrame, path: Path) -> pd.Series[bool]:
+def _flags(texts: pd.DataFrame, name: str, path: Path) -> pd.Series[bool]:
     flag_of_text = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
-    flags = texts[RIGHT].str.strip().str.lower().map(flag_of_text)
+    flags = texts[name].str.strip().str.lower().map(flag_of_text)
     if (strange := flags.isna()).any():
         place = texts.index[strange][0]
-        message = f"column '{RIGHT}' is {str(texts.at[place, RIGHT])!r}"
+        message = f"column '{name}' is {str(texts.at[place, name])!r}"
         raise InputError(f"{path}, row {place}: {message}; expected True or False")
     return flags.astype(bool)
 

@@ -9,7 +9,7 @@ from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.tables import TableSchema, setting_columns
-from abovechance.pvi.pointwise import any_of, bits, over_choices
+from abovechance.pvi.pointwise import ROUNDING, any_of, bits, over_choices
 from abovechance.results.predictions import with_truth
 
 PVI = TableSchema(
@@ -63,7 +63,7 @@ def of_scores(
     Raises
     ------
     InputError
-        If the null-target prompts lack a score.
+        If the null-target prompts lack a score, or the probabilities of correct choices add up to more than 1.
     """
     table = with_truth(scores, task).merge(
         null_scores[[*ROW, "logprob"]], on=ROW, how="left", suffixes=("", "_null"), validate="one_to_one"
@@ -114,7 +114,8 @@ def of_likelihoods(likelihoods: pd.DataFrame, null: pd.DataFrame, over: str = VO
     Raises
     ------
     InputError
-        If the runs are not of the same examples, choices and labels, or an answer is impossible in both.
+        If the runs are not of the same examples, choices and labels, or an answer is impossible in both, or
+        the probabilities of correct choices add up to more than 1.
     """
     keys = ["example", "choice"]
     if {"characters", "bytes", "right"} <= {*likelihoods} & {*null}:
@@ -165,7 +166,21 @@ def _by_example(table: pd.DataFrame, over: str) -> pd.DataFrame:
     starts = np.flatnonzero(changed.to_numpy())
     result = table.loc[starts, ["prompt", "example"]].reset_index(drop=True)
     null, logprobs = (table[name].to_numpy(dtype=float) for name in ("logprob_null", "logprob"))
-    return result.assign(**_measured(null, logprobs, table["right"].to_numpy(dtype=bool), starts, over))
+    correct = table["right"].to_numpy(dtype=bool)
+    for words, values in (("with", logprobs), ("without", null)) if over == VOCABULARY else ():
+        _check_possible(any_of(values, starts, correct), result["example"], words)
+    return result.assign(**_measured(null, logprobs, correct, starts, over))
+
+
+def _check_possible(answers: Floats, examples: pd.Series, words: str) -> None:
+    """Raise InputError if an example's correct choices have log-likelihoods that no texts can have."""
+    if (impossible := answers > ROUNDING).any():
+        place = int(impossible.argmax())
+        raise InputError(
+            f"example '{examples.iloc[place]}': its correct choices have the probability "
+            f"{np.exp(answers[place]):.4g} {words} the input; expected at most 1, which is certain if "
+            "probabilities are normalized over the choices"
+        )
 
 
 ROW = ["prompt", "example", "choice"]

@@ -6,6 +6,7 @@ does not is PVI that another prompt gives: ``accuracy_of_tails`` takes any value
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ class Tails(NamedTuple):
     Attributes
     ----------
     lowest, highest
-        In [0, 1]; missing where no example is there, since many have the same PVI.
+        In [0, 1]; missing where no example is there, because there are too few.
     """
 
     lowest: float
@@ -37,7 +38,9 @@ class Tails(NamedTuple):
 def accuracy_of_tails(values: ArrayLike, correct: ArrayLike, share: float) -> Tails:
     """Accuracy below the quantile of ``share``, and above that of 1 - ``share`` (both without it).
 
-    The quantiles are numpy's (interpolated linearly), as in the paper's released code.
+    The quantiles are numpy's (interpolated linearly), as in the paper's released code. If examples at the
+    quantile have the same value, each of them counts in part: the accuracy is the mean over all orders of
+    these examples.
 
     Parameters
     ----------
@@ -53,13 +56,7 @@ def accuracy_of_tails(values: ArrayLike, correct: ArrayLike, share: float) -> Ta
     InputError
         If there are not as many of both, or a value is not a number.
     """
-    ordered_values, ordered_correct = _ordered_by(values, correct)
-    if not 0 < share <= 0.5:
-        raise InputError(f"the share is {share:g}; expected more than 0 and at most 0.5")
-    if not ordered_values.size:
-        return Tails(np.nan, np.nan)
-    low, high = np.quantile(ordered_values, [share, 1 - share])
-    return Tails(_mean(ordered_correct[ordered_values < low]), _mean(ordered_correct[ordered_values > high]))
+    return tails_of_labels(values, correct, np.zeros(np.size(values)), share)
 
 
 def tails_of_labels(values: ArrayLike, correct: ArrayLike, labels: ArrayLike, share: float) -> Tails:
@@ -74,14 +71,25 @@ def tails_of_labels(values: ArrayLike, correct: ArrayLike, labels: ArrayLike, sh
         (examples,) what is correct.
     """
     ordered_values, ordered_correct = _ordered_by(values, correct)
+    if not 0 < share <= 0.5:
+        raise InputError(f"the share is {share:g}; expected more than 0 and at most 0.5")
     label_array = np.asarray(labels)
-    low, high = np.zeros((2, ordered_values.size), dtype=bool)
+    low, high = np.zeros((2, ordered_values.size))
     for label in np.unique(label_array):
         of_label = label_array == label
-        ends = np.quantile(ordered_values[of_label], [share, 1 - share])
-        low |= of_label & (ordered_values < ends[0])
-        high |= of_label & (ordered_values > ends[1])
-    return Tails(_mean(ordered_correct[low]), _mean(ordered_correct[high]))
+        low[of_label] = _in_lowest(ordered_values[of_label], share)
+        high[of_label] = _in_lowest(-ordered_values[of_label], share)
+    return Tails(_mean(ordered_correct, low), _mean(ordered_correct, high))
+
+
+def _in_lowest(values: Floats, share: float) -> Floats:
+    """(examples,) how much of each example is below the quantile of ``share``, in [0, 1]."""
+    size = math.ceil(round(share * (len(values) - 1), 9))
+    if not size:
+        return np.zeros(len(values))
+    border = np.sort(values)[size - 1]
+    below, tied = values < border, values == border
+    return below + tied * (size - below.sum()) / tied.sum()
 
 
 def _ordered_by(values: ArrayLike, correct: ArrayLike) -> tuple[Floats, Bools]:
@@ -97,8 +105,8 @@ def _ordered_by(values: ArrayLike, correct: ArrayLike) -> tuple[Floats, Bools]:
     return numeric, flags
 
 
-def _mean(correct: np.ndarray) -> float:
-    return float(correct.mean()) if correct.size else np.nan
+def _mean(correct: Bools, weights: Floats) -> float:
+    return float(weights @ correct / weights.sum()) if weights.any() else np.nan
 
 
 class Threshold(NamedTuple):
