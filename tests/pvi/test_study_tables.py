@@ -102,7 +102,8 @@ def test_correct_choices_of_which_one_contains_another_are_told(words):
     tables = [scores(table, logits) for logits in (certain, possible)]
     tables = tables if words == "with" else tables[::-1]
     predictions = pd.DataFrame({"prompt": 0, "example": ["e0", "e1"], "correct": True, "tie": False})
-    with pytest.raises(InputError, match="example 'e1': its correct choices have the probability 1.1 " + words):
+    message = "example 'e1': its correct choices have the probability 1.1 " + words
+    with pytest.raises(InputError, match=message):
         of_scores(*tables, table, predictions)
     normalized = of_scores(*tables, table, predictions, "choices")
     assert normalized["bits"].iloc[1] == pytest.approx(-np.log2(1.1 / 1.2 if words == "with" else 0.4 / 0.9))

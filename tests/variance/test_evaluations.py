@@ -270,6 +270,118 @@ def test_steps_are_whole_words_with_units(tmp_path):
         assert set(table["checkpoint"]) == {0}
 
 
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        *(("step0.5k", 500), ("step1.5k", 1500), ("step2.25M", 2_250_000), ("step0.25k-seed1", 250)),
+        *(("step9_000", 9000), ("step1_000_000", 1_000_000), ("step1000_500", 1000), ("step12_50", 12)),
+        *(("step1.5", None), ("step1.2.3", None), ("step1kg", None)),
+    ],
+)
+def test_a_step_with_a_decimal_point_or_underscores(tmp_path, name, step):
+    files = [write(tmp_path, f"{name}.json", result_of("pretrained=m"))]
+    table = read_evaluations(files)
+    assert {*table["checkpoint"]} == {step or 0}
+    if step is None:
+        with pytest.raises(InputError, match="nothing says which step of m it is of"):
+            read_evaluations([*files, write(tmp_path, "step7.json", result_of("pretrained=m"))])
+    files = [write(tmp_path, "a.json", result_of(f"pretrained=org/m-{name}"))]
+    if step is not None and "seed" not in name and "_5" not in name:
+        assert {*read_evaluations(files)["model"]} == {"org/m"}
+
+
+def test_a_folder_can_name_the_seed_and_the_step(tmp_path, monkeypatch):
+    for seed in (1, 2):
+        for step in (10, 20):
+            folder = tmp_path / "seed9" / "runs" / f"seed{seed}" / f"step{step}"
+            write(folder, "results.json", result_of("pretrained=m"))
+    table = read_evaluations([tmp_path / "seed9" / "runs"])
+    expected = [(1, 10), (1, 20), (2, 10), (2, 20)]
+    assert [*dict.fromkeys(zip(table["seed"], table["checkpoint"], strict=True))] == expected
+    # the folders of the command are named, too, and none above these
+    folders = [tmp_path / "seed9" / "runs" / f"seed{seed}" for seed in (1, 2)]
+    assert [*dict.fromkeys(read_evaluations(folders)["seed"])] == [1, 2]
+    file = tmp_path / "seed9" / "runs" / "seed1" / "step10" / "results.json"
+    table = read_evaluations([file])
+    assert ({*table["seed"]}, {*table["checkpoint"]}) == ({0}, {10})
+    monkeypatch.chdir(folders[0])
+    assert {*read_evaluations([Path()])["seed"]} == {1}
+    path = tmp_path / "both.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(file, "seed3/step5/results.json")
+    table = read_evaluations([path])
+    assert ({*table["seed"]}, {*table["checkpoint"]}) == ({3}, {5})
+
+
+def counted(folder: Path, sizes: dict[int, tuple[int, int]]) -> Path:
+    """Accuracies of seeds, (number correct, number of examples), with the file's own numbers of examples."""
+    for seed, (correct, examples) in sizes.items():
+        content = result(1000, correct / examples, seed)
+        content["results"]["t"].pop("word_perplexity,none")
+        content["n-samples"] = {"t": {"original": examples, "effective": examples}}
+        write(folder, f"seed{seed}.json", content)
+    return folder
+
+
+def test_scores_of_different_numbers_of_examples_never_leave_chance(tmp_path):
+    folder = counted(tmp_path / "uneven", {1: (500, 2000), 2: (490, 2000), 3: (9, 20)})
+    (row,) = of_evaluations(read_evaluations([folder]).assign(chance=0.25)).to_dict("records")
+    assert row["examples"] == -1
+    assert pd.isna(row["leaves_chance"])
+    completed = CliRunner().invoke(app, ["variance", str(folder), "--chance", "0.25"])
+    note = "note: org/model on t: scores are of 20 to 2,000 examples, so leaves_chance is missing"
+    assert note in completed.output
+    assert "note:" not in CliRunner().invoke(app, ["variance", str(folder)]).output
+    folder = counted(tmp_path / "even", {1: (500, 2000), 2: (490, 2000), 3: (900, 2000)})
+    (row,) = of_evaluations(read_evaluations([folder]).assign(chance=0.25)).to_dict("records")
+    assert (row["examples"], row["leaves_chance"]) == (2000, 1000)
+    assert "note:" not in CliRunner().invoke(app, ["variance", str(folder), "--chance", "0.25"]).output
+
+
+def test_a_group_weights_each_score_by_its_own_examples(tmp_path):
+    content = result(1, 0.5)
+    metrics = content["results"]["t"]
+    content["results"] = {"a": metrics, "b": metrics | {"acc,none": 0.9}}
+    content["n-samples"] = {"a": {"effective": 30}, "b": {"effective": 10}}
+    second = result(2, 0.5)
+    second["results"] = content["results"]
+    second["n-samples"] = {"a": {"effective": 10}, "b": {"effective": 10}}
+    files = [write(tmp_path, "1.json", content), write(tmp_path, "2.json", second)]
+    table = with_groups(read_evaluations(files), {"all": "?"}, "here: key 'groups")
+    values = table[table["metric"] == "acc"].set_index("checkpoint")
+    assert values["value"].to_dict() == pytest.approx({1: 0.6, 2: 0.7})
+    assert values["examples"].to_dict() == {1: 40, 2: 20}
+
+
+LOWER = [
+    *("perplexity", "word_perplexity", "ppl", "eval_loss", "losses", "logloss", "nll", "nll_per_char"),
+    *("cross_entropy", "crossentropy", "bpb", "bits_per_byte", "brier_score", "likelihood_diff", "WER"),
+    *("error", "errors", "error_rate", "word_error_rate", "cer", "character-error-rate", "rmse", "err"),
+]
+HIGHER = ["acc", "application_acc", "glossary_f1", "error_correction_acc", "supplement", "answer", "terms"]
+HIGHER += ["lossless_acc", "summer", "merrier", "f1", "rouge1", "bleu"]
+
+
+@pytest.mark.parametrize("metric", LOWER + HIGHER)
+def test_whole_words_of_a_metrics_name_say_that_less_is_better(tmp_path, metric):
+    content = result(1, 0.5)
+    content["results"]["t"] = {f"{metric},none": 0.5}
+    (row,) = read_evaluations([write(tmp_path, "a.json", content)]).to_dict("records")
+    assert row["lower_is_better"] == (metric in LOWER)
+
+
+def test_json_has_no_infinite_numbers(tmp_path):
+    folder = counted(tmp_path, {1: (5, 20), 2: (5, 20)})
+
+    def refuse(text: str) -> None:
+        raise AssertionError(text)
+
+    output = CliRunner().invoke(app, ["variance", str(folder), "--json"]).stdout
+    (row,) = json.loads(output, parse_constant=refuse)
+    assert row["final_deviation"] == 0
+    assert row["snr"] is None
+
+
 def test_the_models_name_loses_its_step_wherever_the_step_stands(tmp_path):
     paths = [
         write(tmp_path, f"step{step}.json", result_of(f"pretrained=runs/a/step{step}/")) for step in (10, 20)

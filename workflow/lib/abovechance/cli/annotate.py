@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +13,7 @@ from abovechance.chance.random_baseline import MOST_PROMPTS
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.inputs import given_paths
 from abovechance.cli.options import Chance, Choices, Json, one_chance
-from abovechance.cli.output import expanded, show
+from abovechance.cli.output import expanded, show, show_json
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_json
 
@@ -65,7 +64,7 @@ def annotate(
             shutil.copy2(rows, target.with_name(rows.name))
     verdicts = [verdict for _, _, _, of_record in results for verdict in of_record]
     if as_json:
-        typer.echo(json.dumps(verdicts, indent=2))
+        show_json(verdicts)
         return
     columns = ["model", "task", "metric", "accuracy", "chance_level", "maximum_baseline", "p_value"]
     table = pd.DataFrame(verdicts).reindex(columns=[*columns, "better_than_chance"])

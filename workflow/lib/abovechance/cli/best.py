@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
@@ -30,7 +29,7 @@ from abovechance.cli.options import (
     Results,
     refuse,
 )
-from abovechance.cli.output import FIGURES, as_rows, check_writable, show, tell_note, write_figure
+from abovechance.cli.output import FIGURES, as_rows, check_writable, show, show_json, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE
@@ -111,7 +110,7 @@ def best(
         write_figure(candidates_figure, candidate_numbers(judged[0]), figure_path)
     if as_json:
         objects = [_as_object(search, result) for search, result in zip(searches, judged, strict=True)]
-        typer.echo(json.dumps(objects[0] if searches[0].setting is None else objects, indent=2))
+        show_json(objects[0] if searches[0].setting is None else objects)
         return
     for search, result in zip(searches, judged, strict=True):
         if search.setting is not None:

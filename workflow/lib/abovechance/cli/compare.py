@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -33,7 +32,7 @@ from abovechance.cli.options import (
     Results,
     refuse,
 )
-from abovechance.cli.output import as_rows, check_writable, show, tell_note, write_figure
+from abovechance.cli.output import as_rows, check_writable, show, show_json, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.compare import leaderboard, many
 from abovechance.compare.comparison import (
@@ -129,7 +128,7 @@ def compare(
 
         write_figure(scores, score_numbers(responses, confidence), figure_path)
     if as_json:
-        typer.echo(json.dumps([*map(_as_object, tasks), *map(_as_object, means)], indent=2))
+        show_json([*map(_as_object, tasks), *map(_as_object, means)])
     else:
         _show(tasks, means, show_all)
 
@@ -276,7 +275,7 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
             {"task": task, "ranks": as_rows(ranks), "pairs": as_rows(pairs), "paired": False}
             for (task, _), (ranks, pairs) in zip(boards, tables, strict=True)
         ]
-        typer.echo(json.dumps(rows, indent=2))
+        show_json(rows)
         return
     typer.echo(
         "This comparison is unpaired, because a leaderboard contains only accuracies. It treats models as "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.inputs import given_paths, predictions_of
 from abovechance.cli.options import All, Epoch, Filter, Json, Metric
-from abovechance.cli.output import counted
+from abovechance.cli.output import counted, show_json
 from abovechance.cli.screen import print_text
 from abovechance.core.untrusted import printable
 from abovechance.doctor.suspicion import SEVERITIES
@@ -52,7 +51,7 @@ def doctor(
             | vars(diagnosis.suspicion)
             for diagnosis in diagnoses
         ]
-        typer.echo(json.dumps({"results": runs, "suspicions": rows}, indent=2))
+        show_json({"results": runs, "suspicions": rows})
     else:
         totals = ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
         print_text(f"{counted(runs, 'result')} checked: {totals or 'nothing suspicious'}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -15,7 +14,7 @@ from abovechance.cli.app import app, example_lines
 from abovechance.cli.compare import of_trainings
 from abovechance.cli.inputs import clusters_of_studies, different_metrics, given_paths, responses_of
 from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, finite
-from abovechance.cli.output import as_rows, counted, show, tell_note
+from abovechance.cli.output import as_rows, counted, show, show_json, tell_note
 from abovechance.cli.reports import (
     Case,
     Junit,
@@ -110,7 +109,7 @@ def gate(
     sentence = " ".join([result.sentence, *(f"Note: {note}." for note in notes)])
     if as_json:
         report = _as_object(result) | {"notes": notes, "status": statuses[result.decision]}
-        typer.echo(json.dumps(report, indent=2))
+        show_json(report)
     else:
         print_text(f"{result.decision}: {result.sentence}\n")
         show(result.tasks, as_json=False, columns=GATE_TASKS, upright=len(result.tasks) == 1)

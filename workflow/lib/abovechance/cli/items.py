@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ import typer
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.inputs import given_paths, responses_of
 from abovechance.cli.options import NO_RESULTS, EachFile, Epoch, Example, Filter, Json, Metric, Results
-from abovechance.cli.output import as_rows, check_writable, counted, show, tell_note
+from abovechance.cli.output import as_rows, check_writable, counted, show, show_json, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_csv
 from abovechance.items.matrices import in_short, items_of, matrices
@@ -78,7 +77,7 @@ def items(
     if path:
         write_csv(listed, path)
     if as_json:
-        typer.echo(json.dumps({"tasks": as_rows(short), "items": as_rows(listed)}, indent=2))
+        show_json({"tasks": as_rows(short), "items": as_rows(listed)})
         return
     show(short.dropna(axis="columns", how="all"), as_json=False)
     for task, task_items in listed.groupby("task", sort=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ def show(
     """
     if as_json:
         rows = as_rows(table, columns)
-        typer.echo(json.dumps(rows[0] if upright else rows, indent=2))
+        show_json(rows[0] if upright else rows)
         return
     if upright:
         text = readable(table.dropna(axis="columns", how="all"), columns)
@@ -52,6 +53,20 @@ def show(
         from abovechance.cli.screen import print_table
 
         print_table(table, columns, most_rows, order)
+
+
+def show_json(value: Any) -> None:
+    """Print objects and lists of numbers and texts as JSON, which has no infinite numbers: they are null."""
+    typer.echo(json.dumps(_finite(value), indent=2, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    """Return the same with null for each number that is infinite or missing."""
+    if isinstance(value, Mapping):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def tell_note(text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
@@ -14,6 +13,7 @@ import typer
 from abovechance.chance.permutation import DRAWS, NullDistribution, null_distribution
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Example, Json, results_or_example
+from abovechance.cli.output import show_json
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
 from abovechance.core.reading import heading
@@ -109,7 +109,7 @@ def chance(
             draws=draws,
         )
     if as_json:
-        typer.echo(json.dumps(_as_object(result, file), indent=2))
+        show_json(_as_object(result, file))
     else:
         print_text(" ".join(result.sentences(file.names)))
 
@@ -165,7 +165,7 @@ def _compare_with_floor(
         "examples": result.examples,
         "candidates": [{"candidate": name, "value": value} for name, value in result.values.items()],
     }
-    typer.echo(json.dumps(report, indent=2))
+    show_json(report)
 
 
 def _as_object(result: NullDistribution, file: PredictionFile) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def _examples(table: pd.DataFrame, as_json: bool) -> None:
 
 
 def _check_choices(tables: list[pd.DataFrame], paths: tuple[Path, Path]) -> None:
-    """Raise InputError if both logs have the texts of the choices, and an example has others in the second."""
+    """Raise InputError if both logs have the texts of choices, and those of an example are not the same."""
     first, second = (table.set_index("example").get("choices", pd.Series(dtype=object)) for table in tables)
     for example, choices in second.dropna().items():
         expected = first.get(example)
@@ -147,6 +147,7 @@ def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
         models.append(runs[0].model)
     if models[0] != models[1]:
         tell_note(f"the two logs are from different models: '{models[0]}' and '{models[1]}'")
-    measured = of_likelihoods(*map(of_imported, tables), over)
+    with_inputs, without_inputs = map(of_imported, tables)
+    measured = of_likelihoods(with_inputs, without_inputs, over)
     _check_choices(tables, (likelihoods, null))
     return measured.drop(columns="prompt").merge(tables[0][["example", "correct"]], on="example")

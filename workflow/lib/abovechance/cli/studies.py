@@ -10,7 +10,7 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Json
-from abovechance.cli.output import counted, expanded, show
+from abovechance.cli.output import counted, expanded, show, show_json
 from abovechance.core.errors import InputError
 from abovechance.core.untrusted import printable
 
@@ -78,7 +78,7 @@ def cost(
         rows: dict[str, Any] = {
             name: json.loads(table.to_json(orient="records")) for name, table in accounts.items()
         }
-        typer.echo(json.dumps(rows | ({"changed_since": changed} if changed else {}), indent=2))
+        show_json(rows | ({"changed_since": changed} if changed else {}))
         return
     if changed:
         typer.echo(
@@ -116,7 +116,7 @@ def verify(archive: Archived, as_json: Json = False) -> None:
     problems, lacking = bundle.verify(path), bundle.lacking(path)
     if as_json:
         rows = [{"file": problem.file, "problem": problem.problem} for problem in problems]
-        typer.echo(json.dumps({"problems": rows, "lacking": lacking}, indent=2))
+        show_json({"problems": rows, "lacking": lacking})
     else:
         for problem in problems:  # a name that could be read as a line of ours stands behind what it is
             typer.echo(f"{problem.problem}: '{printable(problem.file)}'")

@@ -15,7 +15,7 @@ from abovechance.cli.output import check_writable, counted, expanded, show, tell
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError, nearest
 from abovechance.variance.evaluations import in_percent, read_evaluations
-from abovechance.variance.summary import SERIES, of_evaluations
+from abovechance.variance.summary import SERIES, of_evaluations, of_uneven_sizes
 
 FIGURES = (".png", ".pdf")
 MOST = 24  # panels of a figure
@@ -72,7 +72,7 @@ def variance(
                 raise InputError(f"{option} {name}: is not in these results; {nearest(name, values)}")
         if value:
             table = table[table[column].isin(value)]
-    for note in in_percent(table):
+    for note in [*in_percent(table), *(of_uneven_sizes(table) if chance is not None else ())]:
         tell_note(note)
     summary = of_evaluations(table.assign(chance=np.nan if chance is None else chance), ddof)
     if chance is None:

@@ -144,27 +144,27 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
         if a column is there under two names.
     """
     texts = read_csv_texts(path)
-    own, right = (_name(texts, names, path) for names in (OWN, RIGHT))
+    pvi_name, flags_name = (_name(texts, names, path) for names in (OWN, RIGHT))
     scale = np.log(2) if unit == NATS else 1.0
-    numbers = {name: _numbers(texts, name, path) / scale for name in (NULL, GIVEN, own) if name in texts}
-    pvi = numbers[NULL] - numbers[GIVEN] if {NULL, GIVEN} <= {*numbers} else numbers[own]
+    numbers = {name: _numbers(texts, name, path) / scale for name in (NULL, GIVEN, pvi_name) if name in texts}
+    pvi = numbers[NULL] - numbers[GIVEN] if {NULL, GIVEN} <= {*numbers} else numbers[pvi_name]
     if (missing := pvi.isna()).any():
         raise InputError(f"{path}, row {texts.index[missing][0]}: has no PVI; expected a number")
     for name in {NULL, GIVEN} & {*numbers}:
         _check_range(numbers[name], name, path)
     rounded = max(SAME, 2 * _last_digit(texts, [*numbers]) / scale)
     with np.errstate(invalid="ignore"):
-        disagrees = (numbers.get(own, pvi) - pvi).abs() > rounded
+        disagrees = (numbers.get(pvi_name, pvi) - pvi).abs() > rounded
     if disagrees.any():
         place = texts.index[disagrees][0]
         raise InputError(
-            f"{path}, row {place}: {own} is {texts.at[place, own]!s}, and {NULL} - {GIVEN} is "
+            f"{path}, row {place}: {pvi_name} is {texts.at[place, pvi_name]!s}, and {NULL} - {GIVEN} is "
             f"{pvi[place] * scale:.4g}; expected the same"
         )
     if CLUSTER in texts and (empty := texts[CLUSTER].str.strip() == "").any():
         raise InputError(f"{path}, row {texts.index[empty][0]}: {CLUSTER} is empty; expected a name")
     table = texts.assign(**numbers | {"pvi": pvi})
-    return table.assign(correct=_flags(texts, right, path)) if right in texts else table
+    return table.assign(correct=_flags(texts, flags_name, path)) if flags_name in texts else table
 
 
 def _name(texts: pd.DataFrame, names: tuple[str, str], path: Path) -> str:

@@ -63,7 +63,8 @@ def of_scores(
     Raises
     ------
     InputError
-        If the null-target prompts lack a score, or the probabilities of correct choices add up to more than 1.
+        If the null-target prompts lack a score, or the probabilities of correct choices add up to more than
+        1.
     """
     table = with_truth(scores, task).merge(
         null_scores[[*ROW, "logprob"]], on=ROW, how="left", suffixes=("", "_null"), validate="one_to_one"

@@ -7,6 +7,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -52,14 +53,19 @@ BEST = "best_accuracy"  # of several prompts
 ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right answers
 # Metrics of which less is better, where a file does not say it.
 LOSSES = re.compile(
-    r"(ppl|perplexity|loss|nll|bits_per_byte|brier|likelihood_difference|(^|_)(ter|wer|cer|mse|mae|rmse|err)$)"
-)
-SEED = re.compile(r"(?:^|[-_/. ])seed[-_ ]?(\d{1,15})(?![0-9A-Za-z])", re.IGNORECASE)
-STEP = re.compile(
-    r"(?:^|[-_/. ])(?:global[-_]?)?(?:step|checkpoint|ckpt)[-_ ]?(\d{1,15})([kKmM]?)(?![0-9A-Za-z])",
+    r"perplexity|loss(?:es)?(?![a-z])|entropy|bits_per_byte|likelihood_diff"
+    r"|(?:^|[^a-z])(?:ppl|nll|bpb|brier)(?![a-z])"
+    r"|(?:^|[^a-z])(?:ter|wer|cer|mse|mae|rmse|err|errors?)(?:[-_ ]rate)?$",
     re.IGNORECASE,
 )
-UNITS = {"": 1, "k": 1000, "m": 1_000_000}
+SEED = re.compile(r"(?:^|[-_/. ])seed[-_ ]?(\d{1,15})(?![0-9A-Za-z])", re.IGNORECASE)
+# such as step1000, checkpoint-1_000 and ckpt_1.5k
+STEP = re.compile(
+    r"(?:^|[-_/. ])(?:global[-_]?)?(?:step|checkpoint|ckpt)[-_ ]?"
+    r"(?:(\d{1,3}(?:_\d{3})+|\d{1,15})(?!\.\d)|(\d{1,9}(?:\.\d{1,6})?)([km]))(?![0-9a-z])",
+    re.IGNORECASE,
+)
+UNITS = {"k": 1000, "m": 1_000_000}
 LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or a folder or zip file of such"
 
 
@@ -69,10 +75,10 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The table ``EVALUATIONS``. The seed is the one in the model's name, its revision or the file's name,
-        else 0. The checkpoint is the step in the revision, or else in the file's name, or the model's, or
-        the folder's; 0 if nothing names a step for a model. The number of examples is the file's, or
-        follows from value and error if these are those of right and wrong answers, else -1.
+        The table ``EVALUATIONS``. The seed is the one in the model's name, its revision, the file's name or
+        that of a folder, else 0. The checkpoint is the step in the revision, or else in the file's name, or
+        the model's, or that of a folder; 0 if nothing names a step for a model. The number of examples is
+        the file's, or follows from value and error if these are those of right and wrong answers, else -1.
 
     Raises
     ------
@@ -85,9 +91,9 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     grouped: set[str] = set()  # what files call means over tasks
     silent: dict[str, str] = {}  # where a model's files say no step, and where they say one
     stepped: dict[str, str] = {}
-    for place, content in _files(paths):
+    for place, folders, content in _files(paths):
         grouped |= {name for name, members in _keys(content, "group_subtasks").items() if members}
-        for row in _rows(content, place):
+        for row in _rows(content, place, folders):
             if row["checkpoint"] is None:
                 silent.setdefault(row["model"], place)
                 row["checkpoint"] = 0
@@ -202,7 +208,10 @@ def _group(table: pd.DataFrame, name: str, members: list[str], place: str) -> pd
         raise InputError(f"{place}.{name}': its tasks have no metric in common; use other tasks")
     table = table[table["metric"].isin(common)]
     # an accuracy of 0 or 1 does not say of how many examples it is, and others of the task do
-    counts = table["examples"].groupby([table["task"], table["metric"]]).transform("max")
+    counts = table["examples"].where(table["examples"] > 0)
+    by_task = counts.groupby([table["task"], table["metric"]])
+    agreed = by_task.transform("max").where(by_task.transform("nunique") == 1)
+    counts = counts.fillna(agreed).fillna(-1)
     rows = []
     keys = ["model", "seed", "checkpoint", "shots", "metric"]
     for key, member_rows in table.assign(examples=counts).groupby(keys, sort=False):
@@ -214,7 +223,7 @@ def _group(table: pd.DataFrame, name: str, members: list[str], place: str) -> pd
             )
         all_counted = bool((member_rows["examples"] > 0).all())
         weights = member_rows["examples"].to_numpy(dtype=float) if all_counted else np.ones(len(member_rows))
-        weights /= weights.sum()
+        weights = weights / weights.sum()
         line = {
             "task": name,
             "value": float(weights @ member_rows["value"]),
@@ -237,9 +246,16 @@ def _fitting(pattern: str, tasks: list[str], place: str) -> list[str]:
     return matches
 
 
-def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
-    """(where, its content) of all JSON files that are results."""
+def _files(paths: list[Path]) -> Iterator[tuple[str, list[str], Any]]:
+    """(where, the names of its folders, its content) of all JSON files that are results.
+
+    The folders are those below a given folder or zip file and itself, the innermost first; of a given file,
+    the one that has it.
+    """
     for path in paths:
+        outside = 1 if path.is_dir() or zipfile.is_zipfile(path) else 2
+        root = len(path.absolute().parts) - outside
+
         if not path.exists():
             raise InputError(f"{path}: there is no such file or folder")
         named: Iterator[tuple[str, bytes]]
@@ -258,7 +274,7 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, Any]]:
             if isinstance(results, Mapping) and all(
                 isinstance(metrics, Mapping) for metrics in results.values()
             ):
-                yield place, parsed
+                yield place, [*Path(place).absolute().parts[root:-1]][::-1], parsed
             elif path.is_file() and not zipfile.is_zipfile(path):
                 raise InputError(f"{place}: has no results; expected {LOOKS_LIKE}")
 
@@ -279,7 +295,7 @@ def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
         raise InputError(f"{path}: cannot be unpacked ({error}); expected a whole zip file") from None
 
 
-def _rows(content: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
+def _rows(content: Mapping[str, Any], place: str, folders: list[str]) -> Iterator[dict[str, Any]]:
     """Yield the rows of one file."""
     config = _keys(content, "config")
     arguments = _arguments(config.get("model_args"))
@@ -293,8 +309,8 @@ def _rows(content: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
     if "peft" in arguments:
         name = f"{name} + {arguments['peft'].rstrip('/')}"
     revision = arguments.get("revision", "")
-    step, name = _checkpoint(revision, name, place)
-    seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem)]
+    step, name = _checkpoint(revision, name, place, folders)
+    seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem, *folders)]
     seed = next((match for match in seeds if match), None)
     identity = {"model": SEED.sub("", name), "seed": int(seed[1]) if seed else 0, "checkpoint": step}
     for task, metrics in content["results"].items():
@@ -348,9 +364,9 @@ def _arguments(text: Any) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in parts if value}
 
 
-def _checkpoint(revision: str, model: str, place: str) -> tuple[int | None, str]:
-    """The step that a revision, the file's name or the model's say, or else the folder's; and the model's
-    name without it.
+def _checkpoint(revision: str, model: str, place: str, folders: list[str]) -> tuple[int | None, str]:
+    """The step that a revision, the file's name or the model's say, or else a folder's; and the model's name
+    without it.
 
     Raises
     ------
@@ -367,14 +383,18 @@ def _checkpoint(revision: str, model: str, place: str) -> tuple[int | None, str]
     if len({*steps.values()}) > 1:
         steps_in_words = " and ".join(f"step {step} by {source}" for source, step in steps.items())
         raise InputError(f"{place}: is of {steps_in_words}; expected one step")
-    checkpoint = next(iter(steps.values()), _step(path.parent.name))
+    of_folders = (step for step in map(_step, folders) if step is not None)
+    checkpoint = next(iter(steps.values()), next(of_folders, None))
     return checkpoint, STEP.sub("", model).rstrip("/")
 
 
 def _step(text: str) -> int | None:
-    """The last step that a text says, such as 1000 of step1000, checkpoint-1000 or step1k."""
+    """The last step that a text says, such as 1000 of step1000, checkpoint-1_000 or step1k."""
     matches = [*STEP.finditer(text)]
-    return int(matches[-1][1]) * UNITS[matches[-1][2].lower()] if matches else None
+    if not matches:
+        return None
+    digits, amount, unit = matches[-1].groups()
+    return int(digits or Decimal(amount) * UNITS[unit.lower()])
 
 
 def _examples(value: float, error: float) -> int:

@@ -37,7 +37,9 @@ SERIES = TableSchema(
         "left_out": Column.whole(
             "number of checkpoints that are not used, because they exist only for some seeds"
         ),
-        "examples": Column.whole("number of examples; -1 if unknown"),
+        "examples": Column.whole(
+            "number of examples; -1 if unknown, or if seeds or checkpoints have different numbers"
+        ),
         "chance": Column.number("chance of a lucky guess, if known"),
         "lower_is_better": Column.flag("whether a lower score is better"),
         "first": DEVELOPMENT["first"],
@@ -108,7 +110,7 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
             "seeds": metric_rows["seed"].nunique(),
             "checkpoints": comparable["checkpoint"].nunique(),
             "left_out": metric_rows["checkpoint"].nunique() - comparable["checkpoint"].nunique(),
-            "examples": int(metric_rows["examples"].max()),
+            "examples": _examples(metric_rows),
             "chance": float(metric_rows["chance"].mean()),
             "lower_is_better": bool(metric_rows["lower_is_better"].iloc[0]),
         }
@@ -116,11 +118,33 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*SERIES.columns]).astype({"leaves_chance": "Int64"})
 
 
+def of_uneven_sizes(table: pd.DataFrame) -> list[str]:
+    """Return a note for each task that seeds or checkpoints have different numbers of examples of.
+
+    Parameters
+    ----------
+    table
+        The table ``evaluations``.
+    """
+    sizes = table[table["examples"] > 0].groupby(["model", "task"], sort=False)["examples"]
+    return [
+        f"{model} on {task}: scores are of {smallest:,} to {largest:,} examples, so leaves_chance is missing"
+        for (model, task), smallest, largest in sizes.agg(["min", "max"]).itertuples()
+        if smallest < largest
+    ]
+
+
+def _examples(rows: pd.DataFrame) -> int:
+    """Return the number of examples of all scores of which it is known; -1 if they have different ones."""
+    sizes = {*rows.loc[rows["examples"] > 0, "examples"]}
+    return int(sizes.pop()) if len(sizes) == 1 else -1
+
+
 def _measured(rows: pd.DataFrame, ddof: int) -> dict[str, object]:
     """Return the measures of the rows of ``shared``."""
     checkpoints, values = arranged(rows)
     loss = bool(rows["lower_is_better"].iloc[0])
-    place = _leaves_chance(rows, values, int(rows["examples"].max())) if not loss else None
+    place = _leaves_chance(rows, values, _examples(rows)) if not loss else None
     return {
         "first": measures.seed_mean(values[:, :1]),
         "mean": measures.seed_mean(values),
