@@ -84,6 +84,27 @@ def test_constant_scores(repeats, severity):
     assert severities(rows.drop(columns="question"), "constant-scores") == severity
 
 
+@pytest.mark.parametrize("impossible", [-np.inf, -1000.0])
+@pytest.mark.parametrize("choices", [2, 4])
+def test_scores_of_a_sure_model_are_not_constant(choices, impossible):
+    """It gives one choice all the probability, and mostly the gold label's."""
+    rows = base(300, choices)
+    gold = np.array([flags.index(True) for flags in rows["right"]])
+    generator = np.random.default_rng(0)
+
+    def with_scores(predicted: np.ndarray) -> pd.DataFrame:
+        lines = [[0.0 if place == label else impossible for place in range(choices)] for label in predicted]
+        return rows.assign(logprobs=lines, predicted=predicted, correct=predicted == gold)
+
+    good = np.where(generator.random(300) < 0.93, gold, (gold + 1) % choices)
+    assert signs_in(with_scores(good), "constant-scores") == []
+    # guesses that are as sure, and those of a cache that returns the scores of the first example
+    assert severities(with_scores(generator.permutation(gold)), "constant-scores") != []
+    assert severities(with_scores(np.where(np.arange(300) < 200, 0, gold)), "constant-scores") == ["grave"]
+    unknown = with_scores(good).drop(columns=["right", "choices"])
+    assert severities(unknown, "constant-scores") != []
+
+
 def test_constant_scores_of_few_examples():
     logprobs = [[-1.0, -2.0, -3.0, -4.0]] * 20
     assert severities(base(20, logprobs=logprobs), "constant-scores") == ["grave"]

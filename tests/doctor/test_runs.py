@@ -1,5 +1,7 @@
 """Checks of a run as a whole, and of several runs of one task."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,7 +93,8 @@ def test_runs_with_other_questions(changed, severity):
         "different-questions",
         severity,
         f"{of_examples(changed, 100)} have another question than in a",
-        "the examples may be numbered or ordered differently, so pairs do not match",
+        "the examples may be numbered or ordered differently, or be of another task with the same name, so "
+        "pairs do not match",
     )
     for unknown in (second.assign(question=""), base().assign(correct=second["correct"])):
         unknown.loc[:4, "question"] = ""
@@ -103,13 +106,22 @@ def test_runs_with_other_questions(changed, severity):
 def test_runs_with_other_choices_and_gold_labels():
     second = base().assign(correct=np.arange(100) % 3 == 0)
     chance = [0.5, 0.5, *[0.25] * 98]
-    (sign,) = signs_of(("a", "m", base()), ("b", "n", second.assign(chance=chance)))["b"]
-    assert sign == Suspicion(
-        "number-of-choices",
-        "grave",
-        "2 of 100 examples (2 %) have another number of choices than in a",
-        "the runs may be of different versions of the task",
+    two_gold_labels = second.assign(chance=chance)
+    unknown = two_gold_labels.drop(columns=["right", "choices"])
+    lost = second.assign(
+        right=[flags[: 3 if place < 2 else 4] for place, flags in enumerate(second["right"])]
     )
+    lost["choices"] = None
+    for changed in (unknown, lost, unknown.assign(right=None)):
+        (sign,) = signs_of(("a", "m", base()), ("b", "n", changed))["b"]
+        assert sign == Suspicion(
+            "number-of-choices",
+            "grave",
+            "2 of 100 examples (2 %) have another number of choices than in a",
+            "the runs may be of different versions of the task",
+        )
+    # with two gold labels, there are as many choices
+    assert signs_of(("a", "m", base()), ("b", "n", two_gold_labels)) == {}
     unknown = second.assign(chance=[np.nan] * 100)
     assert signs_of(("a", "m", base()), ("b", "n", unknown)) == {}
     marks = [flags[::-1] if number < 3 else flags for number, flags in enumerate(second["right"])]
@@ -131,6 +143,85 @@ def test_runs_with_other_choices_and_gold_labels():
         assert signs_of(("a", "m", base()), ("b", "n", second.assign(right=marks).drop(columns=column))) == {}
         missing = second.assign(right=marks).assign(**{column: None})
         assert signs_of(("a", "m", base()), ("b", "n", missing)) == {}
+
+
+def shuffled(rows: pd.DataFrame, order: np.ndarray) -> pd.DataFrame:
+    """The same examples, numbered in another order."""
+    return rows.iloc[order].assign(example=rows["example"].to_numpy()).reset_index(drop=True)
+
+
+ANSWERS = ["right", "choices"]
+
+
+def test_runs_whose_examples_have_other_numbers():
+    first, second = base(), base().assign(correct=np.arange(100) % 3 == 0)
+    for order in (np.roll(np.arange(100), 1), np.random.default_rng(0).permutation(100)):
+        for columns in ([], ANSWERS):  # the questions alone show it
+            rows = shuffled(second, order).drop(columns=columns)
+            (sign,) = signs_of(("a", "m", first.drop(columns=columns)), ("b", "n", rows))["b"]
+            assert (sign.check, sign.severity) == ("different-questions", "grave")
+            assert sign.evidence.endswith("have another question than in a")
+    # a few equal questions are a coincidence
+    rows = second.assign(question=[f"Other {number}?" for number in range(100)]).drop(columns=ANSWERS)
+    rows.loc[:8, "question"] = first["question"][20:29].to_numpy()
+    assert signs_of(("a", "m", first), ("b", "n", rows)) == {}
+    rows.loc[:8, "question"] = first["question"][20:29].to_numpy()
+    rows.loc[9, "question"] = first["question"][30]
+    assert signs_of(("a", "m", first), ("b", "n", rows))["b"][0].check == "different-questions"
+
+
+def test_runs_of_another_task_with_the_same_name():
+    first, second = base(), base(80).assign(correct=np.arange(80) % 3 == 0)
+    second["question"] = [f"Another question {number}?" for number in range(80)]
+    assert "different-questions" not in [
+        sign.check for sign in signs_of(("a", "m", first), ("b", "n", second)).get("b", [])
+    ]
+    second["choices"] = [[f"other {number} {place}" for place in range(4)] for number in range(80)]
+    (sign,) = signs_of(("a", "m", first), ("b", "n", second))["b"]
+    assert (sign.check, sign.severity) == ("different-questions", "grave")
+    # without choices, the targets are compared
+    targets = [f"target {number}" for number in range(100)]
+    first, second = (rows.drop(columns=ANSWERS) for rows in (first, second))
+    assert (
+        signs_of(("a", "m", first.assign(target=targets)), ("b", "n", second.assign(target=targets[:80])))
+        == {}
+    )
+    signs = signs_of(
+        ("a", "m", first.assign(target=targets)), ("b", "n", second.assign(target=targets[:0:-1][:80]))
+    )
+    assert [sign.check for sign in signs["b"]] == ["different-questions"]
+    assert signs_of(("a", "m", first), ("b", "n", second.assign(target=targets[:80]))) == {}
+    same_questions = first.assign(correct=np.arange(100) % 3 == 0, target=[*targets[:97], "a", "b", "c"])
+    signs = signs_of(("a", "m", first.assign(target=targets)), ("b", "n", same_questions))
+    assert [sign.evidence for sign in signs["b"]] == [
+        "3 of 100 examples (3 %) have another gold label than in a"
+    ]
+
+
+def test_models_in_one_file():
+    rows = base()
+    examined = [(model, summarize("f.csv", "task", model, rows)) for model in ("m", "m", "n")]
+    ((owner, sign),) = compare_runs(examined)
+    assert owner == "n"
+    assert sign.evidence == "all predictions are identical to those of another model, m (m in the same file)"
+    short = [("m", summarize("f.csv", "task", "m", rows)), ("n", summarize("f.csv", "task", "n", rows[:90]))]
+    ((owner, sign),) = compare_runs(short)
+    assert sign.evidence == "10 of 100 examples (10 %) of m in the same file are missing"
+    with_bytes = [replace(run, fingerprints={"bytes": "the same"}) for _, run in short]
+    assert [sign.check for _, sign in compare_runs(enumerate(with_bytes))] == ["missing-examples"]
+
+
+def test_examples_with_several_results():
+    rows = pd.concat([base(), base()[:3]], ignore_index=True)
+    (sign,) = [sign for sign in examine(rows) if sign.check == "repeated-results"]
+    assert (sign.severity, sign.evidence) == (
+        "grave",
+        "3 of 103 examples (3 %) repeat an example under the same prompt",
+    )
+    two_prompts = pd.concat([base(), base().assign(prompt="q")], ignore_index=True)
+    assert "repeated-results" not in [sign.check for sign in examine(two_prompts)]
+    signs = examine(two_prompts.drop(columns="prompt"))
+    assert "repeated-results" in [sign.check for sign in signs]
 
 
 def test_a_run_of_one_example_with_another_question_is_of_another_task():

@@ -51,6 +51,81 @@ def test_references_have_the_meaning_that_agrees_with_the_rows(meaning, tmp_path
     assert [row.index(True) for row in imported.rows["right"]] == gold
 
 
+def with_references(path, references, answers=None):
+    """Replace the references and the answers of all rows."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for place, row in enumerate(rows):
+        row["input"]["reference"] = references(place, row["input"]["choices"])
+        if answers:
+            correct, text = answers(place, row["input"]["choices"])
+            row["evaluation"] = {"score": float(correct), "is_correct": correct}
+            row["answer_attribution"][-1]["extracted_value"] = text
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.with_name(path.name.replace("_samples.jsonl", ".json")).unlink(missing_ok=True)
+
+
+def test_a_reference_can_be_a_list_in_a_text(tmp_path):
+    path = write_records(sound(4, 40), tmp_path)
+    with_references(
+        path,
+        lambda place, choices: ["[0, 2]"] if place % 2 else ["[1]"],
+        lambda place, choices: (place % 4 == 1, choices[2 if place % 4 == 1 else 3]),
+    )
+    (imported,) = read_runs([path], SINGLE)
+    size = imported.rows["choices"].map(len)
+    gold = imported.rows["right"].map(sum)
+    assert gold.tolist() == [1, 2] * 20
+    assert imported.rows["chance"].tolist() == pytest.approx((gold / size).tolist())
+    with_references(path, lambda place, choices: ["[not a list"])
+    assert read_runs([path], SINGLE)[0].rows["chance"].tolist() == pytest.approx((1 / size).tolist())
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_several_references_are_alternatives_only_if_an_answer_shows_it(tmp_path, named):
+    """An answer may count only if it names all correct choices."""
+    path = write_records(sound(4, 40), tmp_path)
+    with_references(
+        path,
+        lambda place, choices: ["A", "C"] if place % 2 else ["B"],
+        lambda place, choices: (place % 4 == 1, choices[0] if named and place % 4 == 1 else "A, C"),
+    )
+    (imported,) = read_runs([path], SINGLE)
+    size = imported.rows["choices"].map(len)
+    several = 2 / size if named else np.nan
+    expected = np.where(np.arange(40) % 2 == 1, several, 1 / size)
+    assert imported.rows["chance"].tolist() == pytest.approx(expected.tolist(), nan_ok=True)
+
+
+@pytest.mark.parametrize("reported", [None, "without", "with"])
+def test_samples_with_an_error(tmp_path, reported):
+    """They are left out if the reported score shows that the tool does so."""
+    log = sound(4, 60)
+    path = write_records(log, tmp_path)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows[:8]:
+        row |= {"error": "timeout"}
+        row["evaluation"] = {"score": 0.0, "is_correct": False}
+        row["answer_attribution"][-1]["extracted_value"] = ""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    correct = np.array([row["evaluation"]["is_correct"] for row in rows])
+    record = path.with_name(path.name.replace("_samples.jsonl", ".json"))
+    content = json.loads(record.read_text())
+    (result,) = content["evaluation_results"]
+    result["score_details"]["score"] = float(correct[8:].mean() if reported == "without" else correct.mean())
+    record.write_text(json.dumps(content))
+    if reported is None:
+        record.unlink()
+    (imported,) = read_runs([path], SINGLE)
+    if reported == "without":
+        assert imported.rows["correct"].tolist() == correct[8:].tolist()
+        assert imported.unscored == 8
+        note = f"{path.name}: samples with an error are left out, as in the reported score: 8"
+    else:
+        assert imported.rows["correct"].tolist() == correct.tolist()
+        note = f"{path.name}: 8 samples have an error; 8 of these count as wrong"
+    assert note in imported.notes
+
+
 def test_several_results_need_a_metric(tmp_path):
     path = write_records(sound(4, 30), tmp_path)
     rows = [json.loads(line) for line in path.read_text().splitlines()]

@@ -63,6 +63,25 @@ def test_helm_has_a_prompt_for_each_train_trial(tmp_path):
     assert rows[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "mmlu:subject=anatomy", 5]
 
 
+def test_the_metric_is_noted_if_there_are_others(tmp_path):
+    results = [helm_result(f"id{place}", 0, float(place % 2)) for place in range(4)]
+    folder = write_helm(tmp_path / "one", results)
+    assert read_runs([folder], Options())[0].notes == []
+    for result in results:
+        result["stats"].append(helm_stat("quasi_exact_match", 1.0))
+    folder = write_helm(tmp_path / "two", results)
+    note = "two: the metric is exact_match; for another one, use --metric quasi_exact_match"
+    assert read_runs([folder], Options())[0].notes == [note]
+    assert read_runs([folder], Options(metric="quasi_exact_match"))[0].notes == []
+    rows = [lighteval_row(place, [-2.0, -1.0], place % 2) for place in range(4)]
+    for place, row in enumerate(rows):
+        row["metric"] |= {"acc_norm": 1.0, "graded": place / 4}
+    path = write_lighteval(tmp_path, rows)
+    note = f"{path.name}: the metric is acc; for another one, use --metric acc_norm"
+    assert read_runs([path], Options())[0].notes[0] == note
+    assert not any("--metric" in note for note in read_runs([path], Options(metric="acc_norm"))[0].notes)
+
+
 def test_helm_runs_of_scenarios_without_arguments_are_called_by_the_scenario(tmp_path):
     folder = write_helm(tmp_path, [helm_result("a", 0, 1.0)])
     spec = json.loads((folder / "run_spec.json").read_text()) | {"name": "simple_mcqa:model=org_model"}
@@ -303,6 +322,24 @@ def test_inspect_samples_without_a_score_are_not_wrong_ones(tmp_path):
     assert run.rows["example"].tolist() == ["0", "3"]
     assert run.rows["correct"].tolist() == [True, False]
     assert "samples without a score are left out: 2" in run.notes[0]
+
+
+def test_inspect_samples_with_an_error_and_a_score(tmp_path):
+    samples = [inspect_sample(place, "C" if place < 3 else "I") for place in range(6)]
+    for sample in samples[2:5]:
+        sample["error"] = {"message": "timeout"}
+    files = inspect_files(samples)
+    files["header.json"]["results"] = {"total_samples": 6, "completed_samples": 3, "scores": []}
+    (run,) = read_runs([write_zstandard_zip(tmp_path / "log.eval", files)], Options())
+    assert len(run.rows) == 6
+    assert run.unscored == 0
+    assert "log.eval: 3 samples have an error and a score; 2 count as wrong" in run.notes
+    # of two epochs, the second half is not in the log
+    files["header.json"]["results"]["total_samples"] = 20
+    samples[-1]["epoch"] = 2
+    files = inspect_files(samples) | {"header.json": files["header.json"]}
+    (run,) = read_runs([write_zstandard_zip(tmp_path / "log.eval", files)], Options())
+    assert run.unscored == 5
 
 
 def test_inspect_epochs_are_not_prompts(tmp_path):

@@ -53,6 +53,44 @@ def test_lm_evaluation_harness(tmp_path):
     assert rows[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "sums", 4]
 
 
+def test_lm_eval_metrics_are_those_of_all_samples(tmp_path):
+    samples = [lm_sample(place, [-1.0, -2.0], place % 2, acc_norm=0.0) for place in range(4)]
+    for sample in samples:
+        sample["metrics"] = ["acc", "acc_norm"]
+    samples[0]["metrics"] = ["acc_norm"]
+    del samples[0]["acc"]
+    path = write_lm(tmp_path, samples)
+    (run,) = read_runs([path], Options())
+    assert run.metric == "acc"
+    assert run.rows["correct"].tolist() == [True, False, True, False]
+    assert run.notes == [f"{path.name}: the metric is acc; for another one, use --metric acc_norm"]
+    samples[1]["acc_norm"] = 0.5  # no metric that says whether a sample is correct
+    (run,) = read_runs([write_lm(tmp_path, samples)], Options())
+    assert run.notes == []
+
+
+@pytest.mark.parametrize(
+    ("examples", "accuracy", "fine"),
+    [((3, 10, 40), 2 / 3, True), ((3, 10, 40), 0.5, False), ((0, 1, 2), 2 / 3, False)],
+)
+def test_lm_eval_selected_examples_are_a_whole_log(tmp_path, examples, accuracy, fine):
+    """Version 0.4.9 with `--samples` says how many examples the task has."""
+    path = write_lm(tmp_path, [lm_sample(place, [-1.0, -2.0], place == 10) for place in examples])
+    if examples[0] == 0:
+        path = write_lm(tmp_path, [lm_sample(place, [-1.0, -2.0], place == 1) for place in examples])
+    results = next(tmp_path.glob("results*.json"))
+    content = json.loads(results.read_text())
+    content |= {"results": {"sums": {"acc,none": accuracy}}, "n-samples": {"sums": {"effective": 100}}}
+    results.write_text(json.dumps(content))
+    if fine:
+        (run,) = read_runs([path], Options())
+        name = f"{results} (acc,none)"
+        assert run.notes == [f"{path.name}: has 3 of 100 examples; {name} is the mean of these"]
+    else:
+        with pytest.raises(InputError, match="has 3 examples, and .* says 100; expected the whole log"):
+            read_runs([path], Options())
+
+
 def test_lm_eval_numbers_are_compared_as_numbers(tmp_path):
     # as texts, "-9.5" is the greatest; as numbers, -10.25 is not
     assert imported(write_lm(tmp_path, [lm_sample(0, [-10.25, -9.5], 1)]), prompts=1)["correct"].all()

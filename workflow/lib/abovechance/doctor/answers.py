@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Floats, Ints
@@ -23,6 +24,7 @@ BELOW_CHANCE = 1e-3  # probability that a guesser does as badly
 # Standard deviations. All shifts of one log together exceed this by chance once in about 2,000 logs.
 SHIFTED = 4.5
 ABOVE_CHANCE = 2.5  # standard deviations of the agreement with gold labels
+KNOWS = 1e-6  # probability that scores that ignore the example predict its gold label as well
 # 16-bit scores of two choices tie often; those of three or more choices hardly ever do.
 TIES_OF_TWO, TIES_OF_MORE, MOST_TIES = 0.25, 0.05, 0.5
 
@@ -132,15 +134,27 @@ def _constant_scores(answers: Answers) -> Iterator[Suspicion]:
     unequal = [values for values in scores if len(set(values)) > 1]
     if len(unequal) < LEAST_EXAMPLES:
         return
-    _, repeats = _most_frequent(pd.Series(unequal))
+    vector, repeats = _most_frequent(pd.Series(unequal))
     distinct_questions = "question" not in answers.scored or answers.scored["question"].nunique() > 1
-    if distinct_questions and (severity := graded(repeats / len(scores), 0.2, 0.5)):
+    if not distinct_questions or _knows_the_gold_label(answers, scores, vector):
+        return
+    if severity := graded(repeats / len(scores), 0.2, 0.5):
         yield Suspicion(
             "constant-scores",
             severity,
             f"the scores of the choices are the same in {of_examples(repeats, len(scores))}",
             "the question may be missing in the prompt, or a cache may return the scores of another example",
         )
+
+
+def _knows_the_gold_label(
+    answers: Answers, scores: list[tuple[float, ...]], vector: tuple[float, ...]
+) -> bool:
+    """Whether examples with the same scores have the predicted gold label more often than all examples."""
+    gold = answers.scored["example"].astype(str).map(answers.gold).to_numpy()
+    hits = gold == int(np.argmax(vector))
+    repeated = np.array([values == vector for values in scores])
+    return bool(binom.sf(hits[repeated].sum() - 1, repeated.sum(), hits.mean()) < KNOWS)
 
 
 def _positive_scores(answers: Answers) -> Iterator[Suspicion]:

@@ -33,7 +33,7 @@ def examine(rows: pd.DataFrame, unscored: int = 0) -> list[Suspicion]:
     if rows.empty:
         return []
     rows = with_lists(rows)
-    suspicions = [*check_answers(rows), *check_texts(rows), *_missing_ids(rows)]
+    suspicions = [*check_answers(rows), *check_texts(rows), *_missing_ids(rows), *_repeated(rows)]
     if severity := graded(unscored / (len(rows) + unscored), 0.02, 0.2):
         suspicions.append(
             Suspicion(
@@ -75,6 +75,18 @@ def _missing_ids(rows: pd.DataFrame) -> Iterator[Suspicion]:
         )
 
 
+def _repeated(rows: pd.DataFrame) -> Iterator[Suspicion]:
+    """An example has several results under one prompt."""
+    keys = ["prompt", "example"] if "prompt" in rows else ["example"]
+    if repeated := int(rows.duplicated(keys).sum()):
+        yield Suspicion(
+            "repeated-results",
+            "grave",
+            f"{of_examples(repeated, len(rows))} repeat an example under the same prompt",
+            "results of several runs, models or prompts may be mixed in one file",
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Examined:
     """The part of a run that is compared with other runs.
@@ -91,8 +103,9 @@ class Examined:
         {``bytes`` (of the file), ``predictions``, ``scores`` or ``outputs``: a digest of all of them}. A kind
         is missing if the run does not have it or if it contains too little to identify a run.
     examples
-        A row per example, with ``example`` as index: ``choices`` (probability of a lucky guess), ``question``
-        (digest) and ``gold`` (texts of all choices and of the correct ones); empty if unknown.
+        A row per example, with ``example`` as index: ``chance`` (probability of a lucky guess), ``choices``
+        (their number, missing if unknown), ``question`` (digest) and ``gold`` (texts of all choices and of
+        the correct ones, or the target of an example without choices); empty if unknown.
     """
 
     name: str
@@ -122,7 +135,9 @@ def summarize(name: str, task: str, model: str, rows: pd.DataFrame) -> Examined:
             fingerprints["outputs"] = _digest(ordered[["example", "output"]])
     examples = rows.drop_duplicates("example")
     chance = examples["chance"].to_numpy(dtype=float)
-    table = pd.DataFrame({"choices": np.round(chance, 9)}, index=examples["example"].astype(str))
+    table = pd.DataFrame({"chance": np.round(chance, 9)}, index=examples["example"].astype(str))
+    marks = examples["right"] if "right" in examples else [None] * len(examples)
+    table["choices"] = [np.nan if flags is None else len(flags) for flags in marks]
     table["question"] = _digests(stems(examples)) if "question" in examples else ""
     table["gold"] = _gold_texts(examples)
     return Examined(name, task, model, fingerprints, table)
@@ -140,13 +155,16 @@ def _digests(texts: list[str]) -> list[str]:
 
 
 def _gold_texts(examples: pd.DataFrame) -> list[str]:
-    """Return the texts of the correct choices of each example, behind those of all of its choices, sorted."""
-    if "choices" not in examples or "right" not in examples:
-        return [""] * len(examples)
+    """Return the texts of the correct choices of each example, behind those of all of its choices, sorted.
+
+    An example without choices has its target behind none.
+    """
+    unknown = [None] * len(examples)
+    columns = [examples.get(name, unknown) for name in ("choices", "right", "target")]
     golds = []
-    for choices, marks in zip(examples["choices"], examples["right"], strict=True):
+    for choices, marks, target in zip(*columns, strict=True):
         if choices is None or marks is None:
-            golds.append("")
+            golds.append(f"\0{target}" if choices is None and isinstance(target, str) and target else "")
             continue
         correct = sorted(text for text, is_right in zip(choices, marks, strict=True) if is_right)
         golds.append("\0".join(["\1".join(sorted(choices)), *correct]))
@@ -188,7 +206,9 @@ def _identical(runs: list[tuple[Owner, Examined]]) -> Iterator[tuple[Owner, Susp
                 first.fingerprints.get(finer) != run.fingerprints.get(finer)
                 for finer in ("scores", "outputs")
             )
-            if first.name == run.name or run in reported or (kind == "predictions" and differ):
+            # a file can have several metrics of a model
+            is_same_model = first.name == run.name and (kind == "bytes" or first.model == run.model)
+            if is_same_model or run in reported or (kind == "predictions" and differ):
                 continue
             reported.append(run)
             model = f"another model, {first.model}" if first.model != run.model else "the same model"
@@ -197,56 +217,80 @@ def _identical(runs: list[tuple[Owner, Examined]]) -> Iterator[tuple[Owner, Susp
                 Suspicion(
                     "identical-results",
                     "suspicious" if kind == "predictions" else "grave",
-                    f"all {kind} are identical to those of {model} ({first.name})",
+                    f"all {kind} are identical to those of {model} ({_place(first, run)})",
                     "one model may have been evaluated under two names, or one log copied",
                 ),
             )
 
 
+def _place(run: Examined, seen_from: Examined) -> str:
+    """Return where a run is, for a message about another one."""
+    return run.name if run.name != seen_from.name else f"{run.model} in the same file"
+
+
 def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
     """Differences between the examples of two runs of one task."""
     common = run.examples.index.intersection(fullest.examples.index)
-    first, second = run.examples.loc[common], fullest.examples.loc[common]
+    first, second, place = run.examples.loc[common], fullest.examples.loc[common], _place(fullest, run)
     with_questions = (first["question"] != "") & (second["question"] != "")
-    changed = int((with_questions & (first["question"] != second["question"])).sum())
+    is_changed = with_questions & (first["question"] != second["question"])
+    changed = int(is_changed.sum())
     if changed >= 0.9 * max(len(common), 1):
-        return  # of another task, such as another subject, or of another template
+        moved = int((is_changed & first["question"].isin(fullest.examples["question"])).sum())
+        with_gold = (first["gold"] != "") & (second["gold"] != "")
+        answers_changed = int((with_gold & (first["gold"] != second["gold"])).sum())
+        if moved >= 0.1 * len(common) or answers_changed >= 0.9 * len(common):
+            yield _other_questions(changed, len(common), place)
+        return  # else of another template
     missing = len(fullest.examples.index.difference(run.examples.index))
     if missing:
         is_limit = [*run.examples.index] == [*fullest.examples.index[: len(run.examples)]]
         yield Suspicion(
             "missing-examples",
             "note" if is_limit else "suspicious",
-            f"{of_examples(missing, len(fullest.examples))} of {fullest.name} are missing",
+            f"{of_examples(missing, len(fullest.examples))} of {place} are missing",
             "the run may have a limit of examples"
             if is_limit
             else "examples may have failed or been dropped, often the hard ones",
         )
     if changed:
-        yield Suspicion(
-            "different-questions",
-            "grave" if changed >= 0.1 * len(common) else "suspicious",
-            f"{of_examples(changed, len(common))} have another question than in {fullest.name}",
-            "the examples may be numbered or ordered differently, so pairs do not match",
-        )
-    comparable = first["choices"].notna() & second["choices"].notna()
-    if changed := int((comparable & (first["choices"] != second["choices"])).sum()):
+        yield _other_questions(changed, len(common), place)
+    if changed := int(_choices_changed(first, second).sum()):
         yield Suspicion(
             "number-of-choices",
             "grave",
-            f"{of_examples(changed, len(common))} have another number of choices than in {fullest.name}",
+            f"{of_examples(changed, len(common))} have another number of choices than in {place}",
             "the runs may be of different versions of the task",
         )
     if len(common) and (changed := int(_gold_changed(first["gold"], second["gold"]).sum())):
         yield Suspicion(
             "different-gold-labels",
             "grave",
-            f"{of_examples(changed, len(common))} have another gold label than in {fullest.name}",
+            f"{of_examples(changed, len(common))} have another gold label than in {place}",
             "the answer keys differ, so the scores measure different things",
         )
+
+
+def _other_questions(changed: int, examples: int, place: str) -> Suspicion:
+    return Suspicion(
+        "different-questions",
+        "grave" if changed >= 0.1 * examples else "suspicious",
+        f"{of_examples(changed, examples)} have another question than in {place}",
+        "the examples may be numbered or ordered differently, or be of another task with the same name, so "
+        "pairs do not match",
+    )
+
+
+def _choices_changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
+    """Return whether the numbers of choices differ, or if they are unknown, the chances."""
+    counted = first["choices"].notna() & second["choices"].notna()
+    with_chance = first["chance"].notna() & second["chance"].notna()
+    return (first["choices"] != second["choices"]).where(
+        counted, with_chance & (first["chance"] != second["chance"])
+    )
 
 
 def _gold_changed(first: pd.Series, second: pd.Series) -> pd.Series:
     """Return whether the gold labels of two runs differ although the choices are the same."""
     choices = [golds.map(lambda text: text.partition("\0")[0]) for golds in (first, second)]
-    return (choices[0] == choices[1]) & (first != second)
+    return (choices[0] == choices[1]) & (first != second) & (first != "") & (second != "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -332,6 +332,12 @@ def texts_of_choices(texts: Sequence[str | None]) -> list[str] | None:
     """Return the column ``imported.CHOICES`` of a row: the texts without blanks around them, or None."""
     known_texts = [text.strip() for text in texts if text is not None]
     return known_texts if len(known_texts) == len(texts) else None
+
+
+def metric_note(place: str, metric: str, alternatives: Iterable[str]) -> list[str]:
+    """Return a note with the metric that is used by default, if results have others."""
+    names = " or ".join(alternatives)
+    return [f"{place}: the metric is {metric}; for another one, use --metric {names}"] if names else []
 
 
 def tied(ties: int) -> str:

@@ -131,12 +131,33 @@ def _run(
         with as_written_by(TOOL, place):
             read_rows.append(_row(row, place, result))
     _mark_choices(read_rows)
-    for row in read_rows:
-        del row["references"]
     reported = None
     if isinstance(score, int | float) and 0 <= score <= 1:
         reported = Reported(f"{aggregate_of(path)} ({result})", float(score))
-    return Run(str(path), model, task, shots, pd.DataFrame(read_rows), [], reported, result)
+    table = pd.DataFrame(read_rows)
+    failed = table["error"].to_numpy(dtype=bool)
+    table = table.drop(columns=["references", "error"])
+    notes, unscored = [], 0
+    if (
+        failed.any()
+        and reported
+        and _is_mean_of(reported, table[~failed])
+        and not _is_mean_of(reported, table)
+    ):
+        unscored = int(failed.sum())
+        notes.append(f"{path.name}: samples with an error are left out, as in the reported score: {unscored}")
+        table = table[~failed].reset_index(drop=True)
+    elif failed.any():
+        wrong = int((~table.loc[failed, "correct"]).sum())
+        notes.append(
+            f"{path.name}: {int(failed.sum())} samples have an error; {wrong} of these count as wrong"
+        )
+    return Run(str(path), model, task, shots, table, notes, reported, result, unscored)
+
+
+def _is_mean_of(reported: Reported, table: pd.DataFrame) -> bool:
+    """Return whether the reported accuracy is that of the rows."""
+    return abs(float(table["correct"].mean()) - (reported.accuracy or 0.0)) * len(table) < 0.5
 
 
 def _row(row: dict[str, Any], place: str, result: str) -> dict[str, Any]:
@@ -158,12 +179,25 @@ def _row(row: dict[str, Any], place: str, result: str) -> dict[str, Any]:
         "recorded": float(correct),
         "choices": [str(text).strip() for text in choices] if len(choices) > 1 else None,
         "right": None,
-        "references": [str(text).strip() for text in question.get("reference") or []],
+        "references": _references(question.get("reference") or []),
+        "error": bool(row.get("error")),
         "question": text_or_none(question.get("raw")),
         "context": text_or_none(question.get("formatted")) or text_or_none(question.get("raw")),
         "output": _output(row),
         "answer": str(terminal[-1].get("extracted_value") or "") if terminal else None,
     }
+
+
+def _references(texts: list[Any]) -> list[str]:
+    """Return the references; a text such as '[0, 2]' is a list of them."""
+    references = []
+    for text in texts:
+        try:
+            parsed = json.loads(text) if isinstance(text, str) and text.strip().startswith("[") else text
+        except (ValueError, RecursionError):
+            parsed = text
+        references += parsed if isinstance(parsed, list) else [text]
+    return [str(text).strip() for text in references]
 
 
 def _output(row: dict[str, Any]) -> str | None:
@@ -192,10 +226,15 @@ def _mark_choices(rows: list[dict[str, Any]]) -> None:
             place is None or (place in places) == row["correct"]
             for place, places, row in zip(predicted, marks, with_choices, strict=True)
         ):
+            # else an answer may be right only if it names all of the correct choices
+            any_counts = any(
+                place in places and len({*places}) > 1 for place, places in zip(predicted, marks, strict=True)
+            )
             for row, place, places in zip(with_choices, predicted, marks, strict=True):
                 row["predicted"] = UNKNOWN if place is None else place
-                row["right"] = [number in places for number in range(len(row["choices"]))]
-                row["chance"] = len({*places}) / len(row["choices"])
+                if len({*places}) == 1 or any_counts:
+                    row["right"] = [number in places for number in range(len(row["choices"]))]
+                    row["chance"] = len({*places}) / len(row["choices"])
             return
 
 

@@ -21,6 +21,7 @@ from abovechance.importers.contract import (
     Reported,
     Run,
     files_below,
+    metric_note,
     named,
     number_of_shots,
     text_or_none,
@@ -52,6 +53,8 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     table = pd.DataFrame(_rows(instances, metric, file))
     split = table["split"].value_counts().index[0]
     notes = []
+    if options.metric is None:
+        notes += metric_note(folder.name, metric, _other_metrics(instances, metric))
     if omitted := int((table["split"] != split).sum()):
         notes.append(f"{folder.name}: {omitted} results of other splits than '{split}' are left out")
     table = table[table["split"] == split]
@@ -136,6 +139,12 @@ def _row(instance: dict[str, Any], stat: dict[str, Any], place: str) -> dict[str
         "truncated": _counts(instance, "prompt_truncated"),
         "cut_off": _counts(instance, "finish_reason_length"),
     }
+
+
+def _other_metrics(instances: list[Any], metric: str) -> list[str]:
+    """Return the other metrics that compare outputs with the references."""
+    names = {stat["name"]["name"] for instance in instances for stat in instance.get("stats") or []}
+    return [name for name in OF_CHOICES if name in names and name != metric]
 
 
 def _counts(instance: dict[str, Any], name: str) -> bool | None:

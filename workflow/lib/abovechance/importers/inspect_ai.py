@@ -113,6 +113,10 @@ def _run(
     scored = [row for row in rows if row is not None]
     if left_out := len(rows) - len(scored):
         notes.append(f"{path.name}: samples without a score are left out: {left_out}")
+    failed = [row for sample, row in zip(chosen, rows, strict=True) if row and sample.get("error")]
+    if failed:
+        wrong = sum(not row["correct"] for row in failed)
+        notes.append(f"{path.name}: {len(failed)} samples have an error and a score; {wrong} count as wrong")
     if partial := sum(bool(row["tie"]) for row in scored):
         notes.append(
             f"{path.name}: partly correct answers count as wrong: {partial}; inspect gives each a half"
@@ -126,9 +130,9 @@ def _run(
         results = log.get("results") or {}
         completed, total = results.get("completed_samples"), results.get("total_samples")
         stopped = _stopped(log, path)
-        not_run = 0
+        not_scored = 0
         if isinstance(total, int) and isinstance(completed, int) and not stopped:
-            not_run = max(total - completed, 0) // len(epochs)
+            not_scored = max(total // len(epochs) - len(scored), 0)
     if isinstance(completed, int) and completed > len(samples):
         raise InputError(
             f"{path}: has {len(samples)} samples, and its header says {completed}; expected the whole log"
@@ -136,7 +140,7 @@ def _run(
     columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
     frame = pd.DataFrame(scored or [], columns=columns)
     names = model, task.rpartition("/")[2], shots
-    unscored = max(left_out, not_run)
+    unscored = max(left_out, not_scored)
     return Run(str(path), *names, frame, notes + note + stopped, reported, scorer, unscored=unscored)
 
 
@@ -197,7 +201,7 @@ def _needed(sample: Any) -> Any:
     """Return the used parts of a sample."""
     if not isinstance(sample, dict) or "evidence" in sample:
         return sample
-    used = ("id", "epoch", "scores", "choices", "target")
+    used = ("id", "epoch", "scores", "choices", "target", "error")
     return {name: sample[name] for name in used if name in sample} | {"evidence": _evidence(sample)}
 
 

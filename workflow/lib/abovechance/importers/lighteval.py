@@ -26,6 +26,7 @@ from abovechance.importers.contract import (
     files_below,
     judged,
     logged,
+    metric_note,
     named,
     recorded_row,
     text_or_none,
@@ -65,6 +66,8 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     if not shots.isdecimal():
         task, shots = name, str(len(_value(cells[0]["doc"]).get("fewshot_samples") or []))
     notes = []
+    if options.metric is None:
+        notes += metric_note(path.name, metric or "acc", _other_metrics(cells, metric or "acc", path))
     if ties := int(frame["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
     # .../details/<organisation>/<model>/<date>/details_<task>_<date>.parquet
@@ -113,6 +116,13 @@ def _metric(cells: Sequence[dict[str, Any]], path: Path) -> str | None:
             f"{' or '.join(sorted(names)) or 'NAME'}"
         )
     return None if usual == "acc" else usual or names[0]
+
+
+def _other_metrics(cells: Sequence[dict[str, Any]], metric: str, path: Path) -> list[str]:
+    """Return the other metrics that say of each row whether it is correct."""
+    with as_written_by(TOOL, str(path)):
+        rows = [_value(cell["metric"]) for cell in cells]
+    return [name for name in rows[0] if name != metric and all(row.get(name) in (0.0, 1.0) for row in rows)]
 
 
 def _row(row: dict[str, Any], number: int, location: str, metric_option: str | None) -> dict[str, object]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from abovechance.importers.contract import (
     files_below,
     judged,
     logged,
+    metric_note,
     named,
     number_of_shots,
     recorded_row,
@@ -77,11 +79,8 @@ def _run(chosen: list[_Sample], path: Path, options: Options) -> Run:
         sample.delimiter = delimiter if isinstance(delimiter, str) else ""
     metric = _metric(chosen, options)
     rows = _rows(chosen, metric)
-    if (alternatives := _other_metrics(chosen[0], metric or "acc")) and options.metric is None:
-        notes.append(
-            f"{path.name}: the metric is {_named(metric, chosen)}; for another one, use --metric "
-            + " or ".join(alternatives)
-        )
+    if options.metric is None:
+        notes += metric_note(path.name, _named(metric, chosen), _other_metrics(chosen, metric or "acc"))
     if ties := int(rows["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
     if not results:
@@ -98,12 +97,25 @@ def _run(chosen: list[_Sample], path: Path, options: Options) -> Run:
         value = results.get("results", {}).get(task, {}).get(name)
         if not _is_mean(results.get("configs", {}).get(task, {}), metric or "acc"):
             value = None
-        reported = Reported(
-            f"{results_file} ({name})",
-            None if value is None else float(value),
-            results.get("n-samples", {}).get(task, {}).get("effective"),
-        )
+        examples = results.get("n-samples", {}).get(task, {}).get("effective")
+        reported = Reported(f"{results_file} ({name})", None if value is None else float(value), examples)
+        if _is_selection(rows, reported):
+            notes.append(
+                f"{path.name}: has {len(rows)} of {examples} examples; {reported.place} is the mean of these"
+            )
+            reported = replace(reported, examples=None)
     return Run(str(path), str(model), task, shots, rows, notes, reported, _named(metric, chosen))
+
+
+def _is_selection(rows: pd.DataFrame, reported: Reported) -> bool:
+    """Return whether the rows are a selection of examples, of which the tool writes the whole number.
+
+    The tool's own mean is then theirs. The first examples are no selection: the log may be cut off.
+    """
+    if reported.accuracy is None or "recorded" not in rows or reported.examples in (None, len(rows)):
+        return False
+    is_beginning = [*rows["example"]] == [*map(str, range(len(rows)))]
+    return not is_beginning and abs(float(rows["recorded"].mean()) - reported.accuracy) < 1e-9
 
 
 def _is_mean(config: dict[str, Any], metric: str) -> bool:
@@ -218,10 +230,10 @@ def _metric(samples: list[_Sample], options: Options) -> str | None:
     if options.metric:
         return options.metric
     scored = all(sample.scores for sample in samples)
-    usual = next((name for name in METRICS if name in samples[0].metrics), None)
+    usual = next((name for name in METRICS if any(name in sample.metrics for sample in samples)), None)
     if usual == "acc" and scored:
         return None
-    graded = _other_metrics(samples[0], usual)
+    graded = _other_metrics(samples, usual)
     if usual or not graded:
         return usual or (None if scored else METRICS[0])
     if len(graded) > 1:
@@ -237,9 +249,15 @@ def _named(metric: str | None, samples: list[_Sample]) -> str:
     return name if filter_ == "none" else f"{name},{filter_}"
 
 
-def _other_metrics(sample: _Sample, metric: str | None) -> list[str]:
+def _other_metrics(samples: list[_Sample], metric: str | None) -> list[str]:
     """Return the other metrics that say of each sample whether it is correct."""
-    return [name for name in sample.metrics if name != metric and sample.fields[name] in (0.0, 1.0)]
+    values: dict[str, list[Any]] = {}
+    for sample in samples:
+        for name in sample.metrics:
+            values.setdefault(name, []).append(sample.fields[name])
+    return [
+        name for name, cells in values.items() if name != metric and all(cell in (0.0, 1.0) for cell in cells)
+    ]
 
 
 def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:

@@ -253,15 +253,14 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, list[str], Any]]:
     the one that has it.
     """
     for path in paths:
-        outside = 1 if path.is_dir() or zipfile.is_zipfile(path) else 2
-        root = len(path.absolute().parts) - outside
-
         if not path.exists():
             raise InputError(f"{path}: there is no such file or folder")
+        is_zip = path.is_file() and zipfile.is_zipfile(path)
+        root = len(path.absolute().parts) - (1 if path.is_dir() or is_zip else 2)
         named: Iterator[tuple[str, bytes]]
         if path.is_dir():
             named = ((str(file), _content(file)) for file in files_below(path, ".json"))
-        elif path.is_file() and zipfile.is_zipfile(path):
+        elif is_zip:
             named = _of_zip(path)
         else:
             named = iter([(str(path), _content(path))])
@@ -275,7 +274,7 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, list[str], Any]]:
                 isinstance(metrics, Mapping) for metrics in results.values()
             ):
                 yield place, [*Path(place).absolute().parts[root:-1]][::-1], parsed
-            elif path.is_file() and not zipfile.is_zipfile(path):
+            elif not path.is_dir() and not is_zip:
                 raise InputError(f"{place}: has no results; expected {LOOKS_LIKE}")
 
 
