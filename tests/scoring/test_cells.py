@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from transformers import MptConfig, Phi3Config, Phi3ForCausalLM
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
@@ -16,7 +17,7 @@ from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring import models
 from abovechance.scoring.algorithms import score
 from abovechance.scoring.cells import Cell, InProcess, Scorer, score_cells
-from abovechance.scoring.store import read_asked
+from abovechance.scoring.store import ScoreStore, read_asked
 from abovechance.scoring.tokens import PromptStrings, tokenize
 from abovechance.scoring.weights import Weights, load_tokenizer
 from abovechance.study.prompts import PROMPTS, draw_prompts, evaluation_set
@@ -122,6 +123,104 @@ def test_a_changed_example_is_scored_again(task, weights, tmp_path):
     second = task.assign(text=task["text"].str.replace("x", "y"))
     score_cells({path: cell(second)}, InProcess(weights, "float32"), messages.append)
     assert messages[0].endswith("3 of 3 prompts to score")
+
+
+@pytest.fixture
+def mixed_scripts() -> pd.DataFrame:
+    """Half of the examples are long in characters, the others in tokens."""
+    return as_table(
+        {
+            "example": f"e{number}",
+            "text": f"Q{number}: "
+            + ("is it so? yes no maybe " * 5 if number % 2 else "天地玄黃宇宙" * 4)
+            + " A:",
+            "choices": ["yes", "no"],
+            "correct": [number % 3 == 0, number % 3 != 0],
+        }
+        for number in range(8)
+    )
+
+
+def token_lengths(chosen: Cell, weights: Weights) -> list[int]:
+    read = load_tokenizer(weights)
+    prompts = range(len(chosen.prompts))
+    return [max(map(len, tokenize(read, chosen.strings(prompt)).sequences)) for prompt in prompts]
+
+
+def test_the_longest_prompt_is_that_of_the_most_tokens(mixed_scripts, weights):
+    chosen = cell(mixed_scripts, prompts=6, shots=2)
+    expected = token_lengths(chosen, weights)
+    lengths = chosen.lengths(InProcess(weights, "float32").reading().read)
+    assert lengths.tolist() == pytest.approx(expected, abs=8)
+    assert expected[int(lengths.argmax())] == max(expected)
+    characters = [max(map(len, chosen.strings(prompt).texts)) for prompt in range(6)]
+    assert int(np.argmax(characters)) != int(np.argmax(expected))
+
+
+@pytest.fixture
+def scaled(tmp_path_factory) -> Weights:
+    """A model whose positions change for all tokens of a text of more than 150 tokens."""
+    folder = save_tiny_model(tmp_path_factory.mktemp("scaled"))
+    torch.manual_seed(0)
+    rope = {"rope_type": "longrope", "rope_theta": 10000.0, "original_max_position_embeddings": 150}
+    rope |= {"short_factor": [1.0] * 8, "long_factor": [4.0] * 8}
+    config = Phi3Config(
+        **{"vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2},
+        **{"num_attention_heads": 2, "num_key_value_heads": 2, "max_position_embeddings": 2000},
+        **{"original_max_position_embeddings": 150, "initializer_range": 0.3, "pad_token_id": 0},
+        rope_parameters=rope,
+    )
+    Phi3ForCausalLM(config).save_pretrained(folder)
+    return Weights(str(folder), "scaled", "revision")
+
+
+def test_positions_that_change_in_a_prompt_of_few_characters(mixed_scripts, scaled, tmp_path):
+    chosen = cell(mixed_scripts, prompts=6)
+    lengths = token_lengths(chosen, scaled)
+    assert min(lengths) < 150 < max(lengths)
+    path = tmp_path / "s.parquet"
+    score_cells({path: chosen}, InProcess(scaled, "float32"), silent)
+    assert read_made_from(path)["runs"][0]["path"] == "alone"
+
+
+def test_a_job_that_was_killed_goes_on_with_the_same_path(mixed_scripts, scaled, tmp_path, monkeypatch):
+    chosen, (first, second) = cell(mixed_scripts, prompts=6), (tmp_path / "a.parquet", tmp_path / "b.parquet")
+    score_cells({first: chosen}, InProcess(scaled, "float32"), silent)
+    whole, added = ScoreStore.add, []
+
+    def killed_at_the_second(self, *arguments):
+        if len(added) == 1:
+            raise KeyboardInterrupt
+        added.append(arguments[0])
+        whole(self, *arguments)
+
+    monkeypatch.setattr(ScoreStore, "add", killed_at_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        score_cells({second: chosen}, InProcess(scaled, "float32"), silent)
+    monkeypatch.setattr(ScoreStore, "add", lambda self, *rest: (added.append(rest[0]), whole(self, *rest)))
+    score_cells({second: chosen}, InProcess(scaled, "float32"), silent)
+    assert sorted(added) == sorted(chosen.keys)  # each once
+    pd.testing.assert_frame_equal(read_table(second), read_table(first))
+    assert read_made_from(second)["runs"] == read_made_from(first)["runs"]
+
+
+def test_a_prompt_that_a_model_cannot_read_is_named(task, weights, tmp_path, monkeypatch):
+    def refuses(model, tokens, path, limit=256):
+        raise RuntimeError("The size of tensor a (113) must match the size of tensor b (100)")
+
+    monkeypatch.setattr("abovechance.scoring.cells.score", refuses)
+    message = (
+        r"m, t, 1-shot, prompt \d: the model cannot read a string of \d+ tokens \(RuntimeError: The size"
+    )
+    with pytest.raises(InputError, match=message):
+        score_cells({tmp_path / "s.parquet": cell(task)}, InProcess(weights, "float32"), silent)
+
+
+def test_the_context_of_models_that_call_it_otherwise(tmp_path):
+    folder = save_tiny_model(tmp_path / "m")
+    settings = {"vocab_size": 300, "d_model": 32, "n_heads": 2, "n_layers": 1, "max_seq_len": 70}
+    MptConfig(**settings).save_pretrained(folder)
+    assert models.limits(Weights(str(folder), "m", "revision")) == (70, 300)
 
 
 def test_an_error_in_the_middle_keeps_the_prompts_before_it(task, weights, tmp_path, monkeypatch):

@@ -247,6 +247,25 @@ SPARSE = {
 }
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_local_layers_that_go_by_places_in_a_row_are_no_tree(seed):
+    """A window that only packs exceed: a few strings cannot show it."""
+    model = model_of(
+        "gpt_neo", hidden_size=32, num_layers=2, num_heads=2, attention_types=[[["global", "local"], 1]]
+    )
+    tokens = zero_shot(seed)
+    paths = Paths.for_model(model)
+    assert paths.path == "batched"
+    assert "tree: it may look back by places in a row (window_size)" in paths.why
+    assert score(model, tokens, "batched").logprobs == pytest.approx(direct(model, tokens), abs=2e-4)
+
+
+def test_windows_that_masks_know_are_a_tree():
+    settings = LLAMA_LIKE | {"max_position_embeddings": 400, "sliding_window": 24}
+    for kind, more in (("qwen2", {"use_sliding_window": True, "max_window_layers": 0}), ("gemma3_text", {})):
+        assert Paths.for_model(model_of(kind, **settings | more)).path == "tree"
+
+
 @pytest.mark.parametrize("name", ["ignored window", "sparse attention"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_job_of_one_prompt_is_proved_where_its_strings_tell(name, seed):
@@ -259,5 +278,5 @@ def test_a_job_of_one_prompt_is_proved_where_its_strings_tell(name, seed):
     number = len(tokens.sequences)
     strings = PromptStrings(tuple(map(str, range(number))), (0,) * number, ("c",) * number, (" x",) * number)
     scorer = Scorer(model, lambda _: tokens)
-    rows, _ = scorer.prove(strings, prompts=1)
+    rows, _ = scorer.prove(strings, prompts=1, longest=0)
     assert rows["logprob"].to_numpy() == pytest.approx(direct(model, tokens), abs=2e-4), scorer.paths.why

@@ -38,7 +38,7 @@ from abovechance.scoring.engine import (
     score_rows,
     score_tree,
 )
-from abovechance.scoring.masks import all_before, attention_windows, own_ancestors
+from abovechance.scoring.masks import all_before, attention_windows, own_ancestors, unknown_windows
 from abovechance.scoring.packs import Pack, cut_packs
 from abovechance.scoring.tokens import Tokens
 from abovechance.scoring.trie import TokenTrie
@@ -158,6 +158,9 @@ class Paths:
         if not takes_positions(model):
             self.notes.append("tree: it takes no positions")
             return
+        if keys := unknown_windows(model):
+            self.notes.append(f"tree: it may look back by places in a row ({', '.join(keys)})")
+            return
         wrong = _distance(partial(_in_packs, model, tokens, all_before), tokens, exact, model.dtype)
         distance = _distance(partial(_in_packs, model, tokens, own_ancestors), tokens, exact, model.dtype)
         self.notes.append(
@@ -251,11 +254,16 @@ def _definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:
     except (InputError, torch.OutOfMemoryError):
         raise
     except Exception as error:
-        longest = max(map(len, tokens.sequences))
-        raise InputError(
-            f"the model cannot read a string of {longest} tokens ({_reason(error)}); use fewer shots, "
-            "shorter examples or another model"
-        ) from None
+        raise unreadable(tokens, error) from None
+
+
+def unreadable(tokens: Tokens, error: Exception) -> InputError:
+    """Return an error about strings that the model raises an error for."""
+    longest = max(map(len, tokens.sequences))
+    return InputError(
+        f"the model cannot read a string of {longest} tokens ({_reason(error)}); use fewer shots, "
+        "shorter examples or another model"
+    )
 
 
 def _reason(error: Exception) -> str:

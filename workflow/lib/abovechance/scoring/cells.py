@@ -18,7 +18,7 @@ from abovechance.core.errors import InputError, told_by_library
 from abovechance.core.provenance import versions
 from abovechance.core.settings import Setting
 from abovechance.scoring import models
-from abovechance.scoring.algorithms import Paths, score
+from abovechance.scoring.algorithms import Paths, score, unreadable
 from abovechance.scoring.engine import Computed, pack_tokens, score_alone
 from abovechance.scoring.identity import identities, reading_digest
 from abovechance.scoring.products import MEASURED
@@ -68,10 +68,19 @@ class Cell:
         """(prompts,) see ``prompt_keys``."""
         return prompt_keys(self.task, self.evaluation, self.prompts)
 
-    def longest(self, prompt: int) -> int:
-        """Return the characters of a prompt's longest string, or a few more."""
-        examples = self.evaluated
-        return len(self.prompts["text"].iloc[prompt]) + int(examples["text"].map(len).max())
+    def lengths(self, read: Callable[[PromptStrings], Tokens]) -> NDArray[np.int64]:
+        """(prompts,) about how many tokens the longest string of each prompt has.
+
+        Demonstrations and examples are read apart from each other, which is much less than reading all
+        strings, and a few tokens more or fewer where they meet.
+        """
+
+        def longest(demonstrations: str, examples: pd.DataFrame) -> int:
+            return max(map(len, read(PromptStrings.from_examples(demonstrations, examples)).sequences))
+
+        texts = self.prompts["text"]
+        of_prompts = np.array([longest(text, self.evaluated.iloc[:1]) for text in texts])
+        return of_prompts - of_prompts[0] + longest(texts.iloc[0], self.evaluated)
 
     def strings(self, prompt: int) -> PromptStrings:
         """Every example that a prompt is evaluated on, with each of its choices."""
@@ -115,8 +124,13 @@ class PromptScorer(Protocol):
     def findings(self) -> str:
         """What was found out before the first prompt, in words."""
 
-    def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, Any]]:
-        """See ``score``; before it, the model is tested on these strings. ``prompts`` are scored in all."""
+    def prove(
+        self, strings: PromptStrings, prompts: int, longest: int
+    ) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+        """See ``score``; before it, the model is tested on these strings.
+
+        ``prompts`` are scored in all, and no string of the job has more tokens than ``longest``.
+        """
 
     def score(self, strings: PromptStrings) -> tuple[pd.DataFrame, Mapping[str, Any]]:
         """Return the scores of one prompt's strings, and facts on them."""
@@ -237,7 +251,7 @@ def score_cells(
             for path, cell in cells.items()
         }
         scorer = backend.scorer(reading, spend)
-        _prove(cells, stores, missing, too_long, scorer, report)
+        _prove(cells, stores, missing, too_long, scorer, reading, report)
     for path, cell in cells.items():
         if any(missing.values()):
             _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
@@ -280,21 +294,35 @@ def _prove(
     missing: Mapping[Path, list[int]],
     too_long: Mapping[Path, Mapping[int, int]],
     scorer: PromptScorer,
+    reading: Reading,
     report: Callable[[str], None],
 ) -> None:
-    """Score the prompt with the longest strings first, and hold some of these against the definition."""
-    prompts = [(path, prompt) for path in cells for prompt in missing[path] if prompt not in too_long[path]]
+    """Score the prompt with the longest strings first, and hold some of these against the definition.
+
+    It is the same prompt however many have scores already, so that a job that was killed goes on as it began.
+    """
+    prompts = sum(len({*missing[path]} - {*too_long[path]}) for path in cells)
     if not prompts:
         return
-    path, prompt = max(prompts, key=lambda case: cells[case[0]].longest(case[1]))
+    lengths = {
+        (path, prompt): int(length)
+        for path, cell in cells.items()
+        for prompt, length in enumerate(cell.lengths(reading.read))
+        if prompt not in too_long[path] and not stores[path].left_out(cell.keys[prompt])
+    }
+    path, prompt = max(lengths, key=lambda case: lengths[case])
     try:
-        rows, counts = scorer.prove(cells[path].strings(prompt), len(prompts))
+        rows, counts = scorer.prove(cells[path].strings(prompt), prompts, lengths[path, prompt] + MEETING)
     except InputError as error:
         raise InputError(f"{cells[path].words}, prompt {prompt}: {error}") from None
     report(scorer.findings)
     for scores_file, cell in cells.items():
         _check_stored(cell, stores[scores_file], scorer)
-    stores[path].add(cells[path].keys[prompt], rows, counts)
+    if prompt in missing[path]:
+        stores[path].add(cells[path].keys[prompt], rows, counts)
+
+
+MEETING = 16  # tokens that texts can have more together than apart
 
 
 def _check_stored(cell: Cell, store: ScoreStore, scorer: PromptScorer) -> None:
@@ -367,7 +395,9 @@ class Scorer:
     def check_stored(self, strings: PromptStrings, rows: pd.DataFrame) -> None:
         """Nothing is checked: the identity of stored scores names the weights and the code."""
 
-    def prove(self, strings: PromptStrings, prompts: int) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+    def prove(
+        self, strings: PromptStrings, prompts: int, longest: int
+    ) -> tuple[pd.DataFrame, Mapping[str, Any]]:
         """See ``score``; before it, the path is chosen that gives the definition's scores.
 
         Parameters
@@ -375,11 +405,13 @@ class Scorer:
         prompts
             How many prompts are scored in all. Strings are held against the definition for at most about 2 %
             of their tokens, but two at least: windows show in the longest, places of a row in another.
+        longest
+            The most tokens of a string in the job.
         """
         tokens = self.read(strings)
-        longest = max(map(len, tokens.sequences))
-        self.paths = Paths.for_model(self.model, longest)
-        affordable = len(tokens.trie) * prompts // (50 * longest)
+        own_longest = max(map(len, tokens.sequences))
+        self.paths = Paths.for_model(self.model, max(longest, own_longest))
+        affordable = len(tokens.trie) * prompts // (50 * own_longest)
         paths, number = self.paths, min(max(affordable, LEAST_PROVED), MOST_PROVED, len(tokens.sequences))
         return self._scored(strings, tokens, lambda: paths.proved(tokens, self.limit, number))
 
@@ -409,6 +441,10 @@ class Scorer:
                     raise
                 self.limit //= 2
                 torch.cuda.empty_cache()
+            except torch.AcceleratorError:
+                raise
+            except (RuntimeError, IndexError) as error:
+                raise unreadable(tokens, error) from error
         self._check_finite(strings, tokens, computed.logprobs)
         went = {"tokens": sum(map(len, tokens.sequences)), "computed": computed.tokens}
         self.spend("prompt", **went)

@@ -37,6 +37,23 @@ def attention_windows(model: PreTrainedModel) -> dict[str, int | None]:
     return {kind: windows[kind] for kind in dict.fromkeys(kinds) if kind in windows}
 
 
+def unknown_windows(model: PreTrainedModel) -> list[str]:
+    """Return the keys of the config that limit how far tokens look back in a way that masks do not know.
+
+    GPT-Neo's local layers, for example, cut off by places in a row, whatever the mask is.
+    """
+    settings = model.config.get_text_config().to_dict()
+    return sorted(
+        key
+        for key, value in settings.items()
+        if "window" in key
+        and not key.endswith(("sliding_window", "max_window_layers", "_pattern"))
+        and isinstance(value, int)
+        and not isinstance(value, bool)
+        and value > 0
+    )
+
+
 def tree_masks(
     model: PreTrainedModel, trie: TokenTrie, pack: Pack, visible: torch.Tensor
 ) -> torch.Tensor | dict[str, torch.Tensor]:

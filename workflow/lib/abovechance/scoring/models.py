@@ -46,7 +46,12 @@ def limits(weights: Weights) -> tuple[int | None, int | None]:
     config = AutoConfig.from_pretrained(
         weights.folder, trust_remote_code=weights.trust_remote_code
     ).get_text_config()
-    return getattr(config, "max_position_embeddings", None), getattr(config, "vocab_size", None)
+    contexts = (getattr(config, name, None) for name in CONTEXT)
+    return next(filter(None, contexts), None), getattr(config, "vocab_size", None)
+
+
+# what configs call the most tokens that a model reads
+CONTEXT = ("max_position_embeddings", "max_target_positions", "max_seq_len")
 
 
 def load(weights: Weights, precision: str, products: str = MEASURED) -> PreTrainedModel:

@@ -134,7 +134,9 @@ class ServerScorer:
             "versions": versions(),
         }
 
-    def prove(self, strings: PromptStrings, _prompts: int) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+    def prove(
+        self, strings: PromptStrings, _prompts: int, _longest: int
+    ) -> tuple[pd.DataFrame, Mapping[str, Any]]:
         """See ``score``; before it, the server is probed with these strings."""
         spent = Spent()
         local = None if self.local is None else partial(_locally, self.local)
