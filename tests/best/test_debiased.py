@@ -15,6 +15,7 @@ from abovechance.best.debiased import (
     debiased_score,
     largest_normal,
 )
+from abovechance.best.summary import judge_best
 from tests.best.simulated import answers, some_candidates, true_scores
 
 
@@ -259,27 +260,30 @@ def test_ends_of_exact_intervals():
 
 def plain_crossfit(scores, clusters, values, splits, seed):
     """The mean of ``values``, on one half, of the best on the other half, one split after the other."""
-    labels, results = sorted({*clusters}), []
+    labels, results, weights = sorted({*clusters}), [], []
     draws = np.random.default_rng(seed).random((splits, len(labels)))
     ranks = np.argsort(draws, axis=1)
     for turn in (True, False):
         for rank in ranks:
             chosen = (rank < (len(labels) + 1) // 2) == turn
             inside = np.array([chosen[labels.index(label)] for label in clusters])
-            best, options = -np.inf, []
-            centered = scores - np.nanmean(scores, axis=0)
+            best, options, sizes = -np.inf, [], []
+            centered, variances = scores - np.nanmean(scores, axis=0), np.nanvar(scores, axis=0)
             for row in range(len(scores)):
                 validation, test = centered[row, inside], values[row, ~inside]
                 if np.isnan(validation).all() or np.isnan(test).all():
                     continue
-                mean = np.nanmean(validation)
-                if mean > best + 1e-9:
-                    best, options = mean, []
-                if mean >= best - 1e-9:
+                variance = variances[inside][~np.isnan(validation)].sum()
+                above = np.nansum(validation) / (np.sqrt(variance) if variance > 1e-12 else 1.0)
+                if above > best + 1e-9:
+                    best, options, sizes = above, [], []
+                if above >= best - 1e-9:
                     options.append(np.nanmean(test))
+                    sizes.append((~np.isnan(test)).sum())
             if options:
-                results.append(np.mean(options))
-    return float(np.mean(results)) if results else nan
+                results.append(np.average(options, weights=sizes))
+                weights.append(np.mean(sizes))
+    return float(np.average(results, weights=weights)) if results else nan
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -295,12 +299,33 @@ def test_the_debiased_score(kind):
     tails = Noise(variances, correlation, effective).tails(len(scores), 0.9, single and ratio == 1.0)
     size = (~np.isnan(scores[chosen])).sum() / ratio
     low, high = binomial_interval(means[chosen], size, *tails)
-    value = plain_crossfit(scores, clusters, scores, 30, 5)
+    above = scores - np.nanmean(scores, axis=0)
+    base = means[chosen] - np.nanmean(above[chosen])
+    value = base + plain_crossfit(scores, clusters, above, 30, 5)
     result = debiased_score(candidates, confidence=0.9, splits=30, seed=5)
     assert result.observed == pytest.approx(means[chosen])
     assert result.value == pytest.approx(np.clip(value, low, high))
     assert (result.low, result.high) == pytest.approx((low, high))
     assert result.confidence == 0.9
+
+
+@pytest.mark.parametrize("shares", [(0.6, 0.6), (0.2, 0.9), (0.9, 0.4)])
+def test_a_search_that_drops_candidates_after_a_few_examples(shares):
+    """20 candidates, all equally good, on 10 examples, and the 5 best ones and the start on 50 more."""
+    generator = np.random.default_rng(0)
+    truth, errors = np.repeat(shares, [10, 50]), []
+    for seed in range(60):
+        scores = (generator.random((20, 60)) < truth).astype(float)
+        dropped = np.argsort(-scores[:, :10].sum(axis=1), kind="stable")[5:]
+        scores[np.ix_(dropped[dropped != 0], np.arange(10, 60))] = nan
+        candidates = Candidates.from_scores(scores)
+        evaluated = ~np.isnan(scores[candidates.chosen])
+        result = debiased_score(candidates, splits=50, seed=seed)
+        assert result.low <= result.value <= result.high
+        errors.append(result.value - truth[evaluated].mean())
+        best = judge_best(candidates, draws=100, seed=seed)
+        assert best.expected_by_luck > best.mean
+    assert abs(np.mean(errors)) < 0.03
 
 
 @pytest.mark.parametrize("start", [0, 3])

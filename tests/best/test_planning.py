@@ -12,12 +12,44 @@ from abovechance.core.errors import InputError
 from tests.best.simulated import answers
 
 
-def test_one_candidate_needs_what_a_one_sided_paired_test_does() -> None:
-    from scipy.stats import norm
+def exact_power(examples: int, accuracy: float, difference: float, correlation: float) -> float:
+    """The power of the exact one-sided sign test of two candidates, by all numbers of discordant answers."""
+    better = accuracy + difference
+    joint = accuracy * better + correlation * sqrt(accuracy * (1 - accuracy) * better * (1 - better))
+    joint = min(joint, accuracy)
+    alone, worse_alone = better - joint, accuracy - joint
+    power = 0.0
+    for discordant in range(examples + 1):
+        share = stats.binom.pmf(discordant, examples, alone + worse_alone)
+        for wins in range(discordant + 1):
+            if stats.binom.sf(wins - 1, discordant, 0.5) <= 0.05:
+                power += share * stats.binom.sf(wins - 1, discordant, alone / (alone + worse_alone))
+                break
+    return power
 
-    variance = 0.6 * 0.4 + 0.7 * 0.3 - 2 * 0.5 * np.sqrt(0.6 * 0.4 * 0.7 * 0.3)
-    needed = ((norm.isf(0.05) + norm.isf(0.2)) ** 2) * variance / 0.1**2
-    assert examples_for_difference(0.1, 1, 0.6, 0.5) == int(np.ceil(needed))
+
+@pytest.mark.parametrize(
+    ("accuracy", "difference", "correlation", "needed"),
+    [
+        *((0.0, 1.0, 0.5, 5), (0.3, 0.6, 0.5, 10), (0.5, 0.4, 0.5, 16), (0.5, 0.3, 0.5, 21)),
+        *((0.5, 0.2, 0.5, 45), (0.9, 0.1, 0.5, 66), (0.6, 0.1, 0.5, 156), (0.2, 0.3, 0.0, 37)),
+    ],
+)
+def test_one_candidate_needs_what_its_exact_test_does(accuracy, difference, correlation, needed):
+    assert examples_for_difference(difference, 1, accuracy, correlation) == needed
+    assert exact_power(needed - 1, accuracy, difference, correlation) < 0.8
+    assert all(exact_power(needed + more, accuracy, difference, correlation) >= 0.8 for more in range(10))
+
+
+def test_very_many_examples_are_those_of_the_normal_approximation():
+    needed = examples_for_difference(0.002, 5, 0.6)
+    assert needed == examples_for_difference(0.002, 5, 0.6)
+    variance = 0.6 * 0.4 + 0.602 * 0.398 - sqrt(0.6 * 0.4 * 0.602 * 0.398)
+    critical = stats.norm.isf(0.05)
+    assert needed > (critical + stats.norm.isf(0.2)) ** 2 * variance / 0.002**2
+    assert examples_for_difference(0.002, 1, 0.6) == pytest.approx(
+        (critical + stats.norm.isf(0.2)) ** 2 * variance / 0.002**2, rel=3e-3
+    )
 
 
 def test_more_candidates_need_more_examples() -> None:
@@ -65,8 +97,7 @@ def test_the_number_of_examples(accuracy, correlation):
     critical = values[np.searchsorted(below, 1 - alpha)]
     expected = ((critical + stats.norm.ppf(power)) ** 2) * variance / difference**2
     result = examples_for_difference(difference, candidates, accuracy, correlation, alpha, power)
-    assert result == pytest.approx(expected, abs=2)
-    assert result >= expected - 1.5
+    assert result == pytest.approx(expected, rel=0.2, abs=12)
 
 
 def test_numbers_of_examples_unless_stated():

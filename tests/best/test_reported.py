@@ -10,6 +10,27 @@ from abovechance.best import expected_best, judge_reported
 from abovechance.core.errors import InputError
 
 
+@pytest.mark.parametrize(
+    ("score", "examples", "candidates", "correlation", "observed"),
+    [
+        *((0.0035, 1000, 20, 0.95, 0.005), (0.995, 400, 20, 0.95, 1.0), (0.01, 500, 30, 0.9, 0.02)),
+        *((0.5, 100, 50, 0.5, 0.6), (0.9, 200, 10, 0.3, 0.95), (1e-4, 1000, 5, 0.99, 0.001)),
+    ],
+)
+def test_correlated_candidates_are_those_of_normal_variables(
+    score, examples, candidates, correlation, observed
+):
+    """Also if scores are very low or very high, and a few examples decide."""
+    generator, best = np.random.default_rng(1), []
+    for _ in range(600):
+        shared = np.sqrt(correlation) * generator.normal(size=examples)
+        values = shared + np.sqrt(1 - correlation) * generator.normal(size=(candidates, examples))
+        best.append((values < stats.norm.ppf(score)).mean(axis=1).max())
+    result = expected_best(score, examples, candidates, correlation, observed)
+    assert result.expected == pytest.approx(np.mean(best), abs=5 * np.std(best) / np.sqrt(600))
+    assert result.p == pytest.approx(np.mean(np.array(best) >= observed - 1e-9), abs=0.08)
+
+
 def test_the_public_report_of_34_candidates() -> None:
     # gepa-ai/gepa, issue 295: 68.3 % on 20 validation examples, 39.0 % on the test set
     luck = expected_best(0.39, examples=20, candidates=34, observed=0.683)

@@ -314,6 +314,34 @@ def test_scale_of_numbers_does_not_matter(scale):
     assert scaled.expected == pytest.approx(scale * plain.expected)
 
 
+@pytest.mark.parametrize("name", ["mse", "rmse", "mae"])
+def test_errors_of_numbers_of_several_sizes(name):
+    """The largest error by chance says nothing about the rounding of the observed one."""
+    generator = np.random.default_rng(1)
+    gold = [4.0, 9.0, 15.0, 22.0, 40.0, 5e6, 7e9]
+    prediction = [*(np.array(gold[:5]) + generator.permutation([1, -1, 2, 0, 1])), 5e6, 7e9]
+    function = metric(name).value
+    observed = function(objects(prediction), objects(gold))
+    values = np.array([function(objects(prediction), objects(order)) for order in permutations(gold)])
+    result = null_distribution(name, [prediction], gold)
+    assert result.method == "enumeration"
+    assert result.p == pytest.approx((values <= observed * (1 + 1e-9)).mean())
+    assert result.p < 0.01
+
+
+def test_a_correlation_far_from_zero():
+    generator = np.random.default_rng(0)
+    gold = 1.7e9 + generator.random(7) * 600
+    prediction = gold + generator.random(7) * 60
+    result = null_distribution("pearson", [prediction.tolist()], gold.tolist())
+    centred = null_distribution("pearson", [(prediction - 1.7e9).tolist()], (gold - 1.7e9).tolist())
+    assert result.p == pytest.approx(centred.p)
+    assert result.values[0] == pytest.approx(stats.pearsonr(prediction, gold).statistic, abs=1e-6)
+    for side in ([1e200, 1.0, 2.0, 3.0], [0.1, 0.1, 0.1, 0.1]):
+        with pytest.raises(InputError):
+            null_distribution("pearson", [side], [1.0, 2.0, 4.0, 3.0])
+
+
 def test_functions_of_users():
     def agreement(predictions, gold):
         return sum(p == g for p, g in zip(predictions, gold, strict=True)) / len(gold)

@@ -98,6 +98,20 @@ def test_files_with_the_same_names_in_two_folders_are_the_same_prompts(tmp_path)
     assert json.loads(output.stdout)[0]["prompts"] == 4
 
 
+def test_clusters_of_a_floor_in_any_order(tmp_path):
+    """Only the floor's file has clusters, and it lists the examples in another order."""
+    agent = "".join(f"{example},{int(example < 24)}\n" for example in range(36))
+    (tmp_path / "agent.csv").write_text("example,score\n" + agent)
+    reports = []
+    for order in (range(36), sorted(range(36), key=lambda example: (example % 6, example))):
+        rows = "".join(f"{example},0,{example // 6}\n" for example in order)
+        (tmp_path / "floor.csv").write_text("example,score,cluster\n" + rows)
+        paths = (str(tmp_path / "agent.csv"), "--floor", str(tmp_path / "floor.csv"))
+        reports.append(json.loads(run("chance", *paths, "--json").stdout))
+    assert reports[0] == reports[1]
+    assert reports[0]["p"] == pytest.approx(2**-4)
+
+
 def test_clusters_of_a_floor_count_too(tmp_path):
     scores = [(f"e{number}", int(number % 5 > 0)) for number in range(40)]
     floors = [(f"e{number}", int(number < 8)) for number in range(40)]

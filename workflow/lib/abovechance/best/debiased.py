@@ -92,7 +92,10 @@ def debiased_score(
     known_variance = ratio == 1.0 and noise.clusters == candidates.scores.shape[1]
     tails = noise.tails(len(candidates.names), confidence, known_variance)
     low, high = binomial_interval(observed, examples, *tails)
-    value = _crossfitted(candidates.scores, candidates.clusters, candidates.scores, splits, seed)
+    # above the means of the examples, because candidates can have easy or hard ones
+    above = candidates.scores - np.nanmean(candidates.scores, axis=0)
+    base = observed - float(np.nanmean(above[chosen]))
+    value = base + _crossfitted(candidates.scores, candidates.clusters, above, splits, seed)
     return Debiased(observed, float(np.clip(value, low, high)), low, high, confidence)
 
 
@@ -243,6 +246,8 @@ def binomial_interval(
 def _crossfitted(scores: Floats, clusters: Ints, values: Floats, splits: int, seed: int) -> float:
     """Return the mean value, on one half of the examples, of the candidate that is best on the other half.
 
+    The best stands out most among those with the same examples, in standard deviations.
+
     Parameters
     ----------
     scores
@@ -254,21 +259,21 @@ def _crossfitted(scores: Floats, clusters: Ints, values: Floats, splits: int, se
     generator = np.random.default_rng(seed)
     halves = np.argsort(generator.random((splits, count)), axis=1) < (count + 1) // 2
     halves = np.concatenate([halves, ~halves])[:, clusters]  # (2 splits, examples) where the choice is made
-    choice, _ = _means(scores - np.nanmean(scores, axis=0), halves)
-    value, evaluated = _means(values, ~halves)
+    above, _, sizes = _means(scores - np.nanmean(scores, axis=0), halves)
+    variance, _, _ = _means(np.where(np.isnan(scores), np.nan, np.nanvar(scores, axis=0)), halves)
+    choice = np.where(sizes > 0, above * np.sqrt(sizes / np.where(variance > 1e-12, variance, 1.0)), -np.inf)
+    value, evaluated, weight = _means(values, ~halves)
     choice[~evaluated] = -np.inf
     # of candidates that are equally good, the mean
     best = choice >= choice.max(axis=1, keepdims=True) - 1e-9
-    best &= np.isfinite(choice)
-    usable = best.any(axis=1)
-    choice_values = np.where(best, value, 0.0).sum(axis=1)[usable] / best.sum(axis=1)[usable]
-    return float(choice_values.mean()) if len(choice_values) else np.nan
+    weight = np.where(best & np.isfinite(choice), weight, 0.0) / best.sum(axis=1, keepdims=True)
+    return float((weight * value).sum() / weight.sum()) if weight.any() else np.nan
 
 
-def _means(values: Floats, chosen: Bools) -> tuple[Floats, Bools]:
-    """(splits, candidates) means over the chosen examples, -inf where there is none, and where there are."""
+def _means(values: Floats, chosen: Bools) -> tuple[Floats, Bools, Floats]:
+    """(splits, candidates) means over the chosen examples, 0 if there is none, if there are, and how many."""
     evaluated = ~np.isnan(values)
     weights = chosen.astype(np.float64)
     sizes = weights @ evaluated.T
     totals = weights @ np.where(evaluated, values, 0.0).T
-    return np.where(sizes > 0, totals / np.maximum(sizes, 1), -np.inf), sizes > 0
+    return totals / np.maximum(sizes, 1), sizes > 0, sizes

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from math import ceil, isfinite, sqrt
 
-from scipy.special import ndtri
+import numpy as np
+from scipy.special import ndtr, ndtri
+from scipy.stats import binom
 
 from abovechance.best.debiased import largest_normal
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
 
 POWER = 0.8
+STEPS = 10  # numbers of examples in a row that must reach the power
+MANY = 5000  # examples with which steps do not matter
 
 
 def examples_for_difference(
@@ -24,9 +28,9 @@ def examples_for_difference(
     """Return the number of examples to find that the best candidate is better than the start.
 
     One candidate is better by ``difference``; all others are as good as the start. The search is judged by
-    the largest difference from the start, as in ``selection_null``. With z the upper alpha quantile of the
-    largest of t normals with correlation 1/2 (Dunnett, 1955), and s the standard deviation of a paired
-    difference, the number is ((z + z_power) s / difference)^2, rounded up.
+    the largest difference from the start, as in ``above_start``. With z the upper alpha quantile of the
+    largest of t normals with correlation 1/2 (Dunnett, 1955), the better candidate is found if its exact sign
+    test, on the examples that just one of both answers correctly, has a p-value of at most P(Z >= z).
 
     Parameters
     ----------
@@ -64,8 +68,38 @@ def examples_for_difference(
         raise InputError(
             f"accuracy {accuracy:g} plus difference {difference:g} is above 1; use a smaller difference"
         )
-    first, second = (max(share * (1 - share), 0.0) for share in (accuracy, min(better, 1.0)))
-    # the part of discordant answers that the difference itself requires
-    variance = max(first + second - 2 * correlation * sqrt(first * second), difference - difference**2)
+    better = min(better, 1.0)
+    covariance = correlation * sqrt(accuracy * (1 - accuracy) * better * (1 - better))
+    # shares of examples that just the start answers correctly, and just the better candidate
+    worse_alone = max(accuracy * (1 - better) - covariance, 0.0)
+    better_alone = worse_alone + difference
     critical = largest_normal(candidates, 0.5, alpha)
-    return max(2, ceil(((critical + float(ndtri(power))) ** 2) * variance / difference**2))
+    variance = better_alone + worse_alone - difference**2
+    number = max(2, ceil(((critical + float(ndtri(power))) ** 2) * variance / difference**2))
+    level = float(ndtr(-critical))
+
+    def suffices(examples: int) -> bool:
+        """Whether the power is reached; it rises and falls by steps, so a few more examples suffice, too."""
+        steps = range(STEPS if examples < MANY else 1)
+        return all(_power(examples + more, better_alone, worse_alone, level) >= power for more in steps)
+
+    # the normal approximation is too low for few examples, where tests have few p-values
+    low = high = number
+    while not suffices(high):
+        low, high = high, ceil(1.1 * high) + 1
+    while low > 1 and suffices(low):
+        low, high = int(low / 1.1), low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
+
+
+def _power(examples: int, better_alone: float, worse_alone: float, level: float) -> float:
+    """Return the probability that an exact one-sided sign test has a p-value of at most the level."""
+    discordant = better_alone + worse_alone
+    first, last = binom.interval(1 - 1e-12, examples, min(discordant, 1.0))
+    numbers = np.arange(int(first), int(last) + 1)
+    least = binom.isf(level, numbers, 0.5) + 1
+    significant = binom.sf(least - 1, numbers, better_alone / discordant)
+    return float(binom.pmf(numbers, examples, min(discordant, 1.0)) @ significant)

@@ -18,7 +18,8 @@ from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 
 SIMULATED = 4000
-LEVELS = 64  # different difficulties of examples
+LEVELS = 64  # different difficulties of examples, and as many different chances
+PARTS = 16  # of a level, over which chances are averaged
 MOST_CORRELATED = 10_000  # candidates of a simulation
 
 
@@ -114,14 +115,29 @@ def _simulated(
 ) -> tuple[Floats, Floats]:
     """(simulations,) the largest and the second-largest number of correct answers."""
     generator = np.random.default_rng(seed)
-    difficulty = ndtri((np.arange(LEVELS) + 0.5) / LEVELS)
-    chances = ndtr((ndtri(score) - sqrt(correlation) * difficulty) / sqrt(1 - correlation))
+    shares, chances = _difficulties(score, correlation)
     best, second = np.empty((2, SIMULATED))
-    for number, counts in enumerate(generator.multinomial(examples, np.full(LEVELS, 1 / LEVELS), SIMULATED)):
+    for number, counts in enumerate(generator.multinomial(examples, shares, SIMULATED)):
         levels = np.flatnonzero(counts)
         correct = generator.binomial(counts[levels], chances[levels], (candidates, len(levels))).sum(axis=1)
         second[number], best[number] = np.partition(correct, -2)[-2:]
     return best, second
+
+
+def _difficulties(score: float, correlation: float) -> tuple[Floats, Floats]:
+    """(levels,) the share of the examples at each level of difficulty, and the mean chance of a right answer.
+
+    Levels are narrow where there are many examples, and where chances change: of rare right answers, these
+    are a small part of the examples.
+    """
+    steps = np.arange(1, LEVELS) / LEVELS
+    changes = (ndtri(score) - sqrt(1 - correlation) * ndtri(steps)) / sqrt(correlation)
+    borders = np.concatenate([[0.0], np.sort(np.concatenate([steps, ndtr(changes)])), [1.0]])
+    parts = (np.arange(PARTS) + 0.5) / PARTS
+    quantiles = borders[:-1, None] + np.diff(borders)[:, None] * parts
+    inside = ndtr((ndtri(score) - sqrt(correlation) * ndtri(quantiles)) / sqrt(1 - correlation))
+    shares, chances = np.diff(borders), inside.mean(axis=1)
+    return shares / shares.sum(), np.minimum(chances * score / float(shares @ chances), 1.0)
 
 
 def answer_correlation(correlation: float, score: float) -> float:

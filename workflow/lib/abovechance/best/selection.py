@@ -36,7 +36,7 @@ class SelectionNull:
     Attributes
     ----------
     expected
-        The expected score of the candidate that would be chosen.
+        The expected score of the candidate that would be chosen, on the examples of the observed one.
     low, high
         The 2.5 % and 97.5 % quantiles of its score.
     p
@@ -81,17 +81,16 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
     draws = max(min(draws, MOST_CELLS // candidates.scores.size), min(draws, FEWEST_DRAWS))
     exact = _all_exchanges(candidates)
     parts = [exact] if exact else _random_exchanges(candidates, draws, np.random.default_rng(seed))
-    observed = candidates.standardized
+    observed, chosen = candidates.standardized, candidates.chosen
     best, weights = [], []
     reached = np.zeros(len(observed))
     for totals, weight in parts:
         means = totals / candidates.examples[:, None]
         deviations = (means - candidates.null_means[:, None]) / candidates.null_deviations[:, None]
-        values = means if candidates.complete else deviations
-        first_best = (values >= values.max(axis=0) - TOLERANCE).argmax(axis=0)
-        best.append(np.take_along_axis(means, first_best[None], axis=0)[0])
+        largest = deviations.max(axis=0)
+        best.append(candidates.null_means[chosen] + largest * candidates.null_deviations[chosen])
         weights.append(weight)
-        reached += _tail(deviations.max(axis=0), weight, observed)
+        reached += _tail(largest, weight, observed)
     score, weight = np.concatenate(best), np.concatenate(weights)
     adjusted = np.minimum(reached if exact else (reached + 1) / (draws + 1), 1.0)
     order = np.argsort(score)
@@ -101,7 +100,7 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
         float(score @ weight / weight.sum()),
         low,
         high,
-        float(adjusted[candidates.chosen]),
+        float(adjusted[chosen]),
         adjusted,
         0 if exact else draws,
     )

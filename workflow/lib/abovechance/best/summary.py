@@ -55,7 +55,7 @@ class Best:
     examples
         Number of examples that it is evaluated on.
     mean
-        Mean score of all candidates.
+        Mean score of all candidates, on the examples of the chosen one.
     observed
         Score of the chosen candidate.
     expected_by_luck, luck_low, luck_high
@@ -205,7 +205,7 @@ def judge_best(
     return Best(
         candidates.names[chosen],
         int(candidates.examples[chosen]),
-        float(candidates.means @ candidates.examples / candidates.examples.sum()),
+        float(candidates.null_means[chosen]),
         estimate.observed,
         null.expected,
         null.low,

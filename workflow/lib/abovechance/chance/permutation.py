@@ -42,6 +42,7 @@ MOST_EXACT = 1_000  # examples of a stratum whose exact distribution is computed
 MOST_SUBSETS = 5_000  # sets of relevant items that a ranking is compared with
 MOST_CELLS = 4_000_000  # of one table of cells
 TOLERANCE = 1e-9
+CANCELLED = 1e-13
 
 
 @dataclass(frozen=True)
@@ -357,8 +358,13 @@ class Simulation:
         )
 
     def _as_good(self, by_chance: Floats, observed: float) -> Bools:
-        """Return whether values are at least as good as the observed one, up to rounding."""
-        tolerance = TOLERANCE * max(abs(observed), float(abs(by_chance).max()))
+        """Return whether values are at least as good as the observed one, up to rounding.
+
+        Sums whose parts cancel are rounded as their parts are, which the largest value shows.
+        """
+        tolerance = TOLERANCE * np.maximum(np.abs(by_chance), abs(observed))
+        if by_chance.min() < 0 < by_chance.max():
+            tolerance += CANCELLED * np.abs(by_chance).max()
         return self.metric.sign * by_chance >= self.metric.sign * observed - tolerance
 
     def _expected(self, best: int, own_values: Floats) -> float:

@@ -70,7 +70,8 @@ def best(
         typer.Option(
             min=0,
             max=0.999,
-            help="Correlation of two candidates on an example, if only scores are known.  [default: 0]",
+            help="Latent (tetrachoric) correlation of two candidates' answers, if only scores are known.  "
+            "[default: 0]",
         ),
     ] = None,
     confidence: Annotated[

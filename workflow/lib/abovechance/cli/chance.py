@@ -128,7 +128,9 @@ def plan(
     ] = None,
     correlation: Annotated[
         float | None,
-        typer.Option(min=0, max=0.999, help="Correlation of the answers of two candidates.  [default: 0.5]"),
+        typer.Option(
+            min=0, max=0.999, help="Pearson's correlation of the answers of two candidates.  [default: 0.5]"
+        ),
     ] = None,
     alpha: Alpha = None,
     figure: FigureFile = None,
@@ -172,7 +174,8 @@ def plan(
         if prompts is not None:
             report |= expected_accuracies(guesser, prompts)
             report["least_accuracy_above_maximum_baseline"] = planning.least_above(guesser, prompts)
-            report[f"least_accuracy_at_alpha_{alpha:g}"] = planning.least_significant(guesser, prompts, alpha)
+            least = planning.least_significant(guesser, prompts, alpha)
+            report[f"least_accuracy_at_alpha_{alpha:g}"] = least if as_json or least is not None else "none"
     if not report and (figure is None or prompts is None):
         raise InputError(
             "nothing to plan: use --prompts with --margin, --examples with --accuracy, or --examples with "

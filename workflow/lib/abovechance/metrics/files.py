@@ -167,7 +167,7 @@ def read_scores(
             by_example.setdefault(example, []).append(score)
         _check_complete(by_example, expected, path, str(candidate))
         attempts[str(candidate)] = [by_example[example] for example in expected]
-    clusters = _of_examples(table, "cluster", path) if "cluster" in table else None
+    clusters = _of_examples(table, "cluster", path, expected) if "cluster" in table else None
     return ScoreFile(attempts, expected, None if clusters is None else _codes(clusters))
 
 
@@ -221,8 +221,13 @@ def _check_complete(by_example: Mapping[str, Any], examples: Sequence[str], path
             )
 
 
-def _of_examples(table: pd.DataFrame, column: str, path: Path) -> list[Any]:
-    """(examples,) the column's value for each example; InputError if rows of one example differ."""
+def _of_examples(
+    table: pd.DataFrame, column: str, path: Path, examples: Sequence[str] | None = None
+) -> list[Any]:
+    """(examples,) the column's value for each example; InputError if rows of one example differ.
+
+    They are in the order of ``examples``, or of their first rows.
+    """
     first = table.groupby("example", sort=False)[column].transform("first")
     if (different := table[column] != first).any():
         row = table.index[different][0]
@@ -230,7 +235,8 @@ def _of_examples(table: pd.DataFrame, column: str, path: Path) -> list[Any]:
             f"{path}, row {row}: {column} is '{table[column][row]}', but an earlier row of example "
             f"'{table['example'][row]}' has '{first[row]}'; expected the same"
         )
-    return table.drop_duplicates("example")[column].tolist()
+    values = table.drop_duplicates("example").set_index("example")[column]
+    return (values if examples is None else values.reindex([*examples])).tolist()
 
 
 def _predictions(

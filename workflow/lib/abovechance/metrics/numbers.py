@@ -18,13 +18,8 @@ MOST_PAIRED = 100  # examples of which all pairs are made
 def _correlation_terms(predictions: Objects, gold: Objects) -> Terms:
     """Return Pearson's correlation: products of deviations; nan if a side is constant."""
     predicted, actual = (np.asarray(side, dtype=np.float64) for side in (predictions, gold))
-    scale = np.sqrt(((predicted - predicted.mean()) ** 2).sum() * ((actual - actual.mean()) ** 2).sum())
-    scale = (
-        scale
-        if scale > 1e-12 * max(abs(predicted).max() * abs(actual).max() * len(predicted), 1e-300)
-        else np.nan
-    )
-    center = predicted.mean()
+    spreads = [_spread(side) for side in (predicted, actual)]
+    scale, center = spreads[0] * spreads[1], predicted.mean()
     return Terms(
         lambda rows, columns: (
             (np.asarray(rows, dtype=float)[:, None] - center)
@@ -32,6 +27,14 @@ def _correlation_terms(predictions: Objects, gold: Objects) -> Terms:
             / scale
         )
     )
+
+
+def _spread(values: Floats) -> float:
+    """Return the root of the sum of squared deviations; nan if these are rounding, or too large."""
+    with np.errstate(over="ignore"):
+        spread = float(np.sqrt(((values - values.mean()) ** 2).sum()))
+    rounding = 4 * np.finfo(float).eps * float(np.abs(values).max()) * np.sqrt(len(values))
+    return spread if rounding < spread < np.inf else np.nan
 
 
 def _pearson(predictions: Any, gold: Any) -> float:
