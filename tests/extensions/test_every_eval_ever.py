@@ -205,6 +205,32 @@ def test_a_record_without_rows_needs_the_chance_and_the_number_of_samples(tmp_pa
     assert verdict["p_value"] == pytest.approx(RandomBaseline.from_chance(0.25, 60).tail(30, 5))
 
 
+@pytest.mark.parametrize(
+    ("name", "lowest", "highest", "score", "accuracy"),
+    [
+        *(("acc", 0, 1, 0.61, 0.61), ("acc_norm", 0, 100, 61.0, 0.61), ("acc", 0, 100, 0.8, 0.008)),
+        *(("exact_match", None, None, 0.5, 0.5), ("mcc", -1, 1, 0.45, None), ("rouge_l", 0, 1, 0.41, None)),
+        *(("acc", 0, 10, 0.5, None), ("acc", -1, 1, 0.5, None), ("acc", 0, 1, 61.0, None)),
+    ],
+)
+def test_only_shares_of_correct_answers_have_a_verdict(tmp_path, name, lowest, highest, score, accuracy):
+    write_records(sound(4, 60), tmp_path / "in")
+    (tmp_path / "in" / "0_samples.jsonl").unlink()
+    record = tmp_path / "in" / "0.json"
+    content = json.loads(record.read_text())
+    (result,) = content["evaluation_results"]
+    result["score_details"] = {"score": score, "uncertainty": {"num_samples": 200}}
+    scale = {"min_score": lowest, "max_score": highest} if highest is not None else {}
+    result["metric_config"] = {"metric_name": name, "lower_is_better": False} | scale
+    record.write_text(json.dumps(content))
+    arguments = ["annotate", str(record), "-o", str(tmp_path / "out"), "-t", "1", "--chance", "0.25"]
+    (verdict,) = json.loads(run(*arguments, "--json").stdout)
+    assert verdict.get("accuracy") == (None if accuracy is None else pytest.approx(accuracy))
+    if accuracy is not None:
+        expected = RandomBaseline.from_chance(0.25, 200).tail(round(accuracy * 200), 1)
+        assert verdict["p_value"] == pytest.approx(expected, rel=0.6)  # the score is rounded
+
+
 def test_records_are_never_overwritten(tmp_path):
     write_records(sound(4, 60), tmp_path)
     completed = run("annotate", str(tmp_path / "0.json"), "-o", str(tmp_path), "-t", "1")

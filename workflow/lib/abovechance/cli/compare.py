@@ -201,6 +201,7 @@ def _as_object(result: TaskComparison | MeanComparison) -> dict[str, Any]:
 
 
 PAIRS = "All pairs of models, with the better model first and simultaneous confidence intervals:"
+PAIRS_ORDER = ("first", "second", "difference", "low", "high", "p")
 
 
 def _show_tables(*tables: tuple[str, pd.DataFrame]) -> None:
@@ -208,7 +209,8 @@ def _show_tables(*tables: tuple[str, pd.DataFrame]) -> None:
     for heading, table in tables:
         if len(table):
             typer.echo(f"\n{heading}\n")
-            show(table, as_json=False, upright=len(table) == 1, columns=PAIR)
+            columns, order = (many.PAIRS, PAIRS_ORDER) if heading == PAIRS else (PAIR, ())
+            show(table, as_json=False, upright=len(table) == 1, columns=columns, order=order)
 
 
 def _show_task(task: TaskComparison, show_all: bool) -> None:

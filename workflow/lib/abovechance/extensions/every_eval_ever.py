@@ -39,6 +39,11 @@ def is_record(path: Path) -> bool:
     return all(key in head for key in (b'"schema_version"', b'"evaluation_id"')) and b"{" in head[:100]
 
 
+# names of metrics that are shares of correct answers
+ACCURACIES = ("acc", "match", "correct", "pass@1")
+PERCENT = 100
+
+
 def annotate(
     path: Path, prompts: int = 1, chance: float | None = None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -101,18 +106,28 @@ def _runs(path: Path) -> dict[tuple[str, str], Run]:
 def _of_aggregate(
     details: dict[str, Any], result: dict[str, Any], prompts: int, chance: float
 ) -> dict[str, Any]:
-    """Return the verdict on a reported accuracy without rows; empty if the number of samples is unknown."""
+    """Return the verdict on a reported accuracy without rows.
+
+    It is empty if the number of samples is unknown, or if the metric's name or its scale is not that of a
+    share of correct answers.
+    """
     count = (details.get("uncertainty") or {}).get("num_samples") or (result.get("source_data") or {}).get(
         "samples_number"
     )
-    score = details["score"]
-    if not isinstance(count, int) or not 0 <= score <= 1:
+    score, digits = float(details["score"]), decimals(repr(float(details["score"])))
+    config = result["metric_config"]
+    name = str(config.get("metric_name") or result.get("evaluation_result_id") or ACCURACIES[0])
+    scale = config.get("max_score", 1)
+    is_accuracy = any(word in name.lower() for word in ACCURACIES) and config.get("min_score", 0) == 0
+    if scale == PERCENT:
+        score, digits = score / PERCENT, digits + 2
+    if not isinstance(count, int) or not is_accuracy or scale not in (1, PERCENT) or not 0 <= score <= 1:
         return {}
-    row = {"best_accuracy": float(score), "examples": count, "chance": chance, "prompts": prompts}
-    judged = judge_scores(pd.DataFrame([row | {"digits": decimals(repr(float(score)))}])).table.iloc[0]
+    row = {"best_accuracy": score, "examples": count, "chance": chance, "prompts": prompts}
+    judged = judge_scores(pd.DataFrame([row | {"digits": digits}])).table.iloc[0]
     return {
         "examples": count,
-        "accuracy": float(score),
+        "accuracy": score,
         "interval": None,
         "confidence": None,
         "prompts": prompts,
