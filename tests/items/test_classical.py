@@ -206,3 +206,11 @@ def test_statistics_do_not_depend_on_the_order_or_the_scale(seed, gaps):
 def test_what_is_no_response_matrix_is_told(matrix, message):
     with pytest.raises(InputError, match=message):
         item_statistics(matrix)
+
+
+def test_items_that_share_no_rows_have_no_corrected_discrimination():
+    matrix = [[1, np.nan], [0, np.nan], [1, np.nan], [np.nan, 1], [np.nan, 0]]
+    assert item_statistics(matrix)["corrected"].isna().all()
+    linked = item_statistics([*matrix, [1, 1]])["corrected"]
+    assert linked.isna().all()  # one row says nothing
+    assert item_statistics([*matrix, [1, 1], [0, 0]])["corrected"].tolist() == pytest.approx([1, 1])

@@ -238,6 +238,17 @@ def test_a_study_from_its_stored_scores_has_the_same_pvi(place, tmp_path):
         assert file_sha256(tmp_path / name) == file_sha256(place / name)
 
 
+def test_a_study_from_stored_scores_has_their_prompts(place, tmp_path):
+    """It has no others, and the recorded config says how many there are."""
+    config = yaml.safe_load((place / "hard.yaml").read_text()) | {"stored": str(place / "results/hard")}
+    (tmp_path / "more.yaml").write_text(yaml.safe_dump(config | {"prompts": 3000}))
+    completed = snakemake("-n", "--configfile", str(tmp_path / "more.yaml"), directory=tmp_path, check=False)
+    assert completed.returncode != 0
+    message = "more.yaml: key 'prompts' is 3000, and the scores in "
+    assert message in completed.stdout + completed.stderr
+    assert "Traceback" not in completed.stdout + completed.stderr
+
+
 def test_over_the_choices_probabilities_sum_to_one(place, tmp_path):
     config = yaml.safe_load((place / "hard.yaml").read_text()) | {
         "stored": str(place / "results/hard"),

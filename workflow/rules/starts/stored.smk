@@ -4,6 +4,8 @@ in:  the folder of that study, or what an archive has of it, and its config
 out: predictions/ and accuracy/ of each model
 """
 
+from abovechance.study.config_file import check_stored
+
 SCORED = STUDY["stored"]
 MODELS, TASKS = [*STUDY["models"]], [*STUDY["tasks"]]
 SHOTS = {task: entry["shots"] for task, entry in STUDY["tasks"].items()}
@@ -20,3 +22,4 @@ for kind in KINDS:
         kind not in (TRAINING, TRAINING_NULL)
     )  # prompts are there
 or_exit(check_there, INPUTS, CONFIG_FILES)
+or_exit(check_stored, STUDY, CONFIG_FILES)

@@ -83,7 +83,7 @@ def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.Da
         (items,) such as the right answer: the overall score is then the mean over groups of the means of
         their items, with which a row that likes one answer is no better for it. One group where not given.
         An item that is alone in its group has no corrected discrimination then (nan): what is left of the
-        test has no item of its kind.
+        test has no item of its kind. Nor has an item if fewer than two of its rows have another item.
 
     Returns
     -------
@@ -158,7 +158,10 @@ def _overall(numeric: Floats, codes: Ints) -> tuple[Floats, Floats]:
 
 
 def _correlations(scores: Floats, rest_score: Floats, evaluated: np.ndarray, constant: np.ndarray) -> Floats:
-    """(items,) Pearson's r of each column with that of others, over the rows that have both; 0 where none."""
+    """(items,) Pearson's r of each column with that of others, over the rows that have both.
+
+    It is 0 if a side does not vary, and missing if fewer than two rows have both.
+    """
     paired = evaluated & np.isfinite(rest_score)
     count = paired.sum(axis=0)
     correlations = np.zeros(scores.shape[1])
@@ -171,6 +174,7 @@ def _correlations(scores: Floats, rest_score: Floats, evaluated: np.ndarray, con
     sizes = [(np.where(paired, values, 0) ** 2).sum(axis=0) for values in (scores, rest_score)]
     scale = np.sqrt(sizes[0] * sizes[1])
     defined = ~constant & (count > 1) & (spread > 1e-12 * np.maximum(scale, 1e-300))
+    correlations[~constant & (count < 2)] = np.nan
     correlations[defined] = np.where(np.abs(r[defined]) < ROUNDING, 0.0, np.clip(r[defined], -1, 1))
     return correlations
 

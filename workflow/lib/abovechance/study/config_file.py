@@ -7,10 +7,35 @@ file, and takes the last of two like keys.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_yaml
+
+# keys that decide which prompts and examples are scored
+SCORED = ("prompts", "max_examples", "demonstrations")
+
+
+def check_stored(config: Mapping[str, Any], place: str) -> None:
+    """Raise InputError if a config has other prompts or examples than the study whose scores it takes.
+
+    Parameters
+    ----------
+    config
+        The resolved config; the key ``stored`` names the folder of the study.
+    place
+        The config file, for messages.
+    """
+    path = Path(config["stored"], "config.yaml")
+    stored = read_yaml(path) if path.is_file() else {}
+    for key in SCORED:
+        if key in stored and config.get(key) != stored[key]:
+            raise InputError(
+                f"{place}: key '{key}' is {config.get(key)!r}, and the scores in {config['stored']} are of a "
+                f"study with {stored[key]!r}; use {stored[key]!r}"
+            )
 
 
 def main(arguments: str) -> None:
