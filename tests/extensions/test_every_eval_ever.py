@@ -76,6 +76,15 @@ def test_a_reference_can_be_a_list_in_a_text(tmp_path):
     gold = imported.rows["right"].map(sum)
     assert gold.tolist() == [1, 2] * 20
     assert imported.rows["chance"].tolist() == pytest.approx((gold / size).tolist())
+    with_references(path, lambda place, choices: [choices[place % len(choices)]])
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:  # choices that are lists
+        names = [f"[{number}]" for number in range(len(row["input"]["choices"]))]
+        row["input"] |= {"choices": names, "reference": ["[1]"]}
+        row["answer_attribution"][-1]["extracted_value"] = names[1 if row["evaluation"]["is_correct"] else 0]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    imported = read_runs([path], SINGLE)[0]
+    assert all(marks.index(True) == 1 and sum(marks) == 1 for marks in imported.rows["right"])
     with_references(path, lambda place, choices: ["[not a list"])
     assert read_runs([path], SINGLE)[0].rows["chance"].tolist() == pytest.approx((1 / size).tolist())
 

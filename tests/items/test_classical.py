@@ -7,7 +7,9 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from abovechance.core.errors import InputError
-from abovechance.items import item_statistics, reliability, row_scores
+from abovechance.core.two_way import adjusted_means
+from abovechance.items import classical, item_statistics, reliability, row_scores
+from abovechance.items.classical import ITEMS
 
 
 def responses(rows: int = 60, items: int = 25, seed: int = 0, gaps: float = 0.0) -> np.ndarray:
@@ -214,3 +216,82 @@ def test_items_that_share_no_rows_have_no_corrected_discrimination():
     linked = item_statistics([*matrix, [1, 1]])["corrected"]
     assert linked.isna().all()  # one row says nothing
     assert item_statistics([*matrix, [1, 1], [0, 0]])["corrected"].tolist() == pytest.approx([1, 1])
+
+
+def plain_statistics(matrix: np.ndarray, groups: list[str]) -> list[dict[str, float]]:
+    """The statistics of each item by loops over rows, kinds of items and items."""
+    present, above = np.isfinite(matrix), matrix - adjusted_means(matrix)
+    kinds = sorted({*groups})
+
+    def overall(row: int, without: int | None = None) -> float:
+        means = []
+        for kind in kinds:
+            items = [
+                item
+                for item in range(matrix.shape[1])
+                if groups[item] == kind and present[row, item] and item != without
+            ]
+            if items:
+                means.append(above[row, items].mean())
+        return float(np.mean(means)) if means else np.nan
+
+    results = []
+    for item in range(matrix.shape[1]):
+        rows = np.flatnonzero(present[:, item])
+        values = matrix[rows, item]
+        total = np.array([overall(row) for row in rows])
+        rest = np.array([overall(row, item) for row in rows])
+        paired = np.isfinite(rest)
+        is_alone = groups.count(groups[item]) < 2 and len(kinds) > 1
+        results.append(
+            {
+                "rows": len(rows),
+                "difficulty": values.mean(),
+                "deviation": values.std(),
+                "discrimination": stats.pearsonr(values, total).statistic,
+                "corrected": np.nan if is_alone else stats.pearsonr(values[paired], rest[paired]).statistic,
+                "constant": False,
+            }
+        )
+    return results
+
+
+@pytest.mark.parametrize("groups", ["aaaaaaaa", "aaabbbbb", "abbccccc", "abababab"])
+@pytest.mark.parametrize("missing", [0.0, 0.35])
+def test_items_of_groups_with_missing_responses(groups, missing):
+    generator = np.random.default_rng(3)
+    ability, offset = generator.normal(size=(30, 1)), generator.normal(size=(1, 8))
+    matrix = ability + offset + 100 + generator.normal(size=(30, 8))
+    matrix[generator.random(matrix.shape) < missing] = np.nan
+    matrix[0, 1:] = np.nan  # a row of one item
+    matrix[0, 0] = 101.0
+    table = item_statistics(matrix, None if len({*groups}) == 1 else [*groups])
+    assert [*table] == [*ITEMS]
+    for row, expected in zip(table.to_dict("records"), plain_statistics(matrix, [*groups]), strict=True):
+        assert row == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("block", [3, 512])
+def test_reliability_with_missing_responses(block, monkeypatch):
+    monkeypatch.setattr(classical, "BLOCK", block)
+    generator = np.random.default_rng(5)
+    matrix = generator.normal(size=(12, 7)) + generator.normal(size=(12, 1)) + 50
+    matrix[generator.random(matrix.shape) < 0.5] = np.nan
+    variances, covariances = [], []
+    for first in range(7):
+        for second in range(7):
+            rows = np.isfinite(matrix[:, first]) & np.isfinite(matrix[:, second])
+            if rows.sum() > 1:
+                covariance = np.cov(matrix[rows, first], matrix[rows, second])[0, 1]
+                (variances if first == second else covariances).append(covariance)
+    variance, covariance = np.mean(variances), np.mean(covariances)
+    expected = 7 * covariance / (variance + 6 * covariance)
+    assert reliability(matrix) == pytest.approx(expected)
+
+
+def test_reliability_of_few_rows_and_items():
+    assert reliability([[1.0, 2.0], [3.0, 5.0]]) == pytest.approx(2 * (1 - (2 + 4.5) / 12.5))
+    for matrix in ([[1.0, 2.0]], [[1.0], [2.0]], [[1.0, 0.0], [0.0, 1.0]], [[1.0, np.nan], [np.nan, 2.0]]):
+        assert np.isnan(reliability(matrix))
+    opposed = [[1.0, 0.0, np.nan], [0.0, 1.0, 1.0], [np.nan, 0.0, 1.0]]
+    assert np.isnan(reliability(opposed)) or reliability(opposed) < 0

@@ -179,7 +179,7 @@ def _row(row: dict[str, Any], place: str, result: str) -> dict[str, Any]:
         "recorded": float(correct),
         "choices": [str(text).strip() for text in choices] if len(choices) > 1 else None,
         "right": None,
-        "references": _references(question.get("reference") or []),
+        "references": _references(question.get("reference") or [], choices),
         "error": bool(row.get("error")),
         "question": text_or_none(question.get("raw")),
         "context": text_or_none(question.get("formatted")) or text_or_none(question.get("raw")),
@@ -188,12 +188,13 @@ def _row(row: dict[str, Any], place: str, result: str) -> dict[str, Any]:
     }
 
 
-def _references(texts: list[Any]) -> list[str]:
-    """Return the references; a text such as '[0, 2]' is a list of them."""
+def _references(texts: list[Any], choices: list[Any]) -> list[str]:
+    """Return the references; a text such as '[0, 2]' is a list of them, unless it is a choice."""
     references = []
     for text in texts:
         try:
-            parsed = json.loads(text) if isinstance(text, str) and text.strip().startswith("[") else text
+            is_list = isinstance(text, str) and text.strip().startswith("[") and text not in choices
+            parsed = json.loads(text) if is_list else text
         except (ValueError, RecursionError):
             parsed = text
         references += parsed if isinstance(parsed, list) else [text]

@@ -54,7 +54,8 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     split = table["split"].value_counts().index[0]
     notes = []
     if options.metric is None:
-        notes += metric_note(folder.name, metric, _other_metrics(instances, metric))
+        with as_written_by(TOOL, str(file)):
+            notes += metric_note(folder.name, metric, _other_metrics(instances, metric))
     if omitted := int((table["split"] != split).sum()):
         notes.append(f"{folder.name}: {omitted} results of other splits than '{split}' are left out")
     table = table[table["split"] == split]
