@@ -26,6 +26,7 @@ DRAWS = 10_000
 MOST_CELLS = 1_000_000_000  # that are exchanged; with more examples or candidates, there are fewer draws
 FEWEST_DRAWS = 500
 MOST_STATES = 20_000  # of an exact enumeration
+MOST_EXACT_CELLS = 20_000_000  # states times candidates
 TOLERANCE = 1e-9
 
 
@@ -199,11 +200,12 @@ def _all_exchanges(candidates: Candidates) -> tuple[Floats, Floats] | None:
     If all candidates have the same cells, states that differ only in the order of candidates are one state.
     """
     states, weight = np.zeros((1, len(candidates.names))), np.ones(1)
+    limit = min(MOST_STATES, MOST_EXACT_CELLS // len(candidates.names))
     for unit in candidates.units:
         if np.ptp(unit.sums) == 0:
             states[:, unit.members] += unit.sums
             continue
-        arrangements = _arrangements(unit.sums, MOST_STATES // len(states))
+        arrangements = _arrangements(unit.sums, limit // len(states))
         if arrangements is None:
             return None
         sums = np.repeat(states[:, None], len(arrangements), axis=1)
