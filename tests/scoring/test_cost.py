@@ -52,7 +52,7 @@ def tree(_longest: int) -> str:
     return "tree"
 
 
-@pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral", "bloom", "mamba"])
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral", "bloom", "mamba", "gpt_neo"])
 def test_what_a_model_computes_is_counted_by_the_path_that_it_takes(kind, task, tmp_path):  # noqa: F811
     rows = {
         "bloom": {"hidden_size": 32, "n_layer": 2, "n_head": 2},
@@ -60,6 +60,8 @@ def test_what_a_model_computes_is_counted_by_the_path_that_it_takes(kind, task, 
         "mistral": {"hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 64}
         | {"num_attention_heads": 2, "num_key_value_heads": 2, "sliding_window": 6},
         "mamba": {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4},
+        "gpt_neo": {"hidden_size": 32, "num_layers": 2, "num_heads": 2}
+        | {"attention_types": [[["global", "local"], 1]]},
     }
     save_tiny_model(tmp_path / "model")
     if kind != "llama":
@@ -76,7 +78,7 @@ def test_what_a_model_computes_is_counted_by_the_path_that_it_takes(kind, task, 
     (row,) = spent({("m", "t", "drawn"): ledger.path}).to_dict("records")
     assert counted == row["computed"]
     in_tree = count_tokens([("drawn", scored)], reading, tree)["computed"].sum()
-    assert (counted > in_tree) == (kind in ("bloom", "mamba"))
+    assert (counted > in_tree) == (kind in ("bloom", "mamba", "gpt_neo"))
 
 
 def test_prompts_that_are_too_long_do_not_count_or_are_told(task, weights):  # noqa: F811

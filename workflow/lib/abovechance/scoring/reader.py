@@ -16,6 +16,7 @@ from abovechance.scoring.demands import parameters, stored
 from abovechance.scoring.engine import changing_positions
 from abovechance.scoring.fetching import fetch_snapshot
 from abovechance.scoring.inspection import check_sizes
+from abovechance.scoring.masks import unknown_windows
 from abovechance.scoring.weights import Weights
 
 
@@ -35,7 +36,8 @@ def expected_path(weights: Weights) -> Callable[[int], str]:
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, trust_remote_code=trust)
     changes = changing_positions(model)
-    fastest = "plain" if model._is_stateful else "tree" if takes_positions(model) else "batched"
+    is_tree = takes_positions(model) and not unknown_windows(model)
+    fastest = "plain" if model._is_stateful else "tree" if is_tree else "batched"
     return lambda longest: "alone" if changes is not None and longest > changes else fastest
 
 
