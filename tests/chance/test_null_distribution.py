@@ -342,6 +342,18 @@ def test_a_correlation_far_from_zero():
             null_distribution("pearson", [side], [1.0, 2.0, 4.0, 3.0])
 
 
+def test_small_numbers_have_digits_in_sentences():
+    gold = [0.001 * place for place in range(8)]
+    result = null_distribution("mse", [[value + 0.0002 for value in gold]], gold)
+    first, second, _ = result.sentences(["a"])
+    assert first == "mse: 0.0000000400."
+    assert second == "By chance, it is expected at 0.0000105400."
+    large = null_distribution(
+        "mse", [[1000 * value + 0.5 for value in gold]], [1000 * value for value in gold]
+    )
+    assert large.sentences(["a"])[0] == "mse: 0.250."
+
+
 def test_functions_of_users():
     def agreement(predictions, gold):
         return sum(p == g for p, g in zip(predictions, gold, strict=True)) / len(gold)

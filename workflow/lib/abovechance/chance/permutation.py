@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, expm1, log1p, sqrt
+from math import ceil, expm1, floor, log1p, log10, sqrt
 from typing import Any
 
 import numpy as np
@@ -123,11 +123,18 @@ class NullDistribution:
         """
         low, high = self.interval
         several = len(self.values) > 1
+        sizes = np.abs([self.observed, self.expected])
+        smallest = sizes[sizes > TOLERANCE * sizes.max()].min(initial=np.inf)
+        # three digits that are not 0
+        digits = 3 if smallest >= 0.1 else min(2 - floor(log10(smallest)), 12)
         best_of = f" (candidate {names[self.best]}, the best of {len(names)})" if several else ""
-        by_chance = f"By chance, {'this candidate' if several else 'it'} is expected at {self.expected:.3f}"
+        by_chance = (
+            f"By chance, {'this candidate' if several else 'it'} is expected at {self.expected:.{digits}f}"
+        )
         if self.tries > 1:
             by_chance += (
-                f", and the best of {self.tries} at {self.expected_best:.3f} (95 %: {low:.3f} to {high:.3f})"
+                f", and the best of {self.tries} at {self.expected_best:.{digits}f} "
+                f"(95 %: {low:.{digits}f} to {high:.{digits}f})"
             )
         conclusion = "better than chance" if self.p <= ALPHA else "not better than chance"
         alone = f" for the best of {self.tries}, {probability(self.p_single)} for a single try"
@@ -139,7 +146,7 @@ class NullDistribution:
         }[self.method]
         strata = f", within {self.strata} strata" if self.strata > 1 else ""
         lines = [
-            f"{self.metric}: {self.observed:.3f}{best_of}.",
+            f"{self.metric}: {self.observed:.{digits}f}{best_of}.",
             f"{by_chance}.",
             f"This is {conclusion} (p = {probability(self.p)}{alone}; {how}{strata}).",
         ]
