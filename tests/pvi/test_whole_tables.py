@@ -25,7 +25,7 @@ from abovechance.pvi import (
     runs,
     v_information,
 )
-from abovechance.pvi.table import labels_of
+from abovechance.pvi.table import labels_of, of_likelihoods
 from abovechance.pvi.tails import tails_of_labels
 from tests.pvi.test_study_tables import inputs_of, of_models, prompts_of, simulated_pvi, task
 
@@ -412,3 +412,118 @@ def test_a_share_of_hard_examples_is_rounded_up():
     names = hard_demonstrations.hardest_of_labels([pvi], 1)
     sizes = pvi.groupby("label", observed=True)["example"].nunique()
     assert len(names) == sum(math.ceil(0.2 * size) for size in sizes)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(24) // 3, np.arange(24) % 4])
+def test_a_correlation_and_its_jackknife(groups):
+    generator = np.random.default_rng(2)
+    first = generator.normal(size=24) + 30
+    second = 0.5 * first + generator.normal(size=24) - 7
+    names = np.arange(24) if groups is None else groups
+    count = len({*names})
+    z = np.arctanh(np.corrcoef(first, second)[0, 1])
+    remaining = [names != name for name in range(count)]
+    parts = [np.arctanh(np.corrcoef(first[rows], second[rows])[0, 1]) for rows in remaining]
+    error = np.sqrt((count - 1) / count * ((parts - np.mean(parts)) ** 2).sum())
+    result = consistency.correlation(first, second, groups)
+    assert result.r == pytest.approx(np.tanh(z))
+    reach = stats.t.isf(0.025, count - 2) * error
+    assert (result.low, result.high) == pytest.approx((np.tanh(z - reach), np.tanh(z + reach)))
+    assert result.p == pytest.approx(2 * stats.t.sf(abs(z) / error, count - 2))
+    assert result.examples == 24
+
+
+def test_a_correlation_of_few_examples_or_groups():
+    three = consistency.correlation([1.0, 2.0, 4.0], [2.0, 1.0, 5.0])
+    assert three.r == pytest.approx(stats.pearsonr([1, 2, 4], [2, 1, 5]).statistic)
+    two_groups = consistency.correlation([1.0, 2.0, 4.0, 3.0], [2.0, 1.0, 5.0, 1.0], ["a", "a", "b", "b"])
+    assert two_groups.p == pytest.approx(stats.pearsonr([1, 2, 4, 3], [2, 1, 5, 1]).pvalue)
+    assert np.isnan([two_groups.low, two_groups.high]).all()
+    for first, second in (([1.0, 2.0], [1.0, 3.0]), ([1.0] * 4, [1.0, 2.0, 3.0, 5.0])):
+        for pair in ((first, second), (second, first)):
+            result = consistency.correlation(*pair)
+            assert result == pytest.approx((np.nan,) * 4 + (len(first),), nan_ok=True)
+    zero_and_one = consistency.correlation([0.0, 1.0, 1.0, 0.0], [0.0, 1.0, 0.5, 0.0])
+    assert zero_and_one.r == pytest.approx(stats.pearsonr([0, 1, 1, 0], [0, 1, 0.5, 0]).statistic)
+
+
+def test_examples_of_one_prompt():
+    generator = np.random.default_rng(1)
+    values = generator.normal(size=30).round(1)
+    values[:3] = [0.0, np.inf, 0.5]
+    table = pd.DataFrame(
+        {"pvi": values, "correct": values > 0.2, "cluster": [f"c{place // 3}" for place in range(30)]}
+    )
+    row = overview.summarize_examples(table)
+    finite = table[np.isfinite(values)]
+    mean = v_information(finite["pvi"], finite["cluster"])
+    fifths, halves = (accuracy_of_tails(values, table["correct"], share) for share in (0.2, 0.5))
+    expected = {"examples": 29, "information": mean.value, "low": mean.low, "high": mean.high}
+    expected |= {"negative": (values < 0).mean(), "accuracy": table["correct"].mean()}
+    expected |= {"threshold": row["threshold"], "balanced_accuracy": 1.0}
+    expected |= {"lowest_fifth": fifths.lowest, "highest_fifth": fifths.highest}
+    expected |= {"lowest_half": halves.lowest, "highest_half": halves.highest, "infinite": 1}
+    assert_equal(row, expected)
+    assert 0.2 < row["threshold"] < 0.5
+    plain = overview.summarize_examples(finite.drop(columns=["cluster", "correct"]))
+    assert [*plain] == ["examples", "information", "low", "high", "negative"]
+    assert plain["low"] == v_information(finite["pvi"]).low != mean.low
+
+
+def likelihoods(rows: list[tuple[str, float, bool]], **columns: object) -> pd.DataFrame:
+    """The table `likelihoods` of a run: example, log-likelihood and whether the choice is correct."""
+    table = pd.DataFrame(rows, columns=["example", "logprob", "right"])
+    table["choice"] = table.groupby("example").cumcount()
+    return table.assign(characters=2.0, bytes=2.0, **columns)
+
+
+def test_pvi_of_two_runs():
+    shares = [("a", 0.5, True), ("a", 0.2, False), ("a", 0.1, False), ("b", 0.25, False), ("b", 0.25, True)]
+    null = [("a", 0.25, True), ("a", 0.2, False), ("a", 0.025, False), ("b", 0.0, False), ("b", 0.5, True)]
+    first, second = (
+        likelihoods([(name, np.log(share) if share else -np.inf, flag) for name, share, flag in rows])
+        for rows in (shares, null)
+    )
+    table = of_likelihoods(first, second.sample(frac=1, random_state=0))
+    assert [*table] == ["prompt", "example", "null_bits", "bits", "pvi", "rival", "rival_pvi"]
+    assert table["pvi"].tolist() == pytest.approx([1.0, -1.0])
+    assert table["bits"].tolist() == pytest.approx([1.0, 2.0])
+    assert table["rival"].tolist() == [2, -1]  # an infinite gain has no size
+    assert table["rival_pvi"].tolist() == pytest.approx([2.0, np.nan], nan_ok=True)
+
+
+def test_runs_that_do_not_belong_together():
+    rows = [("a", -1.0, True), ("a", -2.0, False), ("b", -1.0, True), ("b", -3.0, False)]
+    whole, short = likelihoods(rows), likelihoods(rows[:2])
+    for tables, words in (((whole, short), "with inputs"), ((short, whole), "without inputs")):
+        with pytest.raises(InputError) as error:
+            of_likelihoods(*tables)
+        assert str(error.value) == (
+            f"example 'b', choice 0 is in the run {words} alone; expected two runs of the same examples"
+        )
+    ends = "; expected two runs of the same examples, choices and labels"
+    changed = whole.assign(bytes=[2.0, 2.0, 3.0, 2.0])
+    with pytest.raises(InputError) as error:
+        of_likelihoods(whole, changed)
+    assert str(error.value) == f"example 'b', choice 0: has 2 bytes in one run, 3 in the other{ends}"
+    with pytest.raises(InputError) as error:
+        of_likelihoods(whole, whole.assign(right=[True, False, False, True]))
+    assert str(error.value) == f"example 'b', choice 0: is correct in one run and wrong in the other{ends}"
+    impossible = whole.assign(logprob=[-1.0, -2.0, -np.inf, -3.0])
+    with pytest.raises(InputError) as error:
+        of_likelihoods(impossible, impossible)
+    assert str(error.value) == "example 'b': its answer is impossible with the input and without"
+    bare = whole.drop(columns=["characters", "bytes"])
+    assert of_likelihoods(bare, changed)["pvi"].tolist() == [0.0, 0.0]
+
+
+def test_repeated_measures_of_few_examples_and_of_equal_numbers():
+    two = repeated_measures([[1.0, 2.0], [2.0, 5.0]])
+    assert two.anova.p == pytest.approx(stats.ttest_rel([1, 2], [2, 5]).pvalue)
+    for values in ([[1.0, 2.0, 3.0]], [[1.0], [2.0]], [[1.0, 2.0], [3.0, 4.0]]):
+        nothing = repeated_measures(values)
+        assert np.isnan(nothing.anova).all()
+        assert (nothing.epsilon, nothing.share) == pytest.approx((np.nan, np.nan), nan_ok=True)
+        assert nothing.examples == len(values[0])
+    tiny = repeated_measures([[1e-4, 2e-4, 5e-4], [2e-4, 5e-4, 3e-4]])
+    assert tiny.anova.p == pytest.approx(stats.ttest_rel([1, 2, 5], [2, 5, 3]).pvalue)
