@@ -20,6 +20,7 @@ from abovechance.compare.responses import Responses, arrange
 from tests.bench.gate import largest_errors, lower_ends
 from tests.conftest import REPOSITORY
 from tests.doctor.logs import sound, write_texts
+from tests.importers.test_lm_eval import lm_sample, write_lm
 from tests.running import run
 
 
@@ -308,6 +309,29 @@ def test_missing_results_of_the_candidate_are_an_error_unless_allowed(tmp_path):
     assert "10 of 60 examples of arc, 0-shot; boolq, 0-shot" in completed.stderr
     report = json.loads(run("gate", *paths, "--allow-missing", "--json").stdout)
     assert "the candidate lacks results of the reference: 10 of 60" in report["notes"][-1]
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_examples_that_are_numbered_differently_are_noted(tmp_path, shift):
+    """The two sides are read separately, and their examples have the same names."""
+    texts = [" apple", " river"]
+    for side, offset in (("new", 0), ("old", shift)):
+        samples = []
+        for place in range(40):
+            number = (place + offset) % 40
+            gold = number % 2
+            requests = {
+                f"gen_args_{choice}": {"arg_0": f"Question {number}?", "arg_1": f"{text} {number}"}
+                for choice, text in enumerate(texts)
+            }
+            scores = [-1.0 - number / 100, -2.0 + number / 50 - (side == "old")]
+            sample = lm_sample(place, scores, gold)
+            samples.append(sample | {"doc": {"text": f"Question {number}?"}, "arguments": requests})
+        write_lm(tmp_path / side, samples)
+    completed = run("gate", str(tmp_path / "new"), str(tmp_path / "old"), "--json")
+    notes = " ".join(json.loads(completed.stdout)["notes"])
+    assert ("have another question than in" in notes) == bool(shift)
+    assert ("looks broken: 40 of 40 examples (100 %) have another" in completed.stderr) == bool(shift)
 
 
 def test_different_metrics_and_lower_is_better_are_errors(tmp_path):

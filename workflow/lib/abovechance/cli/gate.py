@@ -12,7 +12,13 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.compare import of_trainings
-from abovechance.cli.inputs import clusters_of_studies, different_metrics, given_paths, responses_of
+from abovechance.cli.inputs import (
+    clusters_of_studies,
+    different_metrics,
+    given_paths,
+    responses_of_runs,
+    runs_of,
+)
 from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, finite
 from abovechance.cli.output import as_rows, counted, show, show_json, tell_note
 from abovechance.cli.reports import (
@@ -39,6 +45,7 @@ from abovechance.core.estimates import ALPHA
 
 if TYPE_CHECKING:
     from abovechance.importers import Options
+    from abovechance.importers.contract import Run
 
 CANDIDATE, REFERENCE = "candidate", "reference"
 STATUS = dict(zip(DECISIONS, (0, 0, 1, 2), strict=True))
@@ -129,8 +136,12 @@ def _responses(paths: list[Path], options: Options, allow_missing: bool) -> tupl
     InputError
         If the two have different metrics or no common task, or if the candidate lacks results.
     """
+    from abovechance.importers import mismatches
+
+    sides = [runs_of([path], options) for path in paths]
     tables = [
-        _of_one_model(path, options, name) for path, name in zip(paths, (CANDIDATE, REFERENCE), strict=True)
+        _of_one_model(runs, path, options, name)
+        for runs, path, name in zip(sides, paths, (CANDIDATE, REFERENCE), strict=True)
     ]
     table = pd.concat(tables, ignore_index=True)
     if metrics := different_metrics(table):
@@ -142,14 +153,17 @@ def _responses(paths: list[Path], options: Options, allow_missing: bool) -> tupl
             "examples are often the failed ones (--allow-missing compares the common ones)"
         )
     responses = [*arrange(table, clusters_of_studies(paths))]
-    notes = list(dict.fromkeys(note for task in responses for note in task.notes))
+    runs = [run for side in sides for run in side]
+    notes_of_runs = {note for run in runs for note in run.notes}
+    notes = [note for note in mismatches(runs) if note not in notes_of_runs]
+    notes += dict.fromkeys(note for task in responses for note in task.notes)
     notes += [f"the candidate lacks results of the reference: {missing}"] if missing else []
     if not responses:
         raise InputError(f"{paths[0]} and {paths[1]} have no task with the same number of shots in common")
     return responses, notes
 
 
-def _of_one_model(path: Path, options: Options, name: str) -> pd.DataFrame:
+def _of_one_model(runs: list[Run], path: Path, options: Options, name: str) -> pd.DataFrame:
     """Return the responses in a path, all of one model, which may have several training seeds.
 
     Raises
@@ -157,7 +171,7 @@ def _of_one_model(path: Path, options: Options, name: str) -> pd.DataFrame:
     InputError
         If there are several models, or several results of one task that are not marked as prompts.
     """
-    table = of_trainings([path], responses_of([path], options, by_file=False))
+    table = of_trainings([path], responses_of_runs(runs, [path], options, by_file=False))
     models = [*table["model"].unique()]
     if len(models) > 1:
         raise InputError(f"{path}: has the models {', '.join(map(str, models))}; expected the results of one")

@@ -18,6 +18,7 @@ from abovechance.core.untrusted import MOST_TEXT, printable
 
 if TYPE_CHECKING:
     from abovechance.importers import Options
+    from abovechance.importers.contract import Run
 
 
 def given_paths(results: list[str]) -> list[Path]:
@@ -35,11 +36,30 @@ def predictions_of(path: Path) -> Path | None:
     return path / "predictions" if (path / "predictions").is_dir() else None
 
 
-def responses_of(paths: list[Path], options: Options, by_file: bool = True) -> pd.DataFrame:
-    """Read predictions from logs, tables and study folders; print notes on them.
+def runs_of(paths: list[Path], options: Options) -> list[Run]:
+    """Read the runs in logs, tables and study folders; print notes on them."""
+    from abovechance.importers import read_runs
+
+    runs = read_runs([predictions_of(path) or path for path in paths], options)
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        tell_note(note)
+    return runs
+
+
+def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
+    """Return the responses of ``responses_of_runs``, from logs, tables and study folders."""
+    return responses_of_runs(runs_of(paths, options), paths, options)
+
+
+def responses_of_runs(
+    runs: list[Run], paths: list[Path], options: Options, by_file: bool = True
+) -> pd.DataFrame:
+    """Return the responses of runs.
 
     Parameters
     ----------
+    paths
+        Where the runs were read.
     by_file
         If all files are of one model, each file counts as a model.
 
@@ -48,11 +68,8 @@ def responses_of(paths: list[Path], options: Options, by_file: bool = True) -> p
     DataFrame
         ``model``, ``task``, ``shots``, ``prompt``, ``example``, ``score`` and ``metric``, a row for each.
     """
-    from abovechance.importers import endings, read_runs
+    from abovechance.importers import endings
 
-    runs = read_runs([predictions_of(path) or path for path in paths], options)
-    for note in dict.fromkeys(note for run in runs for note in run.notes):
-        tell_note(note)
     by_file = by_file and len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
     parts, names = [], endings([run.file for run in runs])
     in_folders = {run.file: _in_folder(run.file, paths) for run in runs}

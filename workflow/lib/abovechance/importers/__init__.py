@@ -70,9 +70,7 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
         check_recorded(run)
     for run, suspicion in _suspicions(runs):
         if suspicion.severity == "grave":
-            run.notes.append(
-                f"{run.file}: looks broken: {suspicion.sentence} (`abovechance doctor` lists all suspicions)"
-            )
+            run.notes.append(_broken(run, suspicion))
     names = _model_names([run.model for run in runs])
     for path in paths:
         if path.is_dir() and (extra_files := csv.unread_files(path)):
@@ -101,6 +99,21 @@ class Diagnosis:
     model: str
     task: str
     suspicion: Suspicion
+
+
+def mismatches(runs: Sequence[Run]) -> list[str]:
+    """Return notes on runs that were read separately and do not belong together, such as other questions."""
+    examined_runs = [(run, run.examined) for run in runs if run.examined is not None]
+    return [
+        _broken(run, suspicion)
+        for run, suspicion in compare_runs(examined_runs)
+        if suspicion.severity == "grave"
+    ]
+
+
+def _broken(run: Run, suspicion: Suspicion) -> str:
+    """Return a note on a run with a grave sign."""
+    return f"{run.file}: looks broken: {suspicion.sentence} (`abovechance doctor` lists all suspicions)"
 
 
 def diagnose(paths: Sequence[Path], options: Options) -> tuple[list[Diagnosis], int]:
