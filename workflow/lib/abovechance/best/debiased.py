@@ -259,21 +259,21 @@ def _crossfitted(scores: Floats, clusters: Ints, values: Floats, splits: int, se
     generator = np.random.default_rng(seed)
     halves = np.argsort(generator.random((splits, count)), axis=1) < (count + 1) // 2
     halves = np.concatenate([halves, ~halves])[:, clusters]  # (2 splits, examples) where the choice is made
-    above, _, sizes = _means(scores - np.nanmean(scores, axis=0), halves)
-    variance, _, _ = _means(np.where(np.isnan(scores), np.nan, np.nanvar(scores, axis=0)), halves)
+    above, sizes = _means(scores - np.nanmean(scores, axis=0), halves)
+    variance, _ = _means(np.where(np.isnan(scores), np.nan, np.nanvar(scores, axis=0)), halves)
     choice = np.where(sizes > 0, above * np.sqrt(sizes / np.where(variance > 1e-12, variance, 1.0)), -np.inf)
-    value, evaluated, weight = _means(values, ~halves)
-    choice[~evaluated] = -np.inf
+    value, weight = _means(values, ~halves)
+    choice[weight == 0] = -np.inf
     # of candidates that are equally good, the mean
     best = choice >= choice.max(axis=1, keepdims=True) - 1e-9
     weight = np.where(best & np.isfinite(choice), weight, 0.0) / best.sum(axis=1, keepdims=True)
     return float((weight * value).sum() / weight.sum()) if weight.any() else np.nan
 
 
-def _means(values: Floats, chosen: Bools) -> tuple[Floats, Bools, Floats]:
-    """(splits, candidates) means over the chosen examples, 0 if there is none, if there are, and how many."""
+def _means(values: Floats, chosen: Bools) -> tuple[Floats, Floats]:
+    """(splits, candidates) means over the chosen examples, 0 if there is none, and the number of examples."""
     evaluated = ~np.isnan(values)
     weights = chosen.astype(np.float64)
     sizes = weights @ evaluated.T
     totals = weights @ np.where(evaluated, values, 0.0).T
-    return totals / np.maximum(sizes, 1), sizes > 0, sizes
+    return totals / np.maximum(sizes, 1), sizes

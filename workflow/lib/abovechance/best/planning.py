@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, isfinite, sqrt
 
 import numpy as np
@@ -75,16 +76,29 @@ def examples_for_difference(
     better_alone = worse_alone + difference
     critical = largest_normal(candidates, 0.5, alpha)
     variance = better_alone + worse_alone - difference**2
-    number = max(2, ceil(((critical + float(ndtri(power))) ** 2) * variance / difference**2))
+    # too low for few examples, where tests have few p-values
+    approximate = max(2, ceil(((critical + float(ndtri(power))) ** 2) * variance / difference**2))
     level = float(ndtr(-critical))
+    return _least(
+        lambda examples: _power(examples, better_alone, worse_alone, level) >= power, start=approximate
+    )
+
+
+def _least(is_powerful: Callable[[int], bool], start: int) -> int:
+    """Return the least number of examples from which a few more in a row have the power, too.
+
+    The power rises and falls by steps.
+
+    Parameters
+    ----------
+    start
+        A number near it.
+    """
 
     def suffices(examples: int) -> bool:
-        """Whether the power is reached; it rises and falls by steps, so a few more examples suffice, too."""
-        steps = range(STEPS if examples < MANY else 1)
-        return all(_power(examples + more, better_alone, worse_alone, level) >= power for more in steps)
+        return all(is_powerful(examples + more) for more in range(STEPS if examples < MANY else 1))
 
-    # the normal approximation is too low for few examples, where tests have few p-values
-    low = high = number
+    low = high = start
     while not suffices(high):
         low, high = high, ceil(1.1 * high) + 1
     while low > 1 and suffices(low):

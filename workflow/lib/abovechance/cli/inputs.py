@@ -59,7 +59,7 @@ def responses_of_runs(
     Parameters
     ----------
     paths
-        Where the runs were read.
+        The paths that the runs were read from.
     by_file
         If all files are of one model, each file counts as a model.
 
