@@ -58,6 +58,12 @@ def test_a_job_sees_the_one_that_it_took_and_no_other(machine):
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
 
 
+def test_a_gpu_that_shares_the_processors_memory_is_enough(machine):
+    (machine / "nvidia-smi").write_text("#!/bin/sh\necho '0, GPU-a, [N/A]'\n")
+    with reserved(300 * GIB) as accelerators:
+        assert names(accelerators) == ["GPU-a"]
+
+
 def test_a_model_too_big_for_one_takes_several_and_at_most_all(machine):
     with reserved(30 * GIB) as accelerators:
         assert names(accelerators) == ["GPU-a", "GPU-b"]

@@ -1,10 +1,14 @@
 """The workflow as a module of another one, in a folder of its own, and what the workflow catalog asks for."""
 
+import fcntl
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -141,6 +145,53 @@ def test_the_small_study_of_the_workflows_conventions_runs_to_its_report(tmp_pat
     command = [sys.executable, "-m", "snakemake", "--directory", str(tmp_path / ".test"), "--cores", "2"]
     subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True)
     assert (tmp_path / ".test" / "results" / "test" / "report.html").is_file()
+
+
+@pytest.mark.slow
+def test_the_wait_for_a_gpu_is_not_counted_as_time_of_the_job(tmp_path, monkeypatch):
+    """A driver that tells of a GPU, which another program has until the job has waited for ten seconds.
+
+    torch says that it was built for GPUs, and cannot use this one.
+    """
+    driver, waiting, held = tmp_path / "nvidia-smi", tmp_path / "waiting", 10
+    driver.write_text(
+        f"#!/bin/sh\ncase $1 in --list-gpus) echo 'GPU 0: one';; *) touch {waiting}; echo '0, GPU-a, 16384';; esac"
+    )
+    driver.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (tmp_path / "sitecustomize.py").write_text(
+        "import torch.backends.cuda\ntorch.backends.cuda.is_built = lambda: True"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    shutil.copy2(REPOSITORY / ".test" / "config.yaml", tmp_path)
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--directory",
+        str(tmp_path),
+        "--cores",
+        "1",
+        "--until",
+        "score",
+    ]
+    with (tmp_path / "abovechance-GPU-a.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with subprocess.Popen(command, cwd=REPOSITORY, stderr=subprocess.DEVNULL) as run:
+            while not waiting.exists() and run.poll() is None:
+                time.sleep(0.1)
+            time.sleep(held)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+    assert run.returncode == 0
+    (ledger, *_), (benchmark, *_), (log, *_) = (
+        sorted((tmp_path / "results" / "test").glob(pattern), key=lambda path: path.stat().st_mtime)
+        for pattern in ("cost/ledgers/*/*.jsonl", "benchmarks/score/*/*.tsv", "logs/score/*/*.log")
+    )
+    counted = pd.read_json(ledger, lines=True)
+    assert "the installed torch cannot use this machine's GPU" in log.read_text()
+    assert (counted["accelerators"] == 0).all()
+    assert counted["seconds"].sum() + held <= pd.read_csv(benchmark, sep="\t").loc[0, "s"]
 
 
 def test_the_small_study_of_the_workflows_conventions_is_a_valid_one(tmp_path):

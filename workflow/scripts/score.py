@@ -14,7 +14,7 @@ with logged(snakemake) as log:
     from abovechance.core.files import alone
     from abovechance.core.settings import Setting
     from abovechance.core.tables import read_table
-    from abovechance.scoring.accelerators import reserved
+    from abovechance.scoring.accelerators import reserved, visible_accelerators
     from abovechance.scoring.cells import Cell, InProcess, score_cells
     from abovechance.scoring.ledgers import Ledger
     from abovechance.scoring.models import memory_needed
@@ -47,11 +47,15 @@ with logged(snakemake) as log:
         local = in_process(files.compared, params.compared_precision) if files.compared else None
         backend = Served(weights, params.special_tokens, local)
         memory = memory_needed(local.weights, local.precision) if local else 0
-    lock = reserved(memory) if memory else nullcontext(())
+    lock = reserved(memory) if memory and torch.backends.cuda.is_built() else nullcontext(())
     report, (folder, *_) = progress(log), {path.parent for path in cells}
     began_waiting = time.monotonic()
     with alone(folder, report), lock as accelerators:
         since = STARTED + time.monotonic() - began_waiting  # waiting costs nothing
+        if memory and not torch.cuda.is_available():
+            if visible_accelerators():
+                report("the installed torch cannot use this machine's GPU: scoring on the processor")
+            accelerators = ()
         score_cells(
             cells,
             backend,

@@ -8,6 +8,7 @@ is kept: jobs share out what it left them.
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import subprocess
 import tempfile
@@ -20,11 +21,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Accelerator:
-    """One GPU: its number, its id on this machine, and its memory in bytes."""
+    """One GPU: its number, its id on this machine, and its memory in bytes; infinite where the driver does not say."""
 
     index: str
     uuid: str
-    memory: int
+    memory: float
 
 
 def visible_accelerators() -> list[Accelerator]:
@@ -37,7 +38,8 @@ def visible_accelerators() -> list[Accelerator]:
     accelerators = []
     for line in listed.splitlines():
         index, uuid, mebibytes = (part.strip() for part in line.split(","))
-        accelerators.append(Accelerator(index, uuid, int(mebibytes) * 2**20))
+        memory = int(mebibytes) * 2**20 if mebibytes.isdecimal() else math.inf  # shared with the processor
+        accelerators.append(Accelerator(index, uuid, memory))
     allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if allowed is None:
         return accelerators
