@@ -6,6 +6,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.metrics import f1_score
 
 from abovechance import RandomBaseline
@@ -18,9 +19,11 @@ from abovechance.chance.randomization import (
     randomization_test,
     randomize,
 )
+from abovechance.chance.verdicts import ranked
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting
-from abovechance.results.response_matrix import uneven
+from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.results.response_matrix import ResponseMatrix
 from abovechance.study.tasks import as_table
 from tests.bench.randomization import NULLS
 
@@ -252,8 +255,9 @@ def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies()
     few = few.assign(predicted=np.random.default_rng(3).integers(0, 2, len(few)))
     task = task.assign(cluster=range(40), correct=[[n % 3 > 0, n % 3 == 0] for n in range(40)])
     table, answered = randomize(few, task, seed=1, draws=99), Answers.from_predictions(few, task)
-    assert uneven(answered.evaluated, 31)
-    assert not uneven(answered.evaluated, 32)
+    matrix = ResponseMatrix.from_predictions(few)
+    assert matrix.uneven(30)
+    assert not matrix.uneven(31)
     expected, raw = (
         randomization_test(answered, Setting("m", "t", 1).seed(1), 99, standardized=way)
         for way in (True, False)
@@ -262,6 +266,27 @@ def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies()
     group = table[table["statistic"] == "accuracy"]
     assert group["adjusted_tail"].tolist() == expected.adjusted.tolist()
     assert group["value"].tolist() == expected.observed.tolist()
+
+
+def test_prompts_on_as_many_other_examples_have_one_best_prompt_in_verdicts_and_in_the_test():
+    """Prompt 0 has 17 of 20 right, a better standardized score, and prompt 1 9 of 10, a better accuracy."""
+    predictions, task = a_study([["yes", "no"]] * 31)
+    number = predictions["example"].astype(int)
+    rows = ((predictions["prompt"] == 0) & number.between(1, 20)) | (
+        (predictions["prompt"] == 1) & number.between(21, 30)
+    )
+    is_right = np.where(predictions["prompt"] == 0, number > 3, number > 21)
+    gold = np.array([n % 2 for n in range(31)])
+    predictions = predictions.assign(
+        predicted=np.where(is_right, gold[number], 1 - gold[number]), correct=is_right, tie=False, shots=10
+    )[rows]
+    task = task.assign(cluster=range(31), correct=[[n % 2 == 0, n % 2 == 1] for n in range(31)])
+    table = randomize(predictions, task, seed=0, draws=9_999)
+    assert not ResponseMatrix.from_predictions(predictions).uneven(10)
+    (best,) = ranked(accuracy_by_prompt(predictions))["prompt"].head(1)
+    assert best == 1
+    (tail,) = set(table.loc[table["statistic"] == "accuracy", "best_tail"])
+    assert tail == pytest.approx(stats.binom(10, 0.5).sf(8), abs=0.004)
 
 
 def test_where_no_other_gold_answers_can_be_drawn_there_is_no_tail():

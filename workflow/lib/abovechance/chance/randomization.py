@@ -32,7 +32,7 @@ from abovechance.core.resampling import numbered
 from abovechance.core.settings import SETTING, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.predictions import UNKNOWN
-from abovechance.results.response_matrix import ResponseMatrix, uneven
+from abovechance.results.response_matrix import ResponseMatrix
 
 RANDOMIZATION = TableSchema(
     "randomization",
@@ -368,10 +368,11 @@ def randomize(predictions: pd.DataFrame, task: pd.DataFrame, seed: int, draws: i
     """
     setting = setting_of(predictions)
     answers = Answers.from_predictions(predictions, task)
+    uneven = ResponseMatrix.from_predictions(predictions).uneven(setting.shots)
     statistics = STATISTICS if answers.shared and answers.single else STATISTICS[:1]
     tables = []
     for statistic in statistics:
-        standardized = uneven(answers.evaluated, setting.shots) and statistic == "accuracy"
+        standardized = uneven and statistic == "accuracy"
         test = randomization_test(answers, setting.seed(seed), draws, statistic, standardized)
         unchanged = np.nan if test.fixed == 1 else 1.0  # where nothing changes, nothing follows
         tables.append(

@@ -270,10 +270,7 @@ def _baseline(chances: tuple[float, ...], counts: tuple[int, ...]) -> RandomBase
 
 def differ(accuracy: pd.DataFrame) -> bool:
     """Return whether the prompts of one setting have such different examples that accuracies are not
-    comparable.
-
-    A prompt is not evaluated on its own demonstrations. If examples differ by more than that, prompts were
-    run on different examples. Accuracies on fewer or easier examples can be higher by chance.
+    comparable, as in ``ResponseMatrix.uneven``.
     """
     kinds = [baseline.counts for baseline in dict.fromkeys(random_baselines(accuracy))]
     chances = {chance for counts in kinds for chance in counts}

@@ -46,8 +46,12 @@ class ResponseMatrix:
         return chances, self.evaluated.astype(np.int64) @ (kinds[:, None] == np.arange(len(chances)))
 
     def uneven(self, shots: int) -> bool:
-        """Return whether prompts are evaluated on other examples, see ``uneven``."""
-        return uneven(self.evaluated, shots)
+        """Return whether accuracies are not comparable, since prompts have such different examples.
+
+        A prompt is not evaluated on its own demonstrations. If prompts differ by more than that in their
+        numbers of examples of any chance, accuracies on fewer or easier examples can be higher by chance.
+        """
+        return bool((np.ptp(self.counts[1], axis=0) > shots).any())
 
     @classmethod
     def from_predictions(cls, predictions: pd.DataFrame) -> ResponseMatrix:
@@ -65,16 +69,3 @@ class ResponseMatrix:
         return cls(
             np.asarray(prompts), np.asarray(examples).astype(str), evaluated, correct, predicted, chance
         )
-
-
-def uneven(evaluated: Bools, shots: int) -> bool:
-    """Return whether prompts are evaluated on other examples, by more than their demonstrations.
-
-    Their accuracies cannot be compared then: those on few examples, or on easier ones, are higher by luck.
-
-    Parameters
-    ----------
-    evaluated
-        (prompts, examples) whether a prompt is evaluated on an example.
-    """
-    return bool((~evaluated).sum(axis=1).max() > shots)
