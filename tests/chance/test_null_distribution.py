@@ -415,7 +415,7 @@ def test_many_different_texts():
 def test_too_many_tries_for_one_candidate():
     generator = np.random.default_rng(0)
     gold, row = generator.integers(5, size=(2, 60))
-    with pytest.raises(InputError, match="need 100,000,000 random permutations"):
+    with pytest.raises(InputError, match="need 100,000,000 random draws"):
         null_distribution("f1_macro", row, gold, tries=10**6)
 
 

@@ -76,6 +76,18 @@ def test_wrong_input():
         above_floor({"a": [[1.0]], "b": [[1.0]]}, {"null": [[0.0]]}, tries=1)
 
 
+def test_more_tries_than_random_signs_can_tell_apart_are_refused():
+    for examples, expected in ((14, 2.0**-14), (15, None)):  # 2**14 signs are enumerated
+        best, floor = {"a": [[1.0]] * examples}, {"null": [[0.0]] * examples}
+        if expected is not None:
+            result = above_floor(best, floor, tries=10**6)
+            assert result.p == pytest.approx(-np.expm1(1e6 * np.log1p(-expected)))
+        else:
+            with pytest.raises(InputError, match="so many tries need 100,000,000 random draws"):
+                above_floor(best, floor, tries=10**6)
+            assert above_floor(best, floor, tries=100).p < 0.01
+
+
 def test_the_best_of_several_runs_is_not_below_one_run():
     floor = [[0.0, 0.0, 1.0]] * 6 + [[0.0] * 3] * 14
     candidates = {"a": [[1.0] * 3] * 20, "b": [[0.0] * 3] * 20}

@@ -122,6 +122,11 @@ def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed
     return np.where(np.arange(len(p)) == start, 1.0, p)
 
 
+def enumerated(clusters: int) -> bool:
+    """Return whether all signs of so many clusters are enumerated."""
+    return 2**clusters <= MOST_STATES
+
+
 def sign_flips(differences: Floats, clusters: Ints, draws: int = DRAWS, seed: int = 0) -> Floats:
     """Return (candidates,) adjusted p-values of the hypothesis that differences are 0 on average.
 
@@ -144,7 +149,7 @@ def sign_flips(differences: Floats, clusters: Ints, draws: int = DRAWS, seed: in
     deviations = np.sqrt((sums**2).sum(axis=1, keepdims=True))
     sums = sums / np.where(deviations > 1e-12, deviations, 1.0)
     observed, count = sums.sum(axis=1), sums.shape[1]
-    exact = 2**count <= MOST_STATES
+    exact = enumerated(count)
     generator, reached = np.random.default_rng(seed), np.zeros(len(observed))
     number = 2**count if exact else draws
     batch = max(1, BATCH // max(count, len(observed)))

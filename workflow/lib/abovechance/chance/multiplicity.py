@@ -8,13 +8,17 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
 
 METHODS = ("bh", "by", "holm")
+DRAWS_PER_TRY, MOST_DRAWS = 100, 1_000_000
 
 
 def adjusted(tails: ArrayLike, method: str) -> Floats:
@@ -40,6 +44,20 @@ def adjusted(tails: ArrayLike, method: str) -> Floats:
 def for_more_tries(tail: float, times: float) -> float:
     """Return the tail of the best of ``times`` independent tries (or sets of tries) with this tail."""
     return float(-np.expm1(times * np.log1p(-tail))) if tail < 1 else 1.0
+
+
+def draws_for_tries(draws: int, tries: int, candidates: int) -> int:
+    """Return how many random draws a test of the best of so many tries needs for a small p-value."""
+    return max(draws, ceil(DRAWS_PER_TRY * tries / candidates))
+
+
+def check_draws(draws: int) -> None:
+    """Raise InputError if so many random draws take too long."""
+    if draws > MOST_DRAWS:
+        raise InputError(
+            f"so many tries need {draws:,} random draws; expected at most {MOST_DRAWS:,}: give the "
+            "predictions of more candidates, or fewer tries"
+        )
 
 
 def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, expm1, floor, log1p, log10, sqrt
-from typing import Any
+from math import expm1, floor, log1p, log10, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 from abovechance.chance.arrangements import Arrangements, subsets
 from abovechance.chance.conclusion import probability
 from abovechance.chance.exact import Discrete, concordant_pairs, convolved, of_stratum
-from abovechance.chance.multiplicity import for_more_tries
+from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -35,8 +35,6 @@ from abovechance.metrics.contract import Metric, Objects, Terms
 from abovechance.metrics.registry import metric as metric_of_name
 
 DRAWS = 10_000
-DRAWS_PER_TRY = 100
-MOST_DRAWS = 1_000_000
 MOST_ARRANGEMENTS = 20_000  # that are enumerated
 MOST_EXACT = 1_000  # examples of a stratum whose exact distribution is computed
 MOST_SUBSETS = 5_000  # sets of relevant items that a ranking is compared with
@@ -240,16 +238,28 @@ def null_distribution(
     arrangements = _arrangements(chosen, rows, answers, labels, clusters, listed)
     values = _observed(chosen, rows, answers)
     total_tries = len(rows) if tries is None else tries
-    needed = ceil(DRAWS_PER_TRY * total_tries / len(rows))  # else no p-value could be small
-    simulation = Simulation(chosen, rows, arrangements, max(draws, needed), seed)
+    draws = draws_for_tries(draws, total_tries, len(rows))
+    simulation = Simulation(chosen, rows, arrangements, draws, seed)
     if chosen.terms is not None:
         simulation.check(values)
     best = int(np.argmax(chosen.sign * values))
-    result = simulation.result(values, best)
-    return replace(
-        _with_tries(result, total_tries, len(rows)),
+    null, times = simulation.of_candidates(values, best), total_tries / len(rows)
+    return NullDistribution(
+        metric=chosen.name,
+        values=values,
+        best=best,
+        expected=null.expected,
+        # further tries are taken as independent sets of candidates
+        distribution=null.distribution.best_of(times, chosen.sign),
+        p=for_more_tries(null.p, times),
+        p_single=null.p_single,
+        tries=total_tries,
+        examples=len(arrangements.observed),
         strata=len({*labels}),
         fixed=float(arrangements.fixed.mean()),
+        method=null.method,
+        draws=draws if null.method == "permutation" else 0,
+        higher_is_better=chosen.higher_is_better,
     )
 
 
@@ -291,6 +301,16 @@ def _observed(metric: Metric, rows: list[Objects], answers: list[Any]) -> Floats
     return values
 
 
+class OfCandidates(NamedTuple):
+    """The distribution of the best of the candidates, and what follows, as in ``NullDistribution``."""
+
+    distribution: Discrete
+    p: float
+    p_single: float
+    expected: float
+    method: str
+
+
 @dataclass(frozen=True)
 class Simulation:
     """A metric of several candidates under all arrangements, or under random ones."""
@@ -322,46 +342,27 @@ class Simulation:
                 f"definition {values[place]:g}; expected the same"
             )
 
-    def result(self, values: Floats, best: int) -> NullDistribution:
-        """Return the null distribution for as many tries as candidates."""
+    def of_candidates(self, values: Floats, best: int) -> OfCandidates:
+        """Return the distribution of the best of the candidates."""
         exact = self._exact() if len(self.rows) == 1 and not self.arrangements.sampled else None
         if exact is not None:
             tail = float(exact.weights[self._as_good(exact.values, values[best])].sum())
-            parts, p, p_single, method = exact, tail, tail, "exact"
-            expected = exact.mean
-        else:
-            count = self.arrangements.count
-            enumerated = count <= MOST_ARRANGEMENTS and count * len(self.arrangements.observed) <= MOST_CELLS
-            enumerated &= not self.arrangements.sampled
-            if not enumerated and self.draws > MOST_DRAWS:
-                raise InputError(
-                    f"so many tries need {self.draws:,} random permutations; expected at most "
-                    f"{MOST_DRAWS:,}: give the predictions of more candidates, or fewer tries"
-                )
-            best_values, own_values = self._simulated(best, enumerated)
-            reached, reached_alone = (
-                int(self._as_good(side, values[best]).sum()) for side in (best_values, own_values)
-            )
-            count, added = len(best_values), 0 if enumerated else 1
-            p, p_single = ((hits + added) / (count + added) for hits in (reached, reached_alone))
-            parts = Discrete.from_values(best_values, np.full(count, 1 / count))
-            method = "enumeration" if enumerated else "permutation"
-            expected = self._expected(best, own_values)
-        return NullDistribution(
-            self.metric.name,
-            values,
-            best,
-            expected,
-            parts,
-            p,
-            p_single,
-            len(self.rows),
-            len(self.arrangements.observed),
-            0,
-            0.0,
-            method,
-            self.draws if method == "permutation" else 0,
-            self.metric.higher_is_better,
+            return OfCandidates(exact, tail, tail, exact.mean, "exact")
+        count = self.arrangements.count
+        enumerated = count <= MOST_ARRANGEMENTS and count * len(self.arrangements.observed) <= MOST_CELLS
+        enumerated &= not self.arrangements.sampled
+        if not enumerated:
+            check_draws(self.draws)
+        best_values, own_values = self._simulated(best, enumerated)
+        reached, reached_alone = (
+            int(self._as_good(side, values[best]).sum()) for side in (best_values, own_values)
+        )
+        count, added = len(best_values), 0 if enumerated else 1
+        p, p_single = ((hits + added) / (count + added) for hits in (reached, reached_alone))
+        distribution = Discrete.from_values(best_values, np.full(count, 1 / count))
+        expected = self._expected(best, own_values)
+        return OfCandidates(
+            distribution, p, p_single, expected, "enumeration" if enumerated else "permutation"
         )
 
     def _as_good(self, by_chance: Floats, observed: float) -> Bools:
@@ -497,17 +498,6 @@ def _value(metric: Metric, predictions: Objects, gold: Objects) -> float:
     if not isinstance(value, (int, float, np.number)):
         raise InputError(f"{metric.name}: returned {value!r:.60}; expected a number")
     return float(value)
-
-
-def _with_tries(result: NullDistribution, tries: int, candidates: int) -> NullDistribution:
-    """Return the result for more tries than candidates, as if there were independent sets of candidates."""
-    times = tries / candidates
-    return replace(
-        result,
-        distribution=result.distribution.best_of(times, 1.0 if result.higher_is_better else -1.0),
-        p=for_more_tries(result.p, times),
-        tries=tries,
-    )
 
 
 def _as_metric(metric: Metric | str | Callable[[Any, Any], float]) -> Metric:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import isfinite
 
 import numpy as np
 
-from abovechance.best.selection import DRAWS, sign_flips
+from abovechance.best.selection import DRAWS, enumerated, sign_flips
 from abovechance.chance.conclusion import probability
 from abovechance.chance.exact import Discrete
-from abovechance.chance.multiplicity import for_more_tries
+from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -26,7 +26,6 @@ from abovechance.metrics.texts import best_of
 
 Attempts = Sequence[Sequence[float]]  # (examples,) the scores of all attempts at each example
 SIMULATED = 2_000
-DRAWS_PER_TRY, MOST_DRAWS = 100, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,8 @@ def above_floor(
     Raises
     ------
     InputError
-        If there are too few attempts, fewer tries than candidates, or different numbers of examples.
+        If there are too few attempts, fewer tries than candidates, so many tries that the test takes too
+        long, or different numbers of examples.
     """
     total_tries = len(candidates) if tries is None else tries
     if total_tries < len(candidates):
@@ -131,7 +131,9 @@ def above_floor(
     means = {name: float(row.mean()) for name, row in values.items()}
     best = max(means, key=lambda name: means[name])
     groups = np.arange(examples) if clusters is None else np.asarray(clusters)
-    draws = min(max(draws, ceil(DRAWS_PER_TRY * total_tries / len(candidates))), MOST_DRAWS)
+    draws = draws_for_tries(draws, total_tries, len(candidates))
+    if not enumerated(len({*groups.tolist()})):
+        check_draws(draws)
     matrix, place = np.stack([*values.values()]), [*values].index(best)
     p = max(sign_flips(matrix - row, groups, draws, seed)[place] for row in of_floors.values())
     floor_means = {name: float(row.mean()) for name, row in of_floors.items()}
