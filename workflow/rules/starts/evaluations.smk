@@ -4,9 +4,9 @@ in:  files of lm-evaluation-harness: one of them, or a folder or zip file of man
 out: EVALUATIONS
 """
 
-from abovechance.core.files import files_below
+from abovechance.study.config import evaluation_files
 
-EVALUATED = files_below(Path(STUDY["evaluations"]), ".json")
+EVALUATED = evaluation_files(Path(STUDY["evaluations"]))
 EVALUATIONS = f"{RESULTS}/evaluations.parquet"
 KEPT += [EVALUATIONS]
 OF_REPORT["predictions"] = [EVALUATIONS]  # what it was made from

@@ -163,9 +163,17 @@ def file_name(text: str) -> str:
     return f"{plain[:20]}-{digest(text)[:8]}"
 
 
-def files_below(path: Path, suffix: str) -> list[Path]:
-    """Return the files of a folder and of folders in it whose names end so; a file is itself."""
-    return sorted(path.rglob(f"*{suffix}")) if path.is_dir() else [path]
+def files_below(path: Path, pattern: str) -> list[Path]:
+    """Return the file itself where its name is of the pattern, or all such files in a folder, sorted.
+
+    Hidden files and folders are not searched.
+    """
+    if path.is_file():
+        return [path] if path.match(pattern) else []
+    matches = (file for file in path.rglob(pattern) if file.is_file())
+    return sorted(
+        file for file in matches if not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )
 
 
 def check_there(files: Iterable[str | Path], noun: str) -> None:

@@ -26,7 +26,7 @@ class UnsupportedMetric(InputError):
     """No metric of the results says of each example whether it is correct, or several do."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """Facts that results may lack, and that the user supplies.
 
@@ -343,16 +343,3 @@ def metric_note(place: str, metric: str, alternatives: Iterable[str]) -> list[st
 def tied(ties: int) -> str:
     """Return how ties of a correct and a wrong choice were taken, as a note."""
     return f"{ties} {'tie' if ties == 1 else 'ties'} of a correct and a wrong choice counted as wrong"
-
-
-def files_below(path: Path, pattern: str) -> list[Path]:
-    """Return the file itself where its name is of the pattern, or all such files in a folder, sorted.
-
-    Hidden folders are not searched.
-    """
-    if path.is_file():
-        return [path] if path.match(pattern) else []
-    matches = (file for file in path.rglob(pattern) if file.is_file())
-    return sorted(
-        file for file in matches if not any(part.startswith(".") for part in file.relative_to(path).parts)
-    )

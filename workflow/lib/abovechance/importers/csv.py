@@ -12,8 +12,9 @@ from pathlib import Path
 import pandas as pd
 
 from abovechance.core.errors import InputError, nearest
+from abovechance.core.files import files_below
 from abovechance.core.reading import heading, number, read_csv_texts, whole
-from abovechance.importers.contract import Options, Run, files_below
+from abovechance.importers.contract import Options, Run
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "a plain CSV file"

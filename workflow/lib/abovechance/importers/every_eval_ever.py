@@ -16,13 +16,13 @@ from typing import Any
 import pandas as pd
 
 from abovechance.core.errors import InputError
+from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, read_json, read_json_lines
 from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
     UnsupportedMetric,
-    files_below,
     named,
     number_of_shots,
     text_or_none,

@@ -15,12 +15,12 @@ from typing import Any
 import pandas as pd
 
 from abovechance.core.errors import InputError
+from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, read_json
 from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
-    files_below,
     metric_note,
     named,
     number_of_shots,

@@ -20,6 +20,7 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.errors import InputError
+from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, number, parse_json, read_json, whole
 from abovechance.core.untrusted import opened_zip
 from abovechance.importers.contract import (
@@ -27,7 +28,6 @@ from abovechance.importers.contract import (
     Reported,
     Run,
     UnsupportedMetric,
-    files_below,
     named,
     number_of_shots,
     text_or_none,

@@ -22,13 +22,13 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.errors import InputError
+from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, read_json, read_json_lines
 from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
     UnsupportedMetric,
-    files_below,
     judged,
     logged,
     metric_note,

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from abovechance.core.errors import InputError
+from abovechance.core.files import files_below
 from abovechance.core.settings import SETTING, by_setting
-from abovechance.importers.contract import Options, Run, files_below
+from abovechance.importers.contract import Options, Run
 from abovechance.results.imported import read_imported, settings_in
 from abovechance.results.predictions import PREDICTIONS
 

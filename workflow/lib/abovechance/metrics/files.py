@@ -154,7 +154,8 @@ def read_scores(
     """
     table = _checked(path, OF_SCORES, OPTIONAL_OF_SCORES, candidate_columns, path.stem)
     expected = table["example"].unique().tolist() if examples is None else [*examples]
-    if unknown := next((name for name in table["example"] if name not in {*expected}), None):
+    names = {*expected}
+    if unknown := next((name for name in table["example"] if name not in names), None):
         raise InputError(f"{path}: example '{unknown}' is not in the first file; expected the same examples")
     attempts: dict[str, list[list[float]]] = {}
     for candidate, rows in table.groupby("candidate", sort=False):

@@ -248,6 +248,11 @@ def _expanded(path: str, key: str, place: str) -> str:
         raise InputError(f"{place}: {key} is '{path}', and there is no such home folder") from None
 
 
+def evaluation_files(path: Path) -> list[Path]:
+    """The files of a study of evaluations: the given one, or all results in a folder."""
+    return [path] if path.is_file() else files_below(path, "*.json")
+
+
 def _check_start(config: Mapping[str, Any], schema: Mapping[str, Any], start: str, place: str) -> None:
     """Raise InputError unless what a study starts from is there."""
     paths = _paths(config, schema)
@@ -255,7 +260,7 @@ def _check_start(config: Mapping[str, Any], schema: Mapping[str, Any], start: st
         if not Path(config[key]).exists():
             looked = f"there is no '{config[key]}' (looked in {Path.cwd()})"
             raise InputError(f"{place}: key '{key}': {looked}; expected {path}")
-    for file in files_below(Path(config["evaluations"]), ".json") if start == "evaluations" else []:
+    for file in evaluation_files(Path(config["evaluations"])) if start == "evaluations" else []:
         _expanded(str(file), "key 'evaluations' has a file that", place)
     if start == "imported" and Path(config["predictions"]).suffix != ".parquet":
         raise InputError(

@@ -259,7 +259,7 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, list[str], Any]]:
         root = len(path.absolute().parts) - (1 if path.is_dir() or is_zip else 2)
         named: Iterator[tuple[str, bytes]]
         if path.is_dir():
-            named = ((str(file), _content(file)) for file in files_below(path, ".json"))
+            named = ((str(file), _content(file)) for file in files_below(path, "*.json"))
         elif is_zip:
             named = _of_zip(path)
         else:
