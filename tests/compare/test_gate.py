@@ -373,6 +373,16 @@ def test_check_as_a_gate(tmp_path, correct, status):
     assert "--summary has no effect without --gate" in run(*arguments, *reports[2:]).stderr
 
 
+def test_a_gate_of_many_scores_gives_the_adjusted_p_that_decides(tmp_path):
+    rows = [f"{n},{0.64 if n == 7 else 0.5},100,2,1" for n in range(31)]
+    board = tmp_path / "scores.csv"
+    board.write_text("\n".join(["model,best_accuracy,examples,choices,prompts", *rows]))
+    run("check", str(board), "--gate", "--junit", str(tmp_path / "check.xml"))
+    text = (tmp_path / "check.xml").read_text()
+    assert "better than chance: no (best accuracy 0.6400; adjusted p = 0.1" in text
+    assert "examples would show it" not in text
+
+
 def test_junit_and_summary(tmp_path):
     paths = files(tmp_path, 60, 100)
     summary = tmp_path / "summary.md"

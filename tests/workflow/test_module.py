@@ -153,9 +153,10 @@ def test_the_wait_for_a_gpu_is_not_counted_as_time_of_the_job(tmp_path, monkeypa
 
     torch says that it was built for GPUs, and cannot use this one.
     """
-    driver, waiting, held = tmp_path / "nvidia-smi", tmp_path / "waiting", 10
+    driver, waiting, seconds = tmp_path / "nvidia-smi", tmp_path / "waiting", 10
     driver.write_text(
-        f"#!/bin/sh\ncase $1 in --list-gpus) echo 'GPU 0: one';; *) touch {waiting}; echo '0, GPU-a, 16384';; esac"
+        "#!/bin/sh\ncase $1 in --list-gpus) echo 'GPU 0: one';; "
+        f"*) touch {waiting}; echo '0, GPU-a, 16384';; esac"
     )
     driver.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -181,7 +182,7 @@ def test_the_wait_for_a_gpu_is_not_counted_as_time_of_the_job(tmp_path, monkeypa
         with subprocess.Popen(command, cwd=REPOSITORY, stderr=subprocess.DEVNULL) as run:
             while not waiting.exists() and run.poll() is None:
                 time.sleep(0.1)
-            time.sleep(held)
+            time.sleep(seconds)
             fcntl.flock(lock, fcntl.LOCK_UN)
     assert run.returncode == 0
     (ledger, *_), (benchmark, *_), (log, *_) = (
@@ -191,7 +192,7 @@ def test_the_wait_for_a_gpu_is_not_counted_as_time_of_the_job(tmp_path, monkeypa
     counted = pd.read_json(ledger, lines=True)
     assert "the installed torch cannot use this machine's GPU" in log.read_text()
     assert (counted["accelerators"] == 0).all()
-    assert counted["seconds"].sum() + held <= pd.read_csv(benchmark, sep="\t").loc[0, "s"]
+    assert counted["seconds"].sum() + seconds <= pd.read_csv(benchmark, sep="\t").loc[0, "s"]
 
 
 def test_the_small_study_of_the_workflows_conventions_is_a_valid_one(tmp_path):

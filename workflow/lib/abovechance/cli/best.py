@@ -29,7 +29,7 @@ from abovechance.cli.options import (
     Results,
     refuse,
 )
-from abovechance.cli.output import FIGURES, as_rows, check_writable, show, show_json, tell_note, write_figure
+from abovechance.cli.output import as_rows, show, show_json, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE
@@ -95,20 +95,19 @@ def best(
     columns candidate, score and examples. RESULTS can also be a study's folder or evaluation logs: then the
     prompts of each setting are the candidates. Scores are numbers from 0 to 1.
     """
-    figure_path = check_writable(figure, "--figure", FIGURES) if figure else None
     logs = {"--each-file": each_file, "--metric": metric, "--filter": filter_, "--epoch": epoch}
     searches = _searches(given_paths(results), start, logs)
     if not any(isinstance(search.candidates, ReportedScores) for search in searches):
         refuse({"--correlation": correlation}, "because the answers to each example are known")
-    if figure_path and len(searches) > 1:
+    if figure and len(searches) > 1:
         raise InputError(
             f"--figure shows one search, but RESULTS has {len(searches)} settings; use the results of one"
         )
     judged = [_judge(search, correlation or 0.0, confidence, draws) for search in searches]
-    if figure_path:
+    if figure:
         from abovechance.shown.candidates import candidate_numbers, candidates_figure
 
-        write_figure(candidates_figure, candidate_numbers(judged[0]), figure_path)
+        write_figure(candidates_figure, candidate_numbers(judged[0]), figure)
     if as_json:
         objects = [_as_object(search, result) for search, result in zip(searches, judged, strict=True)]
         show_json(objects[0] if searches[0].setting is None else objects)
@@ -147,7 +146,7 @@ def _of_prompts(paths: list[Path], start: str | None, logs: dict[str, Any]) -> l
     metric, filter_, epoch, each_file = (
         logs[f"--{name}"] for name in ("metric", "filter", "epoch", "each-file")
     )
-    options = Options(None, metric, filter_, epoch, each_file, None, "best")
+    options = Options(metric=metric, filter=filter_, epoch=epoch, each_file=each_file, command="best")
     try:
         table = responses_of(paths, options)
     except UnknownResults as error:

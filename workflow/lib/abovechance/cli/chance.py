@@ -29,7 +29,7 @@ from abovechance.cli.options import (
     refuse,
     share,
 )
-from abovechance.cli.output import FIGURES, check_writable, expanded, show, write_figure
+from abovechance.cli.output import expanded, show, write_figure
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
 from abovechance.study.own_tasks import task_chances
@@ -162,7 +162,7 @@ def plan(
     refuse({"--margin": margin, "--alpha": alpha} if prompts is None else {}, "without --prompts")
     refuse({"--accuracy": accuracy, "--alpha": alpha} if not has_examples else {}, "without --examples")
     if figure is not None:
-        figure, single_chance = check_writable(figure, "--figure", FIGURES), chance_of_figure(chance, choices)
+        single_chance = chance_of_figure(chance, choices)
     alpha = ALPHA if alpha is None else alpha
     if prompts is not None and margin is not None:
         report["examples_needed"] = planning.examples_needed(one_chance(chance, choices), prompts, margin)
@@ -259,7 +259,7 @@ def power(
     alpha = ALPHA if alpha is None else alpha
     report: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "alpha": alpha}
     if figure is not None:
-        figure, single_chance = check_writable(figure, "--figure", FIGURES), chance_of_figure(chance, choices)
+        single_chance = chance_of_figure(chance, choices)
     if examples is None and not (choices and ":" in choices):
         single_chance = one_chance(chance, choices)
         target_power = 0.8 if target_power is None else target_power

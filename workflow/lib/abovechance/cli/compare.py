@@ -32,7 +32,7 @@ from abovechance.cli.options import (
     Results,
     refuse,
 )
-from abovechance.cli.output import as_rows, check_writable, show, show_json, tell_note, write_figure
+from abovechance.cli.output import as_rows, show, show_json, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.compare import leaderboard, many
 from abovechance.compare.comparison import (
@@ -105,7 +105,6 @@ def compare(
     comparison.
     """
     paths = given_paths(results)
-    figure_path = check_writable(figure, "--figure", (".png", ".pdf")) if figure else None
     boards = [path for path in paths if leaderboard.is_leaderboard(path)]
     if boards and len(paths) > 1:
         raise InputError(f"{boards[0]}: is a leaderboard; compare it by itself")
@@ -118,15 +117,15 @@ def compare(
         return
     from abovechance.importers import Options
 
-    options = Options(None, metric, filter_, epoch, each_file, None, "compare")
+    options = Options(metric=metric, filter=filter_, epoch=epoch, each_file=each_file, command="compare")
     responses = _responses(paths, options)
     if all(len(setting.models) > 2 for setting in responses):
         refuse({"--power": power}, "with more than two models")
     tasks, means = compare_models(responses, confidence, power or POWER, seed_deviation)
-    if figure_path:
+    if figure:
         from abovechance.shown.differences_of_models import score_numbers, scores
 
-        write_figure(scores, score_numbers(responses, confidence), figure_path)
+        write_figure(scores, score_numbers(responses, confidence), figure)
     if as_json:
         show_json([*map(_as_object, tasks), *map(_as_object, means)])
     else:

@@ -43,7 +43,7 @@ def doctor(
     from abovechance.importers import Options, diagnose
 
     paths = [predictions_of(path) or path for path in given_paths(results)]
-    diagnoses, runs = diagnose(paths, Options(None, metric, filter_, epoch, False, None, "doctor"))
+    diagnoses, runs = diagnose(paths, Options(metric=metric, filter=filter_, epoch=epoch, command="doctor"))
     counts = Counter(diagnosis.suspicion.severity for diagnosis in diagnoses)
     if as_json:
         rows = [

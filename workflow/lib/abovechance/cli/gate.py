@@ -108,7 +108,7 @@ def gate(
     paths = [path for name in (candidate, reference) for path in given_paths([name])]
     # in folders, the name of a CSV is that of its task
     command = "gate" if any(path.is_dir() for path in paths) else "compare"
-    options = Options(None, metric, filter_, epoch, each_file, None, command)
+    options = Options(metric=metric, filter=filter_, epoch=epoch, each_file=each_file, command=command)
     responses, notes = _responses(paths, options, allow_missing)
     for note in notes:
         tell_note(note)

@@ -54,7 +54,8 @@ def items(
 
     path = check_writable(output, "--output", (".csv",)) if output else None
     table = responses_of(
-        given_paths(results), Options(None, metric, filter_, epoch, each_file, None, "items")
+        given_paths(results),
+        Options(metric=metric, filter=filter_, epoch=epoch, each_file=each_file, command="items"),
     )
     task_matrices = [*matrices(table)]
     small = {

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from abovechance.chance.random_baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
-from abovechance.cli.output import tell_note
+from abovechance.cli.output import check_writable, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.reading import number
 
@@ -30,6 +30,11 @@ def share(text: str | None) -> str | None:
             hint = " (is it in per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
             raise typer.BadParameter(f"'{text}' is not a number between 0 and 1{hint}.")
     return text
+
+
+def figure_file(path: Path | None) -> Path | None:
+    """The file of a figure, which can be written."""
+    return check_writable(path, "--figure", (".png", ".pdf", ".svg")) if path else None
 
 
 All = Annotated[bool, typer.Option("--all", help="Show all rows, and the details of each task.")]
@@ -155,7 +160,9 @@ Alpha = Annotated[
 FigureFile = Annotated[
     Path | None,
     typer.Option(
-        "--figure", help="Write a figure to this .png or .pdf file, and its numbers to a .csv file."
+        "--figure",
+        callback=figure_file,
+        help="Write a figure to this .png, .pdf or .svg file, and its numbers to a .csv file.",
     ),
 ]
 

@@ -122,9 +122,6 @@ def expanded(path: Path, option: str) -> Path:
         raise InputError(f"{option} {path}: there is no such home folder") from None
 
 
-FIGURES = (".png", ".pdf", ".svg")
-
-
 def write_figure(draw: Callable[[pd.DataFrame], Any], numbers: pd.DataFrame, path: Path) -> None:
     """Write a figure in the format of its suffix, and its numbers beside it."""
     beside_it = path.with_suffix(".csv")

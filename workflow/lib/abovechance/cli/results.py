@@ -12,7 +12,6 @@ import typer
 
 from abovechance.chance import published_scores
 from abovechance.chance.baselines import expected_columns
-from abovechance.chance.conclusion import probability
 from abovechance.chance.planning import examples_for_power
 from abovechance.chance.study import RANDOMIZED, VERDICTS, Verdicts, judge
 from abovechance.cli.app import app, example_lines
@@ -131,9 +130,17 @@ def check(
     paths = given_paths(results)
     options = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
     options |= {"--metric": metric, "--filter": filter_, "--epoch": epoch}
-    judged = _verdicts(
-        paths, options, _options("check", prompts, each_file, chance, choices, metric, filter_, epoch)
+    from abovechance.importers import Options
+
+    reading = Options(
+        chance=_stated_chance(chance, choices),
+        metric=metric,
+        filter=filter_,
+        epoch=epoch,
+        each_file=each_file,
+        prompts=prompts,
     )
+    judged = _verdicts(paths, options, reading)
     if as_json:
         show(judged.table, as_json, columns=COLUMNS)
     else:
@@ -200,13 +207,9 @@ def _cases(table: pd.DataFrame) -> list[Case]:
             cases.append(Case(name, "skipped", "no prompt was evaluated"))
             continue
         conclusion = str(row["better_than_chance"])
-        text = (
-            f"better than chance: {conclusion} (best accuracy {row['best_accuracy']:.4f}, p = "
-            f"{probability(row['maximum_tail'])} against the best of "
-            f"{counted(int(row['prompts']), 'guesser')})"
-        )
+        text = f"better than chance: {conclusion} (best accuracy {row['best_accuracy']:.4f}; {row['reason']})"
         accuracy, chance = float(row["best_accuracy"]), float(row["standard_baseline"])
-        if conclusion != "yes" and accuracy > chance:
+        if conclusion != "yes" and accuracy > chance and len(table) == 1:  # several are tested together
             with suppress(ValueError):  # more examples than can be computed
                 needed = examples_for_power(chance, accuracy, int(row["prompts"]))
                 text += (
@@ -284,8 +287,17 @@ def import_(
             "a study needs the results of all prompts, so `import` has no option --prompts; use --each-file "
             "instead, even for a single prompt, or judge one best score with `abovechance check --prompts`"
         )
+    from abovechance.importers import Options
+
     output = check_writable(output, "--output", (".parquet",))
-    options = _options("import", None, each_file, chance, choices, metric, filter_, epoch)
+    options = Options(
+        chance=_stated_chance(chance, choices),
+        metric=metric,
+        filter=filter_,
+        epoch=epoch,
+        each_file=each_file,
+        command="import",
+    )
     paths = given_paths(results)
     if tables := list(filter(published_scores.is_score_table, paths)):
         raise InputError(f"{tables[0]}: is a table of best scores; use `abovechance check`")
@@ -299,20 +311,8 @@ def import_(
     typer.echo(f"{output}: {counted(len(prompts), 'prompt')} in {counted(settings, 'setting')}")
 
 
-def _options(
-    command: str,
-    prompts: int | None,
-    each_file: bool,
-    chance: float | None,
-    choices: str | None,
-    metric: str | None,
-    filter_: str | None,
-    epoch: int | None,
-) -> Options:
-    from abovechance.importers import Options
-
-    single_chance = None if chance is None and choices is None else one_chance(chance, choices)
-    return Options(single_chance, metric, filter_, epoch, each_file, prompts, command)
+def _stated_chance(chance: float | None, choices: str | None) -> float | None:
+    return None if chance is None and choices is None else one_chance(chance, choices)
 
 
 def _imported(paths: list[Path], options: Options) -> tuple[pd.DataFrame, dict[Setting, str]]:

@@ -11,13 +11,12 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import NO_RESULTS, All, Chance, Example, FigureFile, Json, ResultFiles
-from abovechance.cli.output import check_writable, counted, expanded, show, tell_note, write_figure
+from abovechance.cli.output import counted, expanded, show, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError, nearest
 from abovechance.variance.evaluations import in_percent, read_evaluations
 from abovechance.variance.summary import SERIES, of_evaluations, of_uneven_sizes
 
-FIGURES = (".png", ".pdf")
 MOST = 24  # panels of a figure
 MOST_ROWS = 20
 # the most telling first
@@ -61,7 +60,6 @@ def variance(
     measure of steady improvement (monotonicity). With --chance, it also reports the checkpoint after which
     the best accuracy stays significantly above chance.
     """
-    path = check_writable(figure, "--figure", FIGURES) if figure else None
     if "-" in results:
         raise InputError("variance reads no standard input; name result files or folders")
     table = read_evaluations([expanded(Path(name), "RESULTS") for name in results])
@@ -77,8 +75,8 @@ def variance(
     summary = of_evaluations(table.assign(chance=np.nan if chance is None else chance), ddof)
     if chance is None:
         summary = summary.drop(columns=["chance", "leaves_chance"])
-    if path:
-        _draw(table, path)
+    if figure:
+        _draw(table, figure)
     if as_json:
         show(summary, as_json)
         return

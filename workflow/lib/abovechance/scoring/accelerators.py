@@ -21,7 +21,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Accelerator:
-    """One GPU: its number, its id on this machine, and its memory in bytes; infinite where the driver does not say."""
+    """One GPU: its number, its id on this machine, and its memory in bytes (infinite if it is not known)."""
 
     index: str
     uuid: str
