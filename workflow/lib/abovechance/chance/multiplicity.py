@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 
 import numpy as np
@@ -39,6 +40,14 @@ def adjusted(tails: ArrayLike, method: str) -> Floats:
             _holm(values[known_values]) if method == "holm" else _discoveries(values[known_values], method)
         )
     return result
+
+
+def adjusted_together(groups: Sequence[ArrayLike], methods: Sequence[str]) -> list[dict[str, Floats]]:
+    """For each group of tail probabilities {method: them, adjusted for those of all groups}."""
+    ends = np.cumsum([np.size(tails) for tails in groups], dtype=np.int64)
+    together = np.concatenate([np.empty(0), *map(np.atleast_1d, groups)])
+    parts = [np.split(adjusted(together, method), ends)[:-1] for method in methods]
+    return [dict(zip(methods, of_group, strict=True)) for of_group in zip(*parts, strict=True)]
 
 
 def for_more_tries(tail: float, times: float) -> float:

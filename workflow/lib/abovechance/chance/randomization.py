@@ -106,29 +106,22 @@ class Answers:
         rows = task.set_index(task["example"].astype(str)).reindex(list(map(str, matrix.examples)))
         if (lacking_examples := rows["choices"].isna()).any():
             raise InputError(f"the task lacks example '{rows.index[lacking_examples][0]}' of the predictions")
-        sets = {frozenset(choices) for choices in rows["choices"]}
-        shared = len(sets) == 1 and all(len(set(choices)) == len(choices) for choices in rows["choices"])
-        texts = sorted(next(iter(sets))) if shared else []
-        numbers = {
-            text: number
-            for number, text in enumerate(
-                sorted({t for labels_of_example in sets for t in labels_of_example})
-            )
-        }
-        # (examples, choices) the label of each choice
-        labels = [
-            [texts.index(text) for text in choices] if shared else list(range(len(choices)))
-            for choices in rows["choices"]
-        ]
-        width = max(map(len, labels))
+        choices = [[*texts] for texts in rows["choices"]]
+        shared = len({frozenset(texts) for texts in choices}) == 1 and all(
+            len({*texts}) == len(texts) for texts in choices
+        )
+        numbers = {text: number for number, text in enumerate(sorted(set().union(*choices)))}
+        width = max(map(len, choices))
         correct, available = np.zeros((2, len(rows), width), dtype=bool)
         repeated = np.zeros((len(rows), width), dtype=np.int64)
         label_of = np.full((len(rows), width + 1), UNKNOWN)  # the last place is that of UNKNOWN
-        for place, (labels_of_example, correct_row) in enumerate(zip(labels, rows["correct"], strict=True)):
-            available[place, labels_of_example] = True
-            correct[place, labels_of_example] = list(correct_row)
-            repeated[place, labels_of_example] = [numbers[text] for text in rows["choices"].iloc[place]]
-            label_of[place, : len(labels_of_example)] = labels_of_example
+        for place, (texts, correct_row) in enumerate(zip(choices, rows["correct"], strict=True)):
+            of_texts = [numbers[text] for text in texts]
+            labels = of_texts if shared else [*range(len(texts))]
+            available[place, labels] = True
+            correct[place, labels] = [*correct_row]
+            repeated[place, labels] = of_texts
+            label_of[place, : len(labels)] = labels
         predicted = label_of[np.arange(len(rows)), matrix.predicted]
         cluster = numbered(len(rows), rows["cluster"])[0] if "cluster" in rows else None
         return cls(predicted, matrix.evaluated, correct, available, shared, repeated, cluster)
@@ -401,31 +394,26 @@ def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The columns of ``study.RANDOMIZED``, without ``randomization_bh_tail`` and ``effective_prompts``.
     """
-    wide = (
-        table.groupby([*SETTING, "statistic"], observed=True, sort=False)
-        .agg(value=("value", "max"), **{name: (name, "first") for name in ("best_tail", "power", "fixed")})
-        .unstack("statistic")
+    of = table.groupby([*SETTING, "statistic"], observed=True, sort=False).agg(
+        value=("value", "max"), **{name: (name, "first") for name in ("best_tail", "power", "fixed")}
     )
-    power = wide["power", "accuracy"]
+    wide = pd.DataFrame(of.unstack("statistic"))
+    accuracy, macro_f1 = (
+        wide.reindex(columns=[(name, statistic) for name in of]).droplevel(1, axis=1)
+        for statistic in STATISTICS
+    )
+    tails = {
+        name: result["best_tail"].where((result["best_tail"] <= ALPHA) | (accuracy["power"] >= LEAST_POWER))
+        for name, result in (("randomization_tail", accuracy), ("macro_f1_tail", macro_f1))
+    }
     columns = {
-        "randomization_tail": ("best_tail", "accuracy"),
-        "best_macro_f1": ("value", "macro_f1"),
-        "macro_f1_tail": ("best_tail", "macro_f1"),
+        "randomization_tail": tails["randomization_tail"],
+        "randomization_power": accuracy["power"],
+        "randomization_fixed": accuracy["fixed"],
+        "best_macro_f1": macro_f1["value"],
+        "macro_f1_tail": tails["macro_f1_tail"],
     }
-    columns_by_name = {
-        name: wide.get(place, pd.Series(np.nan, wide.index)) for name, place in columns.items()
-    }
-    for name in ("randomization_tail", "macro_f1_tail"):
-        columns_by_name[name] = columns_by_name[name].where(
-            (columns_by_name[name] <= ALPHA) | (power >= LEAST_POWER)
-        )
-    columns_by_name = {
-        "randomization_tail": columns_by_name.pop("randomization_tail"),
-        "randomization_power": power,
-        "randomization_fixed": wide["fixed", "accuracy"],
-        **columns_by_name,
-    }
-    return pd.DataFrame(columns_by_name, index=wide.index).reset_index()
+    return pd.DataFrame(columns).reset_index()
 
 
 def effective_prompts(

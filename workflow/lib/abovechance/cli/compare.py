@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 import typer
 
-from abovechance.chance.multiplicity import adjusted
+from abovechance.chance.multiplicity import adjusted_together
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.inputs import (
     clusters_of_studies,
@@ -266,11 +266,12 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
     tables = []
     for _, board in boards:
         sample, names = many.unpaired(board["accuracy"], board["n"]), board["model"].tolist()
-        tables.append((many.ranks(sample, names, confidence), many.pairs(sample, names, confidence)))
-    for method in ("holm", "bh"):
-        corrected = iter(adjusted(pd.concat([pairs["p"] for _, pairs in tables]), method))
-        for _, pairs in tables:
-            pairs[method] = [float(next(corrected)) for _ in range(len(pairs))]
+        pairs = many.pairs(sample, names, confidence)
+        tables.append((many.ranks(sample, names, confidence, pairs), pairs))
+    corrected = adjusted_together([pairs["p"] for _, pairs in tables], ("holm", "bh"))
+    tables = [
+        (ranks, pairs.assign(**of_task)) for (ranks, pairs), of_task in zip(tables, corrected, strict=True)
+    ]
     if as_json:
         rows = [
             {"task": task, "ranks": as_rows(ranks), "pairs": as_rows(pairs), "paired": False}

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.chance.conclusion import probability
-from abovechance.chance.multiplicity import adjusted
+from abovechance.chance.multiplicity import adjusted_together
 from abovechance.compare import many
 from abovechance.compare.components import COMPONENTS, variance_components
 from abovechance.compare.prompts import TRUSTED_PROMPTS, PromptPair, over_prompts
@@ -261,7 +261,7 @@ def _on_task(
         prompts=len(responses.prompts),
         notes=responses.notes,
         about=generalizes(responses),
-        ranks=many.ranks(sample, responses.models, confidence),
+        ranks=many.ranks(sample, responses.models, confidence, pairs),
         pairs=pairs,
         components=components,
         seeds=seed_components(responses),
@@ -350,17 +350,14 @@ def _flips(responses: Responses, pairs: pd.DataFrame) -> list[float]:
 
 def _adjusted_for_tasks(tasks: Sequence[TaskComparison]) -> list[TaskComparison]:
     """The comparisons with p-values adjusted for all tasks: of headlines for two models, else of pairs."""
-    values = [
-        [task.headline.p] if isinstance(task, TwoModelComparison) else [*task.pairs["p"]] for task in tasks
+    p_values = [
+        task.headline.p if isinstance(task, TwoModelComparison) else task.pairs["p"] for task in tasks
     ]
-    together = np.concatenate([[], *values])
-    ordered = {method: iter(adjusted(together, method)) for method in ("holm", "bh")}
     adjusted_tasks = []
-    for task, p_values in zip(tasks, values, strict=True):
-        of_task = {method: [float(next(p)) for _ in p_values] for method, p in ordered.items()}
+    for task, of_task in zip(tasks, adjusted_together(p_values, ("holm", "bh")), strict=True):
         task = replace(task, pairs=task.pairs.assign(**of_task))
         if isinstance(task, TwoModelComparison):
-            task = replace(task, holm=of_task["holm"][0], bh=of_task["bh"][0])
+            task = replace(task, holm=float(of_task["holm"][0]), bh=float(of_task["bh"][0]))
         adjusted_tasks.append(task)
     return adjusted_tasks
 
@@ -376,7 +373,8 @@ def _over_tasks(tasks: Sequence[TaskComparison], confidence: float) -> list[Mean
         sample = many.together(
             [task.sample.reordered([task.models.index(name) for name in names]) for task in shared]
         )
-        ranks, pairs = many.ranks(sample, names, confidence), many.pairs(sample, names, confidence)
+        pairs = many.pairs(sample, names, confidence)
+        ranks = many.ranks(sample, names, confidence, pairs)
         abouts = list(dict.fromkeys(task.about for task in shared))
         about = abouts[0] if len(abouts) == 1 else "for these prompts only"
         by_task, sentence = pd.DataFrame(columns=BY_TASK), ""

@@ -248,11 +248,9 @@ def prompted(
             mean = pair.mean(CONFIDENCE)
             error, freedom = np.nan_to_num([mean.standard_error, mean.freedom])
             spread = Spread((float(error**2),), (max(float(freedom), 1.0),))
-        p = spread.p(pair.difference)
-        if np.isnan(p):
-            p = exchanged(contributions[first] - contributions[two])
+        tested = _tested(pair.difference, spread, contributions[first] - contributions[two])
         value = pair.difference * pair.scale
-        return Difference(value, value, spread.scaled(pair.scale), p)
+        return Difference(value, value, spread.scaled(pair.scale), tested.p)
 
     differences = _of_pairs(compared, len(values))
     return Sample(of_prompts.mean(axis=1), sampled, differences, contributions, examples)
@@ -309,10 +307,7 @@ def trained(
         elsewhere = (pooled, repeats) if len(arrays) > 2 else None
         spread = seeds_spread(arrays[first], arrays[two], clusters, elsewhere)
         value = float(alone.scores[first] - alone.scores[two])
-        p = spread.p(value)
-        if np.isnan(p):
-            p = exchanged(alone.contributions[first] - alone.contributions[two])
-        return Difference(value, value, spread, p)
+        return _tested(value, spread, alone.contributions[first] - alone.contributions[two])
 
     differences = _of_pairs(compared, len(arrays))
     return Sample(alone.scores, sampled, differences, alone.contributions, examples, trainings=True)
@@ -415,6 +410,7 @@ def together(tasks: Sequence[Sample]) -> Sample:
         by_examples[key] = by_examples.get(key, np.zeros_like(share)) + share
     contributions = np.concatenate([*by_examples.values()], axis=1)
     shared_examples = len(by_examples) < len(tasks)
+    trainings = any(task.trainings for task in tasks)
 
     def compared(first: int, two: int) -> Difference:
         spreads = [task.difference(first, two).spread for task in tasks]
@@ -423,15 +419,22 @@ def together(tasks: Sequence[Sample]) -> Sample:
         drawn_variance = sum(float((task.draws[:, first] - task.draws[:, two]).var(ddof=1)) for task in tasks)
         variance = float((draws[:, first] - draws[:, two]).var(ddof=1))
         variance *= sum(squares) / drawn_variance if drawn_variance else 1.0
+        nothing_varies = variance <= (1e-12 * np.abs(scores).max()) ** 2
+        spread = (
+            Spread((0.0,), (1.0,))
+            if nothing_varies
+            else _spread_over_tasks(spreads, variance, shared_examples, trainings)
+        )
         value = float(scores[first] - scores[two])
-        spread = _spread_over_tasks(spreads, variance, shared_examples, any(task.trainings for task in tasks))
-        if variance <= (1e-12 * np.abs(scores).max()) ** 2:  # nothing varies
-            return Difference(
-                value, value, Spread((0.0,), (1.0,)), exchanged(contributions[first] - contributions[two])
-            )
-        return Difference(value, value, spread, spread.p(value))
+        return _tested(value, spread, contributions[first] - contributions[two])
 
     return Sample(scores, draws, _of_pairs(compared, models), contributions)
+
+
+def _tested(value: float, spread: Spread, parts: Floats) -> Difference:
+    """Return a difference with its p-value; of its (parts,), which can change sides, where nothing varies."""
+    p = spread.p(value)
+    return Difference(value, value, spread, exchanged(parts) if np.isnan(p) else p)
 
 
 def _spread_over_tasks(
@@ -515,8 +518,18 @@ def _largest(sample: Sample, confidence: float) -> float:
     return float(np.quantile(largest_of_draws, confidence))
 
 
-def ranks(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
+def ranks(
+    sample: Sample,
+    names: Sequence[str],
+    confidence: float = CONFIDENCE,
+    all_pairs: pd.DataFrame | None = None,
+) -> pd.DataFrame:
     """Return the models in order, and how sure the order is.
+
+    Parameters
+    ----------
+    all_pairs
+        The result of ``pairs``, if it is computed already.
 
     Returns
     -------
@@ -525,7 +538,7 @@ def ranks(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
         models that are significantly better by the intervals of ``pairs``. ``rank_high`` is the number of
         models minus the number that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm, 2024).
     """
-    table = pairs(sample, names, confidence)
+    table = pairs(sample, names, confidence) if all_pairs is None else all_pairs
     # by more than rounding; of one pair, or where nothing varies, by the test
     by_test = table["low"].isna() | (len(table) == 1)
     sure = np.where(by_test, table["holm"] <= 1 - confidence, table["low"] > 1e-12)

@@ -134,10 +134,9 @@ def seeds_spread(
         variance, degrees = sum(variances), max(satterthwaite(variances, fewest), min(fewest))
     if elsewhere is not None:
         pooled = elsewhere[0] * (1 / len(first) + 1 / len(second))
-        if pooled and variance / pooled > fdtri(degrees, elsewhere[1], 1 - ALPHA):
-            # these two vary more than all models do
-            return Spread((variance, over_examples), (degrees, max(freedom, 1)), overlap)
-        variance, degrees = max(variance, pooled), elsewhere[1]
+        vary_more = pooled and variance / pooled > fdtri(degrees, elsewhere[1], 1 - ALPHA)
+        if not vary_more:  # than all models do
+            variance, degrees = max(variance, pooled), elsewhere[1]
     return Spread((variance, over_examples), (degrees, max(freedom, 1)), overlap)
 
 
