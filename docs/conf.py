@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from docutils import nodes
+from sphinx.addnodes import download_reference
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -73,7 +74,15 @@ def add_calculator(app: Sphinx, error: Exception | None) -> None:
         shutil.copytree(Path(app.srcdir, "calculator"), Path(app.outdir, "calculator"), dirs_exist_ok=True)
 
 
+def link_calculator(_: Sphinx, doctree: nodes.document) -> None:
+    """Make links to the calculator links to its page; to Sphinx, a file that is no document is a download."""
+    for node in list(doctree.findall(download_reference)):
+        if (target := node["reftarget"]) == "calculator/index.html":
+            node.replace_self(nodes.reference("", "", *node.children, refuri=target, internal=False))
+
+
 def setup(app: Sphinx) -> None:
     """Register the directive and the calculator."""
+    app.connect("doctree-read", link_calculator, priority=1)  # before downloads are collected
     app.add_directive("command-help", CommandHelp)
     app.connect("build-finished", add_calculator)

@@ -81,7 +81,7 @@ def generated() -> str:
         HEADING,
         "This part is generated from [the schema](../workflow/schemas/config.schema.yaml) by",
         "`python -m tests.keys_of_config`. A dot separates a key from the key that contains it. `<name>` is",
-        "name of a task or a model. The last column lists the kinds of studies that can have the key.",
+        "the name of a task or a model. The last column lists the kinds of studies that can have the key.",
         "",
         "| key | values | default | meaning | studies |",
         "|---|---|---|---|---|",

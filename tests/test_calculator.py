@@ -170,8 +170,16 @@ def test_accuracies_stand_for_the_same_numbers_of_examples(text, examples):
         ({"n": "100", "c": "2,5", "t": "20", "a": "0.37"}, "Choices: write a number from 2"),
         ({"n": "1e2", "c": "4", "t": "1.000", "a": "0.37"}, "Examples: write a whole number"),
         ({"n": "50,000", "c": "2:25,000; 3:25000", "t": "1,000", "a": "0.5"}, "is better than chance"),
-        ({"n": "15", "c": "4", "t": "1", "a": "0.5"}, "one has a true accuracy of 0.500"),
-        ({"n": "100", "c": "4", "t": "1", "a": "62 %"}, "one has a true accuracy of 0.620"),
+        ({"n": "15", "c": "4", "t": "1", "a": "0.5"}, "one prompt is tried and has a true accuracy of 0.500"),
+        ({"n": "100", "c": "4", "t": "2", "a": "62 %"}, "tried and one has a true accuracy of 0.620"),
+        ({"n": "100", "c": "4", "t": "20", "a": ""}, "The best prompt is better than chance from 0.3900 on."),
+        ({"n": "3", "c": "2", "t": "20", "a": ""}, "No accuracy on so few examples is better than chance."),
+        ({"n": "x", "c": "4", "t": "20", "a": "0.37"}, "Examples: write a whole number from 1 to 100,000. "),
+        (
+            {"n": "100000", "c": "2:50000,100:50000", "t": "1000", "a": "0.261"},
+            "More than 100,000 examples. Each example is taken to have a chance of 0.255; this mixture needs "
+            "fewer, perhaps.",
+        ),
         ({"n": "1000", "c": "2", "t": "1", "a": "0.53"}, "is rounded, and the conclusion depends"),
         ({"n": "7", "c": "2", "t": "1", "a": "0.5"}, "no number of 7 examples rounds to it"),
         ({"n": "x", "c": "2", "t": "1", "a": ""}, "Examples: write a whole number"),
@@ -182,6 +190,7 @@ def test_the_page_says_what_the_numbers_mean(numbers, says, tmp_path):
     address = f"{(CALCULATOR / 'index.html').as_uri()}?{urlencode(numbers)}"
     text = re.sub(r"<[^>]+>|\s+", " ", html.unescape(page(address, tmp_path)))
     assert says in text
+    assert "null examples" not in text
 
 
 def test_the_page_needs_no_network():

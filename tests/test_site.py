@@ -45,5 +45,9 @@ def test_the_site_is_built_without_a_warning_and_is_complete(tmp_path):
     columns = {name for schema in schemas().values() for name in schema.columns if " " not in name}
     assert [name for name in columns if f">{name}<" not in results] == []
     assert all(f"abovechance.chance.{name}" in python for name in chance.__all__)
+    assert not [*tmp_path.rglob("_downloads/*/index.html")]
+    for name in ("index", "is-my-score-above-chance"):  # Sphinx makes a download of such a link
+        assert 'href="calculator/index.html"' in (tmp_path / f"{name}.html").read_text()
+    assert (tmp_path / "calculator" / "statistics.js").is_file()
     pages = {path.stem for path in Path(REPOSITORY / "docs").glob("*.md")} - {"design"}
     assert {path.stem for path in tmp_path.glob("*.html")} >= pages

@@ -29,12 +29,12 @@ function groupsOf(text, examples) {
 function problems(examples, groups, prompts, numbers) {
   const found = {};
   if (examples === null) found.n = `Examples: write a whole number from 1 to ${MOST_ON_PAGE.toLocaleString("en")}.`;
-  if (groups === null) found.c = "Choices: write a number from 2, or a mixture such as 2:50, 5:50.";
+  if (groups === null) found.c = "Choices: write a number from 2 to 1,000,000, or a mixture such as 2:50, 5:50.";
   else if (examples !== null && groups.reduce((total, [, count]) => total + count, 0) !== examples)
     found.c = `Choices: the mixture has ${groups.reduce((total, [, count]) => total + count, 0)} examples, not ${examples}.`;
-  if (prompts === null) found.t = "Prompts: write a whole number from 1.";
+  if (prompts === null) found.t = `Prompts: write a whole number from 1 to ${MOST_PROMPTS.toLocaleString("en")}.`;
   if (numbers === null) found.a = "Best accuracy: write a number from 0 to 1, or a percentage.";
-  else if (numbers && !numbers.length)
+  else if (examples !== null && numbers && !numbers.length)
     found.a = `Best accuracy: no number of ${examples} examples rounds to it. Check both numbers.`;
   return found;
 }
@@ -66,11 +66,13 @@ function show(examples, prompts, result) {
   const { baseline, standard, maximum, rows, better } = result;
   const verdict = field("verdict");
   verdict.dataset.better = better || "";
+  const least = baseline.critical(ALPHA, prompts);
   const of = prompts === 1 ? "one guesser" : `the best of ${prompts.toLocaleString("en")} guessers`;
   verdict.textContent = better
     ? `${REASONS[better]}: p = ${range(rows.map((row) => row.maximumTail))} against ${of}.`
-    : `The best of the prompts should be above ${maximum.toFixed(3)}.`;
-  const least = baseline.critical(ALPHA, prompts);
+    : least <= examples
+      ? `The best prompt is better than chance from ${(least / examples).toFixed(4)} on.`
+      : "No accuracy on so few examples is better than chance.";
   const lines = [
     ["Standard random baseline (one guesser)", standard.toFixed(4)],
     ["Maximum random baseline (best of the guessers)", maximum.toFixed(4)],
@@ -82,7 +84,7 @@ function show(examples, prompts, result) {
   if (rows.length) {
     const correct = [...new Set([rows[0].correct, rows[rows.length - 1].correct])].join(" to ");
     lines.push(["Correct examples", `${correct} of ${examples}`]);
-    lines.push(["p for one guesser", range(rows.map((row) => row.standardTail))]);
+    if (prompts > 1) lines.push(["p for one guesser", range(rows.map((row) => row.standardTail))]);
     lines.push([`p for ${of}`, range(rows.map((row) => row.maximumTail))]);
   }
   const table = field("numbers");
@@ -107,7 +109,7 @@ function svg(name, attributes, text) {
 
 /** The distribution of the best guesser's accuracy, with the baselines and the score. */
 function plot(examples, prompts, { baseline, standard, maximum, rows }) {
-  const [height, left, bottom, top] = [260, 12, 214, 62];
+  const [height, left, bottom, top] = [260, 18, 214, 62];
   const width = Math.max(field("plot").clientWidth, 280);
   const masses = [];
   const last = baseline.first + baseline.logCdfs.length;
@@ -122,7 +124,7 @@ function plot(examples, prompts, { baseline, standard, maximum, rows }) {
     `Distribution of the accuracy of the best of ${prompts} guessers. Standard baseline ${standard.toFixed(3)}, ` +
     `maximum baseline ${maximum.toFixed(3)}` + (rows.length ? `, best accuracy ${score.toFixed(3)}.` : ".");
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words });
-  const bar = Math.max(x(1 / examples) - x(0) - 0.6, 0.8);
+  const bar = Math.min(Math.max(x(1 / examples) - x(0) - 0.6, 0.8), 2 * left);
   for (const [k, mass] of masses) {
     const size = (mass / highest) * (bottom - top);
     if (size > 0.2 && k / examples >= low && k / examples <= high)
@@ -131,7 +133,9 @@ function plot(examples, prompts, { baseline, standard, maximum, rows }) {
       );
   }
   picture.append(svg("line", { x1: left, x2: width - left, y1: bottom, y2: bottom, stroke: "var(--line)" }));
-  for (let tick = Math.ceil(low * 10) / 10; tick <= high + 1e-9; tick += high - low > 0.5 ? 0.2 : 0.05) {
+  const step = [0.01, 0.02, 0.05, 0.1, 0.2].find((size) => x(low + size) - left > 40) || 0.5;
+  for (let place = Math.ceil(low / step - 1e-9); place * step <= high + 1e-9; place++) {
+    const tick = place * step;
     picture.append(svg("text", { x: x(tick), y: bottom + 18, "text-anchor": "middle" }, tick.toFixed(2)));
   }
   picture.append(svg("text", { x: width / 2, y: bottom + 38, "text-anchor": "middle" }, "accuracy"));
@@ -159,10 +163,10 @@ function planned(groups, prompts, text, standard) {
   const number = examplesForPower(standard, accuracy, prompts, MOST_PLANNED);
   const mean = ` Each example is taken to have a chance of ${standard.toFixed(3)}; this mixture needs no more.`;
   const mixed = groups.length > 1 ? mean : "";
-  const tried = prompts === 1 ? "one prompt is" : `${prompts.toLocaleString("en")} prompts are`;
+  const tried = prompts === 1 ? "one prompt is tried and" : `${prompts.toLocaleString("en")} prompts are tried and one`;
   return number === null
-    ? `More than ${MOST_PLANNED.toLocaleString("en")} examples.`
-    : `If ${tried} tried and one has a true accuracy of ${accuracy.toFixed(3)}, ${number.toLocaleString("en")} ` +
+    ? `More than ${MOST_PLANNED.toLocaleString("en")} examples.${mixed.replace("no more", "fewer, perhaps")}`
+    : `If ${tried} has a true accuracy of ${accuracy.toFixed(3)}, ${number.toLocaleString("en")} ` +
         `examples show with a probability of ${POWER} that it is better than chance (p ≤ ${ALPHA}).${mixed}`;
 }
 
@@ -176,11 +180,11 @@ function update() {
   for (const name of ["n", "c", "t", "a"]) field(name).setAttribute("aria-invalid", String(name in found));
   field("problem").textContent = Object.values(found).join(" ");
   field("results").hidden = Object.keys(found).length > 0;
+  history.replaceState(null, "", `?${new URLSearchParams(text)}`);
   if (Object.keys(found).length) return;
   const result = judge(groups, prompts, numbers);
   show(examples, prompts, result);
   field("needed").textContent = planned(groups, prompts, text.a, result.standard);
-  history.replaceState(null, "", `?${new URLSearchParams(text)}`);
 }
 
 const given = new URLSearchParams(location.search);

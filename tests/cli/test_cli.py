@@ -18,6 +18,12 @@ from tests.importers.test_lm_eval import lm_sample, write_lm
 from tests.running import run
 
 
+def test_inputs_are_printed_as_they_were_typed() -> None:
+    for accuracy in ("0.5125", "0.51249", "0.5", "0.51"):
+        output = run("baseline", "-n", "10000", "-c", "2", "-a", accuracy).stdout
+        assert output.split()[1] == max(accuracy, f"{float(accuracy):.3f}", key=len)
+
+
 def test_a_baseline_is_told_in_words_and_as_json():
     arguments = ["baseline", "-n", "100", "-c", "2", "-t", "200", "--accuracy", "0.62"]
     output = run(*arguments).stdout

@@ -432,7 +432,9 @@ def act(tmp_path: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     environment = {"CANDIDATE": "new.csv", "REFERENCE": "old.csv", "MARGIN": "0.02", "OPTIONS": ""} | inputs
     assert {*step["env"]} == {*environment}
     environment = (
-        os.environ | environment | {"GITHUB_STEP_SUMMARY": "summary.md", "GITHUB_OUTPUT": "output.txt"}
+        os.environ
+        | environment
+        | {"GITHUB_STEP_SUMMARY": "summary.md", "GITHUB_OUTPUT": "output.txt", "RUNNER_TEMP": str(tmp_path)}
     )
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
@@ -445,9 +447,22 @@ def test_the_step_of_the_action(tmp_path, correct, decision, status):
     completed = act(tmp_path, OPTIONS="--alpha 0.05 --json")
     assert completed.returncode == status, completed.stderr
     assert completed.stdout.startswith(f"{decision}: The candidate is {decision}")
-    assert (tmp_path / "output.txt").read_text() == f"decision={decision}\n"
+    junit, output = (tmp_path / "output.txt").read_text().splitlines()
+    assert output == f"decision={decision}"
     assert f"abovechance gate: {decision}" in (tmp_path / "summary.md").read_text()
-    assert (tmp_path / "gate.xml").exists()
+    assert Path(junit.removeprefix("junit=")).is_file()
+
+
+def test_the_action_runs_no_code_of_the_checked_out_repository(tmp_path):
+    files(tmp_path, 150, 100)
+    for name in ("json.py", "typer.py", "gate.json"):
+        (tmp_path / name).write_text("raise SystemExit('hijacked')")
+    completed = act(tmp_path)
+    assert completed.returncode == 0, completed.stderr
+    assert "hijacked" not in completed.stdout + completed.stderr
+    assert (tmp_path / "gate.json").read_text() == "raise SystemExit('hijacked')"
+    install = yaml.safe_load((REPOSITORY / "action.yml").read_text())["runs"]["steps"][0]["run"]
+    assert install.startswith("python -I -m pip install")
 
 
 @pytest.mark.parametrize(
@@ -456,5 +471,5 @@ def test_the_step_of_the_action(tmp_path, correct, decision, status):
 def test_the_step_of_the_action_never_passes_without_a_decision(tmp_path, inputs):
     files(tmp_path, 150, 100)
     assert act(tmp_path, **inputs).returncode == 3
-    assert not (tmp_path / "output.txt").exists()
+    assert "decision" not in (tmp_path / "output.txt").read_text()
     assert "abovechance gate: error" in (tmp_path / "summary.md").read_text()

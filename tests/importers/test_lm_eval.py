@@ -370,6 +370,9 @@ def test_a_summary_without_samples_is_told_apart_from_other_files(tmp_path):
             InputError, match="summary of lm-evaluation-harness, and no samples.*--log_samples"
         ):
             imported(place, prompts=1)
+    summary.write_text('{"accuracy": 0.62, "model": "gpt-4o"}')
+    with pytest.raises(InputError, match="no results that are known.*`abovechance baseline`"):
+        imported(tmp_path, prompts=1)
 
 
 def test_a_report_that_is_no_mean_is_not_held_against_one(tmp_path):

@@ -394,12 +394,12 @@ def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The columns of ``study.RANDOMIZED``, without ``randomization_bh_tail`` and ``effective_prompts``.
     """
-    of = table.groupby([*SETTING, "statistic"], observed=True, sort=False).agg(
+    results = table.groupby([*SETTING, "statistic"], observed=True, sort=False).agg(
         value=("value", "max"), **{name: (name, "first") for name in ("best_tail", "power", "fixed")}
     )
-    wide = pd.DataFrame(of.unstack("statistic"))
+    wide = pd.DataFrame(results.unstack("statistic"))
     accuracy, macro_f1 = (
-        wide.reindex(columns=[(name, statistic) for name in of]).droplevel(1, axis=1)
+        wide.reindex(columns=[(name, statistic) for name in results]).droplevel(1, axis=1)
         for statistic in STATISTICS
     )
     tails = {

@@ -12,7 +12,7 @@ import typer
 from abovechance.chance.random_baseline import MOST_PROMPTS
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.inputs import given_paths
-from abovechance.cli.options import Chance, Choices, Json, one_chance
+from abovechance.cli.options import Chance, Json, OneChoice, one_chance
 from abovechance.cli.output import expanded, show, show_json
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_json
@@ -36,7 +36,7 @@ def annotate(
         ),
     ],
     chance: Chance = None,
-    choices: Choices = None,
+    choices: OneChoice = None,
     as_json: Json = False,
 ) -> None:
     """Add verdicts on chance to records of Every Eval Ever.

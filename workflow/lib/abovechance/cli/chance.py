@@ -113,7 +113,7 @@ def plan(
             max=1,
             callback=finite,
             help="Accuracy that the maximum random baseline must stay below; with --candidates, the accuracy "
-            "of the start.",
+            "of the start (default: 0.5).",
         ),
     ] = None,
     candidates: Annotated[
@@ -136,7 +136,7 @@ def plan(
     figure: FigureFile = None,
     as_json: Json = False,
 ) -> None:
-    """Plan the number of examples or the number of prompts of an evaluation.
+    """Plan the number of examples or prompts of an evaluation.
 
     With --prompts and --margin, the command computes the number of examples. With --examples and --prompts,
     it computes the lowest accuracy that is better than chance. With --examples and --accuracy, it computes
@@ -178,8 +178,8 @@ def plan(
             report[f"least_accuracy_at_alpha_{alpha:g}"] = least if as_json or least is not None else "none"
     if not report and (figure is None or prompts is None):
         raise InputError(
-            "nothing to plan: use --prompts with --margin, --examples with --accuracy, or --examples with "
-            "--prompts"
+            "nothing to plan: use --prompts with --margin, --examples with --accuracy or with --prompts, or "
+            "--candidates with --difference"
         )
     if report:
         show(pd.DataFrame([report], dtype=object), as_json, upright=True)

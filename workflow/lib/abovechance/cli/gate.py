@@ -54,7 +54,7 @@ STATUS = dict(zip(DECISIONS, (0, 0, 1, 2), strict=True))
 @app.command(
     epilog=example_lines(
         "abovechance gate new.eval old.eval --margin 0.02",
-        "abovechance gate logs/new logs/old --margin 0.01 --junit gate.xml --summary gate.md",
+        "abovechance gate new old --margin 0.01 --junit gate.xml --summary gate.md",
         "abovechance gate new.csv old.csv --exit cannot-tell=0",
     )
 )
@@ -94,7 +94,9 @@ def gate(
     summary: Summary = None,
     as_json: Json = False,
 ) -> None:
-    """Decide whether a candidate is better than a reference, not worse, or worse.
+    """Decide whether a candidate may replace a reference.
+
+    The decision is better, not worse, worse or cannot tell.
 
     The comparison is paired by examples. A candidate is "not worse" if it is not worse by the margin or more.
     With several tasks, the mean over tasks decides, and the candidate is also worse if it is worse on any

@@ -63,6 +63,9 @@ Choices = Annotated[
         help="Number of choices per example (such as 4), or CHOICES:EXAMPLES pairs (such as 2:50,5:50).",
     ),
 ]
+OneChoice = Annotated[
+    str | None, typer.Option("--choices", "-c", help="Number of choices of every example (such as 4).")
+]
 # {command: its example data, in the folder `examples`}
 EXAMPLES = {
     "best": "answers.csv",
@@ -207,7 +210,7 @@ def _chance_option(chance: float | None, choices: str | None) -> float | str:
         return float(chance)
     if choices is not None and chance is None:
         return choices
-    raise InputError("expected either --chance or --choices, got both or neither")
+    raise InputError(f"expected either --chance or --choices, got {'neither' if choices is None else 'both'}")
 
 
 def random_baseline(examples: int | None, chance: float | None, choices: str | None) -> RandomBaseline:

@@ -46,13 +46,22 @@ def show(
         show_json(rows[0] if upright else rows)
         return
     if upright:
-        text = readable(table.dropna(axis="columns", how="all"), columns)
+        table = table.dropna(axis="columns", how="all")
+        text = readable(table, columns)
         width = max(map(len, text.columns))
-        typer.echo("\n".join(f"{name:<{width}}  {text[name].iloc[0]}" for name in text.columns))
+        for name, words, value in zip(text.columns, text.iloc[0], table.iloc[0], strict=True):
+            typer.echo(f"{name:<{width}}  {_as_typed(words, value)}")
     else:
         from abovechance.cli.screen import print_table
 
         print_table(table, columns, most_rows, order)
+
+
+def _as_typed(text: str, value: object) -> str:
+    """Return a number with all digits if three decimals are not all, but few are: people typed it."""
+    if isinstance(value, float) and text == f"{value:.3f}" and len(digits := str(float(value))) <= 8:
+        return max(text, digits, key=len)
+    return text
 
 
 def show_json(value: Any) -> None:

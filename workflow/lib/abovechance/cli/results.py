@@ -21,13 +21,13 @@ from abovechance.cli.options import (
     All,
     BestOfPrompts,
     Chance,
-    Choices,
     EachFile,
     Epoch,
     Example,
     Filter,
     Json,
     Metric,
+    OneChoice,
     Results,
     one_chance,
     refuse,
@@ -89,7 +89,7 @@ def check(
     prompts: BestOfPrompts = None,
     each_file: EachFile = False,
     chance: Chance = None,
-    choices: Choices = None,
+    choices: OneChoice = None,
     metric: Metric = None,
     filter_: Filter = None,
     epoch: Epoch = None,
@@ -177,10 +177,10 @@ def _verdicts(paths: list[Path], given_options: Mapping[str, object], reading: O
             raise InputError(f"{studies[0]}: is a study's folder; check it by itself")
         return _of_study(studies[0])
     if tables := list(filter(published_scores.is_score_table, paths)):
-        refuse(given_options, "with a table of best scores, because its columns contain this information")
         if len(tables) < len(paths):
             raise InputError(f"{tables[0]}: is a table of best scores; check it by itself")
         scores = pd.concat(map(published_scores.read_scores, paths), ignore_index=True)
+        refuse(given_options, "with a table of best scores, because its columns contain this information")
         if repeated := published_scores.repeated(scores):
             tell_note(
                 f"{counted(repeated, 'row')} with the same source, task and model as an earlier row; "
@@ -273,7 +273,7 @@ def import_(
     best_of: Annotated[int | None, typer.Option("--prompts", "-t", hidden=True)] = None,
     each_file: EachFile = False,
     chance: Chance = None,
-    choices: Choices = None,
+    choices: OneChoice = None,
     metric: Metric = None,
     filter_: Filter = None,
     epoch: Epoch = None,

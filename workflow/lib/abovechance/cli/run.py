@@ -78,8 +78,8 @@ def run(
 @app.command(
     epilog=example_lines(
         "abovechance init",
-        "abovechance init --task mine.jsonl --model models/mine --shots 0,2 --prompts 50",
-        "abovechance init --task emoji_movie --model HuggingFaceTB/SmolLM2-135M --output emoji.yaml",
+        "abovechance init --task mine.jsonl --model models/mine --shots 0,2",
+        "abovechance init --task emoji_movie --model HuggingFaceTB/SmolLM2-135M",
     )
 )
 def init(

@@ -171,7 +171,9 @@ def rerun(
         ),
     ] = False,
 ) -> None:
-    """Repeat the analysis of an archived study, and compare the results with the archived ones.
+    """Repeat the analysis of an archived study.
+
+    The results are compared with the archived ones.
 
     The installed workflow analyses the stored scores again, without a model. No code from the archive runs.
     If all files are identical, the installed version reproduces the tables and figures from the stored

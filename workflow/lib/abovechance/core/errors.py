@@ -14,7 +14,7 @@ def nearest(word: str, known_words: list[str] | tuple[str, ...]) -> str:
     matches = get_close_matches(word, known_words, n=1, cutoff=0.6)
     if matches:
         return f"did you mean '{matches[0]}'?"
-    listed = ", ".join(sorted(known_words)[:20]) + (", ..." if len(known_words) > 20 else "")
+    listed = ", ".join(sorted(known_words)[:30]) + (", ..." if len(known_words) > 30 else "")
     return f"known are: {listed}"
 
 

@@ -23,6 +23,7 @@ from abovechance.core.untrusted import MOST_MEMBER, MOST_TEXT, check_regular, ch
 csv.field_size_limit(2**31 - 1)  # else a long passage ends the reading
 
 SEPARATORS = ",;\t"
+MOST_HEADING = 1_000_000  # characters
 NOT_TEXT = "is not text in UTF-8, but binary or saved in another way; expected a text saved as UTF-8"
 
 
@@ -151,7 +152,8 @@ def heading(path: Path) -> list[str]:
         if not path.is_file():  # a pipe may never end
             return []
         with path.open(encoding="utf-8-sig", errors="replace") as file:
-            first = next((line for line in file if line.strip() and "sep=" not in line[:5]), "")
+            lines = iter(lambda: file.readline(MOST_HEADING), "")
+            first = next((line for line in lines if line.strip() and "sep=" not in line[:5]), "")
         return [name.strip() for name in next(_csv_lines(first), [])]
     except (OSError, csv.Error):
         return []

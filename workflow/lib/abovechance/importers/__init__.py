@@ -17,7 +17,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import as_written_by
+from abovechance.core.files import files_below
+from abovechance.core.reading import as_written_by, parse_json
 from abovechance.core.untrusted import MOST_MEMBER, check_regular
 from abovechance.doctor.runs import compare_runs
 from abovechance.doctor.suspicion import SEVERITIES, Severity, Suspicion
@@ -215,7 +216,7 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
         check_regular(path, MOST_MEMBER)
     matches = [(importer, file) for importer in FORMATS for file in importer.find(path)]
     if not matches:
-        if any(file.match("results*.json") for file in (path, *path.rglob("results*.json"))):
+        if any(map(_is_summary, files_below(path, "results*.json"))):
             raise InputError(
                 f"{path}: has a summary of lm-evaluation-harness, and no samples; run the tool with "
                 "--log_samples, and use its samples_<task>_<date>.jsonl"
@@ -223,8 +224,20 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
         raise UnknownResults(
             f"{path}: holds no results that are known; expected "
             + "; ".join(importer.LOOKS_LIKE for importer in FORMATS)
+            + ". Best scores without their answers can be a CSV with the columns best_accuracy, examples, "
+            "choices and prompts for `abovechance check`, or options of `abovechance baseline`"
         )
     return matches
+
+
+def _is_summary(path: Path) -> bool:
+    """Return whether a file has the scores of lm-evaluation-harness."""
+    try:
+        check_regular(path)
+        content = parse_json(path.read_text(encoding="utf-8-sig"), str(path))
+    except (InputError, OSError, UnicodeDecodeError):
+        return False
+    return isinstance(content, dict) and bool({"n-shot", "configs"} & {*content})
 
 
 def _check_options(options: Options, formats: Sequence[Importer]) -> None:

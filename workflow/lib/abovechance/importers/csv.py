@@ -73,6 +73,11 @@ def read(path: Path, options: Options) -> Iterator[Run]:
 def _checked(path: Path) -> pd.DataFrame:
     """The file's rows, their names without blanks around them; InputError with what is wrong in them."""
     table = read_csv_texts(path)
+    if not {*NEEDED} & {*table}:
+        raise InputError(
+            f"{path}: lacks the columns {' and '.join(NEEDED)}; expected {LOOKS_LIKE}; or, for best scores, "
+            "best_accuracy, examples, choices or chance, and prompts"
+        )
     for column in table.columns:
         if column not in KNOWN:
             raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, KNOWN)}")
