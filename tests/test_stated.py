@@ -8,12 +8,12 @@ import pytest
 
 from abovechance.chance.published_scores import judge_scores, read_scores
 from abovechance.chance.random_baseline import RandomBaseline
-from abovechance.compare.gate import difference_of
 from abovechance.core.estimates import clustered_mean
 from abovechance.variance.evaluations import read_evaluations, with_groups
 from abovechance.variance.summary import of_evaluations
 from tests.bench import validation
 from tests.compare.test_decisions import counted
+from tests.compare.test_gate import difference_of
 from tests.conftest import REPOSITORY
 from tests.stated import differences, text_of
 

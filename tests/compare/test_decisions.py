@@ -1,6 +1,6 @@
 """The gate by loops over clusters, prompts and tasks, and every number and sentence of a result."""
 
-from math import inf, isnan, sqrt
+from math import inf, isfinite, isnan, sqrt
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,11 @@ from scipy import stats
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import many
 from abovechance.compare.comparison import headline_of, sample_of
-from abovechance.compare.gate import GATE_TASKS, Difference, decide, difference_of, gate
+from abovechance.compare.gate import GATE_TASKS, Difference, decide, gate
 from abovechance.compare.responses import Responses
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import clustered_variance, intraclass, satterthwaite
-from tests.compare.test_gate import of_scores, responses_of
+from abovechance.core.estimates import Spread, clustered_variance, intraclass
+from tests.compare.test_gate import difference_of, of_scores, responses_of
 
 CLUSTERS = np.repeat(np.arange(12), [1, 2, 3, 4] * 3)
 
@@ -29,54 +29,66 @@ def named(task: str, scores: np.ndarray, clusters: np.ndarray = CLUSTERS) -> Res
     return Responses(task, 2, *list(vars(responses).values())[2:])
 
 
-def expected_end(difference: Difference, alpha: float, more: float, less: float) -> float:
-    """The distance of a true value that is q errors away, with a variance that grows with it: a quadratic."""
-    q = stats.norm.isf(alpha) if difference.freedom == inf else stats.t(difference.freedom).isf(alpha)
+def expected_end(difference: Difference, alpha: float, more: float, less: float, low: bool) -> float:
+    """The distance of a true value that is q errors away, with a variance that depends on it: a quadratic."""
+    quantiles = [
+        stats.norm.isf(alpha) if freedom == inf else stats.t(freedom).isf(alpha)
+        for freedom in difference.spread.freedoms
+    ]
+    q = quantiles[-1]
+    squared = sum(t**2 * v for t, v in zip(quantiles, difference.spread.variances, strict=True))
     pseudo = (q * difference.unit) ** 2
     slope = difference.unit * max(2 * (more + pseudo) / (more + less + pseudo) - 1, 0)
-    d = max(np.roots([1, -(q**2) * slope, -(q**2) * difference.variance]).real)
-    assert d == pytest.approx(q * sqrt(difference.variance + slope * d))
-    return d + difference.unit / 2
+    value = difference.value if low else -difference.value
+    squares = difference.unit if value > 0 else 0.0
+    # the mean of squares stays as it is, and less of it is the square of the mean: value**2 - (value - d)**2
+    d = max(np.roots([1 + q**2 * squares, -(q**2) * (slope + 2 * squares * value), -squared]).real)
+    end = value - d
+    assert d == pytest.approx(sqrt(squared + q**2 * (slope * d + squares * (value**2 - end**2))))
+    return d + difference.unit / 2 * (1 + (difference.gains + difference.losses) / difference.unit)
 
 
-@pytest.mark.parametrize("freedom", [7.5, inf])
+@pytest.mark.parametrize(
+    ("variances", "freedoms"), [((0.002,), (7.5,)), ((0.002,), (inf,)), ((0.001, 0.0005), (1.0, 99.0))]
+)
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
 @pytest.mark.parametrize(("gains", "losses"), [(0.001, 0.004), (0.004, 0.001), (0.0, 0.0), (0.3, 0.0)])
-def test_ends_of_the_interval_are_roots_of_a_quadratic(freedom, alpha, gains, losses):
-    difference = Difference(-0.03, 0.002, freedom, 0.0, 0.01, gains, losses)
-    low = -0.03 - expected_end(difference, alpha, losses, gains)
-    high = -0.03 + expected_end(difference, alpha, gains, losses)
+def test_ends_of_the_interval_are_roots_of_a_quadratic(variances, freedoms, alpha, gains, losses):
+    difference = Difference(-0.03, Spread(variances, freedoms), 0.01, gains, losses)
+    low = -0.03 - expected_end(difference, alpha, losses, gains, low=True)
+    high = -0.03 + expected_end(difference, alpha, gains, losses, low=False)
     assert (difference.low(alpha), difference.high(alpha)) == pytest.approx((low, high))
 
 
 def test_ends_are_differences_of_shares():
-    wide = Difference(0.5, 4.0, 3.0, 0.0, 0.1, 0.1, 0.1)
+    wide = Difference(0.5, Spread((4.0,), (3.0,)), 0.1, 0.1, 0.1)
     assert (wide.low(0.01), wide.high(0.01)) == (-1.0, 1.0)
 
 
 def test_the_p_value_of_worse_is_that_of_the_end_that_touches_0():
-    difference = Difference(-0.06, 0.0008, 9.0, 0.0, 0.01, 0.0005, 0.003)
+    spread = Spread((0.0008,), (9.0,))
+    difference = Difference(-0.06, spread, 0.01, 0.0005, 0.003)
     p = difference.worse_p()
     assert 1e-6 < p < 0.2
     assert difference.high(p) == pytest.approx(0, abs=1e-9)
     assert difference.high(p * 1.01) < 0 < difference.high(p * 0.99)
-    assert Difference(0.0, 0.0008, 9.0, 0.0, 0.01, 0.1, 0.1).worse_p() == 1.0
+    assert Difference(0.0, spread, 0.01, 0.1, 0.1).worse_p() == 1.0
     # next to no evidence: half of the weight of an example is added
-    assert Difference(-0.005, 0.0, inf, 0.0, 0.01, 0.0, 0.0).worse_p() == 1.0
-    assert Difference(-0.9, 1e-8, inf, 0.0, 1e-6, 0.0, 1e-8).worse_p() == 1e-12
+    assert Difference(-0.005, Spread((0.0,), (inf,)), 0.01, 0.0, 0.0).worse_p() == 1.0
+    assert Difference(-0.9, Spread((1e-8,), (inf,)), 1e-6, 0.0, 1e-8).worse_p() == 1e-12
 
 
 def test_more_examples_give_more_degrees_of_freedom_unless_prompts_vary():
-    of_examples = Difference(0.1, 0.05, 9.0, 0.0, 0.01, 0.004, 0.002).with_examples(4)
-    assert (of_examples.value, of_examples.freedom) == (0.1, 36.0)
-    of_prompts = Difference(0.1, 0.05, 9.0, 0.02, 0.01, 0.004, 0.002).with_examples(4)
-    assert (of_prompts.value, of_prompts.freedom) == (0.1, 9.0)
+    of_examples = Difference(0.1, Spread((0.05,), (9.0,)), 0.01, 0.004, 0.002).with_examples(4)
+    assert (of_examples.value, of_examples.spread) == (0.1, Spread((0.0125,), (36.0,)))
+    of_prompts = Difference(0.1, Spread((0.02, 0.05), (9.0, 50.0), 0.004), 0.01, 0.004, 0.002)
+    assert of_prompts.with_examples(4).spread == Spread((0.02, 0.0125), (9.0, 200.0), 0.001)
 
 
 @pytest.mark.parametrize(
-    ("seed", "prompts", "fixed_part"), [(1, 1, False), (2, 2, False), (6, 6, False), (7, 6, True)]
+    ("seed", "prompts", "of_prompts"), [(1, 1, False), (2, 2, False), (6, 6, True), (7, 6, True)]
 )
-def test_the_difference_on_a_task_by_loops(seed, prompts, fixed_part):
+def test_the_difference_on_a_task_by_loops(seed, prompts, of_prompts):
     responses = named("t", answers(seed, prompts))
     difference = difference_of(responses)
     by_example = responses.scores[0].mean(axis=0) - responses.scores[1].mean(axis=0)
@@ -85,23 +97,22 @@ def test_the_difference_on_a_task_by_loops(seed, prompts, fixed_part):
     moved = [(by_example[number == CLUSTERS] - mean).sum() / 30 for number in range(12)]
     by_examples, freedom = clustered_variance(moved, np.bincount(CLUSTERS), intraclass(by_example, CLUSTERS))
     headline = headline_of(responses)
-    variance = max(headline.standard_error**2, by_examples)
-    fixed = variance - by_examples if variance - by_examples > 1e-9 and prompts > 1 else 0.0
     assert difference.value == pytest.approx(mean)
-    assert difference.variance == pytest.approx(variance)
-    assert difference.fixed == pytest.approx(fixed, abs=1e-12)
-    assert difference.freedom == pytest.approx(headline.freedom if fixed else freedom)
+    assert difference.spread.standard_error == pytest.approx(headline.standard_error)
+    assert difference.spread.variances[-1] == pytest.approx(by_examples)
+    assert difference.spread.freedoms[-1] == pytest.approx(freedom)
     assert difference.unit == pytest.approx(4 / 30)
     assert difference.gains == pytest.approx(sum(part**2 for part in parts if part > 0))
     assert difference.losses == pytest.approx(sum(part**2 for part in parts if part < 0))
-    assert bool(fixed) == fixed_part  # of six prompts, some vary no more than the examples say
+    assert (len(difference.spread.variances) == 2) == of_prompts
 
 
 def test_names_of_clusters_are_only_names():
     scores = answers(7, 7)
     by_name = np.random.default_rng(0).permutation(40)[CLUSTERS] - 20
-    expected, computed = (vars(difference_of(named("t", scores, names))) for names in (CLUSTERS, by_name))
-    assert computed == pytest.approx(expected)
+    expected, computed = (difference_of(named("t", scores, names)) for names in (CLUSTERS, by_name))
+    assert computed.spread.variances == pytest.approx(expected.spread.variances)
+    assert (computed.low(0.1), computed.high(0.01)) == pytest.approx((expected.low(0.1), expected.high(0.01)))
 
 
 def test_tasks_whose_examples_have_the_same_names_may_have_other_clusters():
@@ -114,9 +125,9 @@ def test_tasks_whose_examples_have_the_same_names_may_have_other_clusters():
 def test_equal_answers_have_the_variance_of_none():
     scores = answers(0, 1)
     difference = difference_of(named("t", np.stack([scores[0], scores[0]])))
-    assert (difference.value, difference.variance, difference.fixed) == (0.0, 0.0, 0.0)
+    assert (difference.value, difference.spread.variances) == (0.0, (0.0,))
     assert (difference.gains, difference.losses) == (0.0, 0.0)
-    assert difference.freedom > 0
+    assert difference.spread.freedoms[0] > 0
 
 
 @pytest.fixture
@@ -130,19 +141,19 @@ def several() -> list[Responses]:
 def test_the_mean_over_tasks_counts_each_alike(several):
     result = gate(several, 0.1, 0.1)
     differences = [difference_of(task) for task in several]
-    alone = sum(difference.variance for difference in differences) / 9
     sample = many.together([sample_of(task) for task in several])
-    together = many.pairs(sample, ["candidate", "reference"])["error"].iloc[0] ** 2
-    variances = [difference.variance for difference in differences]
-    freedoms = [max(difference.freedom, 1.0) for difference in differences]
+    by_example = [(task.scores[0] - task.scores[1]).mean(axis=0) for task in several]
+    # the first two have the same examples and clusters
+    parts = [(by_example[0] + by_example[1])[number == CLUSTERS].sum() / 90 for number in range(12)]
+    parts += [part / 90 for part in by_example[2]]
+    gains, losses = (sum(part**2 for part in parts if part * sign > 0) for sign in (1, -1))
+    single_parts = sum(difference.gains + difference.losses for difference in differences) / 9
     mean = Difference(
         float(np.mean([difference.value for difference in differences])),
-        max(alone, together),
-        max(satterthwaite(variances, freedoms), min(freedoms)),
-        sum(difference.fixed for difference in differences) / 9,
-        max(difference.unit for difference in differences) / 3,
-        sum(difference.gains for difference in differences) / 9,
-        sum(difference.losses for difference in differences) / 9,
+        sample.difference(0, 1).spread,
+        4 / 90 * max((gains + losses) / single_parts, 1),
+        gains,
+        losses,
     )
     assert result.difference == pytest.approx(mean.value)
     assert (result.low, result.high) == pytest.approx((mean.low(0.1), mean.high(0.1)))
@@ -171,22 +182,63 @@ def test_the_mean_over_tasks_counts_each_alike(several):
 
 def test_tasks_on_the_same_examples_vary_together_and_their_prompts_do_not():
     tasks = [named(name, answers(7, 6)) for name in ("cloze", "letters")]
-    differences = [difference_of(task) for task in tasks]
-    alone = sum(difference.variance for difference in differences) / 4
-    together = many.pairs(many.together([*map(sample_of, tasks)]), ["a", "b"])["error"].iloc[0] ** 2
-    assert together > 1.5 * alone  # of equal answers, the mean of two tasks varies as one
-    fixed = sum(difference.fixed for difference in differences) / 4
-    assert fixed > 0
-    freedom = max(
-        satterthwaite([difference.variance for difference in differences], [differences[0].freedom] * 2),
-        differences[0].freedom,
-    )
-    parts = [sum(getattr(d, name) for d in differences) / 4 for name in ("gains", "losses")]
-    mean = Difference(differences[0].value, together, freedom, fixed, differences[0].unit / 2, *parts)
+    alone = difference_of(tasks[0])
+    spread = many.together([*map(sample_of, tasks)]).difference(0, 1).spread
+    # of equal answers, the mean of two tasks varies nearly as one: their prompts are drawn apart
+    assert 0.85 < spread.standard_error / alone.spread.standard_error < 1.001
+    mean = Difference(alone.value, spread, alone.unit, alone.gains, alone.losses)
     result = gate(tasks, 0.0, 0.2)
     assert (result.low, result.high) == pytest.approx((mean.low(0.2), mean.high(0.2)))
     assert result.decision == "cannot tell"
     assert isnan(result.needed)  # more examples do not reduce what the prompts vary
+
+
+@pytest.mark.parametrize(("gains", "losses"), [(3, 0), (0, 2), (6, 4), (0, 0)])
+def test_copies_of_a_task_tell_no_more_than_the_task(gains, losses):
+    alone = gate(counted(150, gains, losses), 0.05)
+    reference = np.arange(150) >= gains
+    candidate = np.arange(150) < 150 - losses
+    scores = np.stack([candidate, reference]).astype(float)[:, None]
+    copies = gate([named(f"t{number}", scores, np.arange(150)) for number in range(5)], 0.05)
+    assert (copies.low, copies.high) == pytest.approx((alone.low, alone.high), abs=1e-4)
+    assert copies.decision == alone.decision
+
+
+def test_tasks_with_the_same_examples_and_other_losses_tell_more_than_one():
+    """Of five tasks, each with losses of its own; a cluster moves the mean by as much as one of one task."""
+    scores = np.ones((5, 2, 1, 150))
+    for number in range(5):
+        scores[number, 0, 0, 10 * number : 10 * number + 4] = 0
+    tasks = [named(f"t{number}", scores[number], np.arange(150)) for number in range(5)]
+    together, alone = gate(tasks, 0.05), gate(tasks[:1], 0.05)
+    assert together.high - together.low < 0.7 * (alone.high - alone.low)
+
+
+def test_a_prompt_on_few_examples_counts_with_its_weight_in_the_variance():
+    scores = np.full((2, 2, 200), np.nan)
+    scores[:, 0], scores[:, 1, :4] = 1.0, 1.0
+    scores[0, 0, :20] = 0.0
+    result = gate([named("t", scores, np.arange(200))], 0.1)
+    assert result.decision == "cannot tell"
+    assert result.low < -0.3
+    # the two prompts are given, so that more examples do decide
+    assert isfinite(result.needed)
+
+
+def test_intervals_over_seeds_are_as_wide_as_those_of_the_comparison():
+    generator = np.random.default_rng(0)
+    levels = generator.normal(0.6, 0.05, (2, 2))
+    by_seed = [
+        (generator.random((2, 1, 300)) < levels[model][:, None, None]).astype(float) for model in (0, 1)
+    ]
+    scores = np.stack([seeds.mean(axis=0) for seeds in by_seed])
+    names = [f"e{number}" for number in range(300)]
+    responses = Responses(
+        "t", 0, ["candidate", "reference"], ["p"], names, scores, by_seed, np.arange(300), []
+    )
+    for alpha in (0.05, 0.01):
+        headline, difference = headline_of(responses, 1 - 2 * alpha), difference_of(responses)
+        assert difference.high(alpha) - difference.low(alpha) > 0.98 * (headline.high - headline.low)
 
 
 def test_one_task_is_not_adjusted_and_two_tasks_have_their_mean_as_a_third(several):
@@ -228,8 +280,8 @@ def test_so_many_examples_decide_and_fewer_do_not():
 
     def decides(examples: float) -> bool:
         more = difference.with_examples(examples / 100)
-        spread = stats.norm.ppf(0.8) * sqrt(more.variance)
-        return more.low(0.05) - spread > -0.03 or more.high(0.05) + spread < 0
+        distance = stats.norm.ppf(0.8) * more.spread.standard_error
+        return more.low(0.05) - distance > -0.03 or more.high(0.05) + distance < 0
 
     assert decides(result.needed)
     assert not decides(result.needed / 1.002)
@@ -240,7 +292,7 @@ def test_a_loss_is_decided_from_the_other_end():
     assert result.decision == "cannot tell"
     difference = difference_of(counted(60, 1, 5)[0])
     more = difference.with_examples(result.needed / 60)
-    assert more.high(0.05) + stats.norm.ppf(0.8) * sqrt(more.variance) == pytest.approx(0, abs=1e-4)
+    assert more.high(0.05) + stats.norm.ppf(0.8) * more.spread.standard_error == pytest.approx(0, abs=1e-4)
 
 
 def test_one_example_more_is_the_least_that_is_asked_for():
@@ -258,13 +310,13 @@ SENTENCES = [
     (
         counted(100, 30, 0),
         0.02,
-        "The candidate is better than the reference (+30.0 points, 90% interval +21.9 to +39.6).",
+        "The candidate is better than the reference (+30.0 points, 90% interval +21.0 to +39.8).",
     ),
     (counted(400, 4, 4), 0.05, "The candidate is not worse than the reference by 5 points or more ("),
     (
         counted(100, 0, 30),
         0.015,
-        "The candidate is worse than the reference (-30.0 points, 90% interval -39.6 to -21.9).",
+        "The candidate is worse than the reference (-30.0 points, 90% interval -39.8 to -21.0).",
     ),
     (
         counted(100, 3, 3),

@@ -320,7 +320,7 @@ def test_a_mean_over_tasks_on_which_nothing_varies_is_exchanged():
     tasks = [paired([[1.0] * 10, [0.0] * 10], CLUSTERS, 50, 0, number) for number in (1, 2)]
     difference = together(tasks).differences[0, 1]
     assert (difference.value, difference.center) == (1.0, 1.0)
-    assert difference.spread == Spread((0.0,), (1.0,))
+    assert difference.spread.variances == (0.0,)
     sums = np.concatenate([SIZES, SIZES]) / 20
     assert difference.p == pytest.approx(exchanged(sums))
 

@@ -14,14 +14,19 @@ import pytest
 import yaml
 from scipy import stats
 
-from abovechance.compare.comparison import headline_of
+from abovechance.compare.comparison import headline_of, sample_of
 from abovechance.compare.gate import Difference, decide, gate
 from abovechance.compare.responses import Responses, arrange
+from abovechance.core.estimates import Spread
 from tests.bench.gate import largest_errors, lower_ends
 from tests.conftest import REPOSITORY
 from tests.doctor.logs import sound, write_texts
 from tests.importers.test_lm_eval import lm_sample, write_lm
 from tests.running import run
+
+
+def difference_of(responses: Responses) -> Difference:
+    return Difference.from_sample(sample_of(responses))
 
 
 def responses_of(candidate: np.ndarray, reference: np.ndarray, tasks: int = 1) -> list:
@@ -58,7 +63,7 @@ def test_decisions_of_intervals(low, high, decision):
         def high(self, alpha):
             return high
 
-    assert decide(Interval(0, 0, 1, 0, 0, 0, 0), margin=0.02, alpha=0.05) == decision
+    assert decide(Interval(0, Spread((0,), (1,)), 0, 0, 0), margin=0.02, alpha=0.05) == decision
 
 
 def test_the_interval_is_close_to_that_of_the_comparison_if_many_examples_differ():
@@ -244,10 +249,10 @@ def test_examples_are_needed_also_for_equal_answers_and_do_not_replace_prompts()
 
 
 def test_more_examples_reduce_their_part_of_the_variance_only():
-    difference = Difference(0.1, 0.05, 9, 0.02, 0.01, 0.004, 0.002)
+    difference = Difference(0.1, Spread((0.02, 0.03), (9, 99)), 0.01, 0.004, 0.002)
     assert difference.with_examples(1) == difference
     more = difference.with_examples(4)
-    assert (more.variance, more.fixed) == (pytest.approx(0.02 + 0.03 / 4), 0.02)
+    assert more.spread.standard_error**2 == pytest.approx(0.02 + 0.03 / 4)
     assert (more.unit, more.gains, more.losses) == pytest.approx((0.0025, 0.001, 0.0005))
 
 

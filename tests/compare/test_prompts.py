@@ -46,13 +46,26 @@ def assert_close(computed: Estimate, expected: Estimate) -> None:
     assert (computed.examples, computed.clusters) == (15, 8)
 
 
+def weights_of(rows: np.ndarray) -> np.ndarray:
+    """The weight of each cluster if every row counts alike, whichever examples it has."""
+    return np.mean(
+        [
+            [np.isfinite(row[number == CLUSTERS]).sum() / np.isfinite(row).sum() for number in NUMBERS]
+            for row in rows
+        ],
+        axis=0,
+    )
+
+
 def test_the_mean_over_these_prompts_varies_with_the_examples(scores):
     comparison = over_prompts(*scores, CLUSTERS, 0.9)
     everywhere = np.ones(15, dtype=bool)
     differences = scores[0] - scores[1]
     residuals = np.mean([moved(row, everywhere) for row in differences], axis=0)
     correlation = intraclass(by_example(scores), CLUSTERS)
-    variance, freedom = clustered_variance(residuals, np.bincount(CLUSTERS), correlation)
+    variance, freedom = clustered_variance(
+        residuals, np.bincount(CLUSTERS), correlation, weights_of(differences)
+    )
     value = np.mean([np.nanmean(row) for row in differences])
     assert_close(comparison.mean, student(value, np.sqrt(variance), freedom, 0.9))
     assert (comparison.prompts, comparison.examples) == (4, 15)
@@ -70,7 +83,9 @@ def test_for_similar_prompts_it_varies_with_the_prompts_too(scores):
         ]
     )
     correlation = intraclass(by_example(scores), CLUSTERS)
-    variance, freedom = clustered_variance(residuals.sum(axis=0), np.bincount(CLUSTERS), correlation)
+    variance, freedom = clustered_variance(
+        residuals.sum(axis=0), np.bincount(CLUSTERS), correlation, weights_of(differences)
+    )
     over_prompts_alone = 4 / 3 * (residuals.sum(axis=1) ** 2).sum()
     spread = Spread((over_prompts_alone, variance), (3, freedom), float((residuals**2).sum()))
     assert_close(population, spread.estimate(value, 0.9))
@@ -87,7 +102,7 @@ def halves(seed: int) -> Iterator[np.ndarray]:
 def test_the_best_prompts_are_chosen_on_one_half_and_scored_on_the_other(scores):
     differences, variances, freedoms = [], [], []
     for scored in halves(3):
-        value, residuals, possible = np.zeros(2), np.zeros((2, 8)), True
+        value, residuals, weights, possible = np.zeros(2), np.zeros((2, 8)), np.zeros((2, 8)), True
         for model, rows in enumerate(scores):
             means = [np.nanmean(row[~scored]) if np.isfinite(row[~scored]).any() else -np.inf for row in rows]
             best = np.flatnonzero(np.isclose(means, max(means), rtol=0, atol=1e-12))
@@ -95,12 +110,14 @@ def test_the_best_prompts_are_chosen_on_one_half_and_scored_on_the_other(scores)
             if possible:
                 value[model] = np.mean([np.nanmean(rows[prompt][scored]) for prompt in best])
                 residuals[model] = np.mean([moved(rows[prompt], scored) for prompt in best], axis=0)
+                weights[model] = weights_of(np.where(scored, rows[best], np.nan))
         if possible:
             inside = np.unique(CLUSTERS[scored])
             variance, freedom = clustered_variance(
                 (residuals[0] - residuals[1])[inside],
                 np.bincount(CLUSTERS)[inside],
                 intraclass(by_example(scores), CLUSTERS),
+                np.mean([weights[model] for model in (0, 1)], axis=0)[inside],
             )
             differences.append(value[0] - value[1])
             variances.append(variance)

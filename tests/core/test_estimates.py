@@ -248,3 +248,30 @@ def test_the_bootstrap_of_what_does_not_vary():
     low, high = bootstrap_interval([2.0, 3.0])
     assert (low, high) == (2.0, 3.0)
     assert bootstrap_interval(VALUES) == bootstrap_interval(VALUES, None, 0.95, 9999, 0, "basic")
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3])
+def test_the_variance_of_a_mean_with_weights_is_that_of_matrices(correlation):
+    """Of prompts with different examples, where some clusters have much of the weight."""
+    generator = np.random.default_rng(4)
+    sizes = generator.integers(1, 6, 9)
+    weights = generator.dirichlet(np.ones(9))
+    parts = generator.normal(size=9)
+    parts -= weights * parts.sum()
+    residual = np.eye(9) - np.outer(weights, np.ones(9))
+    independent = np.diag(weights**2 / sizes)
+    remaining = np.diag(residual @ independent @ residual.T)
+    quadratic = residual.T @ np.diag(np.diag(independent) / remaining) @ residual
+    # without bias if examples are independent
+    assert np.trace(quadratic @ independent) == pytest.approx(np.trace(independent))
+    model = np.diag(weights**2 * (correlation + (1 - correlation) / sizes))
+    expected = (
+        parts @ quadratic @ parts,
+        np.trace(quadratic @ model) ** 2 / np.trace(quadratic @ model @ quadratic @ model),
+    )
+    assert clustered_variance(parts, sizes, correlation, weights) == pytest.approx(expected)
+    of_sizes = sizes / sizes.sum()
+    parts -= of_sizes * parts.sum()
+    assert clustered_variance(parts, sizes, correlation) == pytest.approx(
+        clustered_variance(parts, sizes, correlation, of_sizes)
+    )

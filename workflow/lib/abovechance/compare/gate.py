@@ -11,7 +11,7 @@ of hypotheses, adjusted by Holm's method.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, isfinite, nan, sqrt
 
 import numpy as np
@@ -21,14 +21,14 @@ from scipy.special import ndtri, stdtrit
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import many
-from abovechance.compare.comparison import generalizes, headline_of, sample_of
+from abovechance.compare.comparison import generalizes, sample_of
 from abovechance.compare.responses import Responses
 from abovechance.compare.two_models import POWER
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import ALPHA, clustered_variance, intraclass, satterthwaite
-from abovechance.core.resampling import cluster_sums, numbered
+from abovechance.core.estimates import ALPHA, Spread
 
+FEWEST_FREEDOM = 0.5  # degrees of freedom of an interval
 MOST_FACTOR = 1e5  # of the number of examples; more would decide nothing in practice
 BETTER, NOT_WORSE, WORSE, CANNOT_TELL = DECISIONS = ("better", "not worse", "worse", "cannot tell")
 GATE_TASKS = {
@@ -53,20 +53,17 @@ class Difference:
     """A difference of means with an interval that also holds if few examples differ.
 
     Student's interval is too narrow if the results contain few losses or none, because then the estimated
-    variance is too small. So each end e of the interval is moved until it is q standard errors from the value
-    *if e is the true difference*. Then the losses (or gains) that are missing in the results are part of the
-    variance, as in Wilson's interval. Half of the weight of one cluster is added as a continuity correction.
+    variance is too small. So each end e of the interval is moved until the value is as far from it as an
+    interval around e reaches *if e is the true difference*. Then the losses (or gains) that are missing in
+    the results are part of the variance, as in Wilson's interval. A continuity correction is added.
 
     Attributes
     ----------
     value
         Candidate minus reference.
-    variance
-        Its estimated variance.
-    freedom
-        Degrees of freedom of the variance; inf for the normal distribution.
-    fixed
-        The part of the variance that more examples would not reduce (of prompts or training seeds).
+    spread
+        Its estimated variance; the last part is over examples. More examples do not reduce the other parts
+        (of prompts or training seeds).
     unit
         The largest weight of one cluster of examples in the mean.
     gains, losses
@@ -74,42 +71,53 @@ class Difference:
     """
 
     value: float
-    variance: float
-    freedom: float
-    fixed: float
+    spread: Spread
     unit: float
     gains: float
     losses: float
 
+    @classmethod
+    def from_sample(cls, sample: many.Sample) -> Difference:
+        """The first model less the second one."""
+        difference, parts = sample.difference(0, 1), sample.contributions[0] - sample.contributions[1]
+        # a single cluster does not show how the difference varies
+        spread = difference.spread if len(parts) > 1 else Spread((0.0,), (0.0,))
+        gains, losses = (float((side**2).sum()) for side in (parts[parts > 0], parts[parts < 0]))
+        return cls(difference.value, spread, float(sample.weights.max()), gains, losses)
+
     def low(self, alpha: float) -> float:
         """The lower end of the interval; lower true values have a probability of at most alpha."""
-        return max(self.value - self._distance(alpha, self.losses, self.gains), -1.0)
+        return max(self.value - self._distance(alpha, self.losses, self.gains, self.value), -1.0)
 
     def high(self, alpha: float) -> float:
         """The upper end of the interval."""
-        return min(self.value + self._distance(alpha, self.gains, self.losses), 1.0)
+        return min(self.value + self._distance(alpha, self.gains, self.losses, -self.value), 1.0)
 
-    def _distance(self, alpha: float, growing: float, shrinking: float) -> float:
+    def _distance(self, alpha: float, growing: float, shrinking: float, from_zero: float) -> float:
         """Return the distance of an end from the value.
 
         Parameters
         ----------
         growing, shrinking
             Sums of squares of the parts that are more frequent, or less, at this end than in the results.
+        from_zero
+            By how much the value is on the other side of 0 than this end, or farther from 0.
         """
-        if not self.freedom > 0:  # a single cluster does not show how the difference varies
+        freedom = self.spread.freedoms[-1]
+        if not freedom > FEWEST_FREEDOM:
             return 2.0
-        q = self._quantile(alpha)
+        q = float(stdtrit(freedom, 1 - alpha) if isfinite(freedom) else -ndtri(alpha))
         # the share of the distance that more frequent parts explain; with few, at least as if there were q^2
         pseudo = (q * self.unit) ** 2
         total = growing + shrinking + pseudo
         share = (growing + pseudo) / total if total else 0.5
-        slope = self.unit * max(2 * share - 1, 0.0)  # by how much the variance grows with the distance
-        squared = q**2 * slope
-        return (squared + sqrt(squared**2 + 4 * q**2 * self.variance)) / 2 + self.unit / 2
-
-    def _quantile(self, alpha: float) -> float:
-        return float(stdtrit(self.freedom, 1 - alpha) if isfinite(self.freedom) else -ndtri(alpha))
+        # by how much the variance grows with the distance; nearer to 0, it has less of the squared mean
+        slope = self.unit * max(2 * share - 1, 0.0)
+        squares = self.unit if from_zero > 0 else 0.0
+        a, b = 1 + q**2 * squares, q**2 * (slope + 2 * squares * from_zero)
+        # the fewer examples are alike, the more the difference moves in steps of two
+        correction = self.unit / 2 + (self.gains + self.losses) / 2
+        return (b + sqrt(b**2 + 4 * a * self.spread.reach(alpha) ** 2)) / (2 * a) + correction
 
     def worse_p(self) -> float:
         """Return the one-sided p-value of the hypothesis that the true difference is at least 0."""
@@ -122,11 +130,12 @@ class Difference:
 
     def with_examples(self, factor: float) -> Difference:
         """Return the expected difference for a multiple of the number of examples."""
+        *of_prompts, of_examples = self.spread.variances
+        *freedoms, freedom = self.spread.freedoms
+        variances = (*of_prompts, of_examples / factor)
         return Difference(
             self.value,
-            self.fixed + (self.variance - self.fixed) / factor,
-            self.freedom if self.fixed else self.freedom * factor,
-            self.fixed,
+            Spread(variances, (*freedoms, freedom * factor), self.spread.overlap / factor),
             self.unit / factor,
             self.gains / factor,
             self.losses / factor,
@@ -225,9 +234,12 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
         If the list of tasks is empty, models differ between tasks, or a value is outside its range.
     """
     _check(responses, margin, alpha)
-    differences = [difference_of(task) for task in responses]
-    overall = differences[0] if len(differences) == 1 else _mean(responses, differences)
-    family = [*differences, overall] if len(differences) > 1 else differences
+    samples = [sample_of(task) for task in responses]
+    differences = [Difference.from_sample(sample) for sample in samples]
+    overall, family = differences[0], differences
+    if len(samples) > 1:
+        overall = _mean(samples, differences)
+        family = [*differences, overall]
     worse_p = adjusted([difference.worse_p() for difference in family], "holm")
     table = pd.DataFrame(
         [
@@ -309,51 +321,19 @@ def decide(difference: Difference, margin: float, alpha: float) -> str:
     return WORSE if difference.high(alpha) < 0 else CANNOT_TELL
 
 
-def difference_of(responses: Responses) -> Difference:
-    """Return the difference of two models on a task, by the inference that ``generalizes`` names."""
-    estimate = headline_of(responses)
-    first, second = responses.by_example
-    examples = len(responses.examples)
-    groups, _ = numbered(examples, responses.clusters)
-    sums, sizes = cluster_sums(first - second, groups)
-    parts = sums / examples
-    by_examples, freedom = clustered_variance(
-        parts - sizes * parts.sum() / examples, sizes, intraclass(first - second, groups)
-    )
-    variance = (
-        max(estimate.standard_error**2, by_examples) if isfinite(estimate.standard_error) else by_examples
-    )
-    # the factor excludes differences that are only rounding
-    is_fixed = variance > (1 + 1e-9) * by_examples and (responses.several_seeds or len(responses.prompts) > 1)
-    return Difference(
-        estimate.value,
-        variance,
-        estimate.freedom if is_fixed and isfinite(estimate.freedom) else freedom,
-        variance - by_examples if is_fixed else 0.0,
-        float(sizes.max()) / examples,
-        float((parts[parts > 0] ** 2).sum()),
-        float((parts[parts < 0] ** 2).sum()),
-    )
+def _mean(samples: Sequence[many.Sample], differences: Sequence[Difference]) -> Difference:
+    """Return the mean difference over tasks, each task counted alike.
 
-
-def _mean(responses: Sequence[Responses], differences: Sequence[Difference]) -> Difference:
-    """Return the mean difference over tasks, each task counted alike."""
-    tasks = len(differences)
-    row = many.pairs(many.together([*map(sample_of, responses)]), ["candidate", "reference"]).iloc[0]
-    # tasks with the same examples are correlated, which only their joint draws contain
-    alone = sum(difference.variance for difference in differences) / tasks**2
-    variance = float(row["error"]) ** 2 if row["error"] > 0 else alone
-    variances = [difference.variance for difference in differences]
-    freedoms = [max(difference.freedom, 1.0) for difference in differences]
-    return Difference(
-        float(np.mean([difference.value for difference in differences])),
-        max(variance, alone),
-        max(satterthwaite(variances, freedoms), min(freedoms)),
-        sum(difference.fixed for difference in differences) / tasks**2,
-        max(difference.unit for difference in differences) / tasks,
-        sum(difference.gains for difference in differences) / tasks**2,
-        sum(difference.losses for difference in differences) / tasks**2,
-    )
+    One example of several tasks moves the mean by more than one of a single task, as far as its results on
+    them go together.
+    """
+    mean, tasks = Difference.from_sample(many.together(samples)), len(samples)
+    single_parts = sum(difference.gains + difference.losses for difference in differences) / tasks**2
+    if not single_parts:
+        return mean
+    unit = max(difference.unit for difference in differences) / tasks
+    unit *= max((mean.gains + mean.losses) / single_parts, 1.0)
+    return replace(mean, unit=min(unit, mean.unit))
 
 
 def _needed(difference: Difference, margin: float, alpha: float, examples: int) -> float:
@@ -361,8 +341,8 @@ def _needed(difference: Difference, margin: float, alpha: float, examples: int) 
 
     def decides(factor: float) -> bool:
         more = difference.with_examples(factor)
-        spread = float(ndtri(POWER)) * sqrt(more.variance)
-        return more.low(alpha) - spread > -margin or more.high(alpha) + spread < 0
+        distance = float(ndtri(POWER)) * more.spread.standard_error
+        return more.low(alpha) - distance > -margin or more.high(alpha) + distance < 0
 
     if not decides(MOST_FACTOR):
         return nan

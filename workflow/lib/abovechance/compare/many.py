@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -105,6 +105,8 @@ class Sample:
     contributions
         (models, clusters) by how much each cluster of examples adds to a score; no clusters if answers are
         not known.
+    weights
+        (clusters,) the weight of each in a score; their sum is 1.
     examples
         A number that tasks with the same examples share; 0 if no other task has them.
     trainings
@@ -115,6 +117,7 @@ class Sample:
     draws: Floats
     differences: Mapping[tuple[int, int], Difference]
     contributions: Floats
+    weights: Floats
     examples: int = 0
     trainings: bool = False
 
@@ -132,6 +135,7 @@ class Sample:
             self.draws[:, [*places]],
             {(first, two): self.difference(places[first], places[two]) for first, two in pairs},
             self.contributions[[*places]],
+            self.weights,
             self.examples,
             self.trainings,
         )
@@ -182,8 +186,9 @@ def paired(
         spread = Spread((np.nan_to_num(mean.standard_error * scale) ** 2,), (max(mean.freedom, 1e-9),))
         return Difference(value, value, spread, test.p)
 
-    means = values.mean(axis=1)
-    return Sample(means, sampled, _of_pairs(compared, len(values)), sums / values.shape[1], examples)
+    differences = _of_pairs(compared, len(values))
+    count = values.shape[1]
+    return Sample(values.mean(axis=1), sampled, differences, sums / count, sizes / count, examples)
 
 
 def _bootstrap(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int], examples: int) -> Floats:
@@ -253,7 +258,8 @@ def prompted(
         return Difference(value, value, spread.scaled(pair.scale), tested.p)
 
     differences = _of_pairs(compared, len(values))
-    return Sample(of_prompts.mean(axis=1), sampled, differences, contributions, examples)
+    weights = (sizes / sizes.sum(axis=1, keepdims=True)).mean(axis=0)
+    return Sample(of_prompts.mean(axis=1), sampled, differences, contributions, weights, examples)
 
 
 def trained(
@@ -310,7 +316,7 @@ def trained(
         return _tested(value, spread, alone.contributions[first] - alone.contributions[two])
 
     differences = _of_pairs(compared, len(arrays))
-    return Sample(alone.scores, sampled, differences, alone.contributions, examples, trainings=True)
+    return replace(alone, draws=sampled, differences=differences, trainings=True)
 
 
 def flips(
@@ -393,7 +399,7 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
         middle = float(center[first] - center[two])
         return Difference(float(values[first] - values[two]), middle, spread, spread.p(middle), limit=1.0)
 
-    return Sample(values, sampled, _of_pairs(compared, len(values)), np.zeros((len(values), 0)))
+    return Sample(values, sampled, _of_pairs(compared, len(values)), np.zeros((len(values), 0)), np.zeros(0))
 
 
 def together(tasks: Sequence[Sample]) -> Sample:
@@ -406,9 +412,10 @@ def together(tasks: Sequence[Sample]) -> Sample:
     draws = np.mean([task.draws for task in tasks], axis=0)
     by_examples: dict[int, Floats] = {}
     for number, task in enumerate(tasks):
-        share, key = task.contributions / len(tasks), task.examples or -number
+        share = np.concatenate([task.contributions, task.weights[None]]) / len(tasks)
+        key = task.examples or -number
         by_examples[key] = by_examples.get(key, np.zeros_like(share)) + share
-    contributions = np.concatenate([*by_examples.values()], axis=1)
+    contributions, weights = np.split(np.concatenate([*by_examples.values()], axis=1), [-1])
     shared_examples = len(by_examples) < len(tasks)
     trainings = any(task.trainings for task in tasks)
 
@@ -419,16 +426,13 @@ def together(tasks: Sequence[Sample]) -> Sample:
         drawn_variance = sum(float((task.draws[:, first] - task.draws[:, two]).var(ddof=1)) for task in tasks)
         variance = float((draws[:, first] - draws[:, two]).var(ddof=1))
         variance *= sum(squares) / drawn_variance if drawn_variance else 1.0
-        nothing_varies = variance <= (1e-12 * np.abs(scores).max()) ** 2
-        spread = (
-            Spread((0.0,), (1.0,))
-            if nothing_varies
-            else _spread_over_tasks(spreads, variance, shared_examples, trainings)
-        )
+        if variance <= (1e-12 * np.abs(scores).max()) ** 2:  # nothing varies
+            variance = 0.0
+        spread = _spread_over_tasks(spreads, variance, shared_examples, trainings)
         value = float(scores[first] - scores[two])
         return _tested(value, spread, contributions[first] - contributions[two])
 
-    return Sample(scores, draws, _of_pairs(compared, models), contributions)
+    return Sample(scores, draws, _of_pairs(compared, models), contributions, weights[0])
 
 
 def _tested(value: float, spread: Spread, parts: Floats) -> Difference:

@@ -149,6 +149,11 @@ class PromptPair:
         )
 
     @property
+    def weights(self) -> Floats:
+        """(clusters,) the weight of each in the mean over prompts, of which each counts alike."""
+        return np.asarray((self.sizes / self.sizes.sum(axis=1, keepdims=True)).mean(axis=0))
+
+    @property
     def differences(self) -> Floats:
         """(prompts, clusters) sums of differences of scores."""
         return self.sums[0] - self.sums[1]
@@ -163,7 +168,7 @@ class PromptPair:
         totals = self.sizes.sum(axis=1, keepdims=True)
         means = self.differences.sum(axis=1, keepdims=True) / totals
         residuals = ((self.differences - means * self.sizes) / totals).mean(axis=0)
-        variance, freedom = clustered_variance(residuals, self.counts, self.correlation)
+        variance, freedom = clustered_variance(residuals, self.counts, self.correlation, self.weights)
         if not variance > (1e-12 * np.abs(self.differences / totals).max()) ** 2:  # nothing varies
             exact = exchanged((self.differences / totals).mean(axis=0))
             return Estimate(self.difference, p=exact, confidence=confidence, method="exchange")
@@ -179,7 +184,9 @@ class PromptPair:
             return None
         weight = 1 / (self.shape[0] * self.sizes.sum(axis=1, keepdims=True))
         residuals = weight * (self.differences - self.difference * self.sizes)
-        of_examples, freedom = clustered_variance(residuals.sum(axis=0), self.counts, self.correlation)
+        of_examples, freedom = clustered_variance(
+            residuals.sum(axis=0), self.counts, self.correlation, self.weights
+        )
         return Spread(
             (variance_of_sum(residuals.sum(axis=1)), of_examples),
             (self.shape[0] - 1, max(freedom, 1)),
@@ -213,8 +220,9 @@ def _of_best(pair: PromptPair, confidence: float, generator: np.random.Generator
             weight = best / best.sum(axis=1, keepdims=True)
             value = np.einsum("mp,mp->m", weight, scores[:, :, 0])
             moved = np.einsum("mp,mpc->mc", weight, residuals)
+            weights = np.einsum("mp,pc->c", weight, examples / total) / 2
             variance, freedom = clustered_variance(
-                moved[0] - moved[1], pair.counts[scored_on], pair.correlation
+                moved[0] - moved[1], pair.counts[scored_on], pair.correlation, weights
             )
             differences.append(float(value[0] - value[1]))
             variances.append(variance)

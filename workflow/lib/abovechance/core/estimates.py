@@ -168,7 +168,9 @@ def variance_of_sum(parts: ArrayLike) -> float:
     return len(values) / max(len(values) - 1, 1) * float((values**2).sum())
 
 
-def clustered_variance(parts: ArrayLike, sizes: ArrayLike, correlation: float) -> tuple[float, float]:
+def clustered_variance(
+    parts: ArrayLike, sizes: ArrayLike, correlation: float, weights: ArrayLike | None = None
+) -> tuple[float, float]:
     """Return the variance of a mean over clusters of any sizes, and its degrees of freedom.
 
     The bias-reduced estimate (CR2) and degrees of freedom of Bell and McCaffrey (2002), by the working model
@@ -183,6 +185,9 @@ def clustered_variance(parts: ArrayLike, sizes: ArrayLike, correlation: float) -
         (clusters,) how many examples each has.
     correlation
         Of two examples of one cluster, in [0, 1] (``intraclass``).
+    weights
+        (clusters,) the weight of each in the mean; their sum is 1. Unless given, they are proportional to the
+        sizes, which means that each example counts alike.
 
     Returns
     -------
@@ -190,12 +195,13 @@ def clustered_variance(parts: ArrayLike, sizes: ArrayLike, correlation: float) -
         Both 0 of a single cluster.
     """
     size = np.asarray(sizes, dtype=float)
-    share = size / size.sum()
+    share = size / size.sum() if weights is None else np.asarray(weights, dtype=float)
     if len(share) < 2:
         return 0.0, 0.0
-    reduced = 1 / (1 - share)
+    # the inverse of how much of a cluster's variance is left in its residual, if examples are independent
+    reduced = 1 / (1 - 2 * share + size * (share**2 / size).sum())
     variance = float((reduced * np.asarray(parts, dtype=float) ** 2).sum())
-    weight = size * (1 + (size - 1) * correlation)
+    weight = share**2 * (correlation + (1 - correlation) / size)
     # trace(QW)^2 / trace(QWQW), Q being diag(reduced) - (b 1' + 1 b') + common 11', and W diag(weight)
     b, common = reduced * share, float((reduced * share**2).sum())
     total, once, twice = weight.sum(), (weight * b).sum(), (weight * b**2).sum()
