@@ -211,11 +211,18 @@ def test_two_that_write_one_journal_do_not_mix(path):
 
 
 def study(folder, **config):
-    (folder / "config.yaml").write_text(json.dumps(config))
     for task in ("t", "u"):
         finished(folder / "scores" / "m" / task / "1-shot.parquet", IDENTITY, "a", "b", "c")
         finished(folder / "scores" / "m" / task / "1-shot.parquet", IDENTITY, "a")
+    (folder / "config.yaml").write_text(json.dumps(config))
+    end(folder)
     return folder
+
+
+def end(folder):
+    """As if a run had ended, which writes the config at last."""
+    latest = max(path.stat().st_mtime for path in folder.rglob("*.parquet"))
+    os.utime(folder / "config.yaml", (latest + 1, latest + 1))
 
 
 def test_what_is_stored_is_listed_and_what_is_not_wanted_dropped(tmp_path):
@@ -234,6 +241,7 @@ def test_scores_of_other_kinds_of_prompts_are_listed_and_dropped_where_they_are_
     place = study(tmp_path, models={"m": {}}, tasks={"t": "", "u": ""}, shots=[1], pvi={})
     for kind in ("null", "training"):
         finished(tmp_path / f"{kind}_scores" / "m" / "t" / "1-shot.parquet", IDENTITY, "a")
+    end(tmp_path)
     table = stored(place)
     assert table[["task", "kind", "in_config"]].to_numpy().tolist() == [
         ["t", "drawn", True],
@@ -243,6 +251,19 @@ def test_scores_of_other_kinds_of_prompts_are_listed_and_dropped_where_they_are_
     ]
     drop_unasked(table)
     assert stored(place)["kind"].tolist() == ["drawn", "drawn", "null-target"]
+
+
+def test_scores_of_a_run_that_has_not_ended_are_not_dropped(tmp_path):
+    """The config in the folder is that of the run before; the new one has another model."""
+    place = study(tmp_path, models={"m": {}}, tasks={"t": "", "u": ""}, shots=[1])
+    path = tmp_path / "scores" / "new" / "t" / "1-shot.parquet"
+    finished(path, IDENTITY, "a", "b")
+    later = (place / "config.yaml").stat().st_mtime + 1
+    os.utime(path, (later, later))
+    table = stored(place)
+    assert table.set_index("model")["in_config"].to_dict() == {"m": True, "new": True}
+    drop_unasked(table)
+    assert path.is_file()
 
 
 def test_kill_minus_nine_loses_no_prompt_that_was_added(path):

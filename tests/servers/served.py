@@ -42,6 +42,7 @@ DEFECTS = (
     "sum",  # each value is the sum up to its token
     "bag",  # the order of the tokens before does not count
     "nan",
+    "null",  # a value that is no number, as JSON libraries write it
 )
 
 
@@ -75,7 +76,7 @@ class Served:
         self.requests: list[dict[str, Any]] = []
         self.failures: list[int] = []
         self.seconds, self.key, self.context = 0.0, "", CONTEXT
-        self.repeats_key = False
+        self.repeats_key = self.swapped = False
         self.noise = 0.0  # standard deviation of what is added to each logit
         self.certain = False  # whether one token has the whole probability
         self.wrong_from = self.wrong_to = self.wrong_at_once = 0  # requests whose values are wrong
@@ -152,6 +153,8 @@ class Served:
             values = [None, values[1], *values[1:-1]]
         if "sum" in self.defects:
             values = [None, *np.cumsum(values[1:]).tolist()]
+        if "null" in self.defects:  # as JSON libraries write what is no number
+            values[-1] = None
         return values
 
     # protocols
@@ -185,6 +188,8 @@ class Served:
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         tokens = self._begun(body["prompt"])
+        if self.swapped and body.get("prompt_logprobs") is not None and len(tokens) > 9:
+            tokens = [*tokens[:5], tokens[6], tokens[5], *tokens[7:]]
         rows, cached = self.logprobs(tokens)
         values = self.logprobs_of_tokens(tokens, rows)
         best = int(rows[-1].argmax())
@@ -258,7 +263,7 @@ class Served:
         entry = {
             "id": best,
             "token": self._text(best),
-            "logprob": float(row[best]),
+            "logprob": None if "null" in self.defects else float(row[best]),
             "top_logprobs": [{"id": token, "logprob": float(row[token])} for token in top],
         }
         return {

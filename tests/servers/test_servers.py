@@ -196,6 +196,7 @@ def test_wrong_values_during_a_run_are_noticed(kind, wrong, server, folder, tmp_
             server.wrong_from, server.wrong_to = len(server.requests) + 20, 10**9
         if "prompts scored" in message and wrong == "under load":
             server.wrong_to, server.wrong_at_once = 0, 2
+            server.seconds = 0.02  # so that requests are there at once, also where the machine is busy
 
     path = tmp_path / "s.parquet"
     with pytest.raises(InputError, match="the second time|changed during the run"):
@@ -270,7 +271,7 @@ def test_no_more_requests_at_once_than_asked_for(connections, server, folder, tm
     assert connections == 1 or server.largest_at_once > 1
 
 
-@pytest.mark.parametrize("failures", [[429, 503], [0, 500], [408, 0]])
+@pytest.mark.parametrize("failures", [[429, 503], [0, 500], [408, 0], [520, 529], [524]])
 def test_failed_requests_are_repeated(failures, server, folder, tmp_path, monkeypatch):
     monkeypatch.setattr("urllib3.Retry.get_backoff_time", lambda _: 0.0)
     server.failures = failures
@@ -286,6 +287,8 @@ def test_failed_requests_are_repeated(failures, server, folder, tmp_path, monkey
         ([503] * 50, "status 503: the server stays busy or fails"),
         ([418], "status 418: the server refuses the request"),
         ([302], "status 302: the server moved"),
+        ([308], "status 308: the server moved"),
+        ([501] * 50, "status 501: the server refuses the request"),
     ],
 )
 def test_a_server_that_does_not_answer_is_told_in_one_line(
@@ -341,6 +344,39 @@ def test_a_key_that_the_server_repeats_is_not_shown(server, folder, tmp_path, mo
     with pytest.raises(InputError, match=r"it says: .*Bearer \.\.\.") as caught:
         scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm", key_from="SERVER_KEY"))
     assert "secret-7" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("header", "seconds"), [("1.5", 1.5), ("-5", 0.0), ("7", 7.0), ("100000", 60.0)])
+def test_a_servers_pause_is_kept_as_far_as_it_is_no_longer_than_others(header, seconds):
+    retries = Transport(Settings("http://localhost", "vllm", "m"))._pool.connection_pool_kw["retries"]
+    assert retries.parse_retry_after(header) == seconds
+
+
+def test_a_key_is_not_shown_however_it_is_written(monkeypatch):
+    monkeypatch.setenv("SERVER_KEY", 'sk/"7')
+    transport = Transport(Settings("http://localhost", "vllm", "m", key_from="SERVER_KEY"))
+    for text in ('sk/"7', 'sk/\\"7', 'sk\\/\\"7', "sk%2F%227"):
+        assert transport.quoted(f"the key {text} is bad", 80) == "the key ... is bad"
+
+
+def test_answers_to_another_text_are_noticed_by_its_tokens(server, folder, tmp_path):
+    server.swapped = True
+    with pytest.raises(InputError, match="its `prompt_logprobs` at place 5 are not those of token"):
+        scores(tmp_path / "s.parquet", shots(1), backend(server, folder, "vllm"))
+
+
+def test_prompts_that_were_left_out_are_scored_when_the_server_reads_more(server, folder, tmp_path):
+    path, cells, served = tmp_path / "s.parquet", shots(2), backend(server, folder, "vllm")
+    server.context = 20
+    score_cells({path: cells}, served, silent, leave_out_too_long=True)
+    assert read_table(path).empty
+    score_cells({path: cells}, served, silent, leave_out_too_long=True)  # still too long
+    assert read_table(path).empty
+    assert not server.requests
+    server.context = 400
+    score_cells({path: cells}, served, silent, leave_out_too_long=True)
+    exact = scores(tmp_path / "engine.parquet", cells, in_process(folder))
+    np.testing.assert_allclose(read_table(path)["logprob"], exact["logprob"], atol=1e-3)
 
 
 @pytest.mark.parametrize("header", ["100000", "soon", "Fri, 31 Dec 2100 23:59:59 GMT"])

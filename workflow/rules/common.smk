@@ -58,6 +58,7 @@ from abovechance.study.config import (
     resolve,
     start_of,
 )
+from abovechance.study.config_file import check_recorded
 from abovechance.study.formulations import drawn_as, formulations
 from abovechance.study.prompts import BALANCED
 from abovechance.study.task_sources import BIGBENCH, MADE
@@ -104,6 +105,8 @@ SPLIT_OPTIONS = {
     for key, value in STUDY.get("heldout", {}).items()
 }
 RESULTS = f"results/{STUDY['study']}"
+if workflow.is_main_process and not getattr(workflow.dag_settings, "forceall", False):
+    or_exit(check_recorded, STUDY, Path(RESULTS, "config.yaml"))
 KINDS = kinds_of(STUDY)  # of prompts, where some are scored
 
 FACTS = facts_of(STUDY)
@@ -217,7 +220,9 @@ def bigbench_source():
 
 def finished():
     """What to look at now."""
-    if workflow.dag_settings.targets or not Path(RESULTS, "report.html").is_file():
+    settings = workflow.dag_settings
+    partly = settings.targets or settings.until or settings.omit_from
+    if partly or not Path(RESULTS, "report.html").is_file():
         return ""
     verdicts = (
         f"  {RESULTS}/verdicts.csv         one row per model, task and number of shots"

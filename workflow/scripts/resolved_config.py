@@ -4,10 +4,8 @@ from pathlib import Path
 
 from script_log import logged
 
-import yaml
-
 from abovechance.core.files import write_text
+from abovechance.study.config_file import text_of
 
 with logged(snakemake):
-    text = yaml.safe_dump(snakemake.params.config, sort_keys=False, allow_unicode=True)
-    write_text(text, Path(snakemake.output[0]))
+    write_text(text_of(snakemake.params.config), Path(snakemake.output[0]))

@@ -148,6 +148,7 @@ def inputs(study: Study) -> str:
         for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
         if file.is_file()
     ]
+    files = [*dict.fromkeys(file.absolute() for file in files)]
     # where several have the same name, by where they lie
     distinct = len({file.name for file in files}) == len(files)
     common = Path(os.path.commonpath(files)) if files and not distinct else Path()

@@ -239,11 +239,15 @@ def score_cells(
     """
     identity, *earlier = backend.identities
     stores = {path: ScoreStore(path, identity, earlier, report) for path in cells}
-    missing = {path: _missing(cell, stores[path], leave_out_too_long) for path, cell in cells.items()}
+    reading: Reading | None = None
+    if any(stores[path].left_out(key) is not None for path, cell in cells.items() for key in cell.keys):
+        reading = backend.reading()  # a server may read more than before
+    context = None if reading is None or not leave_out_too_long else reading.context
+    missing = {path: _missing(cell, stores[path], context) for path, cell in cells.items()}
     for path, cell in cells.items():
         report(f"{cell.words}: {len(missing[path])} of {len(cell.keys)} prompts to score")
     if any(missing.values()):
-        reading = backend.reading()
+        reading = reading or backend.reading()
         for cell in cells.values():
             _check_read(cell, reading)
         too_long = {
@@ -258,12 +262,16 @@ def score_cells(
         stores[path].finish(cell.keys, {**backend.made_from, **({"null": True} if cell.null else {})})
 
 
-def _missing(cell: Cell, store: ScoreStore, leave_out: bool) -> list[int]:
-    """Return the prompts that have no score; one that was left out has none where none is to be left out."""
+def _missing(cell: Cell, store: ScoreStore, context: int | None) -> list[int]:
+    """Return the prompts that have no score, also those that were left out and fit into the context now.
+
+    The context is None if none is to be left out.
+    """
     return [
         prompt
         for prompt, key in enumerate(cell.keys)
-        if key not in store or (store.left_out(key) and not leave_out)
+        if key not in store
+        or ((tokens := store.left_out(key)) is not None and (context is None or tokens <= context))
     ]
 
 
@@ -308,7 +316,8 @@ def _prove(
         (path, prompt): int(length)
         for path, cell in cells.items()
         for prompt, length in enumerate(cell.lengths(reading.read))
-        if prompt not in too_long[path] and not stores[path].left_out(cell.keys[prompt])
+        if prompt not in too_long[path]
+        and (prompt in missing[path] or stores[path].left_out(cell.keys[prompt]) is None)
     }
     path, prompt = max(lengths, key=lambda case: lengths[case])
     try:
@@ -343,7 +352,7 @@ def _score_missing(
     report: Callable[[str], None],
 ) -> None:
     for scored, prompt in enumerate(missing, start=1):
-        if cell.keys[prompt] in store and prompt not in too_long:
+        if store.rows(cell.keys[prompt]) is not None and prompt not in too_long:
             continue  # the first that was scored
         if prompt in too_long:
             store.add(cell.keys[prompt], None, {TOO_LONG: too_long[prompt]})

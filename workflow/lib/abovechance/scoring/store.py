@@ -128,9 +128,10 @@ class ScoreStore:
     def __contains__(self, key: str) -> bool:
         return key in self._stored
 
-    def left_out(self, key: str) -> bool:
-        """Return whether the prompt of this key was left out."""
-        return key in self._stored and self._stored[key].rows is None
+    def left_out(self, key: str) -> int | None:
+        """Return how many tokens the prompt of this key has if it was left out; else None."""
+        scored = self._stored.get(key)
+        return int(scored.facts[TOO_LONG]) if scored is not None and scored.rows is None else None
 
     def rows(self, key: str) -> pd.DataFrame | None:
         """Return the scores of the prompt of this key; None if it has none."""

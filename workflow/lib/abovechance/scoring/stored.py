@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ def stored(study: Path) -> pd.DataFrame:
     -------
     DataFrame
         One row a scores file: ``model``, ``task``, ``shots``; ``kind`` of prompts, see ``study.kinds``;
-        ``in_config``, whether the study's latest config requests the setting and kind; ``prompts`` in the
-        study; ``kept``, the number of further prompts; ``megabytes`` of both; ``path``.
+        ``in_config``, whether the study's latest config requests the setting and kind, or a run that has not
+        ended may have requested it; ``prompts`` in the study; ``kept``, the number of further prompts that
+        no config requests; ``megabytes`` of both; ``path``.
 
     Raises
     ------
@@ -34,7 +36,9 @@ def stored(study: Path) -> pd.DataFrame:
     """
     if not (study / "scores").is_dir():
         raise InputError(f"{study}: has no scores; expected a study's folder, such as results/default")
-    config = read_yaml(study / "config.yaml") if (study / "config.yaml").is_file() else {}
+    config_file = study / "config.yaml"
+    config = read_yaml(config_file) if config_file.is_file() else {}
+    written = config_file.stat().st_mtime if config_file.is_file() else -math.inf
     rows = []
     files = [
         (kind, path) for kind in KINDS for path in sorted((study / kind.scores).glob("*/*/*-shot.parquet"))
@@ -43,15 +47,17 @@ def stored(study: Path) -> pd.DataFrame:
         shots = path.stem.removesuffix("-shot")
         if not shots.isdecimal():
             continue
+        # scores newer than the config may be of a run that has not ended: the config is written after them
+        is_newer = any(file.is_file() and file.stat().st_mtime > written for file in (path, store_of(path)))
         setting = Setting(path.parent.parent.name, path.parent.name, int(shots))
         prompts, every = (_prompts(file) for file in (path, store_of(path)))
         rows.append(
             setting._asdict()
             | {
                 "kind": kind.name,
-                "in_config": not config or (kind in kinds_of(config) and _asks(config, setting)),
+                "in_config": is_newer or (kind in kinds_of(config) and _asks(config, setting)),
                 "prompts": prompts,
-                "kept": max(every - prompts, 0),
+                "kept": 0 if is_newer else max(every - prompts, 0),
                 "megabytes": _bytes([path, store_of(path)]) / 1e6,
                 "path": path,
             }

@@ -133,7 +133,18 @@ class Adapter(ABC):
 
     def _top(self, logprobs: Iterable[Any]) -> tuple[float, ...]:
         """Return the log-probabilities of the most likely tokens; very small ones may be stand-ins."""
-        return tuple(float(value) for value in logprobs if isinstance(value, int | float) and value > LEAST)
+        numbers = [float(value) for value in logprobs if isinstance(value, int | float) and value > LEAST]
+        if numbers and not max(numbers) <= SLACK:
+            raise self._wrong(f"it gives the log-probability {max(numbers):.6g}; expected at most 0")
+        return tuple(numbers)
+
+    def _every(self, logprobs: list[float | None]) -> list[float | None]:
+        """The log-probabilities of given tokens; InputError if one is not known."""
+        if None in logprobs:
+            raise self._wrong(
+                "it gives no log-probability for a token that it was asked for; expected one for each"
+            )
+        return logprobs
 
     def _wrong(self, problem: str) -> InputError:
         return InputError(f"{self.transport.settings.words}: {problem}")
@@ -180,20 +191,19 @@ class Vllm(Adapter):
             raise self._wrong(
                 f"{length} `prompt_logprobs` came back for {len(tokens)} tokens; expected one each"
             )
-        entries = [
-            _at([_at(listed, place).get(str(token))], 0) for place, token in enumerate(tokens[start:], start)
-        ]
-        if missing := [place for place, entry in enumerate(entries, start) if not entry]:
+        # of the first token there is none; those before a choice show that the server read this text
+        entries = [_at([_at(listed, place).get(str(token))], 0) for place, token in enumerate(tokens)]
+        if missing := [place for place, entry in enumerate(entries) if place and not entry]:
             raise self._wrong(
                 f"its `prompt_logprobs` at place {missing[0]} are not those of token {tokens[missing[0]]}, "
                 "which it was sent; expected the log-probability of each token at its own place"
             )
         read, cached = _usage(answer)
         return Answer(
-            self._checked([entry.get("logprob") for entry in entries], read, tokens),
+            self._every(self._checked([entry.get("logprob") for entry in entries[start:]], read, tokens)),
             read,
             cached,
-            texts=tuple(str(entry.get("decoded_token", "")) for entry in entries),
+            texts=tuple(str(entry.get("decoded_token") or "") for entry in entries[start:]),
         )
 
     @_read
@@ -228,7 +238,8 @@ class Vllm(Adapter):
         listed = (self.transport.get("/v1/models") or {}).get("data") or []
         names = [str(entry.get("id")) for entry in listed]
         if names and self.model not in names:
-            raise self._wrong(f"it has no model '{self.model}'; expected one of: {', '.join(names[:10])}")
+            listed_names = printable(", ".join(names[:10]))[:300]
+            raise self._wrong(f"it has no model '{self.model}'; expected one of: {listed_names}")
         entry: Mapping[str, Any] = next((entry for entry in listed if entry.get("id") == self.model), {})
         return {"model": entry.get("root") or self.model, "context": entry.get("max_model_len")}
 
@@ -256,12 +267,8 @@ class OpenAi(Vllm):
                 f"{len(values)} log-probabilities came back for {len(tokens)} given and {generated} "
                 "generated tokens; expected one each: does the server heed `echo`?"
             )
-        if None in values[start : len(tokens)]:
-            raise self._wrong(
-                "it gives no log-probability for a token after the first; expected one for each"
-            )
         return Answer(
-            self._checked(values[start : len(tokens)], read, tokens),
+            self._every(self._checked(values[start : len(tokens)], read, tokens)),
             read,
             cached,
             texts=tuple(map(str, texts[start : len(tokens)])),
@@ -300,7 +307,7 @@ class SgLang(Adapter):
         entries = listed[len(listed) - (len(tokens) - start) :] if len(listed) >= len(tokens) - start else []
         self._check_ids(entries, tokens[start:])
         return Answer(
-            self._checked([entry[0] for entry in entries], answer.get("prompt_tokens"), tokens),
+            self._every(self._checked([entry[0] for entry in entries], answer.get("prompt_tokens"), tokens)),
             len(tokens),
             _count(answer.get("cached_tokens")),
             texts=tuple(str(entry[2]) for entry in entries if len(entry) > 2 and entry[2] is not None),
@@ -346,10 +353,6 @@ class SgLang(Adapter):
                 f"its `input_token_logprobs` are not those of the {len(tokens)} tokens asked for; expected "
                 "the log-probability of each token at its own place"
             )
-        if any(entry[0] is None for entry in entries):
-            raise self._wrong(
-                "it gives no log-probability for a token that it was asked for; expected one for each"
-            )
 
 
 class LlamaCpp(Adapter):
@@ -367,7 +370,7 @@ class LlamaCpp(Adapter):
         answers = [self._forced(tokens[:place], tokens[place]) for place in range(start, len(tokens))]
         cached = [answer.cached for answer in answers if answer.cached is not None]
         return Answer(
-            [value for answer in answers for value in answer.logprobs],
+            self._every([value for answer in answers for value in answer.logprobs]),
             sum(answer.read for answer in answers),
             sum(cached) if cached else None,
             texts=tuple(text for answer in answers for text in answer.texts),
@@ -482,5 +485,5 @@ def _count(value: Any) -> int | None:
 
 def _object(answer: Any, adapter: Adapter) -> Mapping[str, Any]:
     if not isinstance(answer, Mapping):
-        raise adapter._wrong(f"expected an object in JSON, got {printable(str(answer))[:60]}")
+        raise adapter._wrong(f"expected an object in JSON, got {adapter.transport.quoted(str(answer), 60)}")
     return answer

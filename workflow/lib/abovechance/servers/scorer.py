@@ -186,5 +186,10 @@ def _counts(spent: Spent) -> dict[str, int]:
 
 def _locally(local: InProcess, tokens: Tokens) -> NDArray[np.float64]:
     """Return the log-likelihoods of strings by a model in this process, one string after another."""
-    model = local.scorer(local.reading()).model
-    return score_alone(model, tokens.sequences, tokens.starts).logprobs
+    reading, longest = local.reading(), max(map(len, tokens.sequences))
+    if reading.context is not None and longest > reading.context:
+        raise InputError(
+            f"compare_with: {local.weights.source} reads at most {reading.context} tokens, and a string has "
+            f"{longest}; expected a model with the context of the server's"
+        )
+    return score_alone(local.scorer(reading).model, tokens.sequences, tokens.starts).logprobs

@@ -7,13 +7,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import urllib3
 
 from abovechance.core.errors import InputError
 from abovechance.core.untrusted import printable
 
-BUSY = (408, 425, 429, 500, 502, 503, 504)  # statuses of requests that may succeed later
+BUSY = (408, 425, 429, *({*range(500, 600)} - {501, 505}))  # statuses of requests that may succeed later
 LONGEST_PAUSE = 60.0  # seconds
 
 
@@ -36,7 +37,7 @@ class Settings:
     timeout
         Seconds until a request counts as failed.
     retries
-        How often a failed request is repeated, with pauses of 1, 2, 4, ... seconds, at most a minute.
+        How often a failed request is repeated: at once, then after 1, 2, 4, ... seconds, at most a minute.
     tolerance
         The difference in nats per token that counts as rounding.
     """
@@ -113,7 +114,7 @@ class Transport:
         try:
             response = self._pool.request(method, self._home + path, json=body)
         except urllib3.exceptions.HTTPError as error:
-            reason = self._quoted(str(getattr(error, "reason", None) or error), 200)
+            reason = self.quoted(str(getattr(error, "reason", None) or error), 200)
             raise InputError(
                 f"{at}: no answer after {self.settings.retries + 1} attempts ({reason}); prompts that are "
                 "finished are kept: start the server and run again"
@@ -121,19 +122,23 @@ class Transport:
         if optional and response.status in (400, 404, 405, 422, 501):
             return None
         if response.status != 200:
-            reply = self._quoted(response.data[:2000].decode(errors="replace"), 300)
+            reply = self.quoted(response.data.decode(errors="replace"), 300)
             raise InputError(
                 f"{at}: status {response.status}: {_meaning(response.status)} (it says: {reply})"
             )
         try:
             return json.loads(response.data)
         except (ValueError, RecursionError):
-            start = self._quoted(response.data[:200].decode(errors="replace"), 80)
+            if optional:  # a page for people in place of what only some servers have
+                return None
+            start = self.quoted(response.data.decode(errors="replace"), 80)
             raise InputError(f"{at}: expected JSON, got '{start}'") from None
 
-    def _quoted(self, text: str, limit: int) -> str:
+    def quoted(self, text: str, limit: int) -> str:
         """Return the beginning of a text from elsewhere for a message, without the key."""
-        text = text.replace(self._key, "...") if self._key else text
+        in_json = json.dumps(self._key)[1:-1]
+        for written in (self._key, in_json, in_json.replace("/", "\\/"), quote(self._key, safe="")):
+            text = text.replace(written, "...") if written else text
         return printable(" ".join(text.split()))[:limit]
 
 
@@ -141,6 +146,10 @@ class _Retry(urllib3.Retry):
     """Repeated requests, which a server's ``Retry-After`` cannot make wait longer than others."""
 
     def parse_retry_after(self, retry_after: str) -> float:
+        try:
+            return min(max(float(retry_after), 0.0), LONGEST_PAUSE)
+        except ValueError:
+            pass  # a date
         try:
             return min(super().parse_retry_after(retry_after), LONGEST_PAUSE)
         except urllib3.exceptions.InvalidHeader:
@@ -167,8 +176,7 @@ def _key(settings: Settings) -> str:
 def _meaning(status: int) -> str:
     """Return what a refused request means."""
     return {
-        301: "the server moved; expected its address in `url`",
-        302: "the server moved; expected its address in `url`",
+        **dict.fromkeys((301, 302, 303, 307, 308), "the server moved; expected its address in `url`"),
         401: "the server does not accept the key; `key_from` names the environment variable with it",
         403: "the server does not accept the key; `key_from` names the environment variable with it",
         404: "the server has no such path; check `url` and `kind`",

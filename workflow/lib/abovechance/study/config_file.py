@@ -7,9 +7,12 @@ file, and takes the last of two like keys.
 from __future__ import annotations
 
 import sys
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_yaml
@@ -36,6 +39,35 @@ def check_stored(config: Mapping[str, Any], place: str) -> None:
                 f"{place}: key '{key}' is {config.get(key)!r}, and the scores in {config['stored']} are of a "
                 f"study with {stored[key]!r}; use {stored[key]!r}"
             )
+
+
+def text_of(config: Mapping[str, Any]) -> str:
+    """A resolved config as it is written to the folder of a study."""
+    return yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
+
+
+def check_recorded(config: Mapping[str, Any], path: Path) -> None:
+    """Raise InputError if a study has results of another config, and no record of how they were made.
+
+    Snakemake's record lies in the hidden folder ``.snakemake``. Without it, Snakemake takes all results for
+    those of the present config.
+
+    Parameters
+    ----------
+    config
+        The resolved config.
+    path
+        That of the results, in the folder of the study.
+    """
+    if not path.is_file() or path.read_text(encoding="utf-8") == text_of(config):
+        return
+    record = Path(".snakemake", "metadata", urlsafe_b64encode(str(path).encode()).decode())
+    if not record.exists() and not any(Path(".snakemake").glob("*.db")):
+        raise InputError(
+            f"{path}: is of another config, and Snakemake's record of how the results were made, the folder "
+            ".snakemake, is missing here; copy it along with the results, or run once with --forceall, which "
+            "makes everything again but scores"
+        )
 
 
 def main(arguments: str) -> None:
