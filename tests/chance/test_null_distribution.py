@@ -337,9 +337,20 @@ def test_a_correlation_far_from_zero():
     centred = null_distribution("pearson", [(prediction - 1.7e9).tolist()], (gold - 1.7e9).tolist())
     assert result.p == pytest.approx(centred.p)
     assert result.values[0] == pytest.approx(stats.pearsonr(prediction, gold).statistic, abs=1e-6)
-    for side in ([1e200, 1.0, 2.0, 3.0], [0.1, 0.1, 0.1, 0.1]):
-        with pytest.raises(InputError):
-            null_distribution("pearson", [side], [1.0, 2.0, 4.0, 3.0])
+    for side in ([0.1] * 4, [0.1] * 6):  # the mean of the first is exact
+        with pytest.raises(
+            InputError, match="pearson is not defined for candidate 0.*are all its predictions the same"
+        ):
+            null_distribution("pearson", [side], [1.0, 2.0, 4.0, 3.0, 7.0, 5.0][: len(side)])
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1.0, 1e160])
+def test_a_correlation_has_no_unit(unit):
+    gold, prediction = np.array([1.0, 2.0, 4.0, 3.0]), np.array([1.0, 3.0, 3.5, 2.0])
+    result = null_distribution("pearson", [(unit * prediction).tolist()], (unit * gold).tolist())
+    expected = null_distribution("pearson", [prediction.tolist()], gold.tolist())
+    assert (result.values[0], result.p) == pytest.approx((expected.values[0], expected.p))
+    assert result.values[0] == pytest.approx(stats.pearsonr(prediction, gold).statistic)
 
 
 def test_small_numbers_have_digits_in_sentences():

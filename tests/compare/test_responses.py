@@ -361,7 +361,7 @@ def test_options_that_would_be_ignored_are_told(tmp_path):
 def test_models_that_answer_alike_are_not_said_to_be_equal(tmp_path):
     output = run(write(tmp_path, "a.csv", "a", ONE), write(tmp_path, "b.csv", "b", ONE))
     assert f"Both models have the same score on each of the {len(ONE)} examples." in output
-    assert "they differ in at most 7% of cases (95% confidence bound)" in output
+    assert "they differ in at most 7.3% of cases (95% confidence bound)" in output
 
 
 def table_of(prompts: dict[str, dict[str, int]]) -> pd.DataFrame:

@@ -231,11 +231,14 @@ def test_what_never_varies_is_exchanged_and_shares_end_at_1():
 def test_models_that_answer_alike():
     scores = answers(10, 1, 1)
     comparison = two(task_of("t", [scores, scores]), confidence=0.9)
-    bound = 1 - 0.1 ** (1 / 15)
+    assert 0.14 < 1 - 0.1 ** (1 / 15) < 0.15
     assert comparison.sentence == (
-        f"Both models have the same score on each of the 30 examples. On similar examples, they differ in at "
-        f"most {bound:.0%} of cases (90% confidence bound)."
+        "Both models have the same score on each of the 30 examples. On similar examples, they differ in at "
+        "most 15% of cases (90% confidence bound)."
     )
+    many_examples = two(task_of("t", [np.ones((1, 1, 1500))] * 2, clusters=np.arange(1500)), confidence=0.999)
+    assert 0.0045 < 1 - 0.001 ** (1 / 1500) < 0.0046
+    assert "at most 0.46% of cases (99.9% confidence bound)" in many_examples.sentence
     averaged = task_of("t", [scores, scores])
     averaged = Responses(*list(vars(averaged).values())[:-1], True)
     assert two(averaged).sentence.startswith("For these prompts only: Both models have the same score on ")

@@ -3,7 +3,7 @@
 import pytest
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import parse_json, parse_yaml, read_csv_texts
+from abovechance.core.reading import number, parse_json, parse_yaml, read_csv_texts
 
 LAUGHS = "a0: &a0 {x: 1, y: 2}\n" + "".join(
     f"a{place}: &a{place} {{x: *a{place - 1}, y: *a{place - 1}}}\n" for place in range(1, 40)
@@ -48,3 +48,12 @@ def test_a_csv_of_many_columns_is_read_at_once(tmp_path):
     (tmp_path / "twice.csv").write_text("a,b,a\n1,2,3\n")
     with pytest.raises(InputError, match="the column 'a' stands twice"):
         read_csv_texts(tmp_path / "twice.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("0,5", 0.5), (",5", 0.5), ("12,34", 12.34), ("0,125", 0.125), ("1,2345", 1.2345), ("-1,5e", None)]
+    + [(text, None) for text in ("1,000", "12,345", "999,999", "-3,500", "1,000,000", "1_000", "")],
+)
+def test_a_comma_is_read_only_where_it_cannot_be_that_of_thousands(text, expected):
+    assert number(text) == expected

@@ -240,6 +240,34 @@ def test_only_shares_of_correct_answers_have_a_verdict(tmp_path, name, lowest, h
         assert verdict["p_value"] == pytest.approx(expected, rel=0.6)  # the score is rounded
 
 
+@pytest.mark.parametrize(("name", "highest", "score"), [("acc", 100, 53), ("acc", 1, 0.53)])
+def test_a_score_in_per_cent_is_as_rounded_as_a_share(tmp_path, name, highest, score):
+    """525 to 535 of 1,000 correct round to it, and not all of these are better than chance."""
+    write_records(sound(4, 60), tmp_path / "in")
+    (tmp_path / "in" / "0_samples.jsonl").unlink()
+    record = tmp_path / "in" / "0.json"
+    content = json.loads(record.read_text())
+    (result,) = content["evaluation_results"]
+    result["score_details"] = {"score": score, "uncertainty": {"num_samples": 1000}}
+    result["metric_config"] = {"metric_name": name, "lower_is_better": False, "max_score": highest}
+    record.write_text(json.dumps(content))
+    arguments = ["annotate", str(record), "-o", str(tmp_path / "out"), "-t", "1", "--choices", "2", "--json"]
+    (verdict,) = json.loads(run(*arguments).stdout)
+    assert verdict["better_than_chance"] == "unclear"
+
+
+def test_rows_that_are_no_accuracy_get_no_verdict_and_stop_no_other_record(tmp_path):
+    path = write_records(sound(4, 30), tmp_path / "in" / "odd")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:
+        row["evaluation"] |= {"score": 0.5}
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_records(sound(4, 60), tmp_path / "in" / "usual")
+    arguments = ["annotate", str(tmp_path / "in"), "-o", str(tmp_path / "out"), "-t", "1", "--choices", "4"]
+    verdicts = json.loads(run(*arguments, "--json").stdout)
+    assert sorted("p_value" in verdict for verdict in verdicts) == [False, True]
+
+
 def test_records_are_never_overwritten(tmp_path):
     write_records(sound(4, 60), tmp_path)
     completed = run("annotate", str(tmp_path / "0.json"), "-o", str(tmp_path), "-t", "1")

@@ -12,6 +12,7 @@ from abovechance.metrics import Metric, metric
 from abovechance.metrics.answers import as_array, in_form
 from abovechance.metrics.contract import objects
 from abovechance.metrics.registry import MOST_K
+from abovechance.metrics.texts import best_of, passes
 from tests.metrics.test_metrics import sums
 
 
@@ -218,3 +219,19 @@ def test_a_broken_package_is_named(tmp_path, monkeypatch):
         "the entry point 'bad' of the package 'broken' (no_such_module_here:f) cannot be loaded: No module"
     )
     assert str(error.value).startswith(expected)
+
+
+def test_labels_of_two_types_are_an_error():
+    for predictions, gold in ((["1", "2"], [1, 2]), ([1, 2], ["1", "2"])):
+        with pytest.raises(InputError, match="expected labels of one type"):
+            in_form(metric("accuracy"), predictions, gold, None)
+    in_form(metric("accuracy"), ["a", None], ["a", "b"], None)  # a missing answer is no type
+
+
+def test_an_example_without_an_accepted_text_is_an_error():
+    with pytest.raises(InputError, match="an answer is an empty list"):
+        in_form(metric("exact_match"), ["a", "b"], [[], "b"], None)
+
+
+def test_the_best_of_many_attempts_is_computed_in_whole_numbers():
+    assert best_of([0.0] * 1100 + [1.0] * 100, 500) == pytest.approx(passes(100, 1200, 500))

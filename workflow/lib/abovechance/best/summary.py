@@ -21,7 +21,7 @@ from abovechance.chance.conclusion import probability
 from abovechance.core.arrays import Floats
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import ALPHA, CONFIDENCE
+from abovechance.core.estimates import ALPHA, CONFIDENCE, percent
 from abovechance.core.html import as_html
 from abovechance.core.untrusted import printable
 
@@ -121,7 +121,7 @@ class Best:
             f"If all were equally good, with the mean score of {self.mean:.1%}, the best of {number} would "
             f"be expected at {self.expected_by_luck:.1%}{share}. {verdict}"
         )
-        interval = f"{self.confidence:.0%} interval {self.low:.1%} to {self.high:.1%}"
+        interval = f"{percent(self.confidence)} interval {self.low:.1%} to {self.high:.1%}"
         if isfinite(self.debiased):
             sentences.append(f"Corrected for the choice, its score is {self.debiased:.1%} ({interval}).")
         else:
@@ -138,7 +138,7 @@ class Best:
             sentences.append(
                 f"It is {answer}, '{self.start}' (p = {probability(self.p_start)}): the difference is "
                 f"{100 * change.observed:+.1f} points as observed, and {100 * change.value:+.1f} corrected "
-                f"for the choice ({change.confidence:.0%} interval {100 * change.low:+.1f} to "
+                f"for the choice ({percent(change.confidence)} interval {100 * change.low:+.1f} to "
                 f"{100 * change.high:+.1f})."
             )
         return sentences
@@ -150,7 +150,7 @@ class Best:
             "expected by luck": self.expected_by_luck,
             "p-value": self.p,
             "debiased": self.debiased,
-            f"{self.confidence:.0%} interval": f"{self.low:.3f} to {self.high:.3f}",
+            f"{percent(self.confidence)} interval": f"{self.low:.3f} to {self.high:.3f}",
         }
         return as_html(rows)
 

@@ -41,9 +41,10 @@ def annotate(
 ) -> None:
     """Add verdicts on chance to records of Every Eval Ever.
 
-    For each result, the new record has the chance level, the number of prompts tried, the p-value, the
-    verdict and, if it had none, a confidence interval. The rows of samples next to a record are used and
-    copied. Without them, the record must have the number of samples, and --chance or --choices is required.
+    For each result, the new record has the chance level, the number of prompts tried, the p-value and the
+    verdict; with --prompts 1 and rows of samples also a confidence interval if it had none. The rows of
+    samples next to a record are used and copied. Without them, the record must have the number of samples,
+    and --chance or --choices is required. Results that are no accuracy get no verdict.
     """
     from abovechance.extensions.every_eval_ever import annotate as annotated, records_in
     from abovechance.importers.every_eval_ever import ENDING

@@ -23,7 +23,7 @@ from abovechance.compare.responses import TRAININGS, Responses
 from abovechance.compare.seeds import over_seeds
 from abovechance.compare.two_models import POWER, Comparison, compare, exchanged
 from abovechance.core.columns import Column
-from abovechance.core.estimates import CONFIDENCE, Estimate
+from abovechance.core.estimates import CONFIDENCE, Estimate, percent
 from abovechance.core.resampling import cluster_sums
 
 ENOUGH = 20  # examples that all prompts have, for components of variance
@@ -425,15 +425,17 @@ def _conclusion(responses: Responses, pair: Comparison, headline: Estimate, powe
     about = generalizes(responses)
     if pair.better == pair.worse == 0 and len(responses.prompts) == 1:
         per_cluster = 1 - (1 - headline.confidence) ** (1 / pair.clusters)
+        unit = 10.0 ** (math.floor(math.log10(per_cluster)) - 1)
+        bound = percent(unit * math.ceil(per_cluster / unit))
         return about_first(about) + (
             f"Both models have the same score on each of the {pair.examples} examples. On similar examples, "
-            f"they differ in at most {per_cluster:.0%} of cases ({headline.confidence:.0%} confidence bound)."
+            f"they differ in at most {bound} of cases ({percent(headline.confidence)} confidence bound)."
         )
     sentence = about_first(about) + _better(responses.models, headline)
     if np.isfinite(pair.detectable) and not about:
         sentence += (
             f" With {pair.examples} examples, the test finds a true difference of {points(pair.detectable)} "
-            f"with a probability of {power:.0%}."
+            f"with a probability of {percent(power)}."
         )
         if np.isfinite(pair.needed):
             sentence += (
@@ -467,7 +469,7 @@ def about_first(about: str) -> str:
 def _better(models: list[str], difference: Estimate) -> str:
     """Return which of two models is better, the first one being ahead."""
     low, high = 100 * difference.low, 100 * difference.high
-    level = f"{difference.confidence:.0%}"
+    level = percent(difference.confidence)
     interval = f"{level} confidence interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
     p_value = f"p = {probability(difference.p)}" if np.isfinite(difference.p) else "p-value unknown"
     ahead, evidence = points(difference.value), f"({interval}{p_value})"

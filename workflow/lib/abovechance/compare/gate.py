@@ -26,7 +26,7 @@ from abovechance.compare.responses import Responses
 from abovechance.compare.two_models import POWER
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import ALPHA, Spread
+from abovechance.core.estimates import ALPHA, Spread, percent
 
 FEWEST_FREEDOM = 0.5  # degrees of freedom of an interval
 MOST_FACTOR = 1e5  # of the number of examples; more would decide nothing in practice
@@ -187,7 +187,7 @@ class GateResult:
         """The decision in one sentence."""
         mean = f"mean of {len(self.tasks)} tasks: " if len(self.tasks) > 1 else ""
         interval = (
-            f"{mean}{100 * self.difference:+.1f} points, {1 - 2 * self.alpha:.0%} interval "
+            f"{mean}{100 * self.difference:+.1f} points, {percent(1 - 2 * self.alpha)} interval "
             f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
         )
         by_margin = f" by {_points(self.margin)} or more" if self.margin else ""

@@ -58,7 +58,7 @@ class Estimate(NamedTuple):
         if not isfinite(self.low):
             return f"{self.value:.3g}"
         p = f", p = {self.p:.2g}" if isfinite(self.p) else ""
-        return f"{self.value:.3g} ({self.confidence:.0%} interval {self.low:.3g} to {self.high:.3g}{p})"
+        return f"{self.value:.3g} ({percent(self.confidence)} interval {self.low:.3g} to {self.high:.3g}{p})"
 
     def scaled(self, factor: float) -> Estimate:
         """Return the estimate of the same quantity in a unit that is ``factor`` times smaller."""
@@ -80,6 +80,11 @@ def student(value: float, standard_error: float, freedom: float, confidence: flo
     reach = float(t.isf((1 - confidence) / 2, freedom)) * standard_error
     p = float(2 * t.sf(abs(value) / standard_error, freedom))
     return interval._replace(low=value - reach, high=value + reach, p=p)
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent with its own digits, such as 97.5%."""
+    return f"{100 * share:.6g}%"
 
 
 @dataclass(frozen=True)

@@ -174,8 +174,13 @@ def _csv_lines(text: str, keep_blanks: bool = False) -> Iterator[list[str]]:
 
 
 def number(text: str) -> float | None:
-    """The number in a field of a CSV, its decimals behind a point or a comma; None if there is none."""
+    """The number in a field of a CSV, its decimals behind a point or a comma; None if there is none.
+
+    1,000 is none: it is a thousand to some people.
+    """
     text = text.strip()
+    if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):
+        return None
     if re.fullmatch(r"[+-]?\d*,\d+", text):
         text = text.replace(",", ".")
     # not what else float() takes, such as nan, 1_000 or digits of other scripts

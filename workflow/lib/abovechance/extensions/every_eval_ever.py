@@ -13,7 +13,7 @@ from abovechance.chance.rounding import decimals
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by, read_json
 from abovechance.extensions.verdicts import verdict_of
-from abovechance.importers.contract import Options, Run, check_recorded, examined
+from abovechance.importers.contract import Options, Run, UnsupportedMetric, check_recorded, examined
 from abovechance.importers.every_eval_ever import ENDING, TOOL, read
 
 PREFIX = "abovechance."
@@ -79,9 +79,9 @@ def annotate(
             name = str(result.get("evaluation_result_id") or "score")
             is_lower = bool(result["metric_config"]["lower_is_better"])
             details = result["score_details"]
-            if (run := runs.get((task, name))) is not None:
+            if runs is not None and (run := runs.get((task, name))) is not None:
                 verdict = verdict_of(run, prompts, chance)
-            elif not is_lower and chance is not None:
+            elif runs is not None and not is_lower and chance is not None:
                 verdict = _of_aggregate(details, result, prompts, chance)
             else:
                 verdict = {}
@@ -91,13 +91,19 @@ def annotate(
     return record, verdicts
 
 
-def _runs(path: Path) -> dict[tuple[str, str], Run]:
-    """Return the runs of the rows next to a record by evaluation and result id; none without rows."""
+def _runs(path: Path) -> dict[tuple[str, str], Run] | None:
+    """Return the runs of the rows next to a record by evaluation and result id; none without rows.
+
+    None if the rows have no answers that are right or wrong, so that there is nothing to judge.
+    """
     rows = path.with_name(path.stem + ENDING)
     if not rows.is_file():
         return {}
-    with as_written_by(TOOL, str(rows)):
-        runs = [examined(run) for run in read(rows, Options(command="doctor"))]
+    try:
+        with as_written_by(TOOL, str(rows)):
+            runs = [examined(run) for run in read(rows, Options(command="doctor"))]
+    except UnsupportedMetric:
+        return None
     for run in runs:
         check_recorded(run)
     return {(run.task, run.metric): run for run in runs}
@@ -114,7 +120,7 @@ def _of_aggregate(
     count = (details.get("uncertainty") or {}).get("num_samples") or (result.get("source_data") or {}).get(
         "samples_number"
     )
-    score, digits = float(details["score"]), decimals(repr(float(details["score"])))
+    score, digits = float(details["score"]), decimals(repr(float(details["score"])).removesuffix(".0"))
     config = result["metric_config"]
     name = str(config.get("metric_name") or result.get("evaluation_result_id") or ACCURACIES[0])
     scale = config.get("max_score", 1)

@@ -28,10 +28,22 @@ def in_form(
             )
     if choices is not None:
         _check_choices(metric, answers, choices)
+    if metric.answers == "label":
+        _check_types([value for row in candidates for value in row], answers)
     convert, convert_gold = _conversions(metric)
     rows_of_metric = [as_array(metric, [convert(value) for value in row]) for row in candidates]
     listed = None if choices is None else [[convert_gold(value) for value in row] for row in choices]
     return rows_of_metric, [convert_gold(answer) for answer in answers], listed
+
+
+def _check_types(predictions: list[Any], gold: list[Any]) -> None:
+    """Raise InputError if one side has texts only, and the other none: no label could be right."""
+    kinds = [{isinstance(value, str) for value in side} for side in (predictions, gold)]
+    if kinds in ([{True}, {False}], [{False}, {True}]):
+        raise InputError(
+            f"predictions are like {predictions[0]!r:.40} and gold answers like {gold[0]!r:.40}; expected "
+            "labels of one type"
+        )
 
 
 def _check_choices(metric: Metric, answers: list[Any], choices: Sequence[Sequence[Any]]) -> None:
@@ -79,6 +91,8 @@ def _items(container: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _as_text(value: Any) -> Any:
     """Return a text, or several accepted texts as a tuple."""
     if isinstance(value, (list, tuple)):
+        if not len(value):
+            raise InputError("an answer is an empty list; expected at least one accepted text")
         return tuple(map(_as_text, value))
     if value is None:
         raise InputError("an answer is None; expected a text, which may be empty")

@@ -18,28 +18,29 @@ MOST_PAIRED = 100  # examples of which all pairs are made
 def _correlation_terms(predictions: Objects, gold: Objects) -> Terms:
     """Return Pearson's correlation: products of deviations; nan if a side is constant."""
     predicted, actual = (np.asarray(side, dtype=np.float64) for side in (predictions, gold))
-    spreads = [_spread(side) for side in (predicted, actual)]
-    scale, center = spreads[0] * spreads[1], predicted.mean()
+    predicted_scale, actual_scale = _spread(predicted), _spread(actual)
     return Terms(
         lambda rows, columns: (
-            (np.asarray(rows, dtype=float)[:, None] - center)
-            * (np.asarray(columns, dtype=float)[None, :] - actual.mean())
-            / scale
+            ((np.asarray(rows, dtype=float) - predicted.mean()) / predicted_scale)[:, None]
+            * ((np.asarray(columns, dtype=float) - actual.mean()) / actual_scale)[None, :]
         )
     )
 
 
 def _spread(values: Floats) -> float:
     """Return the root of the sum of squared deviations; nan if these are rounding, or too large."""
-    with np.errstate(over="ignore"):
-        spread = float(np.sqrt(((values - values.mean()) ** 2).sum()))
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviations = values - values.mean()
+        largest = np.abs(deviations).max() or 1.0  # squares of very small or large numbers are 0 or infinite
+        spread = float(largest * np.sqrt(((deviations / largest) ** 2).sum()))
     rounding = 4 * np.finfo(float).eps * float(np.abs(values).max()) * np.sqrt(len(values))
     return spread if rounding < spread < np.inf else np.nan
 
 
 def _pearson(predictions: Any, gold: Any) -> float:
-    with np.errstate(invalid="ignore"):
-        return float(np.corrcoef(np.asarray(predictions, float), np.asarray(gold, float))[0, 1])
+    sides = [np.asarray(side, dtype=np.float64) for side in (predictions, gold)]
+    products = np.prod([(side - side.mean()) / _spread(side) for side in sides], axis=0)
+    return float(np.clip(products.sum(), -1.0, 1.0))
 
 
 def _spearman(predictions: Any, gold: Any) -> float:

@@ -134,7 +134,8 @@ def passes(correct: int, attempts: int, k: int) -> float:
 def best_of(scores: Sequence[float], k: int) -> float:
     """Return the expected highest score of k attempts that are drawn from several; for 0 and 1, pass@k."""
     total = comb(len(scores), k)
-    return sum(score * comb(place, k - 1) for place, score in enumerate(sorted(scores))) / total
+    # each quotient by itself, since whole numbers can be too large for a float
+    return sum(score * (comb(place, k - 1) / total) for place, score in enumerate(sorted(scores)))
 
 
 def pass_at(k: int) -> Metric:
