@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abovechance.core import resampling
 from abovechance.core.errors import InputError
 from abovechance.core.resampling import (
     cluster_sums,
@@ -12,7 +11,6 @@ from abovechance.core.resampling import (
     numbered,
     of_share,
     times_drawn,
-    times_drawn_in_parts,
 )
 
 
@@ -50,16 +48,11 @@ def test_sums_over_clusters():
     assert cluster_sums([1, 2], None)[0].tolist() == [1.0, 2.0]
 
 
-def test_draws_with_replacement(monkeypatch):
+def test_draws_with_replacement():
     counts = times_drawn(5, 2000, np.random.default_rng(0))
     assert counts.shape == (2000, 5)
     assert (counts.sum(axis=1) == 5).all()
     assert counts.mean(axis=0) == pytest.approx(np.ones(5), abs=0.1)
-    monkeypatch.setattr(resampling, "BATCH", 17)
-    parts = [*times_drawn_in_parts(5, 10, np.random.default_rng(0))]
-    assert [len(part) for part in parts] == [3, 3, 3, 1]
-    monkeypatch.setattr(resampling, "BATCH", 1)
-    assert [len(part) for part in times_drawn_in_parts(5, 2, np.random.default_rng(0))] == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def _add(crate: ROCrate, name: str, text: str, files: Mapping[str, int]) -> Any:
 
 
 def _add_parameters(crate: ROCrate, workflow: Any, objects: Sequence[Any], added: Sequence[Any]) -> None:
-    """Return the slot of the workflow for each input and output file."""
+    """Add a parameter of the workflow for each input and output file."""
     for direction, entities in (("input", objects), ("output", added)):
         for entity in entities:
             slot = Path(entity.id.rstrip("/")).stem

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from math import comb
 
 import numpy as np
 
 from abovechance.best.candidates import Candidates, Unit
+from abovechance.chance.arrangements import orders
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.html import as_html
@@ -233,13 +233,4 @@ def _arrangements(values: Floats, limit: int) -> Floats | None:
         remaining -= int(count)
         if total > limit:
             return None
-    orders: list[tuple[Ints, Floats]] = [(np.arange(len(values)), np.empty(len(values)))]
-    for value, count in zip(different, counts, strict=True):
-        following = []
-        for free, order in orders:
-            for places in combinations(range(len(free)), int(count)):
-                filled = order.copy()
-                filled[free[list(places)]] = value
-                following.append((np.delete(free, list(places)), filled))
-        orders = following
-    return np.stack([order for _, order in orders])
+    return np.asarray(different[orders(counts.tolist())])

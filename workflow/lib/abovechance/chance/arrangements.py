@@ -152,22 +152,25 @@ def _patterns(codes: Ints) -> Counter[tuple[int, ...]]:
     return Counter(map(tuple, codes.tolist()))
 
 
+def orders(counts: Sequence[int]) -> Ints:
+    """(orders, places) all different orders of kinds with these counts: the kind at each place, from 0."""
+    size = sum(counts)
+    partial = [([*range(size)], np.zeros(size, dtype=np.int64))]
+    # rare kinds first; the most frequent one takes the places that are left
+    for kind in np.argsort(counts, kind="stable"):
+        following = []
+        for free, order in partial:
+            for places in combinations(free, counts[kind]):
+                filled, chosen = order.copy(), {*places}
+                filled[[*places]] = kind
+                following.append(([place for place in free if place not in chosen], filled))
+        partial = following
+    return np.stack([order for _, order in partial])
+
+
 def _permutations(patterns: Mapping[tuple[int, ...], int]) -> Ints:
     """(arrangements, units, members) all different orders of patterns with these counts."""
-    size, width = sum(patterns.values()), len(next(iter(patterns)))
-    orders: list[tuple[tuple[int, ...], Ints]] = [
-        (tuple(range(size)), np.zeros((size, width), dtype=np.int64))
-    ]
-    # rare patterns first; the most frequent one takes the places that are left
-    for pattern, count in sorted(patterns.items(), key=lambda item: item[1]):
-        following = []
-        for free, order in orders:
-            for chosen in combinations(free, count):
-                filled, chosen_places = order.copy(), frozenset(chosen)
-                filled[[*chosen]] = pattern
-                following.append((tuple(place for place in free if place not in chosen_places), filled))
-        orders = following
-    return np.stack([order for _, order in orders])
+    return np.array([*patterns])[orders([*patterns.values()])]
 
 
 def _crossed(states: Ints, examples: Ints, codes: Ints) -> Ints:

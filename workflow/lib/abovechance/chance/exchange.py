@@ -90,7 +90,7 @@ class Exchange:
         return math.ceil(SWEEPS * len(self.start) / self.label_count)
 
     def _redrawn(self, generator: np.random.Generator, draws: int) -> Ints:
-        """Return each unit draws among its places."""
+        """Return new labels: each unit draws among its places."""
         keys = np.where(self.labels == NONE, 2.0, generator.random((draws, *self.labels.shape)))
         ranks = keys.argsort(axis=2).argsort(axis=2)
         available = ranks < self.available.sum(axis=1)[:, None]

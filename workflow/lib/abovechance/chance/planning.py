@@ -22,6 +22,7 @@ from abovechance.chance.random_baseline import (
     check_prompts,
 )
 from abovechance.core.estimates import ALPHA
+from abovechance.core.searching import least_whole
 
 # At how many numbers of examples in a row that ask for one more correct one there has to be enough power.
 STEPS = 30
@@ -50,13 +51,15 @@ def examples_needed(chance: float, prompts: int, margin: float) -> int:
     """
     _check(chance=chance, margin=margin)
     check_prompts(prompts)
-    return _least(
+    least = least_whole(
         lambda examples: (
             RandomBaseline.from_chance(chance, examples).maximum(prompts) <= chance + margin + 1e-12
         ),
         MOST_EXAMPLES,
-        f"more than {MOST_EXAMPLES:,} examples were needed for a margin of {margin}",
     )
+    if least > MOST_EXAMPLES:
+        raise ValueError(f"more than {MOST_EXAMPLES:,} examples were needed for a margin of {margin}")
+    return least
 
 
 def prompts_allowed(baseline: RandomBaseline, accuracy: float) -> int | None:
@@ -74,7 +77,7 @@ def prompts_allowed(baseline: RandomBaseline, accuracy: float) -> int | None:
         raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
     if baseline.maximum(MOST_PROMPTS) < accuracy - 1e-12:
         return None
-    reached = _least(lambda prompts: baseline.maximum(prompts) >= accuracy - 1e-12, MOST_PROMPTS, None)
+    reached = least_whole(lambda prompts: baseline.maximum(prompts) >= accuracy - 1e-12, MOST_PROMPTS)
     return reached - 1
 
 
@@ -170,13 +173,15 @@ def examples_for_power(
         correct = threshold(after)
         return lambda examples: threshold(examples) > correct
 
-    enough_examples = _least(enough, MOST_EXAMPLES, f"more than {MOST_EXAMPLES:,} examples were needed")
+    enough_examples = least_whole(enough, MOST_EXAMPLES)
+    if enough_examples > MOST_EXAMPLES:
+        raise ValueError(f"more than {MOST_EXAMPLES:,} examples were needed")
     at, run_length, step = enough_examples, 0, min(round(1 / max(chance, 1 / MOST_EXAMPLES)), MOST_EXAMPLES)
     while run_length < STEPS and at < MOST_EXAMPLES:
-        at = _least(one_more_is_asked_for(at), MOST_EXAMPLES, None, at, step)
+        at = least_whole(one_more_is_asked_for(at), MOST_EXAMPLES, at, step)
         run_length += 1
         if at <= MOST_EXAMPLES and not enough(at):
-            at = enough_examples = _least(enough, MOST_EXAMPLES, None, at, step)
+            at = enough_examples = least_whole(enough, MOST_EXAMPLES, at, step)
             run_length = 0
     return enough_examples
 
@@ -213,28 +218,6 @@ def _threshold(baseline: RandomBaseline, prompts: int, alpha: float | None) -> i
         above = is_above(np.minimum(correct / baseline.examples, 1.0), maximum)
         return int(min(correct[above].min(initial=baseline.examples + 1), baseline.examples + 1))
     return int(baseline.critical(alpha, prompts))
-
-
-def _least(
-    reached: Callable[[int], bool], limit: int, message: str | None, after: int = 0, step: int = 1
-) -> int:
-    """The least whole number above ``after`` for which a condition holds that holds for all greater ones.
-
-    Looked for with growing steps, the first of which is ``step``. Where not even ``limit`` reaches
-    it: ValueError with the message, and without one, ``limit`` + 1.
-    """
-    low, high = after, min(after + step, limit)
-    while not reached(high):
-        if high >= limit:
-            if message is not None:
-                raise ValueError(message)
-            return limit + 1
-        low, step = high, 2 * step
-        high = min(high + step, limit)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
 
 
 def _check(**shares: float) -> None:

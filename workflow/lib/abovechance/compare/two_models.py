@@ -32,6 +32,7 @@ from abovechance.core.estimates import (
 )
 from abovechance.core.html import as_html
 from abovechance.core.resampling import BATCH
+from abovechance.core.searching import least_whole
 
 POWER = 0.8
 MOST_STEPS = 10**6  # of a sum whose distribution is worked out exactly
@@ -338,17 +339,9 @@ class StudentTest:
 
 
 def _least_examples(power_of: Callable[[int], float], power: float) -> float:
-    """Return the least number of examples with this power, by halving intervals; missing above 10^9."""
-    upper = 2
-    while power_of(upper) < power:
-        upper *= 2
-        if upper > MOST_EXAMPLES:
-            return np.nan
-    least = upper // 2
-    while upper - least > 1:
-        middle = (least + upper) // 2
-        least, upper = (least, middle) if power_of(middle) >= power else (middle, upper)
-    return float(upper)
+    """Return the least number of examples with this power; missing above 10^9."""
+    least = least_whole(lambda examples: power_of(examples) >= power, MOST_EXAMPLES, after=1)
+    return float(least) if least <= MOST_EXAMPLES else np.nan
 
 
 def checked(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:

@@ -74,7 +74,7 @@ class Column:
 
     @classmethod
     def text(cls, meaning: str, lacking: str = "none") -> Column:
-        """Return a text; ``lacking`` is what people see where there is none."""
+        """A text; ``lacking`` is what people see where there is none."""
         return cls(pa.string(), meaning, lacking=lacking)
 
     @classmethod
@@ -84,7 +84,7 @@ class Column:
 
     @classmethod
     def whole(cls, meaning: str, unit: str = "") -> Column:
-        """Return a whole number."""
+        """A whole number."""
         return cls(pa.int64(), meaning, unit)
 
     @classmethod
@@ -94,12 +94,12 @@ class Column:
 
     @classmethod
     def share(cls, meaning: str) -> Column:
-        """Return a number from 0 to 1: a share, an accuracy, or a probability that need not be small."""
+        """A number from 0 to 1: a share, an accuracy, or a probability that need not be small."""
         return cls(pa.float64(), meaning, SHARE)
 
     @classmethod
     def tail(cls, meaning: str) -> Column:
-        """Return a tail probability or a p-value, which people see with two digits."""
+        """A tail probability or a p-value, which people see with two digits."""
         return cls(pa.float64(), meaning, SHARE, is_tail=True)
 
     @classmethod
@@ -108,7 +108,7 @@ class Column:
         return cls(pa.bool_(), meaning)
 
     def several(self) -> Column:
-        """Return a list of such values."""
+        """A list of such values."""
         # Parquet files name the values of lists so
         return replace(self, type=pa.list_(pa.field("element", self.type)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -70,13 +70,6 @@ def cluster_sums(values: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats,
 def times_drawn(count: int, draws: int, generator: np.random.Generator) -> Floats:
     """(draws, count) how many times each of so many is drawn, if as many are drawn with replacement."""
     return generator.multinomial(count, np.full(count, 1 / count), draws).astype(np.float64)
-
-
-def times_drawn_in_parts(count: int, draws: int, generator: np.random.Generator) -> Iterator[Floats]:
-    """Yield the rows of ``times_drawn``, as many at a time as memory allows."""
-    part = max(1, BATCH // count)
-    for begin in range(0, draws, part):
-        yield times_drawn(count, min(part, draws - begin), generator)
 
 
 def of_share(examples: int, share: float) -> int:

@@ -50,7 +50,7 @@ class Question:
 
 
 def better_than(baseline: float, examples: int) -> Question:
-    """Return whether the accuracy on all examples is above a baseline, such as those of ``RandomBaseline``.
+    """The question whether the accuracy on all examples is above a baseline, such as the maximum baseline.
 
     Equal to it is not above it.
     """
@@ -62,5 +62,5 @@ def better_than(baseline: float, examples: int) -> Question:
 
 
 def better_of_two() -> Question:
-    """Return which of two models has more examples right."""
+    """The question which of two models has more examples right."""
     return Question(0.0, 0.0, -1.0, 1.0, ("first", "second", "equal"))

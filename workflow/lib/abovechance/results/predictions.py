@@ -36,7 +36,7 @@ NORMALIZATIONS = {"token": "tokens", "character": "characters", "byte": "bytes",
 
 
 class Chosen(NamedTuple):
-    """Return the prediction for each example.
+    """The prediction for each example.
 
     Attributes
     ----------

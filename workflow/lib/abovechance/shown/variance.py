@@ -169,7 +169,7 @@ def _line(axes: Axes, rows: pd.DataFrame, at: np.ndarray, colour: str, dashes: s
 
 
 def _boxes(axes: Axes, rows: pd.DataFrame, at: np.ndarray, width: float, colour: str) -> None:
-    """Return the rows with several seeds."""
+    """Draw a box for each row with several seeds."""
     several = (rows["seeds"] > 1).to_numpy()
     names = dict(zip(SUMMARY, ("whislo", "q1", "med", "q3", "whishi"), strict=True))
     boxes: Any = rows.loc[several, SUMMARY].rename(columns=names).to_dict("records")
