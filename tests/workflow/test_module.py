@@ -208,3 +208,17 @@ def test_what_the_workflow_catalog_asks_for_is_there():
     assert output["usage"]["software-stack-deployment"] == {"conda": False}
     for name in ("workflow/Snakefile", "config/README.md", "LICENSE", "README.md"):
         assert (REPOSITORY / name).is_file()
+
+
+def test_results_without_snakemakes_record_are_not_mixed_with_those_of_another_config(tmp_path):
+    """As after copying ``results`` without the hidden folder beside it."""
+    shutil.copy2(REPOSITORY / ".test" / "config.yaml", tmp_path)
+    (tmp_path / "results" / "test").mkdir(parents=True)
+    (tmp_path / "results" / "test" / "config.yaml").write_text("study: test\nprompts: 7\n")
+    command = [sys.executable, "-m", "snakemake", "--directory", str(tmp_path), "--cores", "2", "--dry-run"]
+    completed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+    assert completed.returncode == 1
+    assert "results/test/config.yaml: is of another config" in completed.stderr
+    assert "Traceback" not in completed.stderr
+    completed = subprocess.run([*command, "--forceall"], cwd=REPOSITORY, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
