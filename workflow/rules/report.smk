@@ -26,6 +26,7 @@ rule report:
     input:
         **OF_REPORT,
         config=rules.resolved_config.output,
+        checked=nothing_of_another_config,
         tables=table_files(TABLES, ["parquet"]),
         figures=figure_files(FIGURES, ["png"]),
         numbers=figure_files(FIGURES, ["csv"]),
