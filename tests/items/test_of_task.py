@@ -238,3 +238,14 @@ def test_simulated_items_of_one_ability_have_no_share_of_answers():
     tables = analyse(similar, chance, features, Study(MODELS, {}, (5,), 2, 0))
     assert tables["item_tasks"]["by_answer"][0] < 0.15
     assert tables["item_tasks"]["negative"][0] <= 3
+
+
+def test_the_seed_decides_all_that_is_drawn():
+    matrix, chance, features = task()
+    first, again, other = (
+        analyse(matrix, chance, features, Study(MODELS, {}, (5, 10), 2, 1, seed=seed)) for seed in (1, 1, 2)
+    )
+    for name, table in first.items():
+        pd.testing.assert_frame_equal(table, again[name])
+    changed = {name for name, table in first.items() if not table.equals(other[name])}
+    assert changed >= {"item_list", "item_fit", "item_pruning"}

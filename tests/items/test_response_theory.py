@@ -219,3 +219,64 @@ def test_another_program_finds_the_same():
     assert fitted.discrimination[:4, 0] == pytest.approx([0.67518, 1.15417, 0.53527, 0.78786], abs=1e-3)
     assert fitted.difficulty[:4] == pytest.approx([-1.63905, -0.03666, -0.89206, 0.17109], abs=1e-3)
     assert fitted.discrimination_error[:4, 0] == pytest.approx([0.1567, 0.1633, 0.1277, 0.133], rel=0.02)
+
+
+def test_some_items_of_a_model_have_its_facts():
+    items = fit(simulated(80, 6)[3])
+    part = items.only([4, 1])
+    assert part.difficulty.tolist() == items.difficulty[[4, 1]].tolist()
+    assert part.discrimination_error.tolist() == items.discrimination_error[[4, 1]].tolist()
+    facts = (items.log_likelihood, items.rounds, items.converged)
+    assert (part.log_likelihood, part.rounds, part.converged) == facts
+
+
+@pytest.mark.parametrize("prior", [(1.0, 2.0), (0.5, 0.7)])
+def test_a_prior_pulls_by_its_standard_deviations(prior):
+    """No change of a parameter makes likelihood and prior together more probable."""
+    matrix = simulated(60, 4, seed=3)[3]
+    items = fit(matrix, prior=prior)
+    nodes, weights = quadrature(1, 0.01)
+
+    def log_posterior(a: np.ndarray, b: np.ndarray) -> float:
+        logits = nodes @ a[None, :] - b
+        joint = matrix @ special.log_expit(logits).T + (1 - matrix) @ special.log_expit(-logits).T + weights
+        likelihood = special.logsumexp(joint, axis=1).sum()
+        return float(
+            likelihood + stats.norm.logpdf(a, 0, prior[0]).sum() + stats.norm.logpdf(b, 0, prior[1]).sum()
+        )
+
+    a, b = items.discrimination[:, 0], items.difficulty
+    best = log_posterior(a, b)
+    for item in range(4):
+        for change in (-0.02, 0.02):
+            moved = np.eye(4)[item] * change
+            assert log_posterior(a + moved, b) < best
+            assert log_posterior(a, b + moved) < best
+
+
+def test_abilities_of_two_dimensions_are_numbered():
+    a, b, _, matrix = simulated(200, 12, seed=1, dimensions=2)
+    items = Items(a, b, *[np.zeros_like(a), np.zeros_like(b)], 0.0, 0, True)
+    matrix[0, :5] = np.nan
+    matrix[:, 0] = np.where(np.arange(200) < 190, np.nan, matrix[:, 0])
+    table = abilities(items, matrix)
+    assert [*table] == ["ability1", "error1", "ability2", "error2", "log_likelihood"]
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    for row in (0, 7):
+        mask = np.isfinite(matrix[row])
+        moments = np.zeros(5)
+        for x, wx in zip(nodes, weights, strict=True):
+            for y, wy in zip(nodes, weights, strict=True):
+                p = expit(a[mask] @ [x, y] - b[mask])
+                likelihood = wx * wy * np.prod(np.where(matrix[row, mask] == 1, p, 1 - p))
+                moments += likelihood * np.array([1, x, x * x, y, y * y])
+        total, x, xx, y, yy = moments
+        mean = np.array([x, y]) / total
+        deviation = np.sqrt(np.array([xx, yy]) / total - mean**2)
+        expected = [mean[0], deviation[0], mean[1], deviation[1], np.log(total / weights.sum() ** 2)]
+        assert table.iloc[row].tolist() == pytest.approx(expected, abs=2e-3)
+    # an item that nobody answers says nothing of anyone
+    nobody = matrix.copy()
+    nobody[:, 1] = np.nan
+    assert np.isfinite(abilities(items, nobody)["ability1"]).all()
+    assert np.isfinite(most_likely(items, nobody)).all()
