@@ -242,10 +242,10 @@ def test_simulated_items_of_one_ability_have_no_share_of_answers():
 
 def test_the_seed_decides_all_that_is_drawn():
     matrix, chance, features = task()
-    first, again, other = (
+    first, repeated, of_another_seed = (
         analyse(matrix, chance, features, Study(MODELS, {}, (5, 10), 2, 1, seed=seed)) for seed in (1, 1, 2)
     )
     for name, table in first.items():
-        pd.testing.assert_frame_equal(table, again[name])
-    changed = {name for name, table in first.items() if not table.equals(other[name])}
+        pd.testing.assert_frame_equal(table, repeated[name])
+    changed = {name for name, table in first.items() if not table.equals(of_another_seed[name])}
     assert changed >= {"item_list", "item_fit", "item_pruning"}
