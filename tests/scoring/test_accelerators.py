@@ -58,6 +58,11 @@ def test_a_job_sees_the_one_that_it_took_and_no_other(machine):
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
 
 
+def test_a_message_of_the_driver_is_no_gpu(machine):
+    (machine / "nvidia-smi").write_text("#!/bin/sh\necho 'No devices were found'\n")
+    assert visible_accelerators() == []
+
+
 def test_a_gpu_that_shares_the_processors_memory_is_enough(machine):
     (machine / "nvidia-smi").write_text("#!/bin/sh\necho '0, GPU-a, [N/A]'\n")
     with reserved(300 * GIB) as accelerators:

@@ -266,6 +266,19 @@ def test_scores_of_a_run_that_has_not_ended_are_not_dropped(tmp_path):
     assert path.is_file()
 
 
+def test_further_prompts_of_a_run_that_has_not_ended_are_not_dropped(tmp_path):
+    place = study(tmp_path, models={"m": {}}, tasks={"t": "", "u": ""}, shots=[1])
+    path = tmp_path / "scores" / "m" / "t" / "1-shot.parquet"
+    later = (place / "config.yaml").stat().st_mtime + 1
+    os.utime(store_of(path), (later, later))
+    table = stored(place)
+    assert table.set_index("task")["kept"].to_dict() == {"t": 0, "u": 2}
+    drop_unasked(table)
+    assert not path.samefile(store_of(path))
+    assert len(read_made_from(store_of(path))["prompts"]) == 3
+    assert stored(place).set_index("task")["kept"].to_dict() == {"t": 0, "u": 0}
+
+
 def test_kill_minus_nine_loses_no_prompt_that_was_added(path):
     program = (
         "import sys, pandas as pd, itertools; from pathlib import Path;"

@@ -346,7 +346,9 @@ def test_a_key_that_the_server_repeats_is_not_shown(server, folder, tmp_path, mo
     assert "secret-7" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("header", "seconds"), [("1.5", 1.5), ("-5", 0.0), ("7", 7.0), ("100000", 60.0)])
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("1.5", 1.5), ("-5", 0.0), ("7", 7.0), ("100000", 60.0), ("nan", 60.0)]
+)
 def test_a_servers_pause_is_kept_as_far_as_it_is_no_longer_than_others(header, seconds):
     retries = Transport(Settings("http://localhost", "vllm", "m"))._pool.connection_pool_kw["retries"]
     assert retries.parse_retry_after(header) == seconds
@@ -373,6 +375,9 @@ def test_prompts_that_were_left_out_are_scored_when_the_server_reads_more(server
     score_cells({path: cells}, served, silent, leave_out_too_long=True)  # still too long
     assert read_table(path).empty
     assert not server.requests
+    away = backend(server, folder, "vllm", url="http://127.0.0.1:9", retries=0)
+    score_cells({path: cells}, away, silent, leave_out_too_long=True)  # nothing is to be scored
+    assert read_table(path).empty
     server.context = 400
     score_cells({path: cells}, served, silent, leave_out_too_long=True)
     exact = scores(tmp_path / "engine.parquet", cells, in_process(folder))

@@ -486,6 +486,7 @@ def test_zip_files_of_macs_and_broken_ones(tmp_path):
     with zipfile.ZipFile(tmp_path / "mac.zip", "w") as file:
         file.writestr("e/0.json", "\ufeff" + json.dumps(result(0, 0.5)))
         file.writestr("__MACOSX/e/._0.json", b"\x00\x05\x16\x07\xff")
+        file.writestr("e/.ipynb_checkpoints/0.json", json.dumps(result(0, 0.5)))
     assert len(read_evaluations([tmp_path / "mac.zip"])) == 2
     whole = (tmp_path / "mac.zip").read_bytes()
     place = whole.index(b'"results"')

@@ -187,11 +187,11 @@ def state_of(files):
     return state
 
 
-def nothing_of_another_config(wildcards):
-    """No files; the run ends where there are results of another config, and no record of how they were made."""
+def recorded_config(wildcards, output):
+    """The config; the run ends where there are results of another one, and no record of how they were made."""
     if workflow.is_main_process and not workflow.dag_settings.forceall:
-        or_exit(check_recorded, STUDY, Path(RESULTS, "config.yaml"))
-    return []
+        or_exit(check_recorded, STUDY, Path(output[0]))
+    return STUDY
 
 
 def no_costs(wildcards):

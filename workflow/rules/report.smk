@@ -6,7 +6,11 @@ out: report.html and the resolved config.yaml
 
 
 rule resolved_config:
-    """Write the config with its defaults to the folder of the results."""
+    """Write the config with its defaults to the folder of the results, when all of them are there."""
+    input:
+        ancient(KEPT),
+        ancient(table_files(TABLES)),
+        ancient(figure_files(FIGURES)),
     output:
         f"{RESULTS}/config.yaml",
     log:
@@ -15,7 +19,7 @@ rule resolved_config:
     conda:
         "../../envs/analysis.yaml"
     params:
-        config=STUDY,
+        config=recorded_config,
         code=code_of("resolved_config.py"),
     script:
         "../scripts/resolved_config.py"
@@ -26,7 +30,6 @@ rule report:
     input:
         **OF_REPORT,
         config=rules.resolved_config.output,
-        checked=nothing_of_another_config,
         tables=table_files(TABLES, ["parquet"]),
         figures=figure_files(FIGURES, ["png"]),
         numbers=figure_files(FIGURES, ["csv"]),

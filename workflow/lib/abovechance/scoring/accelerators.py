@@ -37,7 +37,10 @@ def visible_accelerators() -> list[Accelerator]:
         return []
     accelerators = []
     for line in listed.splitlines():
-        index, uuid, mebibytes = (part.strip() for part in line.split(","))
+        parts = [part.strip() for part in line.split(",")]
+        if len(parts) != 3:  # a message in place of a table
+            continue
+        index, uuid, mebibytes = parts
         memory = int(mebibytes) * 2**20 if mebibytes.isdecimal() else math.inf  # shared with the processor
         accelerators.append(Accelerator(index, uuid, memory))
     allowed = os.environ.get("CUDA_VISIBLE_DEVICES")

@@ -241,8 +241,8 @@ def score_cells(
     stores = {path: ScoreStore(path, identity, earlier, report) for path in cells}
     reading: Reading | None = None
     if any(stores[path].left_out(key) is not None for path, cell in cells.items() for key in cell.keys):
-        reading = backend.reading()  # a server may read more than before
-    context = None if reading is None or not leave_out_too_long else reading.context
+        reading = _asked_again(backend, report)  # a server may read more than before
+    context = None if not leave_out_too_long else 0 if reading is None else reading.context
     missing = {path: _missing(cell, stores[path], context) for path, cell in cells.items()}
     for path, cell in cells.items():
         report(f"{cell.words}: {len(missing[path])} of {len(cell.keys)} prompts to score")
@@ -260,6 +260,15 @@ def score_cells(
         if any(missing.values()):
             _score_missing(cell, stores[path], missing[path], too_long[path], scorer, report)
         stores[path].finish(cell.keys, {**backend.made_from, **({"null": True} if cell.null else {})})
+
+
+def _asked_again(backend: Backend, report: Callable[[str], None]) -> Reading | None:
+    """How the model reads now; None if its server does not answer, which may be no longer needed."""
+    try:
+        return backend.reading()
+    except InputError as error:
+        report(f"prompts that were left out are not tried again: {error}")
+        return None
 
 
 def _missing(cell: Cell, store: ScoreStore, context: int | None) -> list[int]:

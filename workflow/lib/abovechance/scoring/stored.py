@@ -47,7 +47,7 @@ def stored(study: Path) -> pd.DataFrame:
         shots = path.stem.removesuffix("-shot")
         if not shots.isdecimal():
             continue
-        # scores newer than the config may be of a run that has not ended: the config is written after them
+        # scores newer than the config may be of a run that has not ended: the config is written at the end
         is_newer = any(file.is_file() and file.stat().st_mtime > written for file in (path, store_of(path)))
         setting = Setting(path.parent.parent.name, path.parent.name, int(shots))
         prompts, every = (_prompts(file) for file in (path, store_of(path)))
@@ -98,11 +98,11 @@ def _asks(config: Mapping[str, Any], setting: Setting) -> bool:
 def drop_unasked(files: pd.DataFrame) -> int:
     """Delete the scores in a table of ``stored`` that the study does not ask for; return the freed bytes."""
     freed = 0
-    for path, prompts in zip(files["path"], files["in_config"], strict=True):
+    for path, in_config, further in zip(files["path"], files["in_config"], files["kept"], strict=True):
         before = _bytes([path, store_of(path)])
-        if prompts:
+        if in_config and further:
             link(path, store_of(path))
-        else:
+        elif not in_config:
             path.unlink()
             store_of(path).unlink(missing_ok=True)
         freed += before - _bytes([path, store_of(path)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -147,7 +148,8 @@ class _Retry(urllib3.Retry):
 
     def parse_retry_after(self, retry_after: str) -> float:
         try:
-            return min(max(float(retry_after), 0.0), LONGEST_PAUSE)
+            seconds = float(retry_after)
+            return min(max(seconds, 0.0), LONGEST_PAUSE) if math.isfinite(seconds) else LONGEST_PAUSE
         except ValueError:
             pass  # a date
         try:

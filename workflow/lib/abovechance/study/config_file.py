@@ -19,6 +19,7 @@ from abovechance.core.reading import read_yaml
 
 # keys that decide which prompts and examples are scored
 SCORED = ("prompts", "max_examples", "demonstrations")
+WITHOUT_RESULTS = ("archive", "machines", "keep_weights", "scoring")  # keys that decide no result
 
 
 def check_stored(config: Mapping[str, Any], place: str) -> None:
@@ -59,14 +60,16 @@ def check_recorded(config: Mapping[str, Any], path: Path) -> None:
     path
         That of the results, in the folder of the study.
     """
-    if not path.is_file() or path.read_text(encoding="utf-8") == text_of(config):
+    stored = read_yaml(path) if path.is_file() else {}
+    # keys that the stored one lacks are of results that are not there, or have defaults since
+    if all(config.get(key) == value for key, value in stored.items() if key not in WITHOUT_RESULTS):
         return
     record = Path(".snakemake", "metadata", urlsafe_b64encode(str(path).encode()).decode())
     if not record.exists() and not any(Path(".snakemake").glob("*.db")):
         raise InputError(
-            f"{path}: is of another config, and Snakemake's record of how the results were made, the folder "
-            ".snakemake, is missing here; copy it along with the results, or run once with --forceall, which "
-            "makes everything again but scores"
+            f"{path}: is of another config, and the folder .snakemake has no record of how these results "
+            "were made; copy .snakemake along with results, or run once with --forceall, which makes "
+            "everything again but scores"
         )
 
 

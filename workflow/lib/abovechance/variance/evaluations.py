@@ -287,8 +287,9 @@ def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
     try:
         with opened_zip(path) as file:
             for name in sorted(file.namelist()):
-                # what macOS puts beside files is none of them
-                if name.endswith(".json") and not PurePosixPath(name).name.startswith("._"):
+                # hidden files, such as those that macOS puts beside files, are none of them
+                hidden = any(part.startswith(".") for part in PurePosixPath(name).parts)
+                if name.endswith(".json") and not hidden:
                     yield f"{path}/{name}", file.read(name)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError) as error:
         raise InputError(f"{path}: cannot be unpacked ({error}); expected a whole zip file") from None
