@@ -498,3 +498,8 @@ def test_the_error_of_p_with_more_tries():
         null_distribution("f1_macro", rows, gold, tries=10, draws=1000, seed=seed) for seed in range(60)
     ]
     assert results[0].p_error == pytest.approx(np.std([result.p for result in results]), rel=0.35)
+
+
+def test_numbers_with_commas_are_numbers_like_others():
+    gold = ["10", "11", "12", "13", "14", "15", "1,000", "2,500"]
+    assert null_distribution("exact_match", [gold], gold).strata == 1

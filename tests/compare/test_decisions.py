@@ -143,9 +143,15 @@ def test_the_mean_over_tasks_counts_each_alike(several):
     differences = [difference_of(task) for task in several]
     sample = many.together([sample_of(task) for task in several])
     by_example = [(task.scores[0] - task.scores[1]).mean(axis=0) for task in several]
-    # the first two have the same examples and clusters
-    parts = [(by_example[0] + by_example[1])[number == CLUSTERS].sum() / 90 for number in range(12)]
-    parts += [part / 90 for part in by_example[2]]
+    # the first two have the same examples and clusters, and some of these are single examples of the third
+    by_name = {f"c{number}": 0.0 for number in range(12)} | {f"e{place}": 0.0 for place in range(30)}
+    for task in (0, 1):
+        for place, number in enumerate(CLUSTERS):
+            name = f"e{place}" if (number == CLUSTERS).sum() == 1 else f"c{number}"
+            by_name[name] += by_example[task][place] / 90
+    for place in range(30):
+        by_name[f"e{place}"] += by_example[2][place] / 90
+    parts = [*by_name.values()]
     gains, losses = (sum(part**2 for part in parts if part * sign > 0) for sign in (1, -1))
     single_parts = sum(difference.gains + difference.losses for difference in differences) / 9
     mean = Difference(
@@ -204,6 +210,33 @@ def test_copies_of_a_task_tell_no_more_than_the_task(gains, losses):
     assert copies.decision == alone.decision
 
 
+@pytest.mark.parametrize("lacking", [1, 10])
+def test_tasks_that_share_all_but_some_examples_are_not_independent(lacking):
+    """Of five copies of a task, each lacks others of its examples; ids of clusters are shared like names."""
+    generator = np.random.default_rng(1)
+    candidate = (generator.random(150) < 0.5).astype(float)
+    reference = np.where(generator.random(150) < 0.2, 1 - candidate, candidate)
+    scores, names = np.stack([candidate, reference]), np.array([f"e{number}" for number in range(150)])
+    alone = gate([of_names("t", scores, names)], 0.05)
+    tasks = []
+    for number in range(5):
+        rows = np.delete(np.arange(150), range(number * lacking, (number + 1) * lacking))
+        tasks.append(of_names(f"t{number}", scores[:, rows], names[rows]))
+    together = gate(tasks, 0.05)
+    assert together.high - together.low == pytest.approx(alone.high - alone.low, rel=0.08)
+    apart_names = [of_names(f"t{n}", scores, np.char.add(f"t{n}", names)) for n in range(5)]
+    independent = gate(apart_names, 0.05)
+    assert independent.high - independent.low < 0.6 * (alone.high - alone.low)
+
+
+def of_names(task: str, scores: np.ndarray, names: np.ndarray) -> Responses:
+    """The responses of two models, each with one prompt and one seed."""
+    by_seed = [row[None, None] for row in scores]
+    return Responses(
+        task, 0, ["a", "b"], ["p"], [*names], scores[:, None], by_seed, np.arange(len(names)), []
+    )
+
+
 def test_tasks_with_the_same_examples_and_other_losses_tell_more_than_one():
     """Of five tasks, each with losses of its own; a cluster moves the mean by as much as one of one task."""
     scores = np.ones((5, 2, 1, 150))
@@ -223,6 +256,14 @@ def test_a_prompt_on_few_examples_counts_with_its_weight_in_the_variance():
     assert result.low < -0.3
     # the two prompts are given, so that more examples do decide
     assert isfinite(result.needed)
+
+
+def test_equal_answers_under_prompts_with_other_examples_are_not_worse():
+    scores = np.full((2, 2, 300), np.nan)
+    scores[:, 0, :200] = scores[:, 1, 100:] = np.arange(200) % 2
+    result = gate([named("t", scores, np.arange(300))], 0.05)
+    assert (result.decision, result.difference) == ("not worse", 0.0)
+    assert -0.05 < result.low < 0 < result.high < 0.05
 
 
 def test_intervals_over_seeds_are_as_wide_as_those_of_the_comparison():

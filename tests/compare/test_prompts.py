@@ -1,5 +1,6 @@
 """Two models under several prompts, by loops over prompts, clusters and halves."""
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -128,6 +129,19 @@ def test_the_best_prompts_are_chosen_on_one_half_and_scored_on_the_other(scores)
         over_prompts(*scores, CLUSTERS, 0.9, 3).best,
         student(np.mean(differences), error, np.mean(freedoms), 0.9),
     )
+
+
+def test_a_best_prompt_with_few_examples_has_an_interval():
+    """In some halves it has a single example, which does not show how others vary."""
+    generator = np.random.default_rng(0)
+    scores = np.full((2, 3, 60), np.nan)
+    scores[:, 1:] = generator.random((2, 2, 60)) < 0.4
+    scores[:, 0, :4] = [[1, 1, 1, 1], [1, 1, 1, 0]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        best = over_prompts(*scores).best
+    assert best.low < best.value < best.high
+    assert 0 < best.p < 1
 
 
 def test_equally_good_prompts_count_with_their_mean():

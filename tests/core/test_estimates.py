@@ -275,3 +275,11 @@ def test_the_variance_of_a_mean_with_weights_is_that_of_matrices(correlation):
     assert clustered_variance(parts, sizes, correlation) == pytest.approx(
         clustered_variance(parts, sizes, correlation, of_sizes)
     )
+
+
+def test_clusters_without_weight_have_no_part_in_the_variance():
+    parts, sizes = np.array([0.2, -0.1, -0.1, 0.0]), np.array([1, 2, 3, 4])
+    weights = np.array([0.5, 0.25, 0.25, 0.0])
+    expected = clustered_variance(parts[:3], sizes[:3], 0.1, weights[:3])
+    assert clustered_variance(parts, sizes, 0.1, weights) == pytest.approx(expected)
+    assert clustered_variance(np.zeros(3), np.ones(3), 0.0, [1.0, 0.0, 0.0]) == (0.0, 0.0)

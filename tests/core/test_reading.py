@@ -57,3 +57,13 @@ def test_a_csv_of_many_columns_is_read_at_once(tmp_path):
 )
 def test_a_comma_is_read_only_where_it_cannot_be_that_of_thousands(text, expected):
     assert number(text) == expected
+
+
+@pytest.mark.parametrize(("separator", "read"), [(";", 12.375), ("\t", 12.375), (",", None)])
+def test_other_values_of_a_column_show_what_its_commas_mean(tmp_path, separator, read):
+    rows = [["example", "gold", "name"], ["1", "1,25", "1,000"], ["2", "12,375", "2,000"]]
+    quoted = [[f'"{field}"' if "," in field else field for field in row] for row in rows]
+    (tmp_path / "a.csv").write_text("\n".join(separator.join(row) for row in quoted))
+    table = read_csv_texts(tmp_path / "a.csv")
+    assert number(table["gold"].iloc[1]) == read
+    assert table["name"].tolist() == ["1,000", "2,000"]

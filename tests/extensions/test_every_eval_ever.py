@@ -268,6 +268,25 @@ def test_rows_that_are_no_accuracy_get_no_verdict_and_stop_no_other_record(tmp_p
     assert sorted("p_value" in verdict for verdict in verdicts) == [False, True]
 
 
+def test_rows_that_are_no_accuracy_stop_no_other_evaluation_of_a_record(tmp_path):
+    path = write_records(sound(4, 30), tmp_path / "in")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    graded = [
+        row | {"evaluation_name": "summaries", "evaluation": row["evaluation"] | {"score": 0.37}}
+        for row in rows
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, *graded]))
+    record = tmp_path / "in" / "0.json"
+    content = json.loads(record.read_text())
+    (result,) = content["evaluation_results"]
+    content["evaluation_results"].append(result | {"evaluation_name": "summaries"})
+    record.write_text(json.dumps(content))
+    arguments = ["annotate", str(tmp_path / "in"), "-o", str(tmp_path / "out"), "-t", "1", "--choices", "4"]
+    verdicts = json.loads(run(*arguments, "--json").stdout)
+    assert {verdict["task"]: "p_value" in verdict for verdict in verdicts}["summaries"] is False
+    assert sum("p_value" in verdict for verdict in verdicts) == 1
+
+
 def test_records_are_never_overwritten(tmp_path):
     write_records(sound(4, 60), tmp_path)
     completed = run("annotate", str(tmp_path / "0.json"), "-o", str(tmp_path), "-t", "1")

@@ -226,6 +226,7 @@ def test_labels_of_two_types_are_an_error():
         with pytest.raises(InputError, match="expected labels of one type"):
             in_form(metric("accuracy"), predictions, gold, None)
     in_form(metric("accuracy"), ["a", None], ["a", "b"], None)  # a missing answer is no type
+    in_form(metric("accuracy"), [None, None], ["a", "b"], None)
 
 
 def test_an_example_without_an_accepted_text_is_an_error():

@@ -538,4 +538,5 @@ def _strata(
 def _type(text: str) -> str:
     if text.strip().lower() in ("yes", "no", "true", "false"):
         return "yes or no"
-    return "other" if number(text) is None else "number"
+    # a comma is that of decimals or of thousands: either way, it is a number
+    return "other" if number(text.replace(",", "")) is None else "number"

@@ -24,7 +24,7 @@ from abovechance.compare.seeds import over_seeds
 from abovechance.compare.two_models import POWER, Comparison, compare, exchanged
 from abovechance.core.columns import Column
 from abovechance.core.estimates import CONFIDENCE, Estimate, percent
-from abovechance.core.resampling import cluster_sums
+from abovechance.core.resampling import cluster_sums, numbered
 
 ENOUGH = 20  # examples that all prompts have, for components of variance
 LIKE_THESE = "for prompts and examples like these"
@@ -211,14 +211,26 @@ def sample_of(responses: Responses) -> many.Sample:
 
     They have the same clusters, too: tasks may number other examples in the same way.
     """
-    named = zip(responses.examples, responses.clusters, strict=True)
+    named = [*zip(responses.examples, responses.clusters, strict=True)]
     examples = crc32("\n".join(f"{example}\t{cluster}" for example, cluster in named).encode())
     draw_prompts = generalizes(responses) == LIKE_THESE
     if not responses.several_seeds and (draw_prompts or not np.isfinite(responses.scores).all()):
-        return many.prompted(
+        sample = many.prompted(
             responses.scores, responses.clusters, examples=examples, draw_prompts=draw_prompts
         )
-    return many.trained(responses.by_seed, responses.clusters, examples=examples)
+    else:
+        sample = many.trained(responses.by_seed, responses.clusters, examples=examples)
+    groups, count = numbered(len(named), responses.clusters)
+    first_of_group = {int(group): place for place, group in reversed([*enumerate(groups)])}
+    sizes = np.bincount(groups)
+    # an example without others in its cluster is known by its own name
+    names = tuple(
+        ("example", named[first_of_group[group]][0])
+        if sizes[group] == 1
+        else ("cluster", named[first_of_group[group]][1])
+        for group in range(count)
+    )
+    return replace(sample, names=names)
 
 
 def headline_of(responses: Responses, confidence: float = CONFIDENCE) -> Estimate:

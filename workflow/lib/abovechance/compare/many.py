@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from abovechance.chance.multiplicity import adjusted
 from abovechance.compare.prompts import PromptPair
 from abovechance.compare.seeds import seeds_spread
 from abovechance.compare.two_models import difference_test, exchanged, largest
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Spread, satterthwaite
@@ -111,6 +111,9 @@ class Sample:
         A number that tasks with the same examples share; 0 if no other task has them.
     trainings
         Whether the first variance of each difference is over trainings, which are the same in all tasks.
+    names
+        (clusters,) the names of the clusters, by which tasks share some of them; none if they have no others
+        in common than those of tasks with the same examples.
     """
 
     scores: Floats
@@ -120,6 +123,7 @@ class Sample:
     weights: Floats
     examples: int = 0
     trainings: bool = False
+    names: tuple[Hashable, ...] = ()
 
     def difference(self, first: int, second: int) -> Difference:
         """Return the difference of two models, by their places."""
@@ -138,6 +142,7 @@ class Sample:
             self.weights,
             self.examples,
             self.trainings,
+            self.names,
         )
 
 
@@ -248,11 +253,9 @@ def prompted(
     def compared(first: int, two: int) -> Difference:
         pair = PromptPair.from_scores(values[first], values[two], clusters)
         if draw_prompts:
-            spread = pair.population or Spread((0.0,), (1.0,))
+            spread = pair.population or Spread((0.0,), pair.of_examples.freedoms)
         else:
-            mean = pair.mean(CONFIDENCE)
-            error, freedom = np.nan_to_num([mean.standard_error, mean.freedom])
-            spread = Spread((float(error**2),), (max(float(freedom), 1.0),))
+            spread = pair.of_examples
         tested = _tested(pair.difference, spread, contributions[first] - contributions[two])
         value = pair.difference * pair.scale
         return Difference(value, value, spread.scaled(pair.scale), tested.p)
@@ -410,13 +413,8 @@ def together(tasks: Sequence[Sample]) -> Sample:
     models = len(tasks[0].scores)
     scores = np.mean([task.scores for task in tasks], axis=0)
     draws = np.mean([task.draws for task in tasks], axis=0)
-    by_examples: dict[int, Floats] = {}
-    for number, task in enumerate(tasks):
-        share = np.concatenate([task.contributions, task.weights[None]]) / len(tasks)
-        key = task.examples or -number
-        by_examples[key] = by_examples.get(key, np.zeros_like(share)) + share
-    contributions, weights = np.split(np.concatenate([*by_examples.values()], axis=1), [-1])
-    shared_examples = len(by_examples) < len(tasks)
+    contributions, weights, across = _by_cluster(tasks)
+    shared_examples = len(weights) < sum(len(task.weights) for task in tasks)
     trainings = any(task.trainings for task in tasks)
 
     def compared(first: int, two: int) -> Difference:
@@ -426,13 +424,45 @@ def together(tasks: Sequence[Sample]) -> Sample:
         drawn_variance = sum(float((task.draws[:, first] - task.draws[:, two]).var(ddof=1)) for task in tasks)
         variance = float((draws[:, first] - draws[:, two]).var(ddof=1))
         variance *= sum(squares) / drawn_variance if drawn_variance else 1.0
+        variance += max(float(across[first, first] + across[two, two] - 2 * across[first, two]), 0.0)
         if variance <= (1e-12 * np.abs(scores).max()) ** 2:  # nothing varies
             variance = 0.0
         spread = _spread_over_tasks(spreads, variance, shared_examples, trainings)
         value = float(scores[first] - scores[two])
         return _tested(value, spread, contributions[first] - contributions[two])
 
-    return Sample(scores, draws, _of_pairs(compared, models), contributions, weights[0])
+    return Sample(scores, draws, _of_pairs(compared, models), contributions, weights)
+
+
+def _by_cluster(tasks: Sequence[Sample]) -> tuple[Floats, Floats, Floats]:
+    """Return what each cluster adds to the mean over tasks.
+
+    Returns
+    -------
+    contributions, weights
+        (models, clusters) and (clusters,), as in ``Sample``; a cluster of several tasks is one.
+    across
+        (models, models) the covariances of the mean over tasks that come from clusters which tasks share that
+        are drawn apart, because they have other clusters, too.
+    """
+    by_examples: dict[int, Floats] = {}
+    places: dict[int, Ints] = {}
+    numbers: dict[Hashable, int] = {}
+    for number, task in enumerate(tasks):
+        share = np.concatenate([task.contributions, task.weights[None]]) / len(tasks)
+        key = task.examples or -number
+        by_examples[key] = by_examples.get(key, np.zeros_like(share)) + share
+        names = task.names or [(key, place) for place in range(share.shape[1])]
+        places[key] = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+    models = len(tasks[0].scores)
+    sums, residuals = np.zeros((models + 1, len(numbers))), np.zeros((models, len(numbers)))
+    alone = np.zeros((models, models))
+    for key, part in by_examples.items():
+        moved = part[:-1] - part[-1] * (part[:-1].sum(axis=1) / part[-1].sum())[:, None]
+        sums[:, places[key]] += part
+        residuals[:, places[key]] += moved
+        alone += moved @ moved.T
+    return sums[:-1], sums[-1], residuals @ residuals.T - alone
 
 
 def _tested(value: float, spread: Spread, parts: Floats) -> Difference:

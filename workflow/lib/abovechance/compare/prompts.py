@@ -163,14 +163,21 @@ class PromptPair:
         """The mean over prompts of the difference of accuracies."""
         return float((self.differences.sum(axis=1) / self.sizes.sum(axis=1)).mean())
 
-    def mean(self, confidence: float) -> Estimate:
-        """Return the mean over these prompts, with examples drawn again."""
+    @property
+    def of_examples(self) -> Spread:
+        """The variance of the mean over these prompts, with examples drawn again; 0 if nothing varies."""
         totals = self.sizes.sum(axis=1, keepdims=True)
         means = self.differences.sum(axis=1, keepdims=True) / totals
         residuals = ((self.differences - means * self.sizes) / totals).mean(axis=0)
         variance, freedom = clustered_variance(residuals, self.counts, self.correlation, self.weights)
-        if not variance > (1e-12 * np.abs(self.differences / totals).max()) ** 2:  # nothing varies
-            exact = exchanged((self.differences / totals).mean(axis=0))
+        rounding = (1e-12 * np.abs(self.differences / totals).max()) ** 2
+        return Spread((variance if variance > rounding else 0.0,), (freedom,))
+
+    def mean(self, confidence: float) -> Estimate:
+        """Return the mean over these prompts, with examples drawn again."""
+        (variance,), (freedom,) = self.of_examples.variances, self.of_examples.freedoms
+        if not variance:
+            exact = exchanged((self.differences / self.sizes.sum(axis=1, keepdims=True)).mean(axis=0))
             return Estimate(self.difference, p=exact, confidence=confidence, method="exchange")
         return student(self.difference, variance**0.5, freedom, confidence)
 
@@ -224,6 +231,8 @@ def _of_best(pair: PromptPair, confidence: float, generator: np.random.Generator
             variance, freedom = clustered_variance(
                 moved[0] - moved[1], pair.counts[scored_on], pair.correlation, weights
             )
+            if not freedom:  # a single cluster does not show how others vary
+                continue
             differences.append(float(value[0] - value[1]))
             variances.append(variance)
             freedoms.append(freedom)

@@ -201,11 +201,13 @@ def clustered_variance(
     """
     size = np.asarray(sizes, dtype=float)
     share = size / size.sum() if weights is None else np.asarray(weights, dtype=float)
+    counted = share > 0
+    size, share, moved = size[counted], share[counted], np.asarray(parts, dtype=float)[counted]
     if len(share) < 2:
         return 0.0, 0.0
     # the inverse of how much of a cluster's variance is left in its residual, if examples are independent
     reduced = 1 / (1 - 2 * share + size * (share**2 / size).sum())
-    variance = float((reduced * np.asarray(parts, dtype=float) ** 2).sum())
+    variance = float((reduced * moved**2).sum())
     weight = share**2 * (correlation + (1 - correlation) / size)
     # trace(QW)^2 / trace(QWQW), Q being diag(reduced) - (b 1' + 1 b') + common 11', and W diag(weight)
     b, common = reduced * share, float((reduced * share**2).sum())

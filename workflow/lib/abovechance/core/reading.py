@@ -23,6 +23,8 @@ from abovechance.core.untrusted import MOST_MEMBER, MOST_TEXT, check_regular, ch
 csv.field_size_limit(2**31 - 1)  # else a long passage ends the reading
 
 SEPARATORS = ",;\t"
+AMBIGUOUS = r"[+-]?[1-9]\d{0,2},\d{3}"  # a number with a comma of decimals, or of thousands
+OF_SPREADSHEETS = r'"?sep=([,;\t])"?[\r\n]'  # a first line for spreadsheets
 MOST_HEADING = 1_000_000  # characters
 NOT_TEXT = "is not text in UTF-8, but binary or saved in another way; expected a text saved as UTF-8"
 
@@ -99,8 +101,9 @@ def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
     """
     rows: dict[int, list[str]] = {}
     place = 0
+    text = read_text(path)
     try:
-        for place, fields in enumerate(_csv_lines(read_text(path), keep_blanks), start=1):
+        for place, fields in enumerate(_csv_lines(text, keep_blanks), start=1):
             if any(map(str.strip, fields)):
                 rows[place] = fields
     except csv.Error as error:
@@ -111,7 +114,16 @@ def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
     names = [name.strip() for name in rows.pop(top)]
     names, rows = _without_empty_columns(names, rows)
     _check_shape(names, rows, top, path)
-    return pd.DataFrame(list(rows.values()), index=places, columns=names, dtype=object)
+    table = pd.DataFrame(list(rows.values()), index=places, columns=names, dtype=object)
+    return table if _separator(text) == "," else table.apply(_with_points)
+
+
+def _with_points(column: pd.Series[str]) -> pd.Series[str]:
+    """Return a column with a point in 1,000 if other values show that the comma is that of decimals."""
+    ambiguous = column.str.strip().str.fullmatch(AMBIGUOUS)
+    if (column.str.strip().str.fullmatch(r"[+-]?\d*,\d+") & ~ambiguous).any():
+        return column.mask(ambiguous, column.str.replace(",", "."))
+    return column
 
 
 def _without_empty_columns(
@@ -159,11 +171,16 @@ def heading(path: Path) -> list[str]:
         return []
 
 
+def _separator(text: str) -> str:
+    """Return what separates the fields of a CSV."""
+    if match := re.match(OF_SPREADSHEETS, text):
+        return match[1]
+    return max(SEPARATORS, key=text.lstrip("\r\n").partition("\n")[0].count)
+
+
 def _csv_lines(text: str, keep_blanks: bool = False) -> Iterator[list[str]]:
-    first = text.lstrip("\r\n").partition("\n")[0]
-    separator = max(SEPARATORS, key=first.count)
-    if match := re.match(r'"?sep=([,;\t])"?[\r\n]', text):  # a line for spreadsheets
-        separator = match[1]
+    separator = _separator(text)
+    if re.match(OF_SPREADSHEETS, text):
         text = re.sub(r"^[^\r\n]*", "", text)
     return csv.reader(
         io.StringIO(text, newline=""),
@@ -179,7 +196,7 @@ def number(text: str) -> float | None:
     1,000 is none: it is a thousand to some people.
     """
     text = text.strip()
-    if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):
+    if re.fullmatch(AMBIGUOUS, text):
         return None
     if re.fullmatch(r"[+-]?\d*,\d+", text):
         text = text.replace(",", ".")

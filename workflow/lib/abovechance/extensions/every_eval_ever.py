@@ -71,7 +71,7 @@ def annotate(
     with as_written_by(TOOL, str(path)):
         record = read_json(path)
         results, model = record["evaluation_results"], str(record["model_info"]["id"])
-    runs = _runs(path)
+    runs, has_rows = _runs(path), path.with_name(path.stem + ENDING).is_file()
     verdicts = []
     for result in results:
         with as_written_by(TOOL, str(path)):
@@ -79,9 +79,9 @@ def annotate(
             name = str(result.get("evaluation_result_id") or "score")
             is_lower = bool(result["metric_config"]["lower_is_better"])
             details = result["score_details"]
-            if runs is not None and (run := runs.get((task, name))) is not None:
+            if (run := runs.get((task, name))) is not None:
                 verdict = verdict_of(run, prompts, chance)
-            elif runs is not None and not is_lower and chance is not None:
+            elif not has_rows and not is_lower and chance is not None:
                 verdict = _of_aggregate(details, result, prompts, chance)
             else:
                 verdict = {}
@@ -91,19 +91,16 @@ def annotate(
     return record, verdicts
 
 
-def _runs(path: Path) -> dict[tuple[str, str], Run] | None:
-    """Return the runs of the rows next to a record by evaluation and result id; none without rows.
-
-    None if the rows have no answers that are right or wrong, so that there is nothing to judge.
-    """
+def _runs(path: Path) -> dict[tuple[str, str], Run]:
+    """Return the runs of the rows next to a record by evaluation and result id, as far as there are some."""
     rows = path.with_name(path.stem + ENDING)
     if not rows.is_file():
         return {}
     try:
         with as_written_by(TOOL, str(rows)):
             runs = [examined(run) for run in read(rows, Options(command="doctor"))]
-    except UnsupportedMetric:
-        return None
+    except UnsupportedMetric:  # of the only result
+        return {}
     for run in runs:
         check_recorded(run)
     return {(run.task, run.metric): run for run in runs}

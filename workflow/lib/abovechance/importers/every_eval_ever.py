@@ -68,7 +68,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
             try:
                 yield _run(path, model, task, result, results[result], aggregate)
             except UnsupportedMetric:
-                if len(results) == 1 or options.command != "doctor":
+                if len(results) == len(groups) == 1 or options.command != "doctor":
                     raise
 
 

@@ -38,7 +38,7 @@ def in_form(
 
 def _check_types(predictions: list[Any], gold: list[Any]) -> None:
     """Raise InputError if one side has texts only, and the other none: no label could be right."""
-    kinds = [{isinstance(value, str) for value in side} for side in (predictions, gold)]
+    kinds = [{isinstance(value, str) for value in side if value is not None} for side in (predictions, gold)]
     if kinds in ([{True}, {False}], [{False}, {True}]):
         raise InputError(
             f"predictions are like {predictions[0]!r:.40} and gold answers like {gold[0]!r:.40}; expected "
