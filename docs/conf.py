@@ -81,8 +81,16 @@ def link_calculator(_: Sphinx, doctree: nodes.document) -> None:
             node.replace_self(nodes.reference("", "", *node.children, refuri=target, internal=False))
 
 
+def unlink_files(_: Sphinx, doctree: nodes.document, __: str) -> None:
+    """Make links to files of the repository, which the site does not have, text: else, they lead nowhere."""
+    for node in list(doctree.findall(nodes.reference)):
+        if node.get("refid", "").startswith("../") or node.get("refuri", "").startswith("#../"):
+            node.replace_self(node.children)
+
+
 def setup(app: Sphinx) -> None:
     """Register the directive and the calculator."""
+    app.connect("doctree-resolved", unlink_files)
     app.connect("doctree-read", link_calculator, priority=1)  # before downloads are collected
     app.add_directive("command-help", CommandHelp)
     app.connect("build-finished", add_calculator)

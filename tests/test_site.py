@@ -49,5 +49,7 @@ def test_the_site_is_built_without_a_warning_and_is_complete(tmp_path):
     for name in ("index", "is-my-score-above-chance"):  # Sphinx makes a download of such a link
         assert 'href="calculator/index.html"' in (tmp_path / f"{name}.html").read_text()
     assert (tmp_path / "calculator" / "statistics.js").is_file()
+    for path in tmp_path.rglob("*.html"):
+        assert 'href="#../' not in path.read_text(), path
     pages = {path.stem for path in Path(REPOSITORY / "docs").glob("*.md")} - {"design"}
     assert {path.stem for path in tmp_path.glob("*.html")} >= pages
