@@ -381,7 +381,7 @@ def test_a_new_analysis_is_a_module_a_script_and_a_file_of_rules(finished, run, 
     try:
         for path, text in new.items():
             path.write_text(text)
-        assert set(planned(run(STUDY, "--dry-run"))) == {"longest", "report"}
+        assert set(planned(run(STUDY, "--dry-run"))) == {"longest", "report", "resolved_config"}
         run(STUDY)
     finally:
         for path in new:
