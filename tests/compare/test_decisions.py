@@ -237,6 +237,17 @@ def of_names(task: str, scores: np.ndarray, names: np.ndarray) -> Responses:
     )
 
 
+def test_an_example_of_two_tasks_moves_the_mean_by_its_weight_in_both_at_most():
+    names = np.array([f"e{number}" for number in range(100)])
+    scores = np.ones((2, 100))
+    scores[0, :2] = 0.0
+    tasks = [of_names("few", scores[:, :10], names[:10]), of_names("many", scores, names)]
+    mean = Difference.from_sample(many.together([*map(sample_of, tasks)]))
+    assert mean.unit == pytest.approx((1 / 10 + 1 / 100) / 2)
+    result = gate(tasks, 0.0)
+    assert (result.low, result.high) == pytest.approx((mean.low(0.05), mean.high(0.05)))
+
+
 def test_tasks_with_the_same_examples_and_other_losses_tell_more_than_one():
     """Of five tasks, each with losses of its own; a cluster moves the mean by as much as one of one task."""
     scores = np.ones((5, 2, 1, 150))

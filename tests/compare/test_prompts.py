@@ -144,6 +144,14 @@ def test_a_best_prompt_with_few_examples_has_an_interval():
     assert 0 < best.p < 1
 
 
+def test_a_half_with_one_example_of_the_best_prompt_does_not_count():
+    """The first prompt is the best where it has examples, at most one in each half; all others are 0."""
+    scores = np.full((2, 3, 40), np.nan)
+    scores[:, 1:] = 0.0
+    scores[:, 0, :2] = [[1, 1], [1, 0.5]]
+    assert over_prompts(*scores).best.value == 0
+
+
 def test_equally_good_prompts_count_with_their_mean():
     first = np.array([[1.0, 1, 1, 1, 0, 0, 1, 1], [1, 1, 1, 1, 1, 1, 0, 0]])
     comparison = over_prompts(np.vstack([first, first]), np.zeros((4, 8)), None, 0.9)

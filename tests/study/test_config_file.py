@@ -25,6 +25,8 @@ def test_results_of_the_same_config_need_no_record(path):
     check_recorded(CONFIG, path)
     check_recorded({"prompts": 4, "study": "mine"}, path)
     check_recorded(CONFIG | {"archive": {"scores": "inside"}, "later": "default"}, path)
+    path.write_text(text_of(CONFIG | {"archive": {"title": "Mine"}}))
+    check_recorded(CONFIG, path)
     path.unlink()
     check_recorded(CONFIG | {"prompts": 5}, path)  # nothing is there yet
 
