@@ -229,6 +229,14 @@ def test_tasks_that_share_all_but_some_examples_are_not_independent(lacking):
     assert independent.high - independent.low < 0.6 * (alone.high - alone.low)
 
 
+def test_models_in_another_order_have_the_same_clusters():
+    sample = sample_of(of_names("t", answers(0, 1)[:, 0], np.array([f"e{number}" for number in range(30)])))
+    assert sample.names[:2] == (("example", "e0"), ("example", "e1"))
+    turned = sample.reordered([1, 0])
+    assert (turned.names, turned.weights.tolist()) == (sample.names, sample.weights.tolist())
+    assert sample_of(named("t", answers(0, 1))).names[:2] == (("example", "e0"), ("cluster", 1))
+
+
 def of_names(task: str, scores: np.ndarray, names: np.ndarray) -> Responses:
     """The responses of two models, each with one prompt and one seed."""
     by_seed = [row[None, None] for row in scores]
