@@ -234,7 +234,7 @@ def test_models_in_another_order_have_the_same_clusters():
     assert sample.names[:2] == (("example", "e0"), ("example", "e1"))
     turned = sample.reordered([1, 0])
     assert (turned.names, turned.weights.tolist()) == (sample.names, sample.weights.tolist())
-    assert sample_of(named("t", answers(0, 1))).names[:2] == (("example", "e0"), ("cluster", 1))
+    assert sample_of(named("t", answers(0, 1))).names[:2] == (("example", "0"), ("cluster", 1))
 
 
 def of_names(task: str, scores: np.ndarray, names: np.ndarray) -> Responses:
