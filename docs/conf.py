@@ -75,14 +75,14 @@ def add_calculator(app: Sphinx, error: Exception | None) -> None:
 
 
 def link_calculator(_: Sphinx, doctree: nodes.document) -> None:
-    """Make links to the calculator links to its page; to Sphinx, a file that is no document is a download."""
+    """Let links to the calculator open its page. Sphinx makes a download of a link to other files."""
     for node in list(doctree.findall(download_reference)):
         if (target := node["reftarget"]) == "calculator/index.html":
             node.replace_self(nodes.reference("", "", *node.children, refuri=target, internal=False))
 
 
 def unlink_files(_: Sphinx, doctree: nodes.document, __: str) -> None:
-    """Make links to files of the repository, which the site does not have, text: else, they lead nowhere."""
+    """Replace links to files of the repository by their text, because the site does not have these files."""
     for node in list(doctree.findall(nodes.reference)):
         if node.get("refid", "").startswith("../") or node.get("refuri", "").startswith("#../"):
             node.replace_self(node.children)

@@ -225,7 +225,7 @@ def test_labels_of_two_types_are_an_error():
     for predictions, gold in ((["1", "2"], [1, 2]), ([1, 2], ["1", "2"])):
         with pytest.raises(InputError, match="expected labels of one type"):
             in_form(metric("accuracy"), predictions, gold, None)
-    in_form(metric("accuracy"), ["a", None], ["a", "b"], None)  # a missing answer is no type
+    in_form(metric("accuracy"), ["a", None], ["a", "b"], None)  # missing answers are not compared
     in_form(metric("accuracy"), [None, None], ["a", "b"], None)
 
 

@@ -42,7 +42,7 @@ DEFECTS = (
     "sum",  # each value is the sum up to its token
     "bag",  # the order of the tokens before does not count
     "nan",
-    "null",  # a value that is no number, as JSON libraries write it
+    "null",  # the last value is missing; JSON libraries write nan as null
 )
 
 
@@ -153,7 +153,7 @@ class Served:
             values = [None, values[1], *values[1:-1]]
         if "sum" in self.defects:
             values = [None, *np.cumsum(values[1:]).tolist()]
-        if "null" in self.defects:  # as JSON libraries write what is no number
+        if "null" in self.defects:
             values[-1] = None
         return values
 

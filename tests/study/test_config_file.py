@@ -1,4 +1,4 @@
-"""What is checked of a config file and of the results beside it before Snakemake starts."""
+"""A study stops if its results are of another config and nothing tells how they were made."""
 
 from base64 import urlsafe_b64encode
 from pathlib import Path

@@ -206,8 +206,8 @@ def outcomes(
         are evaluated on less of it, and the mean chance is that of every example (the paper's
         way), and not those of each prompt's own examples.
 
-    Where prompts are evaluated on other examples (``ResponseMatrix.uneven``), the best is the one with the
-    highest standardized score, as in ``Verdict.from_prompts``; not in the paper's way.
+    If prompts have very different examples (``ResponseMatrix.uneven``), the best prompt is the one with the
+    highest standardized score, as in ``Verdict.from_prompts``. With ``whole_split``, accuracies decide.
     """
     prompts, examples = matrix.correct.shape
     chosen = np.zeros((splits, examples), dtype=bool)

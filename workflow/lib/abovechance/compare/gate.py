@@ -101,7 +101,7 @@ class Difference:
         growing, shrinking
             Sums of squares of the parts that are more frequent, or less, at this end than in the results.
         from_zero
-            By how much the value is on the other side of 0 than this end, or farther from 0.
+            The value, with the sign that makes it positive if this end lies in the direction of 0.
         """
         freedom = self.spread.freedoms[-1]
         if not freedom > FEWEST_FREEDOM:
@@ -115,7 +115,7 @@ class Difference:
         slope = self.unit * max(2 * share - 1, 0.0)
         squares = self.unit if from_zero > 0 else 0.0
         a, b = 1 + q**2 * squares, q**2 * (slope + 2 * squares * from_zero)
-        # the fewer examples are alike, the more the difference moves in steps of two
+        # if both models differ on nearly all examples, the difference moves in steps of two units
         correction = self.unit / 2 + (self.gains + self.losses) / 2
         return (b + sqrt(b**2 + 4 * a * self.spread.reach(alpha) ** 2)) / (2 * a) + correction
 

@@ -175,11 +175,11 @@ class PromptPair:
 
     def mean(self, confidence: float) -> Estimate:
         """Return the mean over these prompts, with examples drawn again."""
-        (variance,), (freedom,) = self.of_examples.variances, self.of_examples.freedoms
-        if not variance:
+        spread = self.of_examples
+        if not spread.standard_error:
             exact = exchanged((self.differences / self.sizes.sum(axis=1, keepdims=True)).mean(axis=0))
             return Estimate(self.difference, p=exact, confidence=confidence, method="exchange")
-        return student(self.difference, variance**0.5, freedom, confidence)
+        return student(self.difference, spread.standard_error, spread.freedoms[0], confidence)
 
     @property
     def population(self) -> Spread | None:
