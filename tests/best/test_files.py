@@ -322,15 +322,21 @@ def test_a_full_evaluation_is_that_of_the_program_with_the_best_minibatches(tmp_
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("candidate,score,examples\na,0.5,0\n", ", row 2: examples is '0'; expected a number from 1"),
-        ("candidate,score,examples\na,0.5,x\n", ", row 2: examples is 'x'; expected a number from 1"),
+        (
+            "candidate,score,examples\na,0.5,0\n",
+            ", row 2: examples is '0'; expected a whole number, at least 1",
+        ),
+        (
+            "candidate,score,examples\na,0.5,x\n",
+            ", row 2: examples is 'x'; expected a whole number, at least 1",
+        ),
         (
             "candidate,score,examples,cluster\na,0.5,1,c\n",
             ": column 'cluster' is unknown; known are: candidate, examples, score",
         ),
-        ("candidate,example,score\na, ,1\nb,1,1\n", ", row 2: example is empty"),
-        ("candidate,example,score\n ,1,1\nb,1,1\n", ", row 2: candidate is empty"),
-        ("candidate,example,score,cluster\na,1,1,c\nb,1,1, \n", ", row 3: cluster is empty"),
+        ("candidate,example,score\na, ,1\nb,1,1\n", ", row 2: example is empty; expected a name"),
+        ("candidate,example,score\n ,1,1\nb,1,1\n", ", row 2: candidate is empty; expected a name"),
+        ("candidate,example,score,cluster\na,1,1,c\nb,1,1, \n", ", row 3: cluster is empty; expected a name"),
         (
             "candidate,example,score,cluster\na,0,1,c\na,1,1,c\nb,0,1,c\nb,1,1,d\n",
             ": example '1' has several clusters",

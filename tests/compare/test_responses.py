@@ -325,11 +325,11 @@ def test_the_limits_of_a_leaderboard(tmp_path):
     assert table.to_numpy().tolist() == [["a", "board", 1.0, 1, ""], ["b", "board", 0.0, MOST_EXAMPLES, ""]]
     assert table.index.tolist() == [0, 1]
     for row, message in (
-        ("a,1.5,10", "row 2: accuracy is '1.5'; expected a number between 0 and 1"),
-        ("a,0.5,0", f"row 2: n is '0'; expected a number of examples, at most {MOST_EXAMPLES:,}"),
+        ("a,1.5,10", "row 2: accuracy is '1.5' (per cent?); expected a number from 0 to 1"),
+        ("a,0.5,0", f"row 2: n is '0'; expected a whole number from 1 to {MOST_EXAMPLES:,}"),
         (
             f"a,0.5,{MOST_EXAMPLES + 1}",
-            f"row 2: n is '{MOST_EXAMPLES + 1}'; expected a number of examples, at most",
+            f"row 2: n is '{MOST_EXAMPLES + 1}'; expected a whole number from 1 to",
         ),
         ("b,0.5,10\na,0.5,10\na,0.5,10", "row 4: 'a' occurs twice for the task 'board'; expected one row"),
     ):

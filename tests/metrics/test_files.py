@@ -90,7 +90,7 @@ LONG = "x" * 70
     ("name", "text", "message"),
     [
         ("mae", "example,gold,prediction\ne,1,x", "row 2: prediction is 'x'; expected a number"),
-        ("mae", "example,gold,prediction\ne,1,1\nf,,1", "row 3: gold is empty"),
+        ("mae", "example,gold,prediction\ne,1,1\nf,,1", "row 3: gold is empty; expected a name"),
         ("mae", f"example,gold,prediction\ne,{LONG},1", f"row 2: gold is '{LONG[:60]}'; expected a number"),
         (
             *("mrr", f"example,gold,prediction\ne,1,2\nf,1,{'a|' * 40}"),
@@ -172,11 +172,11 @@ def test_scores_of_a_nameless_candidate_in_several_attempts(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("example,score\ne,1\nf,1.5", ", row 3: score is '1.5'; expected a number from 0 to 1"),
+        ("example,score\ne,1\nf,1.5", ", row 3: score is '1.5' (per cent?); expected a number from 0 to 1"),
         ("example,score\ne,-0.1", ", row 2: score is '-0.1'; expected a number from 0 to 1"),
-        ("example,score\ne,yes", ", row 2: score is 'yes'; expected a number"),
-        ("example,score\ne,", ", row 2: score is ''; expected a number"),
-        ("example,score\ne,1\n ,1", ", row 3: example is empty"),
+        ("example,score\ne,yes", ", row 2: score is 'yes'; expected a number from 0 to 1"),
+        ("example,score\ne,", ", row 2: score is ''; expected a number from 0 to 1"),
+        ("example,score\ne,1\n ,1", ", row 3: example is empty; expected a name"),
         (
             "candidate,example,score,cluster\np,e,1,s\nq,e,1,t",
             ", row 3: cluster is 't', but an earlier row of example 'e' has 's'; expected the same",
@@ -188,6 +188,16 @@ def test_scores_of_a_nameless_candidate_in_several_attempts(tmp_path):
         ),
         (
             "example,points\ne,1",
+            ": column 'points' is unknown; known are: attempt, candidate, cluster, example, score; use "
+            "--candidates for columns that name a candidate",
+        ),
+        (
+            "example,scores\ne,1",
+            ": column 'scores' is unknown; did you mean 'score'?; use --candidates for "
+            "columns that name a candidate",
+        ),
+        (
+            "example,candidate\ne,1",
             ": lacks the column 'score'; expected the columns example, score, and optionally candidate, "
             "attempt, cluster",
         ),

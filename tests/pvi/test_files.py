@@ -122,12 +122,12 @@ def test_rows_that_stand_twice_blanks_and_an_infinite_mean_are_taken(tmp_path):
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (7, "high", "row 2: column 'accuracy' is 'high'; expected a number"),
-        (7, "46.2", "row 2: column 'accuracy' is 46.2; expected between 0 and 1"),
-        (5, "4.5", "row 2: column 'number_of_shots' is no whole number"),
-        (5, "-1", "row 2: column 'number_of_shots' is no whole number"),
-        (5, "na", "row 2: column 'number_of_shots' is no whole number"),
-        (2, "many", "row 2: column 'number_of_data' is 'many'; expected a number"),
+        (7, "high", "row 2: accuracy is 'high'; expected a number"),
+        (7, "46.2", "row 2: accuracy is 46.2; expected between 0 and 1"),
+        (5, "4.5", "row 2: number_of_shots is '4.5'; expected a whole number, at least 0"),
+        (5, "-1", "row 2: number_of_shots is '-1'; expected a whole number, at least 0"),
+        (5, "na", "row 2: number_of_shots is 'na'; expected a whole number, at least 0"),
+        (2, "many", "row 2: number_of_data is 'many'; expected a number"),
     ],
 )
 def test_a_wrong_run_is_named(tmp_path, place, value, message):
@@ -227,10 +227,10 @@ def test_a_table_of_examples_is_in_bits_and_the_hardest_come_first(tmp_path):
             "row 5: PVI is 0.9, and H_yb - H_yx is 0.5; expected the same",
         ),
         (["four", 1, 1.0, "", 1, True, ""], "row 5: has no PVI; expected a number"),
-        (["four", 1, 1.0, "x", 1, True, 0.5], "row 5: column 'H_yx' is 'x'; expected a number"),
+        (["four", 1, 1.0, "x", 1, True, 0.5], "row 5: H_yx is 'x'; expected a number"),
         (
             ["four", 1, 1.0, 0.5, 1, "yes", 0.5],
-            "row 5: column 'correct_yx' is 'yes'; expected True or False",
+            "row 5: correct_yx is 'yes'; expected 0 or 1",
         ),
     ],
 )
@@ -310,7 +310,7 @@ def test_columns_of_other_names_are_read_and_never_two(tmp_path):
     report = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
     assert report["accuracy"] == pytest.approx(1 / 3)
     path = write(tmp_path / "words.csv", ["pvi", "correct"], [[1.0, "no"]])
-    with pytest.raises(InputError, match="row 2: column 'correct' is 'no'; expected True or False"):
+    with pytest.raises(InputError, match="row 2: correct is 'no'; expected 0 or 1"):
         read_examples(path)
     path = write(tmp_path / "two.csv", ["PVI", "correct", "correct_yx"], [[1.0, 0, 1]])
     with pytest.raises(InputError) as error:
@@ -387,7 +387,7 @@ def test_flags_and_clusters_of_examples(tmp_path):
     path = write(tmp_path / "e.csv", columns, [[1.0, 1, "a"], [1.0, 2, "b"]])
     with pytest.raises(InputError) as error:
         read_examples(path)
-    assert str(error.value) == f"{path}, row 3: column 'correct_yx' is '2'; expected True or False"
+    assert str(error.value) == f"{path}, row 3: correct_yx is '2'; expected 0 or 1"
 
 
 def test_a_table_in_nats_is_shown_in_bits(tmp_path):

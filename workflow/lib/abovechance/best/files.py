@@ -13,8 +13,9 @@ import pandas as pd
 
 from abovechance.best.candidates import Candidates
 from abovechance.core.arrays import Floats, Ints
-from abovechance.core.errors import InputError, nearest
-from abovechance.core.reading import as_written_by, heading, number, read_csv_texts, read_json, whole
+from abovechance.core.csv_table import SHARE, CsvTable, whole_number
+from abovechance.core.errors import InputError
+from abovechance.core.reading import as_written_by, heading, number, read_json
 
 GEPA, DSPY = "GEPA (`GEPAResult.to_dict()`)", "DSPy (`trial_logs` or `candidate_programs`)"
 ANSWERS = ("candidate", "example", "score")
@@ -239,40 +240,17 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 
 def _from_csv(path: Path) -> Candidates | ReportedScores:
-    table = read_csv_texts(path)
-    has_answers = "example" in table
-    _check_columns(table, path)
-    rows = zip(table.index, table["score"], strict=True)
-    values = [_score(number(text), f"{path}, row {row}", text) for row, text in rows]
+    table = CsvTable.read(path)
+    has_answers = "example" in table.texts
+    needed, optional = (ANSWERS, ["cluster"]) if has_answers else (SCORES, [])
+    table.check_columns(needed, optional, LOOKS_LIKE)
+    table = table.with_names("candidate", "example", "cluster")
+    table.check_unique("candidate", "example")
+    scores = table.values("score", SHARE)
     if has_answers:
-        return from_rows(table.assign(score=values), path)
-    sizes = [whole(text) for text in table["examples"]]
-    for row, size, text in zip(table.index, sizes, table["examples"], strict=True):
-        if size is None or size < 1:
-            raise InputError(f"{path}, row {row}: examples is '{text}'; expected a number from 1")
-    return ReportedScores(table["candidate"].tolist(), np.array(values), np.array(sizes, dtype=np.int64))
-
-
-def _check_columns(table: pd.DataFrame, path: Path) -> None:
-    """Raise InputError if a column is unknown or missing, a name is empty, or a row is repeated."""
-    needed = ANSWERS if "example" in table else SCORES
-    known_columns = [*needed, *(["cluster"] if "example" in table else [])]
-    for column in table.columns:
-        if column not in known_columns:
-            raise InputError(f"{path}: column '{column}' is unknown; {nearest(column, known_columns)}")
-    for column in needed:
-        if column not in table:
-            raise InputError(f"{path}: lacks the column '{column}'; expected {LOOKS_LIKE}")
-    for column in [name for name in ("candidate", "example", "cluster") if name in table]:
-        table[column] = table[column].str.strip()
-        if (empty := table[column] == "").any():
-            raise InputError(f"{path}, row {table.index[empty][0]}: {column} is empty")
-    keys = [name for name in ("candidate", "example") if name in table]
-    if (repeated := table.duplicated(keys)).any():
-        row = table.index[repeated][0]
-        raise InputError(
-            f"{path}, row {row}: an earlier row has the same {' and '.join(keys)}; expected one row for each"
-        )
+        return from_rows(table.texts.assign(score=scores), path)
+    sizes = np.array(table.values("examples", whole_number(1)), dtype=np.int64)
+    return ReportedScores(table.texts["candidate"].tolist(), np.array(scores), sizes)
 
 
 def from_rows(table: pd.DataFrame, place: Path | str) -> Candidates:
@@ -303,7 +281,7 @@ def _checked(place: Path | str, scores: Floats, names: list[str], clusters: Any)
         raise InputError(f"{place}: {error}") from None
 
 
-def _score(value: Any, place: str, text: str | None = None) -> float:
+def _score(value: Any, place: str) -> float:
     """Return a score; InputError with its place if it is not a number from 0 to 1."""
     try:
         score = float(value)
@@ -311,6 +289,5 @@ def _score(value: Any, place: str, text: str | None = None) -> float:
         score = np.nan
     if not 0 <= score <= 1:
         hint = " (per cent?)" if 1 < score <= 100 else ""
-        quoted = text if text is not None else repr(value)[:40]
-        raise InputError(f"{place}: score is {quoted}{hint}; expected a number from 0 to 1")
+        raise InputError(f"{place}: score is {repr(value)[:40]}{hint}; expected a number from 0 to 1")
     return score

@@ -22,13 +22,15 @@ from abovechance.chance.rounding import MOST_DECIMALS, Correct, decimals
 from abovechance.chance.study import Verdicts
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.columns import Column
-from abovechance.core.errors import InputError, nearest
-from abovechance.core.reading import heading, number, read_csv_texts, whole
+from abovechance.core.csv_table import SHARE, CsvTable, whole_number
+from abovechance.core.errors import InputError
+from abovechance.core.reading import heading
 
 NAMES = ("source", "task", "model")
 NUMBERS = ("best_accuracy", "examples", "prompts")
 CHANCES = ("chance", "choices")
 OTHER_SCORES = ("mean_accuracy", "second_accuracy")
+EXAMPLES, PROMPTS = whole_number(1, MOST_EXAMPLES), whole_number(1, MOST_PROMPTS)
 LUCK = {
     "luck_over_mean": Column.share(
         "share of the best score's lead over the mean score that luck explains, if prompts are equally good "
@@ -55,10 +57,10 @@ def read_scores(path: Path) -> pd.DataFrame:
     InputError
         With row, column and value of the first that is wrong, and what would be right.
     """
-    table = read_csv_texts(path)
-    _check_columns(table, path)
-    rows = zip(table.index, table.to_dict("records"), strict=True)
-    scores = pd.DataFrame([_score(row, f"{path}, row {place}") for place, row in rows])
+    table = CsvTable.read(path)
+    _check_columns(table)
+    rows = zip(table.texts.index, table.texts.to_dict("records"), strict=True)
+    scores = pd.DataFrame([_score(row, table.place(place)) for place, row in rows])
     sources = scores["source"] if "source" in scores else np.zeros(len(scores))
     most_digits = scores.groupby(sources)["digits"].transform("max")
     whole_ones = [
@@ -86,47 +88,36 @@ def is_score_table(path: Path) -> bool:
     return "best_accuracy" in columns or ("example" not in columns and "accuracy" in columns)
 
 
-def _check_columns(table: pd.DataFrame, path: Path) -> None:
-    columns = [*NAMES, *NUMBERS, *CHANCES, *OTHER_SCORES]
-    if "prompt" in table and "prompts" not in table:
+def _check_columns(table: CsvTable) -> None:
+    if "prompt" in table.texts and "prompts" not in table.texts:
         raise InputError(
-            f"{path}: has a column 'prompt'; expected one row per best score, and the number of prompts "
-            "tried in the column 'prompts'"
+            f"{table.path}: has a column 'prompt'; expected one row per best score, and the number of "
+            "prompts tried in the column 'prompts'"
         )
-    for column in table.columns:
-        if column not in columns:
-            hint = nearest(column, [*NAMES, *NUMBERS, *CHANCES])
-            raise InputError(f"{path}: column '{column}' is unknown; {hint}")
-    for column in NUMBERS:
-        if column not in table:
-            raise InputError(
-                f"{path}: lacks the column '{column}'; expected {', '.join(NUMBERS)}, and chance or choices "
-                f"({', '.join(NAMES)} are optional)"
-            )
-    if not set(CHANCES) & set(table.columns):
-        raise InputError(f"{path}: lacks the column 'chance' or 'choices'; expected one of them")
+    expected = f"{', '.join(NUMBERS)}, and chance or choices ({', '.join(NAMES)} are optional)"
+    table.check_columns(NUMBERS, [*NAMES, *CHANCES, *OTHER_SCORES], expected)
+    if not {*CHANCES} & {*table.texts}:
+        raise InputError(f"{table.path}: lacks the column 'chance' or 'choices'; expected one of them")
 
 
 def _score(row: Mapping[Hashable, str], place: str) -> dict[str, object]:
-    accuracy = _between_0_and_1(row, "best_accuracy", place)
-    examples = _whole(row, "examples", place, MOST_EXAMPLES)
-    prompts = _whole(row, "prompts", place, MOST_PROMPTS)
+    accuracy = _accuracy(row, "best_accuracy", place)
     chances = [name for name in CHANCES if row.get(name, "").strip()]
     if len(chances) != 1:
         raise InputError(
             f"{place}: has {' and '.join(chances) or 'neither chance nor choices'}; expected one"
         )
     chance = (
-        _between_0_and_1(row, "chance", place)
+        _accuracy(row, "chance", place)
         if chances == ["chance"]
-        else 1 / _whole(row, "choices", place, MOST_EXAMPLES)
+        else 1 / EXAMPLES.value(row["choices"], f"{place}: choices")
     )
     return {
         **{name: row[name] for name in NAMES if name in row},
         "best_accuracy": accuracy,
-        "examples": examples,
+        "examples": EXAMPLES.value(row["examples"], f"{place}: examples"),
         "chance": chance,
-        "prompts": prompts,
+        "prompts": PROMPTS.value(row["prompts"], f"{place}: prompts"),
         "digits": decimals(row["best_accuracy"]),
         **{name: _other_score(row, name, accuracy, place) for name in OTHER_SCORES if name in row},
     }
@@ -136,31 +127,17 @@ def _other_score(row: Mapping[Hashable, str], column: str, best: float, place: s
     """Return the mean or second-best score; nan if there is none, InputError if it is above the best one."""
     if not row[column].strip():
         return np.nan
-    value = _between_0_and_1(row, column, place)
+    value = _accuracy(row, column, place)
     if value > best:
         raise InputError(f"{place}: {column} is {value:g}; expected at most best_accuracy, {best:g}")
     return value
 
 
-def _between_0_and_1(row: Mapping[Hashable, str], column: str, place: str) -> float:
-    """Return the number in a column; InputError where it is none, or no share."""
-    text = row[column].strip()
-    value = number(text)
-    if value is None or not 0 <= value <= 1:
-        hint = " (per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
-        raise InputError(f"{place}: {column} is '{text}'{hint}; expected a number between 0 and 1")
-    if decimals(text) > MOST_DECIMALS:
+def _accuracy(row: Mapping[Hashable, str], column: str, place: str) -> float:
+    """Return the share in a column; InputError if it is none, or has too many decimals."""
+    if decimals(text := row[column].strip()) > MOST_DECIMALS:
         raise InputError(f"{place}: {column} is '{text[:40]}'; expected at most {MOST_DECIMALS} decimals")
-    return value
-
-
-def _whole(row: Mapping[Hashable, str], column: str, place: str, limit: int) -> int:
-    """Return the whole number in a column; InputError where it is none, less than 1, or too large."""
-    text = row[column].strip()
-    value = whole(text)
-    if value is None or not 1 <= value <= limit:
-        raise InputError(f"{place}: {column} is '{text}'; expected a whole number from 1 to {limit}")
-    return value
+    return SHARE.value(text, f"{place}: {column}")
 
 
 def judge_scores(table: pd.DataFrame) -> Verdicts:

@@ -8,8 +8,9 @@ import pandas as pd
 
 from abovechance.chance.random_baseline import MOST_EXAMPLES
 from abovechance.chance.rounding import Correct
+from abovechance.core.csv_table import SHARE, CsvTable, whole_number
 from abovechance.core.errors import InputError
-from abovechance.core.reading import heading, number, read_csv_texts, whole
+from abovechance.core.reading import heading
 from abovechance.core.untrusted import printable
 
 NEEDED = ("model", "accuracy", "n")
@@ -34,19 +35,13 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
     InputError
         With row and column of what is wrong, or where a model stands twice in a task.
     """
-    texts = read_csv_texts(path)
+    csv = CsvTable.read(path)
+    texts = csv.texts
+    accuracies, sizes = csv.values("accuracy", SHARE), csv.values("n", whole_number(1, MOST_EXAMPLES))
     rows = []
-    for place, row in zip(texts.index, texts.to_dict("records"), strict=True):
-        accuracy, examples = number(row["accuracy"]), whole(row["n"])
-        if accuracy is None or not 0 <= accuracy <= 1:
-            raise InputError(
-                f"{path}, row {place}: accuracy is '{row['accuracy']}'; expected a number between 0 and 1"
-            )
-        if examples is None or not 1 <= examples <= MOST_EXAMPLES:
-            raise InputError(
-                f"{path}, row {place}: n is '{row['n']}'; expected a number of examples, at most "
-                f"{MOST_EXAMPLES:,}"
-            )
+    for place, row, accuracy, examples in zip(
+        texts.index, texts.to_dict("records"), accuracies, sizes, strict=True
+    ):
         task = printable(row["task"].strip() if "task" in texts else path.stem)
         model = printable(row["model"].strip())
         note = ""

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.arrays import Ints
-from abovechance.core.errors import InputError, nearest
-from abovechance.core.reading import heading, number, read_csv_texts
+from abovechance.core.csv_table import NUMBER, SHARE, CsvTable
+from abovechance.core.errors import InputError
+from abovechance.core.reading import heading
 from abovechance.metrics.contract import Metric
 
 NEEDED = ("example", "gold", "prediction")
@@ -162,9 +163,7 @@ def read_scores(
         by_example: dict[str, list[float]] = {}
         for row, example, text in zip(rows.index, rows["example"], rows["score"], strict=True):
             flag = FLAGS.get(text.lower())
-            score = _number(text, f"{path}, row {row}: score") if flag is None else flag
-            if not 0 <= score <= 1:
-                raise InputError(f"{path}, row {row}: score is '{text}'; expected a number from 0 to 1")
+            score = SHARE.value(text, f"{path}, row {row}: score") if flag is None else flag
             by_example.setdefault(example, []).append(score)
         _check_complete(by_example, expected, path, str(candidate))
         attempts[str(candidate)] = [by_example[example] for example in expected]
@@ -181,36 +180,23 @@ def _checked(
     path: Path, needed: Sequence[str], optional: Sequence[str], candidate_columns: Sequence[str], name: str
 ) -> pd.DataFrame:
     """Return the rows of a file with a column ``candidate``; it is ``name`` if the file has none."""
-    table = read_csv_texts(path)
-    expected = [*needed, *optional, *candidate_columns]
-    for column in needed:
-        if column not in table:
-            raise InputError(
-                f"{path}: lacks the column '{column}'; expected the columns {', '.join(needed)}, and "
-                f"optionally {', '.join(optional)}"
-            )
+    table = CsvTable.read(path)
     for column in candidate_columns:
-        if column not in table:
+        if column not in table.texts:
             raise InputError(f"{path}: lacks the column '{column}', which --candidates names")
-    for column in table.columns:
-        if column not in expected:
-            raise InputError(
-                f"{path}: column '{column}' is unknown; {nearest(column, expected)}; use --candidates for "
-                "columns that name a candidate"
-            )
-        table[column] = table[column].str.strip()
-    for column in table.columns.difference(["prediction", "score"], sort=False):
-        if (empty := table[column] == "").any():
-            raise InputError(f"{path}, row {table.index[empty][0]}: {column} is empty")
-    names = [*candidate_columns] or ["candidate"] * ("candidate" in table)
-    table["candidate"] = table[names].agg(" / ".join, axis=1) if names else name
-    keys = ["candidate", "example", *(["attempt"] if "attempt" in table else [])]
-    if (repeated := table.duplicated(keys)).any():
-        raise InputError(
-            f"{path}, row {table.index[repeated][0]}: an earlier row has the same {' and '.join(keys)}; "
-            "expected one row for each"
-        )
-    return table
+    table.check_columns(
+        needed,
+        [*optional, *candidate_columns],
+        f"the columns {', '.join(needed)}, and optionally {', '.join(optional)}",
+        "use --candidates for columns that name a candidate",
+    )
+    texts = table.with_names(*table.texts.columns.drop(["prediction", "score"], errors="ignore")).texts
+    for column in texts.columns.intersection(["prediction", "score"]):
+        texts[column] = texts[column].str.strip()
+    names = [*candidate_columns] or ["candidate"] * ("candidate" in texts)
+    texts["candidate"] = texts[names].agg(" / ".join, axis=1) if names else name
+    CsvTable(path, texts).check_unique("candidate", "example", "attempt")
+    return texts
 
 
 def _check_complete(by_example: Mapping[str, Any], examples: Sequence[str], path: Path, name: str) -> None:
@@ -262,7 +248,7 @@ def _prediction(text: str, metric: Metric, place: str) -> Any:
             raise InputError(f"{place} is '{text[:60]}', with an item twice; expected different items")
         return tuple(items)
     if metric.answers == "number":
-        return _number(text, place)
+        return NUMBER.value(text, place)
     return text
 
 
@@ -270,19 +256,12 @@ def _gold(text: str, metric: Metric, place: str) -> Any:
     if metric.answers in ("set", "ranking"):
         return frozenset(_items(text))
     if metric.answers == "number":
-        return _number(text, place)
+        return NUMBER.value(text, place)
     if metric.answers in ("text", "attempts") and text.startswith("["):
         accepted = _json_list(text)
         if accepted:
             return tuple(accepted)
     return text
-
-
-def _number(text: str, place: str) -> float:
-    value = number(text)
-    if value is None:
-        raise InputError(f"{place} is '{text[:60]}'; expected a number")
-    return value
 
 
 def _items(text: str) -> list[str]:

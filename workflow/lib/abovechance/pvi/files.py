@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from abovechance.core.csv_table import FLAG, CsvTable, Field, whole_number
 from abovechance.core.errors import InputError
-from abovechance.core.reading import number, read_csv_texts
+from abovechance.core.reading import number
 from abovechance.pvi.runs import OTHERS, PVI_PROMPTS
 
 NATS, BITS = "nats", "bits"
@@ -43,7 +44,7 @@ def is_runs(path: Path) -> bool:
     InputError
         If it is neither.
     """
-    columns = set(read_csv_texts(path).columns)
+    columns = {*CsvTable.read(path).texts}
     if {*RUNS} <= columns:
         return True
     if {GIVEN, NULL} <= columns or {*OWN} & columns:
@@ -72,27 +73,25 @@ def read_runs(path: Path, unit: str = NATS) -> pd.DataFrame:
     InputError
         With row and column of what is no number, or where two rows are of the same run.
     """
-    texts = read_csv_texts(path).map(str.strip).drop_duplicates()
+    csv = CsvTable(path, CsvTable.read(path).texts.map(str.strip).drop_duplicates())
+    texts = csv.texts
     table = texts[[*RUNS]].rename(columns=RUNS)
     for name in table:
-        if name not in NAMES:
+        if name not in (*NAMES, "shots"):
             key = next(key for key in RUNS if RUNS[key] == name)
-            runs = _numbers(texts, key, path)
+            runs = _numbers(csv, key)
             if key.startswith("accuracy"):
-                _check_range(runs, key, path, 1.0)
+                _check_range(csv, key, runs, 1.0)
             table[name] = runs.replace([np.inf, -np.inf], np.nan)
     table["model"] = _run_names(texts, path)
-    wrong = table["shots"].isna() | (table["shots"] % 1 != 0) | (table["shots"] < 0)
-    if wrong.any():
-        place = table.index[wrong][0]
-        raise InputError(f"{path}, row {place}: column 'number_of_shots' is no whole number")
+    table["shots"] = csv.values("number_of_shots", whole_number(0))
     scale = np.log(2) if unit == NATS else 1.0
     table[["pvi_correct", "pvi_wrong"]] /= scale
     shares = {"pvi_correct": table["accuracy"], "pvi_wrong": 1 - table["accuracy"]}
     # without such examples, their mean is missing and has no weight
     parts = sum((share * table[name]).where(share != 0, 0.0) for name, share in shares.items())
-    size = _numbers(texts, "number_of_data", path) if "number_of_data" in texts else np.nan
-    table = table.assign(shots=table["shots"].astype(int), information=parts, examples=size)
+    size = _numbers(csv, "number_of_data") if "number_of_data" in texts else np.nan
+    table = table.assign(information=parts, examples=size)
     return table.assign(**dict.fromkeys(OTHERS, np.nan))[[*PVI_PROMPTS.columns]].reset_index(drop=True)
 
 
@@ -143,15 +142,16 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
         With row and column of what is no number, or where PVI is not the difference of the two others, or
         if a column is there under two names.
     """
-    texts = read_csv_texts(path)
+    csv = CsvTable.read(path)
+    texts = csv.texts
     pvi_name, flags_name = (_name(texts, names, path) for names in (OWN, RIGHT))
     scale = np.log(2) if unit == NATS else 1.0
-    numbers = {name: _numbers(texts, name, path) / scale for name in (NULL, GIVEN, pvi_name) if name in texts}
+    numbers = {name: _numbers(csv, name) / scale for name in (NULL, GIVEN, pvi_name) if name in texts}
     pvi = numbers[NULL] - numbers[GIVEN] if {NULL, GIVEN} <= {*numbers} else numbers[pvi_name]
     if (missing := pvi.isna()).any():
         raise InputError(f"{path}, row {texts.index[missing][0]}: has no PVI; expected a number")
     for name in {NULL, GIVEN} & {*numbers}:
-        _check_range(numbers[name], name, path)
+        _check_range(csv, name, numbers[name])
     rounded = max(SAME, 2 * _last_digit(texts, [*numbers]) / scale)
     with np.errstate(invalid="ignore"):
         disagrees = (numbers.get(pvi_name, pvi) - pvi).abs() > rounded
@@ -161,10 +161,11 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
             f"{path}, row {place}: {pvi_name} is {texts.at[place, pvi_name]!s}, and {NULL} - {GIVEN} is "
             f"{pvi[place] * scale:.4g}; expected the same"
         )
-    if CLUSTER in texts and (empty := texts[CLUSTER].str.strip() == "").any():
-        raise InputError(f"{path}, row {texts.index[empty][0]}: {CLUSTER} is empty; expected a name")
-    table = texts.assign(**numbers | {"pvi": pvi})
-    return table.assign(correct=_flags(texts, flags_name, path)) if flags_name in texts else table
+    table = csv.with_names(CLUSTER).texts.assign(**numbers | {"pvi": pvi})
+    if flags_name in texts:
+        flags = csv.values(flags_name, FLAG)
+        table["correct"] = flags
+    return table
 
 
 def _name(texts: pd.DataFrame, names: tuple[str, str], path: Path) -> str:
@@ -174,12 +175,12 @@ def _name(texts: pd.DataFrame, names: tuple[str, str], path: Path) -> str:
     return names[names[1] in texts]
 
 
-def _check_range(values: pd.Series[float], name: str, path: Path, highest: float = np.inf) -> None:
+def _check_range(csv: CsvTable, column: str, values: pd.Series[float], highest: float = np.inf) -> None:
     """Raise InputError where a number is below 0, or above the most that it can be."""
     if (wrong := (values < 0) | (values > highest)).any():
-        place = values.index[wrong][0]
+        row = values.index[wrong][0]
         expected = f"between 0 and {highest:g}" if np.isfinite(highest) else "at least 0"
-        raise InputError(f"{path}, row {place}: column '{name}' is {values[place]:g}; expected {expected}")
+        raise InputError(f"{csv.place(row)}: {column} is {values[row]:g}; expected {expected}")
 
 
 def _last_digit(texts: pd.DataFrame, columns: list[str]) -> float:
@@ -193,23 +194,13 @@ def _last_digit(texts: pd.DataFrame, columns: list[str]) -> float:
     return float(10.0 ** -min(filter(None, digits), default=0))
 
 
-def _flags(texts: pd.DataFrame, name: str, path: Path) -> pd.Series[bool]:
-    flag_of_text = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
-    flags = texts[name].str.strip().str.lower().map(flag_of_text)
-    if (strange := flags.isna()).any():
-        place = texts.index[strange][0]
-        message = f"column '{name}' is {str(texts.at[place, name])!r}"
-        raise InputError(f"{path}, row {place}: {message}; expected True or False")
-    return flags.astype(bool)
-
-
-def _numbers(texts: pd.DataFrame, name: str, path: Path) -> pd.Series[float]:
+def _numbers(csv: CsvTable, column: str) -> pd.Series[float]:
     """Return a column as numbers, infinite ones too; missing where it is blank or says that there is none."""
-    numbers = []
-    for place, text in texts[name].items():
-        plain = str(text).strip()
-        value = WORDS[plain.lower()] if plain.lower() in WORDS else number(plain)
-        if value is None:
-            raise InputError(f"{path}, row {place}: column '{name}' is '{plain}'; expected a number")
-        numbers.append(float(value))
-    return pd.Series(numbers, texts.index)
+    return pd.Series(csv.values(column, INFORMATION), csv.texts.index)
+
+
+def _information(text: str) -> float | None:
+    return WORDS[text.lower()] if text.lower() in WORDS else number(text)
+
+
+INFORMATION = Field(_information, "a number")
