@@ -285,9 +285,9 @@ def test_failed_requests_are_repeated(failures, server, folder, tmp_path, monkey
     [
         ([0] * 50, "no answer after 3 attempts .*start the server and run again"),
         ([503] * 50, "status 503: the server stays busy or fails"),
-        ([418], "status 418: the server refuses the request"),
-        ([302], "status 302: the server moved"),
-        ([308], "status 308: the server moved"),
+        ([418] * 50, "status 418: the server refuses the request"),
+        ([302] * 50, "status 302: the server moved"),
+        ([308] * 50, "status 308: the server moved"),
         ([501] * 50, "status 501: the server refuses the request"),
     ],
 )
