@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from abovechance.core.errors import InputError
 from abovechance.importers import Options, read_runs, uneven
 from abovechance.results.imported import IMPORTED
 from tests.conftest import REPOSITORY
+from tests.doctor.logs import sound, write_records
 from tests.importers.reading import imported
 from tests.releases import write_release
 
@@ -607,3 +609,15 @@ def test_an_importer_is_one_module(tmp_path):
     )
     assert completed.returncode == 0, completed.stderr
     assert json.loads(completed.stdout)[0]["task"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("choices", "chance"),
+    [(["x", "y", "z"] * 2, 1 / 3), (["x", "y", "x"], 1 / 3), (["x", "x"], 1 / 2), (["x", "y"], 1 / 2)],
+)
+def test_choices_that_a_record_lists_twice_are_listed_once(choices, chance, tmp_path):
+    log = replace(
+        sound(0, 3), choices=[choices] * 3, gold=[0] * 3, scores=[[1.0] + [0.0] * (len(choices) - 1)] * 3
+    )
+    path = write_records(log, tmp_path)
+    assert imported(path, prompts=1)["chance"].tolist() == pytest.approx([chance] * 3)

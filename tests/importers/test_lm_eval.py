@@ -168,6 +168,54 @@ def test_a_target_of_two_meanings_is_asked_about_where_the_tool_recorded_nothing
         imported(write_lm(tmp_path, [sample]), prompts=1)
 
 
+@pytest.mark.parametrize("recorded", ["acc", "nothing"])
+def test_what_a_target_means_does_not_depend_on_the_metric(tmp_path, recorded):
+    # the numbers of choices that are numbers: as texts, other choices would be correct
+    samples = []
+    for place, target in enumerate([0, 1, 2, 1]):
+        sample = with_choices(lm_sample(place, [-1.0, -2.0, -3.0], target), ["1", "2", "0"])
+        sample |= {"metrics": ["acc", "acc_norm"], "acc_norm": 1.0 - sample["acc"]}
+        if recorded == "nothing":
+            del sample["acc"]
+            sample["metrics"] = ["acc_norm"]
+        samples.append(sample)
+    rows = imported(write_lm(tmp_path, samples), prompts=1, metric="acc_norm")
+    assert rows["correct"].tolist() == [False, True, True, True]
+    assert rows["chance"].tolist() == pytest.approx([1 / 3] * 4)
+    if recorded == "acc":
+        assert [row.index(True) for row in rows["right"]] == [0, 1, 2, 1]
+    else:
+        assert "right" not in rows or rows["right"].isna().all()
+
+
+def test_choices_that_are_numbers_and_read_the_same_have_the_chance_of_one(tmp_path):
+    samples = [
+        with_choices(lm_sample(place, [-2.0, -1.0, -3.0, -4.0], place), ["0", "0", "1", "1"])
+        | {"metrics": ["acc", "acc_norm"], "acc_norm": 1.0}
+        for place in range(2)
+    ]
+    rows = imported(write_lm(tmp_path, samples), prompts=1, metric="acc_norm")
+    assert rows["chance"].tolist() == [0.25, 0.25]
+
+
+def test_an_exact_match_of_choices_has_no_chance(tmp_path):
+    samples = [lm_sample(place, [-1.0, -2.0], place, exact_match=0.0, acc_norm=1.0) for place in range(2)]
+    for sample in samples:
+        del sample["acc"]
+        sample["metrics"] = ["exact_match", "acc_norm"]
+    path = write_lm(tmp_path, samples)
+    assert imported(path, prompts=1)["chance"].tolist() == [0.5, 0.5]  # of acc_norm
+    (run,) = read_runs([path], Options(prompts=1, metric="exact_match"))
+    assert run.rows["chance"].isna().all()
+
+
+def test_a_log_that_is_compressed_is_no_missing_one(tmp_path):
+    path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0)])
+    path.rename(f"{path}.gz")
+    with pytest.raises(InputError, match=r"samples_sums_.*\.jsonl\.gz: is compressed; unpack it first"):
+        imported(tmp_path, prompts=1)
+
+
 def test_choices_in_the_context_are_judged_by_what_the_tool_recorded(tmp_path):
     samples = [
         with_choices(lm_sample(i, [-1.0, -2.0], "was small.", acc=acc), ["was small.", "was small."])

@@ -347,6 +347,8 @@ def test_losses_and_what_is_no_accuracy_do_not_leave_chance():
     values = [[0.2, 0.9], [0.4, 0.8]]
     loss = of_evaluations(seeds(values, examples=50, chance=0.1, metric="acc_loss", lower_is_better=True))
     assert loss["leaves_chance"].isna().all()
+    assert loss["chance"].isna().all()
+    assert of_evaluations(seeds(values, chance=0.1, metric="f1", examples=50))["chance"].isna().all()
     assert (loss["tau"].item(), loss["monotonicity"].item()) == (1.0, -1.0)
     assert loss["interval"].isna().all()
     for change_of_rows in ({"examples": 0}, {"chance": nan}, {"metric": "f1"}):

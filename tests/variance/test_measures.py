@@ -161,3 +161,13 @@ def test_each_choice_of_an_example_stands_once():
 
 def test_seeds_that_differ_by_rounding_alone_have_no_noise():
     assert signal_to_noise([[0.1 + 0.2], [0.3]]) == signal_to_noise([[0.3], [0.3]]) == np.inf
+    values = [[0.1 + 0.2, 0.5], [0.3, 0.7], [0.3, np.nan]]
+    assert seed_deviation(values) == pytest.approx(np.std([0.5, 0.7], ddof=1) / 2, rel=1e-15)
+    assert np.isnan(seed_deviation([[np.inf], [np.inf]]))
+
+
+@pytest.mark.parametrize("checkpoints", range(2, 30))
+def test_perfect_orders_are_1_whatever_rounding_makes_of_them(checkpoints):
+    values = np.linspace(0.1, 0.9, checkpoints)[None]
+    assert (rank_correlation(values), rank_correlation(-values)) == (1.0, -1.0)
+    assert monotonicity(-values, loss=True) == 1.0

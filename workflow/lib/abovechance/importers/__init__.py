@@ -216,6 +216,8 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
         check_regular(path, MOST_MEMBER)
     matches = [(importer, file) for importer in FORMATS for file in importer.find(path)]
     if not matches:
+        if compressed := files_below(path, "samples_*.jsonl.*"):
+            raise InputError(f"{compressed[0]}: is compressed; unpack it first")
         if any(map(_is_summary, files_below(path, "results*.json"))):
             raise InputError(
                 f"{path}: has a summary of lm-evaluation-harness, and no samples; run the tool with "

@@ -169,7 +169,7 @@ def _row(row: dict[str, Any], place: str, result: str) -> dict[str, Any]:
     if not isinstance(correct, bool) or correct != (score == 1):
         raise InputError(f"{place}: is_correct is {correct!r:.40}, but the score is {score}")
     terminal = [item for item in row.get("answer_attribution") or [] if item.get("is_terminal")]
-    choices = question.get("choices") or []
+    choices = _once(question.get("choices") or [])
     return {
         "example": named(row["sample_id"], place),
         "predicted": UNKNOWN,
@@ -186,6 +186,12 @@ def _row(row: dict[str, Any], place: str, result: str) -> dict[str, Any]:
         "output": _output(row),
         "answer": str(terminal[-1].get("extracted_value") or "") if terminal else None,
     }
+
+
+def _once(choices: list[Any]) -> list[Any]:
+    """Return choices without a repetition of the whole list, which lm-eval's ``acc_mutual_info`` makes."""
+    half = len(choices) // 2
+    return choices[:half] if half > 1 and choices[:half] == choices[half:] else choices
 
 
 def _references(texts: list[Any], choices: list[Any]) -> list[str]:

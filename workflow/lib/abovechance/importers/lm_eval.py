@@ -230,7 +230,9 @@ def _metric(samples: list[_Sample], options: Options) -> str | None:
     if options.metric:
         return options.metric
     scored = all(sample.scores for sample in samples)
-    usual = next((name for name in METRICS if any(name in sample.metrics for sample in samples)), None)
+    # with log-likelihoods, exact_match compares the correct choice with all texts that could be generated
+    names = sorted(METRICS, key=lambda name: scored and name == "exact_match")
+    usual = next((name for name in names if any(name in sample.metrics for sample in samples)), None)
     if usual == "acc" and scored:
         return None
     graded = _other_metrics(samples, usual)
@@ -268,8 +270,8 @@ def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:
             readings.append([reading(sample) for sample in samples])
         except InputError as error:
             problems.append(error)
-    if metric is not None:  # targets are needed for the chance alone
-        rights = readings[0] if readings else [None] * len(samples)
+    if metric is not None:  # targets are needed for the chance and the correct choices alone
+        rights = _agreed(samples, readings) or [None] * len(samples)
         return pd.DataFrame(
             [
                 _recorded(sample, metric, correct_choices)
@@ -291,6 +293,20 @@ def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:
     return pd.DataFrame(next((rows for rows in candidates if all(map(_agrees, rows))), candidates[0]))
 
 
+def _agreed(samples: list[_Sample], readings: list[list[set[int]]]) -> list[set[int]] | None:
+    """Return the reading of targets that agrees with ``acc``; None if no reading does, or several can."""
+    if all("acc" in sample.metrics for sample in samples):
+        readings = [rights for rights in readings if all(map(_agrees_with_acc, samples, rights))]
+        return readings[0] if readings else None
+    return readings[0] if readings and readings[0] == readings[-1] else None
+
+
+def _agrees_with_acc(sample: _Sample, correct_choices: set[int]) -> bool:
+    largest = max(sample.scores)
+    likeliest = {place for place, score in enumerate(sample.scores) if score == largest}
+    return len(likeliest) != 1 or bool(likeliest & correct_choices) == sample.recorded("acc")
+
+
 def _agrees(row: dict[str, Any]) -> bool:
     return "recorded" not in row or row["tie"] or row["recorded"] == float(row["correct"])
 
@@ -300,6 +316,8 @@ def _recorded(sample: _Sample, metric: str, correct_choices: set[int] | None) ->
     row = recorded_row(sample.recorded(metric), len(sample.scores), correct_choices)
     if correct_choices is None and sample.scores and not _list(str(sample.fields.get("target", "")).strip()):
         row["chance"] = 1 / len(sample.scores)  # one of them is correct, whichever it is
+    if metric == "exact_match" and sample.scores:  # is the correct choice the likeliest of all texts?
+        row["chance"] = float("nan")
     likelihoods = logged(sample.scores, correct_choices, sample.texts) if correct_choices else {}
     return {"example": sample.example, **row, **likelihoods, **sample.evidence}
 

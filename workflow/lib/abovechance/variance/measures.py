@@ -49,12 +49,13 @@ def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> floa
     """
     numeric = _checked(scores)
     numeric = numeric[:, -1:] if last else numeric
-    counts = (~np.isnan(numeric)).sum(axis=0)
-    deviations = [
-        float(np.nanstd(column, ddof=ddof))
-        for column, count in zip(numeric.T, counts, strict=True)
-        if count > 1
-    ]
+    columns = [column[~np.isnan(column)] for column in numeric.T]
+    with np.errstate(invalid="ignore"):  # of infinite ones
+        deviations = [
+            0.0 if np.ptp(column) <= ROUNDING * np.abs(column).max() else float(column.std(ddof=ddof))
+            for column in columns
+            if len(column) > 1
+        ]
     return float(np.mean(deviations)) if deviations else np.nan
 
 
@@ -64,10 +65,6 @@ def signal_to_noise(scores: ArrayLike, ddof: int = 1) -> float:
     Infinite where seeds have the same score; missing if this score is 0, and with one seed.
     """
     deviation = seed_deviation(scores, ddof, last=True)
-    finals = final(scores)
-    finals = finals[~np.isnan(finals)]
-    if np.isfinite(deviation) and np.ptp(finals) <= ROUNDING * np.abs(finals).max():
-        deviation = 0.0  # whatever rounding leaves of it
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.float64(seed_mean(scores)) / deviation)
 
@@ -107,9 +104,9 @@ def rank_correlation(scores: ArrayLike) -> float:
         defined = ~np.isnan(row)
         ranks = _ranks(row[defined])
         if ranks.size and ranks.max() > 0:
-            correlations.append(
-                float(stats.kendalltau(np.flatnonzero(defined), ranks, variant="b").statistic)
-            )
+            # rounding must not rank one perfect order below another
+            correlation = stats.kendalltau(np.flatnonzero(defined), ranks, variant="b").statistic
+            correlations.append(round(float(correlation), 12))
     return float(np.mean(correlations)) if correlations else np.nan
 
 

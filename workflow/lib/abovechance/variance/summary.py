@@ -40,7 +40,7 @@ SERIES = TableSchema(
         "examples": Column.whole(
             "number of examples; -1 if unknown, or if seeds or checkpoints have different numbers"
         ),
-        "chance": Column.number("chance of a lucky guess, if known"),
+        "chance": Column.number("chance of a lucky guess, if known, for accuracies"),
         "lower_is_better": Column.flag("whether a lower score is better"),
         "first": DEVELOPMENT["first"],
         "mean": DEVELOPMENT["mean"],
@@ -106,13 +106,15 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     for key, metric_rows in table.groupby(KEYS, sort=False):
         comparable = shared(metric_rows)
         row: dict[str, object] = dict(zip(KEYS, key, strict=True))
+        loss = bool(metric_rows["lower_is_better"].iloc[0])
+        is_accuracy = not loss and ACCURACY.search(str(metric_rows["metric"].iloc[0]))
         row |= {
             "seeds": metric_rows["seed"].nunique(),
             "checkpoints": comparable["checkpoint"].nunique(),
             "left_out": metric_rows["checkpoint"].nunique() - comparable["checkpoint"].nunique(),
             "examples": _examples(metric_rows),
-            "chance": float(metric_rows["chance"].mean()),
-            "lower_is_better": bool(metric_rows["lower_is_better"].iloc[0]),
+            "chance": float(metric_rows["chance"].mean()) if is_accuracy else np.nan,
+            "lower_is_better": loss,
         }
         rows.append(row | (_measured(comparable, ddof) if len(comparable) else {}))
     return pd.DataFrame(rows, columns=[*SERIES.columns]).astype({"leaves_chance": "Int64"})
