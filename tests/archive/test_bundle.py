@@ -94,6 +94,14 @@ def test_an_archive_in_which_programs_may_see_other_files_is_not_as_it_was(archi
     assert verify(made_again(archive, last=[("results/", b"")])) == []  # as other programs write it
 
 
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.999])
+def test_an_archive_that_is_cut_off_is_told(archive, share):
+    content = archive.read_bytes()
+    archive.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(InputError, match="cannot be read as a zip file .it is cut off"):
+        verify(archive)
+
+
 def test_what_stands_before_or_behind_an_archive_is_told(archive):
     whole = archive.read_bytes()
     for content, position in (

@@ -152,3 +152,9 @@ def test_arguments_outside_their_range(arguments, message):
     with pytest.raises(InputError) as error:
         expected_best(*arguments)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("observed", [65, -0.1, 1.1, nan])
+def test_an_observed_score_outside_its_range_is_an_error(observed):
+    with pytest.raises(InputError, match=f"observed is {observed}; expected a number from 0 to 1"):
+        expected_best(0.39, 20, 34, observed=observed)

@@ -503,3 +503,9 @@ def test_the_error_of_p_with_more_tries():
 def test_numbers_with_commas_are_numbers_like_others():
     gold = ["10", "11", "12", "13", "14", "15", "1,000", "2,500"]
     assert null_distribution("exact_match", [gold], gold).strata == 1
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.nan])
+def test_a_gold_answer_that_is_missing_is_told(missing):
+    with pytest.raises(InputError, match="example 1: the gold answer is missing"):
+        null_distribution("accuracy", [1, 2, 1], [1, missing, 2])

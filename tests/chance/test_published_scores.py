@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from mpmath import mp, mpf
 
 from abovechance import RandomBaseline
 from abovechance.chance import published_scores
@@ -256,3 +257,17 @@ def test_the_second_best_of_guessers():
     assert guesser.second(2) + guesser.maximum(2) == pytest.approx(2 * guesser.standard)
     with pytest.raises(ValueError, match="at least two"):
         guesser.second(1)
+    for prompts in (2.5, np.nan, 10**16):
+        with pytest.raises(ValueError, match="prompts is"):
+            guesser.second(prompts)
+
+
+@pytest.mark.parametrize("prompts", [2, 1_000, 10**9, 10**15])
+def test_the_second_best_of_very_many_guessers_is_exact(prompts):
+    with mp.workdps(80):
+        below, total = mpf(0), mpf(0)
+        for k in range(100):
+            below += mp.binomial(100, k) / mpf(2) ** 100
+            total += 1 - below**prompts - prompts * below ** (prompts - 1) * (1 - below)
+    guesser = RandomBaseline.from_chance(0.5, 100)
+    assert guesser.second(prompts) == pytest.approx(float(total / 100), rel=1e-12)

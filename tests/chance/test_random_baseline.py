@@ -1,5 +1,8 @@
 """The random baselines against the paper, another package, exact arithmetic and simulation."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -424,3 +427,17 @@ def test_the_examples_in_docstrings_are_true():
     assert testmod(random_baseline).attempted > 3
     assert testmod(verdicts).attempted > 0
     assert testmod(random_baseline).failed == testmod(verdicts).failed == 0
+
+
+def test_chances_of_several_types_are_added_up():
+    assert RandomBaseline.from_counts({Fraction(1, 3): 50, 1 / 3: 50}) == RandomBaseline.from_chance(
+        1 / 3, 100
+    )
+    assert RandomBaseline.from_counts({Decimal("0.1"): 5, 0.1: 7, 0.5: 0}).counts == {0.1: 12}
+
+
+@pytest.mark.parametrize("counts", [[1], [1, 2, 3], [[1, 2, 3]], 1])
+def test_the_best_of_several_needs_a_count_for_each(counts):
+    baselines = [RandomBaseline.from_chance(0.5, n) for n in (10, 20)]
+    with pytest.raises(ValueError, match="its last axis is of the 2 baselines"):
+        BestOf(baselines, counts)

@@ -727,3 +727,22 @@ def test_power_is_how_often_a_prompt_with_that_accuracy_is_rejected():
         rejected.append(result_of(np.where(correct, gold, 1 - gold)[None], gold, draws=999).p_value <= 0.05)
     assert test.power == pytest.approx(np.mean(rejected), abs=0.15)
     assert result_of(np.array([[0, 1] * 5]), np.array([0, 1] * 5), statistic="macro_f1").has_power
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"cluster": np.zeros(5)}, r"clusters of the shape \(5,\) for 20 examples"),
+        ({"cluster": np.full(20, np.nan)}, "the cluster of example 0 is missing"),
+        ({"predicted": np.full((3, 20), 2)}, "predicted has the label 2; expected 0 to 1, or -1"),
+        ({"predicted": np.full((3, 20), -2)}, "predicted has the label -2; expected 0 to 1, or -1"),
+        ({"predicted": np.zeros((3, 19), int)}, r"predicted has the shape \(3, 19\); expected \(3, 20\)"),
+        ({"evaluated": np.ones((2, 20), bool)}, r"evaluated has the shape \(2, 20\); expected \(3, 20\)"),
+        ({"available": np.ones((20, 3), bool)}, r"available has the shape \(20, 3\); expected \(20, 2\)"),
+        ({"texts": np.zeros((19, 2), int)}, r"texts has the shape \(19, 2\); expected \(20, 2\)"),
+    ],
+)
+def test_answers_that_do_not_fit_together_are_an_error(changes, message):
+    study = answers(np.zeros((3, 20), int), np.arange(20) % 2, 2, shared=True)
+    with pytest.raises(InputError, match=message):
+        randomization_test(replace(study, **changes), draws=99)

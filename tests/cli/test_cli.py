@@ -1,6 +1,7 @@
 """The command line as people and programs use it."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -134,11 +135,11 @@ def test_the_metric_that_was_taken_is_named(tmp_path):
 
 
 def test_prompts_of_one_setting_have_one_metric(tmp_path):
-    for folder, metrics in (("one", ["acc"]), ("other", ["exact_match"])):
-        samples = [lm_sample(place, [-1, -2], 0, exact_match=1.0) for place in range(4)]
+    for folder, metrics in (("one", ["acc"]), ("other", ["acc_norm"])):
+        samples = [lm_sample(place, [-1, -2], 0, acc_norm=1.0) for place in range(4)]
         write_lm(tmp_path / folder, [{**sample, "metrics": metrics} for sample in samples])
     output = run("check", str(tmp_path), "--each-file").stderr
-    assert "its metric is exact_match, and that of" in output
+    assert "its metric is acc_norm, and that of" in output
     assert "expected one metric for all prompts of org--model, sums, 4-shot" in output
 
 
@@ -174,6 +175,19 @@ def test_a_closed_pipe_is_no_error():
     command = f"{sys.executable} -m abovechance.cli check docs/published_maxima.csv | head -1"
     completed = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=REPOSITORY)
     assert completed.stderr == ""
+
+
+@pytest.mark.parametrize(("candidate", "reference", "status"), [("new", "old", 0), ("old", "new", 1)])
+def test_the_status_is_the_decision_if_nobody_reads_the_output(candidate, reference, status, tmp_path):
+    for name, correct in (("old", 20), ("new", 90)):
+        rows = [f"{place},{int(place < correct)}" for place in range(100)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["example,correct", *rows]) + "\n")
+    command = [sys.executable, "-m", "abovechance.cli", "gate", f"{candidate}.csv", f"{reference}.csv"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    completed = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    os.close(writer)
+    assert (completed.returncode, completed.stderr) == (status, "")
 
 
 WITHOUT = """

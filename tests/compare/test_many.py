@@ -93,7 +93,9 @@ def test_unpaired_models_are_two_proportions():
     assert table["error"].iloc[0] == pytest.approx(error, rel=0.03)
     first, second = 281 / 402, 301 / 502  # Agresti and Caffo
     rows = np.sqrt(first * (1 - first) / 402 + second * (1 - second) / 502)
-    assert table["p"].iloc[0] == pytest.approx(2 * stats.norm.sf((first - second) / rows))
+    pooled = np.sqrt(580 / 900 * 320 / 900 * (1 / 400 + 1 / 500))  # of the score test
+    assert table["p"].iloc[0] == pytest.approx(2 * stats.norm.sf(0.1 / pooled))
+    assert 2 * stats.norm.sf((first - second) / rows) < table["p"].iloc[0]
     assert table[["low", "high"]].iloc[0].tolist() == pytest.approx(
         stats.norm.interval(0.95, first - second, rows)
     )
@@ -384,3 +386,28 @@ def test_a_mean_over_tasks_of_the_same_trainings_has_no_more_seeds_than_one_task
         ]
         wrong += together(tasks).difference(0, 1).p <= 0.05
     assert wrong <= 11
+
+
+@pytest.mark.parametrize("examples", [10, 30])
+def test_equal_models_of_a_leaderboard_are_seldom_told_apart(examples):
+    generator, models = np.random.default_rng(0), 20
+    false_differences = 0
+    for run in range(150):
+        correct = generator.binomial(examples, 0.5, models)
+        table = pairs(unpaired(correct / examples, examples, draws=300, seed=run), [*map(str, range(models))])
+        false_differences += bool((table["low"] > 0).any())
+    assert false_differences <= 17  # 7.5, and three standard deviations more; the old quantile had 30 to 40
+
+
+def test_p_values_of_a_leaderboard_are_no_smaller_than_counts_allow():
+    (row,) = pairs(unpaired([1.0, 0.0], 10), ["a", "b"]).to_dict("records")
+    assert 2 * 0.5**20 < row["p"] == pytest.approx(2 * stats.norm.sf(np.sqrt(20)), rel=1e-12)
+    # where the score test is more optimistic, the one of the interval counts
+    (row,) = pairs(unpaired([0.9, 0.5], 10), ["a", "b"]).to_dict("records")
+    error = np.sqrt(10 / 12 * 2 / 12 / 12 + 0.25 / 12)
+    assert row["p"] == pytest.approx(2 * stats.norm.sf((10 - 6) / 12 / error), rel=1e-12)
+    for counts in np.ndindex(21, 21):
+        (row,) = pairs(unpaired(np.array(counts) / 20, 20, draws=2), ["a", "b"]).to_dict("records")
+        excludes = row["low"] > 0
+        assert excludes or row["p"] > 0.05, counts
+        assert row["p"] < 0.07 or not excludes, counts

@@ -284,3 +284,10 @@ def test_runs_of_other_subjects_under_one_name_do_not_match(tmp_path):
     for number in range(2):
         write_inspect(replace(sound(number + 20, 60), model=f"org/{number}"), tmp_path / str(number))
     assert alarms(tmp_path) == {"different-questions"}
+
+
+def test_csv_files_without_a_task_are_of_one_task(tmp_path):
+    for name, examples, choices in (("a", range(100), 4), ("b", range(0, 100, 2), 5)):
+        lines = "".join(f"q{place},{place * place % 3 % 2},{choices}\n" for place in examples)
+        (tmp_path / f"{name}.csv").write_text(f"example,correct,choices\n{lines}")
+    assert {"number-of-choices", "missing-examples"} <= alarms(tmp_path)

@@ -24,12 +24,12 @@ EXAMPLES = 12
 
 
 def study(
-    folder: Path, logprobs: dict[str, np.ndarray], keys: list[str], tasks=("a", "b"), scores=True
+    folder: Path, logprobs: dict[str, np.ndarray], keys: list[str], tasks=("a", "b"), scores=True, names=None
 ) -> Path:
     """A study of one model: (prompts, examples, 2) log-likelihoods of each task, prompts with these keys."""
     rows = [
-        {"example": str(n), "text": str(n), "choices": ["x", "y"], "correct": [True, False]}
-        for n in range(EXAMPLES)
+        {"example": name, "text": name, "choices": ["x", "y"], "correct": [True, False]}
+        for name in names or map(str, range(EXAMPLES))
     ]
     task, parts = as_table(rows), []
     folder.mkdir()
@@ -38,7 +38,9 @@ def study(
         for name in tasks:
             values = logprobs[name]
             prompt, example, choice = (axis.ravel() for axis in np.indices(values.shape))
-            table = pd.DataFrame({"prompt": prompt, "example": example.astype(str), "choice": choice})
+            table = pd.DataFrame(
+                {"prompt": prompt, "example": task["example"].to_numpy()[example], "choice": choice}
+            )
             table = table.assign(logprob=values.ravel(), tokens=1, characters=1, bytes=1)
             if scores:
                 path = folder / "scores" / "m" / name / "1-shot.parquet"
@@ -73,7 +75,7 @@ def test_a_study_from_stored_scores_is_compared_by_these(tmp_path, values):
 def test_scores_on_one_side_alone_are_told(tmp_path, values):
     first = study(tmp_path / "first", values, ["k0", "k1", "k2"])
     bare = study(tmp_path / "bare", values, [], scores=False)
-    with pytest.raises(InputError, match="1-shot.parquet: is not there, and prompts are told apart by"):
+    with pytest.raises(InputError, match="1-shot.parquet: file not found. Scores identify prompts"):
         differences(first, bare)
 
 
@@ -102,8 +104,8 @@ def test_a_study_does_not_differ_from_itself(tmp_path, values):
     assert table["drift"].tolist() == [0, 0]
     assert not differ(table).any()
     assert in_words(table) == (
-        "2 settings are in both studies, with 6 prompts alike. Of their predictions, 0 of 72 differ. "
-        "Log-likelihoods differ by at most 0 nats. Verdicts differ in none of them."
+        "Both studies have 2 settings, with 6 prompts in common. 0 of their 72 predictions differ. "
+        "Log-likelihoods differ by at most 0 nats. No verdict differs."
     )
 
 
@@ -146,7 +148,9 @@ def test_without_scores_numbers_count_and_drift_is_not_known(tmp_path, values):
     assert table["prompts"].to_dict() == {"a": 0, "b": 3}
     assert table["drift"].isna().all()
     assert differ(table).to_dict() == {"a": True, "b": False}
-    assert "1 setting is in one study only" in in_words(table)
+    assert in_words(table).endswith(
+        "1 setting cannot be compared: one study lacks the setting, or its prompts or examples."
+    )
     assert CliRunner().invoke(app, ["diff", str(first), str(second)]).exit_code == 1
 
 
@@ -205,4 +209,23 @@ def test_numbers_stay_whole_beside_settings_without_a_verdict(tmp_path, values):
     assert (
         "left out because they are longer than the model's context: 3 prompts; without a remaining prompt: "
         "1 setting" in output.stderr
+    )
+
+
+@pytest.mark.parametrize(("shared", "predictions"), [(1, 3), (0, 0)])
+def test_studies_without_an_example_in_common_differ(shared, predictions, tmp_path, values):
+    keys = ["k0", "k1", "k2"]
+    first = study(tmp_path / "first", values, keys, scores=False)
+    names = [str(n) if n < shared else f"x{n}" for n in range(EXAMPLES)]
+    second = study(tmp_path / "second", values, keys, scores=False, names=names)
+    table = differences(first, second)
+    assert table["of_predictions"].tolist() == [predictions] * 2
+    assert table["other_predictions"].tolist() == [2 * (36 - predictions)] * 2
+    assert differ(table).tolist() == [not shared] * 2
+    assert in_words(table) == (
+        "Both studies have 2 settings, with 6 prompts in common. 0 of their 6 predictions differ. "
+        "Not compared: 132 predictions of these prompts, on examples that one study lacks. No verdict "
+        "differs."
+        if shared
+        else "No setting has a prediction of the same prompt and example in both studies."
     )

@@ -120,3 +120,8 @@ def test_one_function_draws_a_result_against_its_baselines():
     assert titles[0] == "3 prompts: best 70.0%"
     assert titles[2].startswith("the best of 3 guessers: mean 5")
     assert not plt.get_fignums()
+
+
+def test_bars_that_cannot_be_seen_are_not_drawn():
+    figure = guessers.draw([0.5, 0.7], RandomBaseline.from_chance(0.5, 20_000))
+    assert all(10 < len(axes.patches) < 1_000 for axes in figure.axes[1:])

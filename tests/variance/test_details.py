@@ -307,7 +307,7 @@ def test_when_accuracies_leave_chance():
     assert measures.leaves_chance([[0.5, 0.8]], 0.5, 10, prompts_tried=1, alpha=alpha - 1e-9) == 1
     # with a chance of 0, a single correct answer cannot be guessed; none can
     assert measures.leaves_chance([[0.0, 0.1]], 0.0, 10) == 1
-    assert measures.leaves_chance([[0.0]], 0.5, 10, alpha=1.0) == 0
+    assert measures.leaves_chance([[0.0]], 0.5, 10, alpha=0.999) is None
     for outside in (-0.1, 1.5):
         with pytest.raises(InputError) as error:
             measures.leaves_chance([[outside, 0.5]], 0.5, 10)

@@ -171,3 +171,11 @@ def test_perfect_orders_are_1_whatever_rounding_makes_of_them(checkpoints):
     values = np.linspace(0.1, 0.9, checkpoints)[None]
     assert (rank_correlation(values), rank_correlation(-values)) == (1.0, -1.0)
     assert monotonicity(-values, loss=True) == 1.0
+
+
+@pytest.mark.parametrize("share", [0, 1, 5, 95, np.nan])
+def test_shares_are_between_0_and_1(share):
+    with pytest.raises(InputError, match="expected a number above 0 and below 1"):
+        leaves_chance([[0.9]], 0.5, 100, alpha=share)
+    with pytest.raises(InputError, match="expected a number above 0 and below 1"):
+        analytic_error(0.5, 100, confidence=share)

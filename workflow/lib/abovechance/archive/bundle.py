@@ -314,7 +314,9 @@ def _check_ends(path: Path) -> None:
         file.seek(max(0, size - END))
         last = file.read(4)
     if first == b"PK\x03\x04" and last != b"PK\x05\x06":
-        raise zipfile.BadZipFile("there is something behind its end")
+        raise zipfile.BadZipFile(
+            "there is something behind its end" if zipfile.is_zipfile(path) else "it is cut off"
+        )
     if first != b"PK\x03\x04" and last == b"PK\x05\x06":
         raise zipfile.BadZipFile("there is something before its beginning")
 

@@ -20,6 +20,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import pi
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -104,10 +105,12 @@ class Gate:
     content: Any = None
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.alpha, (int, float)) and 0 < self.alpha < 1):
+        if not (isinstance(self.alpha, Real) and 0 < self.alpha < 1):
             raise InputError(f"alpha is {self.alpha}; expected a number above 0 and below 1")
-        if self.planned is not None and (not isinstance(self.planned, int) or self.planned < 1):
+        if self.planned is not None and (not isinstance(self.planned, Integral) or self.planned < 1):
             raise InputError(f"planned is {self.planned}; expected a whole number from 1")
+        self.alpha = float(self.alpha)
+        self.planned = None if self.planned is None else int(self.planned)
         self.incumbent = str(self.incumbent)
         self.scores = _checked(self.incumbent, self.scores)
 

@@ -83,6 +83,8 @@ def expected_best(
         raise InputError(f"score is {score}; expected a number from 0 to 1")
     if not (isfinite(correlation) and 0 <= correlation < 1):
         raise InputError(f"correlation is {correlation}; expected a number from 0, below 1")
+    if observed is not None and not (isfinite(observed) and 0 <= observed <= 1):
+        raise InputError(f"observed is {observed}; expected a number from 0 to 1")
     if candidates < 1 or examples < 1:
         raise InputError(f"{candidates} candidates on {examples} examples; expected at least 1 of each")
     if correlation and candidates > MOST_CORRELATED and 0 < score < 1:

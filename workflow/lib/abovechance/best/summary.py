@@ -21,9 +21,10 @@ from abovechance.chance.conclusion import probability
 from abovechance.core.arrays import Floats
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import ALPHA, CONFIDENCE, percent
+from abovechance.core.estimates import ALPHA, CONFIDENCE
 from abovechance.core.html import as_html
 from abovechance.core.untrusted import printable
+from abovechance.core.words import percent
 
 NEARLY_ALL = 0.9  # of the examples: so many are enough to be chosen
 CANDIDATES = {

@@ -49,6 +49,11 @@ class BestOf:
             baselines, counts = list(counted), list(counted.values())
         self._baselines = list(baselines)
         self._counts = np.asarray(counts)
+        if self._counts.shape[-1:] != (len(self._baselines),):
+            raise ValueError(
+                f"counts has the shape {self._counts.shape}: its last axis is of the {len(self._baselines)} "
+                "baselines"
+            )
         if np.any(self._counts < 0) or np.any(self._counts != np.floor(self._counts)):
             raise ValueError(f"counts is {counts!r}: a number of prompts is whole, and not negative")
         self._prompts = self._counts.sum(axis=-1)

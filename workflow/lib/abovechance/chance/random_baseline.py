@@ -14,7 +14,8 @@ probabilities keep their digits: relative errors are below 1e-12 for up to
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import overload
 
@@ -80,21 +81,27 @@ class RandomBaseline:
         """
         if any(number < 1 for number in choices):
             raise ValueError(f"choices has {min(choices)}: an example has at least one choice")
-        return cls.from_counts({1 / number: examples for number, examples in choices.items()})
+        return cls._from_pairs((1 / number, examples) for number, examples in choices.items())
 
     @classmethod
     def from_counts(cls, counts: Mapping[float, int]) -> RandomBaseline:
         """Return the baseline of ``{chance of a lucky guess: number of examples}``."""
-        for number in counts.values():
+        return cls._from_pairs(counts.items())
+
+    @classmethod
+    def _from_pairs(cls, pairs: Iterable[tuple[float, int]]) -> RandomBaseline:
+        counts: Counter[float] = Counter()
+        for chance, number in pairs:
             if not 0 <= number <= MOST_EXAMPLES or number != int(number):
                 expected = f"a number of examples is whole, from 0 to {MOST_EXAMPLES:,}"
                 raise ValueError(f"counts has {number}: {expected}")
+            counts[float(chance)] += int(number)  # chances may differ in their types only
         if sum(counts.values()) > MOST_EXAMPLES:
             raise ValueError(
                 f"counts has {sum(counts.values())} examples: at most {MOST_EXAMPLES:,} are counted"
             )
         baseline = cls.__new__(cls)
-        baseline._set({float(chance): int(number) for chance, number in counts.items()})
+        baseline._set(counts)
         return baseline
 
     def __repr__(self) -> str:
@@ -257,11 +264,13 @@ class RandomBaseline:
         ValueError
             If there are fewer than two.
         """
+        check_prompts(prompts)
         if prompts < 2:
             raise ValueError(f"prompts is {prompts}: the second best needs at least two")
-        below = np.asarray(self.cdf(np.arange(self.examples)))  # of fewer than k correct answers
-        tails = 1 - below**prompts - prompts * below ** (prompts - 1) * (1 - below)
-        return float(np.clip(tails, 0.0, 1.0).sum() / self.examples)
+        below = np.asarray(self.log_cdf(np.arange(self.examples)))  # of fewer than k correct answers
+        all_below = -np.expm1(prompts * below)
+        one_above = prompts * np.exp((prompts - 1) * below) * -np.expm1(below)
+        return float(np.clip(all_below - one_above, 0.0, 1.0).sum() / self.examples)
 
     @overload
     def maximum(self, prompts: int) -> float: ...

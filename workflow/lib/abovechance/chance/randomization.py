@@ -97,6 +97,30 @@ class Answers:
     texts: Ints | None = None
     cluster: Ints | None = None
 
+    def __post_init__(self) -> None:
+        """Check shapes and labels.
+
+        Raises
+        ------
+        InputError
+            If an array has another shape than the others, or a label is outside its range.
+        """
+        examples, labels = np.shape(self.correct)
+        prompts = np.shape(self.predicted)[0]
+        shapes = {"predicted": (prompts, examples), "evaluated": (prompts, examples)}
+        shapes |= {"available": (examples, labels), "texts": (examples, labels)}
+        for name, shape in shapes.items():
+            value = getattr(self, name)
+            if value is not None and np.shape(value) != shape:
+                raise InputError(f"{name} has the shape {np.shape(value)}; expected {shape}, as the others")
+        predicted = np.asarray(self.predicted)
+        outside = (predicted != UNKNOWN) & ((predicted < 0) | (predicted >= labels))
+        if outside.any():
+            raise InputError(
+                f"predicted has the label {predicted[outside][0]}; expected 0 to {labels - 1}, or {UNKNOWN} "
+                "if it is unknown"
+            )
+
     @classmethod
     def from_predictions(cls, predictions: pd.DataFrame, task: pd.DataFrame) -> Answers:
         """From the tables ``predictions`` of one setting and ``tasks`` of its task."""
@@ -192,7 +216,7 @@ class Answers:
 
     @property
     def _clusters(self) -> Ints:
-        return np.arange(len(self.correct)) if self.cluster is None else self.cluster
+        return numbered(len(self.correct), self.cluster)[0]
 
     def statistics(self, correct: Bools, statistic: str) -> Floats:
         """(prompts, draws) the statistic of each prompt in each draw of (draws, examples, labels)."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any, TextIO, cast
 
 import typer
 
@@ -44,17 +45,41 @@ def options(
     """Test whether a model's best score is better than chance, given the number of prompts tried."""
 
 
+class _UntilClosed:
+    """Standard output that is dropped when its reader is gone, so that the exit status stays the result."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text if somebody reads it."""
+        return self._attempted(lambda: self._stream.write(text)) or 0
+
+    def flush(self) -> None:
+        """Pass on what is written if somebody reads it."""
+        self._attempted(self._stream.flush)
+
+    def _attempted(self, action: Callable[[], int | None]) -> int | None:
+        try:
+            return action()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+            return None
+
+
 def main() -> None:
     """Run a command. If its input is invalid, print one line and exit with status 1, or 3 for a gate."""
     is_gate = sys.argv[1:2] == ["gate"] or "--gate" in sys.argv
+    if sys.stdout is not None:  # None if it is closed
+        sys.stdout = cast("TextIO", _UntilClosed(sys.stdout))
     try:
         app()
     except SystemExit as end:
         is_usage_error = end.code == 2 and not isinstance(end.__context__, typer.Exit)
         sys.exit(GATE_ERROR if is_gate and is_usage_error else end.code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
     except Exception as error:
         if TRACEBACK in os.environ:
             raise

@@ -10,9 +10,10 @@ import typer
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.inputs import given_paths, predictions_of
 from abovechance.cli.options import All, Epoch, Filter, Json, Metric
-from abovechance.cli.output import counted, show_json
+from abovechance.cli.output import show_json
 from abovechance.cli.screen import print_text
 from abovechance.core.untrusted import printable
+from abovechance.core.words import counted
 from abovechance.doctor.suspicion import SEVERITIES
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from abovechance.cli.inputs import (
     runs_of,
 )
 from abovechance.cli.options import EachFile, Epoch, Filter, Json, Metric, finite
-from abovechance.cli.output import as_rows, counted, show, show_json, tell_note
+from abovechance.cli.output import as_rows, show, show_json, tell_note
 from abovechance.cli.reports import (
     Case,
     Junit,
@@ -42,6 +42,7 @@ from abovechance.compare.gate import (
 from abovechance.compare.responses import Responses, arrange
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
+from abovechance.core.words import counted
 
 if TYPE_CHECKING:
     from abovechance.importers import Options

@@ -11,9 +11,10 @@ import typer
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.inputs import given_paths, responses_of
 from abovechance.cli.options import NO_RESULTS, EachFile, Epoch, Example, Filter, Json, Metric, Results
-from abovechance.cli.output import as_rows, check_writable, counted, show, show_json, tell_note
+from abovechance.cli.output import as_rows, check_writable, show, show_json, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_csv
+from abovechance.core.words import counted
 from abovechance.items.matrices import in_short, items_of, matrices
 
 SHOWN = 20  # items of a task

@@ -94,11 +94,6 @@ def as_rows(
     return [{str(name): value for name, value in row.items()} for row in rows]
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things in words."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def check_writable(path: Path, option: str, suffixes: tuple[str, ...]) -> Path:
     """The path with the home folder in place of ``~``; before any work, InputError unless it can be written.
 

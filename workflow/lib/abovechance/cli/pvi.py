@@ -10,9 +10,10 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Example, Json, results_or_example
-from abovechance.cli.output import counted, expanded, show, tell_note
+from abovechance.cli.output import expanded, show, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING
+from abovechance.core.words import counted
 from abovechance.pvi import files, overview, runs
 from abovechance.pvi.table import VOCABULARY
 

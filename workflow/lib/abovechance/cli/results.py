@@ -32,7 +32,7 @@ from abovechance.cli.options import (
     one_chance,
     refuse,
 )
-from abovechance.cli.output import check_writable, counted, show, tell_note
+from abovechance.cli.output import check_writable, show, tell_note
 from abovechance.cli.reports import (
     Case,
     Junit,
@@ -46,6 +46,7 @@ from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting, by_setting
 from abovechance.core.tables import read_table
+from abovechance.core.words import counted
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.results.imported import IMPORTED, imported_tasks
 

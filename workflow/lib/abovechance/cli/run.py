@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.output import check_writable, counted, expanded, tell_note
+from abovechance.cli.output import check_writable, expanded, tell_note
 from abovechance.core.errors import InputError
+from abovechance.core.words import counted
 
 CONFIG = Path("config.yaml")
 

@@ -9,7 +9,8 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Json
-from abovechance.cli.output import counted, expanded, show
+from abovechance.cli.output import expanded, show
+from abovechance.core.words import counted
 
 
 @app.command(

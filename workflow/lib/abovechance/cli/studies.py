@@ -10,9 +10,10 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Json
-from abovechance.cli.output import counted, expanded, show, show_json
+from abovechance.cli.output import expanded, show, show_json
 from abovechance.core.errors import InputError
 from abovechance.core.untrusted import printable
+from abovechance.core.words import counted
 
 
 @app.command(
@@ -64,6 +65,8 @@ def cost(
     if folder.is_file():
         config = resolved_file(folder)
         folder = Path("results", config["study"])
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder")
     tables = {name: folder / "cost" / f"{name}.parquet" for name in ("estimate", "machines")}
     accounts = {name: read_table(path) for name, path in tables.items() if path.is_file()}
     if ledgers := ledgers_in(folder / "cost"):  # as they are now, of jobs that are at work too
@@ -116,7 +119,8 @@ def verify(archive: Archived, as_json: Json = False) -> None:
     problems, lacking = bundle.verify(path), bundle.lacking(path)
     if as_json:
         rows = [{"file": problem.file, "problem": problem.problem} for problem in problems]
-        show_json({"problems": rows, "lacking": lacking})
+        digest = bundle.sha256(path) if path.is_file() else None
+        show_json({"problems": rows, "lacking": lacking, "sha256": digest})
     else:
         for problem in problems:  # a name that could be read as a line of ours stands behind what it is
             typer.echo(f"{problem.problem}: '{printable(problem.file)}'")

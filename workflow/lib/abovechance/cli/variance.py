@@ -11,9 +11,10 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import NO_RESULTS, All, Chance, Example, FigureFile, Json, ResultFiles
-from abovechance.cli.output import counted, expanded, show, tell_note, write_figure
+from abovechance.cli.output import expanded, show, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError, nearest
+from abovechance.core.words import counted
 from abovechance.variance.evaluations import in_percent, read_evaluations
 from abovechance.variance.summary import SERIES, of_evaluations, of_uneven_sizes
 

@@ -23,8 +23,9 @@ from abovechance.compare.responses import TRAININGS, Responses
 from abovechance.compare.seeds import over_seeds
 from abovechance.compare.two_models import POWER, Comparison, compare, exchanged
 from abovechance.core.columns import Column
-from abovechance.core.estimates import CONFIDENCE, Estimate, percent
+from abovechance.core.estimates import CONFIDENCE, Estimate
 from abovechance.core.resampling import cluster_sums, numbered
+from abovechance.core.words import percent
 
 ENOUGH = 20  # examples that all prompts have, for components of variance
 LIKE_THESE = "for prompts and examples like these"

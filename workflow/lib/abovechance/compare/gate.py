@@ -26,7 +26,8 @@ from abovechance.compare.responses import Responses
 from abovechance.compare.two_models import POWER
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import ALPHA, Spread, percent
+from abovechance.core.estimates import ALPHA, Spread
+from abovechance.core.words import percent
 
 FEWEST_FREEDOM = 0.5  # degrees of freedom of an interval
 MOST_FACTOR = 1e5  # of the number of examples; more would decide nothing in practice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -114,6 +114,9 @@ class Sample:
     names
         (clusters,) the names of the clusters, by which tasks share some of them; none if they have no others
         in common than those of tasks with the same examples.
+    largest
+        (draws,) the largest deviation of any pair's difference in a draw, in standard errors that are
+        estimated from this draw; no draws if this is not known.
     """
 
     scores: Floats
@@ -124,6 +127,7 @@ class Sample:
     examples: int = 0
     trainings: bool = False
     names: tuple[Hashable, ...] = ()
+    largest: Floats = field(default_factory=lambda: np.zeros(0))
 
     def difference(self, first: int, second: int) -> Difference:
         """Return the difference of two models, by their places."""
@@ -134,15 +138,12 @@ class Sample:
     def reordered(self, places: Sequence[int]) -> Sample:
         """Return the models of these places, in this order."""
         pairs = combinations(range(len(places)), 2)
-        return Sample(
-            self.scores[[*places]],
-            self.draws[:, [*places]],
-            {(first, two): self.difference(places[first], places[two]) for first, two in pairs},
-            self.contributions[[*places]],
-            self.weights,
-            self.examples,
-            self.trainings,
-            self.names,
+        return replace(
+            self,
+            scores=self.scores[[*places]],
+            draws=self.draws[:, [*places]],
+            differences={(first, two): self.difference(places[first], places[two]) for first, two in pairs},
+            contributions=self.contributions[[*places]],
         )
 
 
@@ -378,7 +379,8 @@ def flips(
 def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Sample:
     """Compare models by their accuracies only, as if each model had answered different examples.
 
-    Intervals and p-values add one correct and one wrong answer to each model (Agresti and Caffo, 2000).
+    Intervals and p-values add one correct and one wrong answer to each model (Agresti and Caffo, 2000). The
+    p-value is at least that of the score test, which is larger for large differences on few examples.
 
     Parameters
     ----------
@@ -399,10 +401,34 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
 
     def compared(first: int, two: int) -> Difference:
         spread = Spread((float(variance[first] + variance[two]),), (np.inf,))
-        middle = float(center[first] - center[two])
-        return Difference(float(values[first] - values[two]), middle, spread, spread.p(middle), limit=1.0)
+        middle, value = float(center[first] - center[two]), float(values[first] - values[two])
+        both = (correct[first] + correct[two]) / (count[first] + count[two])
+        if_equal = both * (1 - both) * (1 / count[first] + 1 / count[two])
+        score_p = 2 * stats.norm.sf(abs(value) / np.sqrt(if_equal)) if if_equal > 0 else 1.0
+        return Difference(value, middle, spread, max(spread.p(middle), float(score_p)), limit=1.0)
 
-    return Sample(values, sampled, _of_pairs(compared, len(values)), np.zeros((len(values), 0)), np.zeros(0))
+    return Sample(
+        values,
+        sampled,
+        _of_pairs(compared, len(values)),
+        np.zeros((len(values), 0)),
+        np.zeros(0),
+        largest=_largest_of_counts(center, count, draws, seed),
+    )
+
+
+def _largest_of_counts(center: Floats, count: Floats, draws: int, seed: int) -> Floats:
+    """(draws,) see ``Sample.largest``: numbers of correct answers are drawn, errors computed from them."""
+    generator = np.random.default_rng([seed, 1])
+    correct = generator.binomial(count.astype(np.int64), center, (draws, len(center)))
+    drawn_center = (correct + 1) / (count + 2)
+    variance = drawn_center * (1 - drawn_center) / (count + 2)
+    deviations = drawn_center - (count * center + 1) / (count + 2)
+    result = np.zeros(draws)
+    for first, two in combinations(range(len(center)), 2):
+        error = np.sqrt(variance[:, first] + variance[:, two])
+        np.maximum(result, np.abs(deviations[:, first] - deviations[:, two]) / error, out=result)
+    return result
 
 
 def together(tasks: Sequence[Sample]) -> Sample:
@@ -543,13 +569,17 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
 
 
 def _largest(sample: Sample, confidence: float) -> float:
-    """Return the quantile of the largest deviation of any pair's difference, in standard errors."""
+    """Return the quantile of the largest deviation of any pair's difference, in standard errors.
+
+    If the errors of draws are known, they count, too: with few examples, they vary.
+    """
     largest_of_draws = np.zeros(len(sample.draws))
     for (first, two), difference in sample.differences.items():
         deviations = sample.draws[:, first] - sample.draws[:, two] - difference.center
         if (error := deviations.std(ddof=1)) > 0:
             np.maximum(largest_of_draws, np.abs(deviations) / error, out=largest_of_draws)
-    return float(np.quantile(largest_of_draws, confidence))
+    of_draws = [part for part in (largest_of_draws, sample.largest) if part.size]
+    return max(float(np.quantile(part, confidence)) for part in of_draws)
 
 
 def ranks(

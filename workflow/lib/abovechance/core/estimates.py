@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from abovechance.core.errors import InputError
 from abovechance.core.resampling import BATCH, cluster_sums, numbered
+from abovechance.core.words import percent
 
 CONFIDENCE = 0.95  # of intervals
 ALPHA = 0.05  # the significance level of tests
@@ -80,11 +81,6 @@ def student(value: float, standard_error: float, freedom: float, confidence: flo
     reach = float(t.isf((1 - confidence) / 2, freedom)) * standard_error
     p = float(2 * t.sf(abs(value) / standard_error, freedom))
     return interval._replace(low=value - reach, high=value + reach, p=p)
-
-
-def percent(share: float) -> str:
-    """Return a share in per cent with its own digits, such as 97.5%."""
-    return f"{100 * share:.6g}%"
 
 
 @dataclass(frozen=True)

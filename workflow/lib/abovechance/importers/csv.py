@@ -47,7 +47,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     rows = pd.DataFrame({"example": table["example"], "correct": csv.values("correct", FLAG)})
     rows = rows.assign(predicted=UNKNOWN, tie=False, chance=_chance(csv))
     # files of prompts, and of models to compare, are about the same task
-    one_task = options.each_file or options.command == "compare"
+    one_task = options.each_file or options.command in ("compare", "doctor")
     keys = {
         "model": table.get("model", "model"),
         "task": table.get("task", "task" if one_task else path.stem),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ def in_form(
 ) -> tuple[list[Objects], list[Any], list[list[Any]] | None]:
     """Return predictions of each candidate, gold answers and choices, as the metric needs them."""
     answers = [*gold]
+    if missing := [place for place, answer in enumerate(answers) if _is_missing(answer)]:
+        raise InputError(f"example {missing[0]}: the gold answer is missing; expected one for each example")
     rows = [*(predictions.to_numpy() if isinstance(predictions, pd.DataFrame) else predictions)]
     is_nested = len(rows) > 0 and all(_is_row(row, len(answers), metric) for row in rows)
     candidates = [[*row] for row in rows] if is_nested else [rows]
@@ -34,6 +37,10 @@ def in_form(
     rows_of_metric = [as_array(metric, [convert(value) for value in row]) for row in candidates]
     listed = None if choices is None else [[convert_gold(value) for value in row] for row in choices]
     return rows_of_metric, [convert_gold(answer) for answer in answers], listed
+
+
+def _is_missing(answer: Any) -> bool:
+    return answer is None or (isinstance(answer, float) and isnan(answer))
 
 
 def _check_types(predictions: list[Any], gold: list[Any]) -> None:

@@ -16,6 +16,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.reading import read_yaml
 from abovechance.core.settings import SETTING, Setting
 from abovechance.core.tables import read_made_from, read_part, read_table, settings_of_parts
+from abovechance.core.words import counted
 
 Place = tuple[Path, int]
 BOTH = ("best_accuracy", "maximum_tail", "position", "better_than_chance")
@@ -34,7 +35,8 @@ def differences(first: Path, second: Path) -> pd.DataFrame:
     DataFrame
         One row for each setting of either: ``model``, ``task``, ``shots``; how many ``prompts`` both have
         with the same texts, and how many ``other_prompts`` only one has; of the first, ``predictions``, how
-        many of ``of_predictions`` differ, and ``drift``, the greatest difference of a choice's log-likelihood
+        many of ``of_predictions`` differ, how many ``other_predictions`` of these prompts are of examples
+        that only one has, and ``drift``, the greatest difference of a choice's log-likelihood
         in nats, missing where scores are not there; and of each study, ``best_accuracy``, ``maximum_tail``
         ``position`` and ``better_than_chance``, missing where it lacks the setting.
 
@@ -51,7 +53,8 @@ def differences(first: Path, second: Path) -> pd.DataFrame:
     rows = []
     for verdict in table.to_dict("records"):
         setting = Setting(*(verdict[name] for name in SETTING))
-        counts = dict.fromkeys(("prompts", "other_prompts", "predictions", "of_predictions"), 0)
+        names = ("prompts", "other_prompts", "predictions", "of_predictions", "other_predictions")
+        counts = dict.fromkeys(names, 0)
         row: dict[str, Any] = {**setting._asdict(), **counts, "drift": np.nan}
         if all(setting in setting_places for setting_places in places):
             row |= _compared(setting, first, second, places[0][setting], places[1][setting])
@@ -60,8 +63,8 @@ def differences(first: Path, second: Path) -> pd.DataFrame:
 
 
 def differ(table: pd.DataFrame) -> pd.Series[bool]:
-    """(rows,) whether settings differ in position or conclusion, or a study lacks one or its prompts."""
-    changed = table["prompts"] == 0
+    """(rows,) whether settings differ in position or conclusion, or a study lacks one or its predictions."""
+    changed = table["of_predictions"] == 0
     for name in ("position", "better_than_chance"):
         changed |= table[f"{name}_first"].fillna("") != table[f"{name}_second"].fillna("")
     return changed
@@ -69,21 +72,33 @@ def differ(table: pd.DataFrame) -> pd.Series[bool]:
 
 def in_words(table: pd.DataFrame) -> str:
     """Summarize ``differences`` in sentences."""
-    compared = table[table["prompts"] > 0]
+    compared = table[table["of_predictions"] > 0]
     if compared.empty:
-        return "No setting has a prompt in both studies."
-    lacking, changed = int((table["prompts"] == 0).sum()), int(differ(compared).sum())
-    counted = {name: int(compared[name].sum()) for name in ("prompts", "predictions", "of_predictions")}
+        return "No setting has a prediction of the same prompt and example in both studies."
+    lacking, changed = len(table) - len(compared), int(differ(compared).sum())
+    sums = {
+        name: int(compared[name].sum())
+        for name in ("prompts", "predictions", "of_predictions", "other_predictions")
+    }
     sentences = [
-        f"{len(compared)} settings are in both studies, with {counted['prompts']} prompts alike.",
-        f"Of their predictions, {counted['predictions']} of {counted['of_predictions']} differ.",
+        f"Both studies have {counted(len(compared), 'setting')}, with {counted(sums['prompts'], 'prompt')} "
+        "in common.",
+        f"{sums['predictions']} of their {counted(sums['of_predictions'], 'prediction')} differ.",
     ]
+    if sums["other_predictions"]:
+        sentences.append(
+            f"Not compared: {counted(sums['other_predictions'], 'prediction')} of these prompts, on examples "
+            "that one study lacks."
+        )
     if compared["drift"].notna().any():
         sentences.append(f"Log-likelihoods differ by at most {compared['drift'].max():.2g} nats.")
-    sentences.append(f"Verdicts differ in {changed or 'none'} of them.")
+    verdicts = counted(changed, "verdict") if changed else "No verdict"
+    sentences.append(f"{verdicts} differ{'s' * (changed < 2)}.")
     if lacking:
-        are = "setting is" if lacking == 1 else "settings are"
-        sentences.append(f"{lacking} {are} in one study only, or without a prompt in common.")
+        sentences.append(
+            f"{counted(lacking, 'setting')} cannot be compared: one study lacks the setting, or its prompts "
+            "or examples."
+        )
     return " ".join(sentences)
 
 
@@ -118,13 +133,17 @@ def _compared(
     if scores[0].is_file() != scores[1].is_file():
         lacks = scores[int(scores[0].is_file())]
         raise InputError(
-            f"{lacks}: is not there, and prompts are told apart by their scores' files; expected two "
-            "studies with scores, or two without"
+            f"{lacks}: file not found. Scores identify prompts, so either both studies must have scores, or "
+            "neither"
         )
     numbers = [_numbers(path, table) for path, table in zip(scores, tables, strict=True)]
     # {prompt of the second: the same one of the first}
     same_prompts = {numbers[1][key]: number for key, number in numbers[0].items() if key in numbers[1]}
     pairs = _joined(tables[0], tables[1], same_prompts, ["example"])
+    sizes = [
+        int(table["prompt"].isin(numbers).sum())
+        for table, numbers in zip(tables, (list(same_prompts.values()), list(same_prompts)), strict=True)
+    ]
     unequal = (pairs["predicted"] != pairs["predicted_other"]) | (pairs["correct"] != pairs["correct_other"])
     drift = np.nan
     if same_prompts and all(path.is_file() for path in scores):
@@ -135,6 +154,7 @@ def _compared(
         "other_prompts": len(set(numbers[0]) ^ set(numbers[1])),
         "predictions": int(unequal.sum()),
         "of_predictions": len(pairs),
+        "other_predictions": sum(sizes) - 2 * len(pairs),
         "drift": drift,
     }
 

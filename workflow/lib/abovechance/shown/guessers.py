@@ -13,6 +13,8 @@ from abovechance.chance.verdicts import Verdict, random_baselines
 from abovechance.shown import style
 from abovechance.shown.panels import percent_axis
 
+VISIBLE = 1e-3  # share of a bar that can be seen
+
 
 def guessers_numbers(accuracy: pd.DataFrame) -> pd.DataFrame:
     """Return how accuracies are distributed: of one setting's prompts, of a guesser, and of the best guesser.
@@ -68,10 +70,10 @@ def guessers(numbers: pd.DataFrame, verdict: pd.Series, title: str | None = None
             "mean",
         ),
     }
-    visible = numbers[numbers["share"] > 1e-3]["accuracy"]
+    visible = numbers[numbers["share"] > VISIBLE]["accuracy"]
     width = np.diff(numbers.loc[numbers["source"] == "guesser", "accuracy"]).mean()
     for axes, (source, (colour, mark, label, word)) in zip(panels, marks.items(), strict=True):
-        rows = numbers[numbers["source"] == source]
+        rows = numbers[(numbers["source"] == source) & (numbers["share"] > VISIBLE)]
         axes.bar(rows["accuracy"], rows["share"], width=width * 0.9, color=colour, alpha=0.55)
         axes.axvline(mark, color=colour, linewidth=1.2)
         axes.set_title(f"{label}: {word} {mark:.1%}", loc="left", color=colour, fontsize=7.5)

@@ -84,8 +84,10 @@ def analytic_error(accuracy: ArrayLike, examples: ArrayLike, confidence: float =
     Raises
     ------
     InputError
-        If an accuracy is none, or there are no examples.
+        If an accuracy is none, there are no examples, or the confidence level is outside (0, 1).
     """
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence is {confidence}; expected a number above 0 and below 1")
     p, n = np.asarray(accuracy, dtype=float), np.asarray(examples, dtype=float)
     if ((p < 0) | (p > 1)).any() or (n < 1).any():
         raise InputError("accuracies are in [0, 1], and examples at least 1")
@@ -162,8 +164,10 @@ def leaves_chance(
     Raises
     ------
     InputError
-        If an accuracy is outside [0, 1].
+        If an accuracy is outside [0, 1], or alpha outside (0, 1).
     """
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha is {alpha}; expected a number above 0 and below 1")
     numeric = _checked(scores)
     if (outside := numeric[(numeric < 0) | (numeric > 1)]).size:
         raise InputError(f"an accuracy is {outside[0]:g}; expected between 0 and 1")
