@@ -194,8 +194,8 @@ def test_levels_fall():
 def test_numbers_of_numpy_are_numbers(tmp_path):
     gate = Gate("seed", {"a": 1.0}, alpha=np.float32(0.25), planned=np.int64(3))
     gate.save(tmp_path / "gate.json")
-    again = Gate.load(tmp_path / "gate.json")
-    assert (again.alpha, again.planned, again.level) == (0.25, 3, 0.25 / 3)
+    loaded = Gate.load(tmp_path / "gate.json")
+    assert (loaded.alpha, loaded.planned, loaded.level) == (0.25, 3, 0.25 / 3)
     for planned in (0, 2.5, np.float64(3)):
         with pytest.raises(InputError, match="planned is"):
             Gate("seed", {"a": 1.0}, planned=planned)

@@ -58,10 +58,16 @@ def test_no_prompt_is_allowed_below_chance_and_any_number_where_chance_never_get
     assert prompts_allowed(RandomBaseline.from_chance(0.1, 1000), 0.9) is None
 
 
-def test_all_correct_is_reached_at_last():
-    baseline = RandomBaseline.from_chance(0.5, 9)
-    prompts = prompts_allowed(baseline, 1)
-    assert baseline.maximum(prompts) < 1 - 1e-12 <= baseline.maximum(prompts + 1)
+def test_all_correct_is_never_expected_unless_guessers_cannot_be_wrong():
+    assert prompts_allowed(RandomBaseline.from_chance(0.5, 5), 1) is None
+    assert prompts_allowed(RandomBaseline([1.0, 0.99]), 1) is None
+    assert prompts_allowed(RandomBaseline.from_chance(1.0, 5), 1) == 0
+
+
+def test_more_better_prompts_have_more_power_in_the_figure_too():
+    table = power_curve(0.5, [100], [1, 20], [0.6], better=3).set_index("prompts")["power"]
+    baseline = RandomBaseline.from_chance(0.5, 100)
+    assert table.to_dict() == {1: power(baseline, 0.6, 1), 20: power(baseline, 0.6, 20, better=3)}
 
 
 @settings(max_examples=40)

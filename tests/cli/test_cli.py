@@ -127,7 +127,7 @@ def test_the_metric_that_was_taken_is_named(tmp_path):
     samples = [lm_sample(place, [-1, -2], int(place >= 6), acc_norm=norm[place]) for place in range(10)]
     log = write_lm(tmp_path, [{**sample, "metrics": ["acc", "acc_norm"]} for sample in samples])
     completed = run("check", str(log), "--prompts", "2")
-    assert "The metric is acc." in completed.stdout
+    assert "Metric: acc." in completed.stdout
     assert "the metric is acc; for another one, use --metric acc_norm" in completed.stderr
     for arguments, metric, accuracy in [([], "acc", 0.6), (["--metric", "acc_norm"], "acc_norm", 0.3)]:
         (report,) = json.loads(run("check", str(log), "--prompts", "2", "--json", *arguments).stdout)

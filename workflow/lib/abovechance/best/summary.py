@@ -126,7 +126,9 @@ class Best:
         if isfinite(self.debiased):
             sentences.append(f"Corrected for the choice, its score is {self.debiased:.1%} ({interval}).")
         else:
-            sentences.append("There are too few examples to estimate its true score.")
+            sentences.append(
+                "There are too few examples, or clusters of examples, to estimate its true score."
+            )
         if self.assumption:
             sentences.append(self.assumption)
         if self.start is not None and self.start == self.chosen:
@@ -137,11 +139,18 @@ class Best:
                 "better than the start" if self.p_start <= ALPHA else "not shown to be better than the start"
             )
             sentences.append(
-                f"It is {answer}, '{self.start}' (p = {probability(self.p_start)}): the difference is "
-                f"{100 * change.observed:+.1f} points as observed, and {100 * change.value:+.1f} corrected "
+                f"It is {answer}, '{printable(self.start)}' (p = {probability(self.p_start)}): the difference "
+                f"is {100 * change.observed:+.1f} points as observed, and {100 * change.value:+.1f} corrected "
                 f"for the choice ({percent(change.confidence)} interval {100 * change.low:+.1f} to "
                 f"{100 * change.high:+.1f})."
             )
+            if self.p_start <= ALPHA and change.low <= 0:
+                sentences.append(
+                    "The p-value is one-sided. The interval is two-sided and contains 0, so the evidence is "
+                    "weak."
+                )
+        elif self.start is not None:
+            sentences.append(f"It cannot be compared with the start, '{printable(self.start)}'.")
         return sentences
 
     def _repr_html_(self) -> str:
@@ -197,12 +206,13 @@ def judge_best(
     if start is not None:
         difference = debiased_difference(candidates, start, confidence, seed=seed)
         p_values = above_start(candidates, start, draws, seed)
-        p_start = float(p_values[chosen])
         shared = candidates.scores - candidates.scores[start]
         evaluated = (~np.isnan(shared)).sum(axis=1)
         sums = np.nansum(shared, axis=1)
         table["difference"] = np.divide(sums, evaluated, out=np.full(len(sums), np.nan), where=evaluated > 0)
-        table["p_start"] = np.where(np.arange(len(table)) == start, np.nan, p_values)
+        compared = (np.arange(len(table)) != start) & (evaluated > 0)
+        table["p_start"] = np.where(compared, p_values, np.nan)
+        p_start = float(p_values[chosen]) if evaluated[chosen] else np.nan
     return Best(
         candidates.names[chosen],
         int(candidates.examples[chosen]),

@@ -30,6 +30,7 @@ from abovechance.core.estimates import ALPHA
 from abovechance.core.html import as_html
 from abovechance.core.reading import number
 from abovechance.core.resampling import numbered
+from abovechance.core.untrusted import printable
 from abovechance.metrics.answers import as_array, in_form
 from abovechance.metrics.contract import Metric, Objects, Terms
 from abovechance.metrics.registry import metric as metric_of_name
@@ -102,7 +103,9 @@ class NullDistribution:
         """The expected best value of all tries by chance."""
         if self.tries == 1:
             return self.expected
-        return self.distribution.mean
+        # the best of several is expected to be no worse, whatever the draws are
+        further = max if self.higher_is_better else min
+        return further(self.expected, self.distribution.mean)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -125,7 +128,7 @@ class NullDistribution:
         smallest = sizes[sizes > TOLERANCE * sizes.max()].min(initial=np.inf)
         # three digits that are not 0
         digits = 3 if smallest >= 0.1 else min(2 - floor(log10(smallest)), 12)
-        best_of = f" (candidate {names[self.best]}, the best of {len(names)})" if several else ""
+        best_of = f" (candidate {printable(names[self.best])}, the best of {len(names)})" if several else ""
         by_chance = (
             f"By chance, {'this candidate' if several else 'it'} is expected at {self.expected:.{digits}f}"
         )
@@ -134,7 +137,7 @@ class NullDistribution:
                 f", and the best of {self.tries} at {self.expected_best:.{digits}f} "
                 f"(95 %: {low:.{digits}f} to {high:.{digits}f})"
             )
-        conclusion = "better than chance" if self.p <= ALPHA else "not better than chance"
+        conclusion = "better than chance" if self.p <= ALPHA else "not shown to be better than chance"
         alone = f" for the best of {self.tries}, {probability(self.p_single)} for a single try"
         alone = alone if self.tries > 1 else ""
         how = {

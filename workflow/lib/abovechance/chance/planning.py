@@ -75,7 +75,8 @@ def prompts_allowed(baseline: RandomBaseline, accuracy: float) -> int | None:
     """
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
-    if baseline.maximum(MOST_PROMPTS) < accuracy - 1e-12:
+    # however many guess, the best is not expected to answer all correctly unless each does
+    if (accuracy == 1 and baseline.standard < 1) or baseline.maximum(MOST_PROMPTS) < accuracy - 1e-12:
         return None
     reached = least_whole(lambda prompts: baseline.maximum(prompts) >= accuracy - 1e-12, MOST_PROMPTS)
     return reached - 1
@@ -192,17 +193,24 @@ def power_curve(
     prompts: list[int],
     accuracies: list[float],
     alpha: float | None = ALPHA,
+    better: int = 1,
 ) -> pd.DataFrame:
-    """Power over numbers of examples and prompts and true accuracies of one better prompt.
+    """Power over numbers of examples and prompts and true accuracies of the better prompts.
+
+    Parameters
+    ----------
+    better
+        The number of better prompts. Smaller numbers of prompts are all better.
 
     Returns
     -------
     DataFrame
         ``examples``, ``prompts``, ``accuracy``, ``power``.
     """
+    baselines = {size: RandomBaseline.from_chance(chance, size) for size in examples}
     rows = [
-        (size, count, accuracy, power(RandomBaseline.from_chance(chance, size), accuracy, count, alpha=alpha))
-        for size in examples
+        (size, count, accuracy, power(baseline, accuracy, count, min(better, count), alpha))
+        for size, baseline in baselines.items()
         for count in prompts
         for accuracy in accuracies
     ]

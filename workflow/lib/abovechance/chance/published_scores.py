@@ -195,7 +195,7 @@ def _luck(row: Mapping[Hashable, Any]) -> dict[str, float]:
             continue
         other_score = row[name]
         shares[column] = np.nan
-        if not best > other_score or (column == "luck_over_second" and prompts < 2):
+        if not best > other_score or prompts < 2:
             continue
         if column == "luck_over_mean":
             by_luck = RandomBaseline.from_chance(other_score, examples).maximum(prompts) - other_score

@@ -18,6 +18,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
 from abovechance.core.settings import SETTING, Setting, by_setting
 from abovechance.core.tables import TableSchema, setting_columns
+from abovechance.core.untrusted import printable
 
 RANDOMIZED = {
     "randomization_tail": Column.tail(
@@ -131,7 +132,7 @@ class Verdicts:
     def sentences(self) -> list[str]:
         """The conclusions from all scores, in sentences."""
         metrics = [*self.table["metric"].unique()] if "metric" in self.table else []
-        metric = [f"The metric is {metrics[0]}."] if len(metrics) == 1 else []
+        metric = [f"Metric: {printable(metrics[0])}."] if len(metrics) == 1 else []
         return [*in_words(self.table, self.noun), *_climbed(self.table), *metric, *self.remarks]
 
 

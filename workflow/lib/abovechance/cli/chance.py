@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -173,9 +174,7 @@ def plan(
             report["prompts_allowed"] = "any number" if allowed is None and not as_json else allowed
         if prompts is not None:
             report |= expected_accuracies(guesser, prompts)
-            report["least_accuracy_above_maximum_baseline"] = planning.least_above(guesser, prompts)
-            least = planning.least_significant(guesser, prompts, alpha)
-            report[f"least_accuracy_at_alpha_{alpha:g}"] = least if as_json or least is not None else "none"
+            report |= _least_accuracies(guesser, prompts, alpha, None if as_json else "none")
     if not report and (figure is None or prompts is None):
         raise InputError(
             "nothing to plan: use --prompts with --margin, --examples with --accuracy or with --prompts, or "
@@ -188,6 +187,17 @@ def plan(
 
         prompt_counts = sorted({1, 10, 100, 1000, prompts or 1})
         write_figure(baselines.plan, baselines.plan_numbers(single_chance, prompt_counts), figure)
+
+
+def _least_accuracies(
+    guesser: RandomBaseline, prompts: int, alpha: float, none: str | None
+) -> dict[str, float | str | None]:
+    """Return the least accuracies that are better than chance; ``none`` if not even 1 is."""
+    least = {
+        "least_accuracy_above_maximum_baseline": planning.least_above(guesser, prompts),
+        f"least_accuracy_at_alpha_{alpha:g}": planning.least_significant(guesser, prompts, alpha),
+    }
+    return {name: none if value is None else value for name, value in least.items()}
 
 
 def _plan_search(
@@ -278,6 +288,6 @@ def power(
 
         accuracies = np.linspace(single_chance, min(1.0, single_chance + 0.4), 41).tolist()
         numbers = planning.power_curve(
-            single_chance, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, alpha
+            single_chance, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, alpha, better
         )
-        write_figure(baselines.power_lines, numbers, figure)
+        write_figure(partial(baselines.power_lines, better=better, target=target_power), numbers, figure)

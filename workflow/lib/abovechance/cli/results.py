@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -43,9 +44,11 @@ from abovechance.cli.reports import (
     write_junit,
 )
 from abovechance.cli.screen import print_text
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting, by_setting
 from abovechance.core.tables import read_table
+from abovechance.core.untrusted import printable
 from abovechance.core.words import counted
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.results.imported import IMPORTED, imported_tasks
@@ -59,7 +62,9 @@ STUDY_VERDICTS = Path("tables", "verdicts.parquet")
 # Columns that people see with --json alone.
 FOR_PROGRAMS = ["by_tail", "holm_tail", "guessing_above", "reason"]
 MOST_ROWS = 20
-COLUMNS = {**VERDICTS.columns, **published_scores.LUCK}
+COLUMNS = {**VERDICTS.columns, **published_scores.LUCK} | {
+    "best_prompt_name": Column.text("name of the best prompt, in files of other tools")
+}
 # the most telling first
 ORDER = [
     "source",
@@ -147,6 +152,7 @@ def check(
     else:
         print_text(" ".join(judged.sentences) + "\n")
         unused = FOR_PROGRAMS + ["bh_tail"] * (len(judged.table) == 1)
+        unused += ["best_prompt"] * ("best_prompt_name" in judged.table)
         table = judged.table.drop(columns=unused, errors="ignore").sort_values("maximum_tail", kind="stable")
         show(table, as_json, columns=COLUMNS, most_rows=None if show_all else MOST_ROWS, order=ORDER)
     if gate:
@@ -203,7 +209,8 @@ def _cases(table: pd.DataFrame) -> list[Case]:
     names = [name for name in ("source", *SETTING) if name in table]
     cases = []
     for row in table.to_dict("records"):
-        name = ", ".join(str(row[column]) for column in names)
+        parts = [f"{row[column]}-shot" if column == "shots" else str(row[column]) for column in names]
+        name = printable(", ".join(filter(None, parts))) or "the score"
         if pd.isna(row["better_than_chance"]):
             cases.append(Case(name, "skipped", "no prompt was evaluated"))
             continue
@@ -247,7 +254,7 @@ def _of_study(folder: Path) -> Verdicts:
 
 def _judged(paths: list[Path], options: Options) -> Verdicts:
     """Return the verdicts on other tools' results."""
-    imported, metrics = _imported(paths, options)
+    imported, metrics, names = _imported(paths, options)
     accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in by_setting(imported)], ignore_index=True)
     several = accuracy.groupby(SETTING).size().max()
     if options.prompts is not None and several > 1:
@@ -258,7 +265,21 @@ def _judged(paths: list[Path], options: Options) -> Verdicts:
 
         tasks = imported_tasks(rows for _, rows in by_setting(imported))
         climbed = for_verdicts(ladders([rows for _, rows in by_setting(imported)], tasks, {}, seed=0))
-    return judge(accuracy, climbed=climbed, prompts_tried=options.prompts, metrics=metrics)
+    judged = judge(accuracy, climbed=climbed, prompts_tried=options.prompts, metrics=metrics)
+    return replace(judged, table=_with_names(judged.table, names))
+
+
+def _with_names(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) -> pd.DataFrame:
+    """Return verdicts with the names of the best prompts, if a setting has several prompts."""
+    if max(map(len, names.values())) == 1:
+        return table
+    settings = map(Setting._make, table[SETTING].itertuples(index=False))
+    best_names = [
+        names[setting][number] for setting, number in zip(settings, table["best_prompt"], strict=True)
+    ]
+    result = table.copy()
+    result.insert([*table].index("best_prompt") + 1, "best_prompt_name", best_names)
+    return result
 
 
 @app.command(
@@ -302,7 +323,7 @@ def import_(
     paths = given_paths(results)
     if tables := list(filter(published_scores.is_score_table, paths)):
         raise InputError(f"{tables[0]}: is a table of best scores; use `abovechance check`")
-    imported, _ = _imported(paths, options)
+    imported, _, _ = _imported(paths, options)
     facts = {"imported": [str(path) for path in results]}
     with IMPORTED.writing_parts(output, facts) as write:
         for _, rows in by_setting(imported):
@@ -316,12 +337,14 @@ def _stated_chance(chance: float | None, choices: str | None) -> float | None:
     return None if chance is None and choices is None else one_chance(chance, choices)
 
 
-def _imported(paths: list[Path], options: Options) -> tuple[pd.DataFrame, dict[Setting, str]]:
-    """Other tools' predictions and the metric of each setting; notes go to the error stream."""
-    from abovechance.importers import combine, metrics, read_runs, uneven
+def _imported(
+    paths: list[Path], options: Options
+) -> tuple[pd.DataFrame, dict[Setting, str], dict[Setting, list[str]]]:
+    """Other tools' predictions, each setting's metric and names of prompts; notes go to the error stream."""
+    from abovechance.importers import combine, metrics, prompt_names, read_runs, uneven
 
     runs = read_runs(paths, options)
-    table, metric_of = combine(runs, options), metrics(runs)
-    for note in dict.fromkeys([*(note for run in runs for note in run.notes), *uneven(table)]):
+    table, metric_of, names = combine(runs, options), metrics(runs), prompt_names(runs, options)
+    for note in dict.fromkeys([*(note for run in runs for note in run.notes), *uneven(table, names)]):
         tell_note(note)
-    return table, metric_of
+    return table, metric_of, names

@@ -402,8 +402,8 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
     def compared(first: int, two: int) -> Difference:
         spread = Spread((float(variance[first] + variance[two]),), (np.inf,))
         middle, value = float(center[first] - center[two]), float(values[first] - values[two])
-        both = (correct[first] + correct[two]) / (count[first] + count[two])
-        if_equal = both * (1 - both) * (1 / count[first] + 1 / count[two])
+        pooled = (correct[first] + correct[two]) / (count[first] + count[two])
+        if_equal = pooled * (1 - pooled) * (1 / count[first] + 1 / count[two])
         score_p = 2 * stats.norm.sf(abs(value) / np.sqrt(if_equal)) if if_equal > 0 else 1.0
         return Difference(value, middle, spread, max(spread.p(middle), float(score_p)), limit=1.0)
 

@@ -134,6 +134,8 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     complete = wide.notna().groupby(level=["model", "seed"]).any().all(axis=0)
     # in one order, so that tasks with the same examples are drawn alike (``comparison.sample_of``)
     examples = sorted(str(example) for example in wide.columns[complete])
+    if len(examples) == total < 2:
+        raise InputError(f"{name}: {' and '.join(models)} have one example; expected at least two")
     if len(examples) < 2:
         raise InputError(
             f"{name}: {' and '.join(models)} have {len(examples)} of {total} examples in common; expected "

@@ -31,7 +31,7 @@ from abovechance.importers.contract import (
     check_recorded,
     examined,
 )
-from abovechance.importers.table import combine, metrics, uneven
+from abovechance.importers.table import combine, metrics, prompt_names, uneven
 
 __all__ = [
     "FORMATS",
@@ -43,6 +43,7 @@ __all__ = [
     "diagnose",
     "endings",
     "metrics",
+    "prompt_names",
     "read_runs",
     "uneven",
 ]

@@ -271,7 +271,8 @@ def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:
         except InputError as error:
             problems.append(error)
     if metric is not None:  # targets are needed for the chance and the correct choices alone
-        rights = _agreed(samples, readings) or [None] * len(samples)
+        agreed = _agreed(samples, readings)
+        rights = [None] * len(samples) if agreed is None else agreed
         return pd.DataFrame(
             [
                 _recorded(sample, metric, correct_choices)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -29,10 +29,28 @@ def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
             f"{runs[0].file}: says itself how many choices its examples have; leave out "
             "--chance and --choices"
         )
-    by_setting: dict[Setting, list[Run]] = {}
+    groups = _grouped(runs).values()
+    return pd.concat([_one_setting(group, options) for group in groups], ignore_index=True)
+
+
+def prompt_names(runs: Sequence[Run], options: Options) -> dict[Setting, list[str]]:
+    """Return the names of each setting's prompts, in the order of their numbers in ``combine``."""
+    return {
+        setting: sorted({label for run in group for label in _labels(run, group, options)}, key=_natural)
+        for setting, group in _grouped(runs).items()
+    }
+
+
+def _grouped(runs: Sequence[Run]) -> dict[Setting, list[Run]]:
+    groups: dict[Setting, list[Run]] = {}
     for run in runs:
-        by_setting.setdefault(run.setting, []).append(run)
-    return pd.concat([_one_setting(group, options) for group in by_setting.values()], ignore_index=True)
+        groups.setdefault(run.setting, []).append(run)
+    return groups
+
+
+def _labels(run: Run, runs: list[Run], options: Options) -> list[str]:
+    """Return the names of a run's prompts."""
+    return run.rows["prompt"].unique().tolist() if "prompt" in run.rows else [_label(run, runs, options)]
 
 
 def metrics(runs: Sequence[Run]) -> dict[Setting, str]:
@@ -48,7 +66,7 @@ def metrics(runs: Sequence[Run]) -> dict[Setting, str]:
     return {setting: run.metric for setting, run in by_setting.items()}
 
 
-def uneven(table: pd.DataFrame) -> list[str]:
+def uneven(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) -> list[str]:
     """Return a note about settings whose prompts are evaluated on different examples.
 
     That each prompt lacks its own demonstrations is as it should be.
@@ -57,6 +75,8 @@ def uneven(table: pd.DataFrame) -> list[str]:
     ----------
     table
         From ``combine``.
+    names
+        From ``prompt_names``.
     """
     notes = []
     for setting, rows in by_setting(table):
@@ -69,10 +89,11 @@ def uneven(table: pd.DataFrame) -> list[str]:
                 if standardized
                 else "accuracies"
             )
+            fewest = names[setting][int(str(sizes.idxmin()))]
             notes.append(
                 f"{setting.words}: its prompts are evaluated on different examples, {sizes.min()} to "
-                f"{sizes.max()} of {examples}, the fewest by prompt {sizes.idxmin()}; the verdict compares "
-                f"their {score}"
+                f"{sizes.max()} of {examples}, the fewest by prompt '{fewest}'; the verdict "
+                f"compares their {score}"
             )
     return notes
 

@@ -270,21 +270,26 @@ def plan(numbers: pd.DataFrame) -> Figure:
     return figure
 
 
-def power_lines(numbers: pd.DataFrame) -> Figure:
+def power_lines(numbers: pd.DataFrame, better: int = 1, target: float | None = None) -> Figure:
     """Return the probability of finding a prompt better than chance, a line for each number of prompts.
 
     Parameters
     ----------
     numbers
         From ``planning.power_curve``, of one number of examples.
+    better
+        The number of better prompts.
+    target
+        The power that is wanted; 0.8 if None.
     """
     style.apply()
     figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH + 0.4, 2.6))
     shades = plt.get_cmap("Blues")(np.linspace(0.4, 0.95, numbers["prompts"].nunique()))
     for (prompts, line), shade in zip(_by_prompts(numbers), shades, strict=True):
         axes.plot(line["accuracy"], line["power"], color=shade, label=_prompts(prompts))
-    axes.axhline(0.8, color=style.FAINT, linewidth=0.5)
-    axes.set(xlabel="true accuracy of one prompt", ylabel="power", ylim=(0, 1.02))
+    axes.axhline(0.8 if target is None else target, color=style.FAINT, linewidth=0.5)
+    prompts_in_words = "one prompt" if better == 1 else f"{better} prompts"
+    axes.set(xlabel=f"true accuracy of {prompts_in_words}", ylabel="power", ylim=(0, 1.02))
     percent_axis(axes.xaxis)
     axes.set_title(f"{numbers['examples'].iloc[0]:,} examples")
     axes.legend()

@@ -7,11 +7,14 @@ import math
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy import stats
 
 from abovechance.compare import many
 from abovechance.compare.comparison import sample_of
 from abovechance.compare.responses import Responses
-from abovechance.core.estimates import clustered_mean
+from abovechance.core.arrays import Floats, Ints
+from abovechance.core.estimates import Estimate, clustered_mean
+from abovechance.core.resampling import numbered
 from abovechance.shown import style
 from abovechance.shown.panels import in_order, legend_label, percent_axis, plain
 
@@ -27,8 +30,10 @@ def score_numbers(responses: list[Responses], confidence: float) -> pd.DataFrame
         ]
         scores = pd.DataFrame(
             [
-                {"model": model, "low": mean.low, "high": mean.high}
-                for model, mean in zip(task_responses.models, means, strict=True)
+                {"model": model, **_interval(mean, of_model, task_responses.clusters, confidence)}
+                for model, mean, of_model in zip(
+                    task_responses.models, means, task_responses.by_example, strict=True
+                )
             ]
         )
         parts.append(
@@ -38,6 +43,21 @@ def score_numbers(responses: list[Responses], confidence: float) -> pd.DataFrame
     return table[
         ["task", "shots", "model", "score", "low", "high", "groups", "rank_low", "rank_high", "best"]
     ]
+
+
+def _interval(mean: Estimate, scores: Floats, clusters: Ints, confidence: float) -> dict[str, float]:
+    """Return the ends of a mean's interval: for scores from 0 to 1, Wilson's, which stays in this range.
+
+    Its number of examples is that of right and wrong answers with the same standard error.
+    """
+    if scores.min() < 0 or scores.max() > 1:
+        return {"low": mean.low, "high": mean.high}
+    share, variance = mean.value, mean.standard_error**2
+    count = share * (1 - share) / variance if variance > 0 else numbered(len(scores), clusters)[1]
+    square = stats.norm.isf((1 - confidence) / 2) ** 2
+    center = (share + square / (2 * count)) / (1 + square / count)
+    reach = math.sqrt(square * (share * (1 - share) / count + square / (4 * count**2))) / (1 + square / count)
+    return {"low": max(center - reach, 0.0), "high": min(center + reach, 1.0)}
 
 
 def scores(numbers: pd.DataFrame) -> Figure:
