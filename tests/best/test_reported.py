@@ -158,3 +158,36 @@ def test_arguments_outside_their_range(arguments, message):
 def test_an_observed_score_outside_its_range_is_an_error(observed):
     with pytest.raises(InputError, match=f"observed is {observed}; expected a number from 0 to 1"):
         expected_best(0.39, 20, 34, observed=observed)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "examples"), [(20, 31, 50), (40, 60, 100), (10, 18, 20), (0, 5, 30)]
+)
+def test_two_reported_scores_make_fishers_exact_test(first, second, examples):
+    p = judge_reported([first / examples, second / examples], examples).p
+    table = [[first, examples - first], [second, examples - second]]
+    assert p == pytest.approx(stats.fisher_exact(table).pvalue, abs=0.004, rel=0.3)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+@pytest.mark.parametrize("candidates", [2, 5])
+def test_equal_reported_scores_are_significant_in_at_most_one_of_twenty(candidates, correlation):
+    generator, runs = np.random.default_rng(9), 150
+    rejected = 0
+    for _ in range(runs):
+        common = generator.normal(size=60) * np.sqrt(correlation)
+        single = generator.normal(size=(candidates, 60)) * np.sqrt(1 - correlation)
+        scores = (common + single < 0).mean(axis=1)
+        rejected += judge_reported(scores, 60, correlation=correlation).p <= 0.05
+    assert rejected / runs < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_a_mean_that_is_known_counts_as_the_true_score():
+    by_truth, by_mean = (expected_best(0.5, 20, 3, observed=0.75, estimated=e) for e in (False, True))
+    assert by_truth.p == pytest.approx(1 - stats.binom(20, 0.5).cdf(14) ** 3)
+    assert by_mean.p < by_truth.p
+    assert by_truth.expected == by_mean.expected
+    assert by_truth.low <= by_mean.low <= by_mean.high <= by_truth.high
+    # of very many candidates, the best one's part of the mean does not count
+    many = [expected_best(0.5, 20, 1001, observed=0.95, estimated=e) for e in (False, True)]
+    assert many[0] == many[1]

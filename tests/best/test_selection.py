@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from abovechance.best import selection
 from abovechance.best.candidates import Candidates
-from abovechance.best.selection import above_start, selection_null, sign_flips
+from abovechance.best.selection import above_start, exchanged_with_start, selection_null, sign_flips
 from abovechance.core.errors import InputError
 from tests.best.simulated import answers, notebook_rows, some_candidates
 
@@ -85,8 +85,7 @@ def test_all_signs_are_those_counted_by_hand(data: st.DataObject) -> None:
     signs = itertools.product((1, -1), repeat=len(groups))
     largest = np.array([(sums @ np.array(sign) / deviations).max() for sign in signs])
     p = [(largest >= value - 1e-9).mean() for value in sums.sum(axis=1) / deviations]
-    p[start] = 1.0
-    assert above_start(Candidates.from_scores(scores, clusters=clusters), start) == pytest.approx(p)
+    assert sign_flips(scores - scores[start], clusters) == pytest.approx(p)
 
 
 def test_of_one_rival_it_is_the_sign_test() -> None:
@@ -298,4 +297,50 @@ def test_the_start_is_not_above_itself():
     differences = candidates.scores - candidates.scores[2]
     assert p[2] == 1.0
     rivals = np.arange(6) != 2
-    assert p[rivals].tolist() == sign_flips(differences, candidates.clusters, 700, 3)[rivals].tolist()
+    both_tests = [
+        sign_flips(differences, candidates.clusters, 700, 3),
+        exchanged_with_start(candidates, 2, 700, 3),
+    ]
+    assert p[rivals].tolist() == np.max(both_tests, axis=0)[rivals].tolist()
+    alone = Candidates.from_scores(candidates.scores[:2])
+    assert above_start(alone, 0)[1] == sign_flips(alone.scores - alone.scores[0], alone.clusters)[1]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 0, 1]],
+        [[1, 0.5, 1, nan], [0, 0.25, nan, 0], [0.75, nan, 0.5, 1]],
+        [[0, 0, nan, 0], [1, 1, nan, 0.5], [nan, nan, 1, nan]],
+    ],
+)
+def test_all_exchanges_with_the_start(scores):
+    candidates = Candidates.from_scores(np.array(scores))
+    values = candidates.scores
+
+    def statistics(table):
+        return np.nansum(table - table[0], axis=1)[1:]
+
+    deviations = np.zeros(2)
+    for rival in (1, 2):
+        variances = [
+            2 * np.nanvar(values[:, place], ddof=1)
+            for place in range(4)
+            if not np.isnan(values[[0, rival], place]).any()
+        ]
+        deviations[rival - 1] = np.sqrt(sum(variances)) or np.inf
+    largest = np.array([(statistics(table) / deviations).max() for table in exchanged(candidates)])
+    expected = [(np.maximum(largest, 0) >= value - 1e-9).mean() for value in statistics(values) / deviations]
+    p = exchanged_with_start(candidates, draws=20_000)
+    assert p[1:] == pytest.approx(expected, abs=0.015)
+
+
+@pytest.mark.parametrize("accuracy", [0.02, 0.1])
+def test_rare_right_answers_of_the_start_are_no_evidence_for_others(accuracy):
+    generator = np.random.default_rng(6)
+    rejected = sum(
+        above_start(Candidates.from_scores((generator.random((101, 50)) < accuracy) * 1.0), draws=99).min()
+        <= 0.05
+        for _ in range(150)
+    )
+    assert rejected / 150 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 150)

@@ -107,8 +107,8 @@ def test_a_whole_judgement_of_reported_scores():
     scores, examples = np.array([0.62, 0.7, 0.55, 0.9, 0.6]), np.array([100, 90, 100, 20, 95])
     best = judge_reported(scores, examples, ["a", "b", "c", "d", "e"], correlation=0.3, confidence=0.9)
     mean = (scores * examples).sum() / examples.sum()
-    luck_of_best = expected_best(mean, 90, 5, 0.3, 0.7)
-    independent = expected_best(mean, 90, 5, 0.0, 0.7)
+    luck_of_best = expected_best(mean, 90, 5, 0.3, 0.7, estimated=True)
+    independent = expected_best(mean, 90, 5, 0.0, 0.7, estimated=True)
     assert (best.chosen, best.examples, best.observed) == ("b", 90, 0.7)
     assert best.mean == pytest.approx(mean)
     assert (best.expected_by_luck, best.luck_low, best.luck_high, best.p) == (

@@ -98,3 +98,37 @@ def test_the_best_of_several_runs_is_not_below_one_run():
 def test_a_perfect_agent_is_better_in_spite_of_many_tries():
     result = above_floor({"a": [[1.0]] * 40, "b": [[1.0]] * 40}, {"null": [[0.0]] * 40}, tries=1200)
     assert result.p < 0.05
+
+
+@pytest.mark.parametrize(
+    ("attempts", "attempts_of_floor", "share"), [(1, 10, 0.9), (10, 1, 0.1), (2, 5, 0.9), (5, 2, 0.1)]
+)
+@pytest.mark.parametrize("k", [1, 2])
+def test_other_numbers_of_attempts_are_no_evidence(attempts, attempts_of_floor, share, k):
+    if min(attempts, attempts_of_floor) < k:
+        pytest.skip("needs k attempts")
+    generator, runs = np.random.default_rng(1), 60
+
+    def agent(count):
+        return (generator.random((50, count)) < share).astype(float).tolist()
+
+    rejected = sum(
+        above_floor(
+            {name: agent(attempts) for name in "abcde"}, {"floor": agent(attempts_of_floor)}, k, draws=200
+        ).p
+        <= 0.05
+        for _ in range(runs)
+    )
+    assert rejected <= stats.binom(runs, 0.05).ppf(0.999)
+
+
+def test_a_better_agent_with_one_attempt_beats_a_floor_with_many():
+    generator = np.random.default_rng(2)
+    floor = (generator.random((100, 10)) < 0.3).astype(float).tolist()
+    candidates = {name: [[1.0]] * 60 + [[0.0]] * 40 for name in "ab"}
+    result = above_floor(candidates, {"floor": floor})
+    assert result.p < 0.01
+    # attempts that are all equal leave nothing to draw, so it is the test of single attempts
+    repeated = above_floor(candidates, {"floor": [[row[0]] * 10 for row in floor]}, draws=20_000)
+    single = above_floor(candidates, {"floor": [[row[0]] for row in floor]}, draws=20_000)
+    assert repeated.p == pytest.approx(single.p, abs=0.002)

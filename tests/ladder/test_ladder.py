@@ -258,6 +258,27 @@ def test_prompts_that_are_as_good_as_a_guesser_rarely_beat_it():
     assert false_positives <= stats.binom(runs, 0.05).ppf(0.9999)
 
 
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
+def test_a_guesser_that_cannot_decide_is_as_good_as_prompts_with_its_accuracy(share):
+    constant = Guesser("constant", "a constant", lambda situation: np.full(len(situation.task), share))
+    false_positives, runs = 0, 40
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        task = planted(generator, 50, 0.6)
+        gold = task["correct"].map(lambda flags: [*flags].index(True)).to_numpy()
+        wrong = (gold + 1 + generator.integers(3, size=50)) % 4
+        correct = generator.random((20, 50)) < share
+        predictions = predictions_of(np.where(correct, gold, wrong), task)
+        ladder = climb(predictions, task, seed=seed, guessers=[constant])
+        assert ladder["guesser_accuracy"].iloc[-1] == pytest.approx(share)
+        false_positives += bool(ladder["beaten"].iloc[-1])
+    assert false_positives <= stats.binom(runs, 0.05).ppf(0.999)
+    # a prompt that is much better is found
+    better = predictions_of(np.where(generator.random((20, 50)) < 0.98, gold, wrong), task)
+    if share == 0.5:
+        assert climb(better, task, guessers=[constant])["beaten"].all()
+
+
 def test_uniform_is_the_verdict_and_weaker_guessers_are_left_out():
     generator = np.random.default_rng(3)
     task = planted(generator, 60, 0.6)

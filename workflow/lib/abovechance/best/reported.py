@@ -21,6 +21,8 @@ SIMULATED = 4000
 LEVELS = 64  # different difficulties of examples, and as many different chances
 PARTS = 16  # of a level, over which chances are averaged
 MOST_CORRELATED = 10_000  # candidates of a simulation
+MOST_CONDITIONAL = 1_000  # candidates that draw their answers from a known total
+DRAWS, MOST_CELLS = 20_000, 4_000_000  # of these draws
 
 
 class BestByLuck(NamedTuple):
@@ -52,12 +54,18 @@ def expected_best(
     correlation: float = 0.0,
     observed: float | None = None,
     seed: int = 0,
+    *,
+    estimated: bool = False,
 ) -> BestByLuck:
     """Return the best score of candidates that all have the same true score.
 
     Answers are right or wrong. Independent candidates are computed exactly. For correlated candidates,
     answers are simulated: an answer is right if a standard normal variable is below a threshold, and two
     candidates' variables for the same example have the given correlation.
+
+    If the true score is estimated by the mean of the candidates, the best one is part of it, and its lead
+    varies less: ``low``, ``high`` and ``p`` are those of candidates with this mean. Independent ones then
+    draw their right answers from the total without replacement; two of them make Fisher's exact test.
 
     Parameters
     ----------
@@ -73,6 +81,8 @@ def expected_best(
         The observed best score.
     seed
         Decides the simulated answers.
+    estimated
+        Whether ``score`` is the mean of the observed scores.
 
     Raises
     ------
@@ -92,38 +102,59 @@ def expected_best(
     # reported scores are rounded, so the nearest number of correct answers is the observed one
     reached = None if observed is None else int(np.floor(observed * examples + 0.5))
     if correlation and candidates > 1 and 0 < score < 1:
-        best, second = _simulated(score, examples, candidates, correlation, seed)
-        low, high = np.quantile(best, [0.025, 0.975], method="inverted_cdf")
-        p = np.nan if reached is None else float(((best >= reached).sum() + 1) / (len(best) + 1))
-        expected, low, high, expected_second = (
-            float(count) / examples for count in (best.mean(), low, high, second.mean())
+        best, second, mean = _simulated(score, examples, candidates, correlation, seed)
+        expected, expected_second = (float(count.mean()) / examples for count in (best, second))
+        with_this_mean = best - mean + score * examples if estimated else best
+        return BestByLuck(
+            expected, *_ends(with_this_mean, examples), expected_second, _p(with_this_mean, reached)
         )
-        return BestByLuck(expected, low, high, expected_second, p)
     guesser = RandomBaseline.from_chance(score, examples)
     counts = np.arange(examples + 1)
     cumulative = np.asarray(guesser.cdf(counts)) ** candidates
     low, high = (int(np.argmax(cumulative >= q)) / examples for q in (0.025, 0.975))
+    p = np.nan if reached is None else float(guesser.tail(reached, candidates))
+    if estimated and 1 < candidates <= MOST_CONDITIONAL:  # of more, the best one's part of the mean is small
+        total = round(score * examples * candidates)
+        draws = min(DRAWS, MOST_CELLS // candidates)
+        generator = np.random.default_rng(seed)
+        counts = generator.multivariate_hypergeometric(
+            [examples] * candidates, total, draws, method="marginals"
+        )
+        best = counts.max(axis=1).astype(np.float64)
+        (low, high), p = _ends(best, examples), _p(best, reached)
     return BestByLuck(
         float(guesser.maximum(candidates)),
         low,
         high,
         guesser.second(candidates) if candidates > 1 else np.nan,
-        np.nan if reached is None else float(guesser.tail(reached, candidates)),
+        p,
     )
+
+
+def _ends(best: Floats, examples: int) -> tuple[float, float]:
+    """Return the 2.5 % and 97.5 % quantiles of the best score in simulations."""
+    low, high = np.quantile(best, [0.025, 0.975], method="inverted_cdf") / examples
+    return max(float(low), 0.0), min(float(high), 1.0)
+
+
+def _p(best: Floats, reached: int | None) -> float:
+    """Return the probability of at least so many correct answers in simulations."""
+    return np.nan if reached is None else float(((best >= reached - 1e-9).sum() + 1) / (len(best) + 1))
 
 
 def _simulated(
     score: float, examples: int, candidates: int, correlation: float, seed: int
-) -> tuple[Floats, Floats]:
-    """(simulations,) the largest and the second-largest number of correct answers."""
+) -> tuple[Floats, Floats, Floats]:
+    """(simulations,) the largest, the second-largest and the mean number of correct answers."""
     generator = np.random.default_rng(seed)
     shares, chances = _difficulties(score, correlation)
-    best, second = np.empty((2, SIMULATED))
+    best, second, mean = np.empty((3, SIMULATED))
     for number, counts in enumerate(generator.multinomial(examples, shares, SIMULATED)):
         levels = np.flatnonzero(counts)
         correct = generator.binomial(counts[levels], chances[levels], (candidates, len(levels))).sum(axis=1)
         second[number], best[number] = np.partition(correct, -2)[-2:]
-    return best, second
+        mean[number] = correct.mean()
+    return best, second, mean
 
 
 def _difficulties(score: float, correlation: float) -> tuple[Floats, Floats]:

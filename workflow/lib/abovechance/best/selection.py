@@ -9,7 +9,7 @@ those of a randomization test (Fisher; Westfall and Young, 1993, Section 2.5: th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -27,6 +27,7 @@ MOST_CELLS = 1_000_000_000  # that are exchanged; with more examples or candidat
 FEWEST_DRAWS = 500
 MOST_STATES = 20_000  # of an exact enumeration
 MOST_EXACT_CELLS = 20_000_000  # states times candidates
+NOISES = 200  # different draws of noise, at least
 TOLERANCE = 1e-9
 
 
@@ -79,7 +80,7 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
     """
     if draws < 1:
         raise InputError(f"draws is {draws}; expected at least 1")
-    draws = max(min(draws, MOST_CELLS // candidates.scores.size), min(draws, FEWEST_DRAWS))
+    draws = _draws(candidates, draws)
     exact = _all_exchanges(candidates)
     parts = [exact] if exact else _random_exchanges(candidates, draws, np.random.default_rng(seed))
     observed, chosen = candidates.standardized, candidates.chosen
@@ -108,7 +109,11 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
 
 
 def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed: int = 0) -> Floats:
-    """Return (candidates,) adjusted p-values: is a candidate better than the start? See ``sign_flips``.
+    """Return (candidates,) adjusted p-values: is a candidate better than the start?
+
+    The larger one of two p-values counts. ``sign_flips`` keeps the dependence between candidates, but is too
+    small if right answers are rare, because the start has few that could show how its score varies.
+    ``exchanged_with_start`` knows this from the other candidates, but is too small if these are near copies.
 
     Parameters
     ----------
@@ -119,7 +124,38 @@ def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed
     """
     differences = np.nan_to_num(candidates.scores - candidates.scores[start])
     p = sign_flips(differences, candidates.clusters, draws, seed)
+    if len(p) > 2:  # with one rival, they are the same
+        p = np.maximum(p, exchanged_with_start(candidates, start, draws, seed))
     return np.where(np.arange(len(p)) == start, 1.0, p)
+
+
+def exchanged_with_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed: int = 0) -> Floats:
+    """Return (candidates,) adjusted p-values of the hypothesis that all are as good as the start.
+
+    Scores are exchanged at random as in ``selection_null``. A candidate's statistic is its sum of differences
+    from the start in standard deviations; each is compared with the largest one (single-step maxT).
+
+    Parameters
+    ----------
+    start, draws, seed
+        See ``above_start``. The exchanges are random, even if there are few.
+    """
+    units = [unit for unit in candidates.units if start in unit.members and len(unit.members) > 1]
+    sums, variances = np.zeros((2, len(candidates.names)))
+    for unit in units:
+        sums[unit.members] += unit.sums - unit.sums[unit.members == start]
+        variances[unit.members] += 2 * unit.sums.var(ddof=1)
+    deviations = np.sqrt(np.where(variances > 1e-12, variances, np.inf))
+    deviations[start] = np.inf
+    draws = _draws(candidates, draws)
+    reached = np.zeros(len(sums))
+    for totals, weight in _random_exchanges(candidates, draws, np.random.default_rng(seed), units, start):
+        reached += _tail((totals / deviations[:, None]).max(axis=0), weight, sums / deviations)
+    return np.minimum((reached + 1) / (draws + 1), 1.0)
+
+
+def _draws(candidates: Candidates, draws: int) -> int:
+    return max(min(draws, MOST_CELLS // candidates.scores.size), min(draws, FEWEST_DRAWS))
 
 
 def enumerated(clusters: int) -> bool:
@@ -127,14 +163,20 @@ def enumerated(clusters: int) -> bool:
     return 2**clusters <= MOST_STATES
 
 
-def sign_flips(differences: Floats, clusters: Ints, draws: int = DRAWS, seed: int = 0) -> Floats:
+def sign_flips(
+    differences: Floats,
+    clusters: Ints,
+    draws: int = DRAWS,
+    seed: int = 0,
+    noise: Callable[[np.random.Generator], Floats] | None = None,
+) -> Floats:
     """Return (candidates,) adjusted p-values of the hypothesis that differences are 0 on average.
 
     In each cluster of examples, all differences keep or change their signs together, at random. This keeps
     the dependence between candidates, whatever it is. A candidate's statistic is its sum of differences in
     standard deviations; each is compared with the largest one (single-step maxT). All signs are enumerated if
     there are few clusters. For scores of 0 and 1, single p-values are those of the exact sign test.
-    Otherwise, differences are assumed to be symmetric about 0.
+    Otherwise, differences are assumed to be symmetric about 0, unless ``noise`` makes them so.
 
     Parameters
     ----------
@@ -144,22 +186,35 @@ def sign_flips(differences: Floats, clusters: Ints, draws: int = DRAWS, seed: in
         (examples,) the same number for examples that belong together.
     draws, seed
         See ``selection_null``.
+    noise
+        Draws (candidates, examples) numbers, 0 on average, that are added to differences before their signs
+        change. If one side of a difference is the mean of random answers, they turn it into a single answer:
+        if 9 of 10 answers are right, a right one is .1 better than this mean, and a wrong one .9 worse. So
+        the differences of equals are not symmetric, but those from a single answer are.
     """
-    sums = cluster_sums(differences, clusters)[0]
-    deviations = np.sqrt((sums**2).sum(axis=1, keepdims=True))
-    sums = sums / np.where(deviations > 1e-12, deviations, 1.0)
-    observed, count = sums.sum(axis=1), sums.shape[1]
-    exact = enumerated(count)
-    generator, reached = np.random.default_rng(seed), np.zeros(len(observed))
+    generator = np.random.default_rng(seed)
+
+    def drawn_sums() -> Floats:
+        return cluster_sums(differences if noise is None else differences + noise(generator), clusters)[0]
+
+    samples = [drawn_sums() for _ in range(1 if noise is None else NOISES)]
+    deviations = np.sqrt(np.mean([(sums**2).sum(axis=1) for sums in samples], axis=0))
+    scale = np.where(deviations > 1e-12, deviations, 1.0)
+    observed, count = cluster_sums(differences, clusters)[0].sum(axis=1) / scale, samples[0].shape[1]
+    exact = noise is None and enumerated(count)
+    reached = np.zeros(len(observed))
     number = 2**count if exact else draws
     batch = max(1, BATCH // max(count, len(observed)))
+    if noise is not None:
+        batch = min(batch, -(-number // NOISES))
     for begin in range(0, number, batch):
+        sums = samples[0] if noise is None else drawn_sums()
         places = np.arange(begin, min(begin + batch, number))
         if exact:
             flips = places[:, None] >> np.arange(count) & 1
         else:
             flips = generator.integers(2, size=(len(places), count))
-        largest = ((1.0 - 2.0 * flips) @ sums.T).max(axis=1)
+        largest = ((1.0 - 2.0 * flips) @ (sums / scale[:, None]).T).max(axis=1)
         reached += _tail(largest, np.ones(len(largest)), observed)
     p: Floats = reached / number if exact else (reached + 1) / (number + 1)
     return np.minimum(p, 1.0)
@@ -173,10 +228,22 @@ def _tail(values: Floats, weight: Floats, observed: Floats) -> Floats:
 
 
 def _random_exchanges(
-    candidates: Candidates, draws: int, generator: np.random.Generator
+    candidates: Candidates,
+    draws: int,
+    generator: np.random.Generator,
+    units: Sequence[Unit] | None = None,
+    start: int | None = None,
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield (candidates, draws) sums of scores after random exchanges, and (draws,) weights of 1."""
-    count, units = len(candidates.names), candidates.units
+    """Yield (candidates, draws) sums of scores after random exchanges, and (draws,) weights of 1.
+
+    Parameters
+    ----------
+    units
+        The units whose scores are exchanged; all unless given.
+    start
+        A member of all units, whose scores after the exchange are subtracted; none if None.
+    """
+    count, units = len(candidates.names), candidates.units if units is None else units
     by_size: dict[int, list[Unit]] = {}
     for unit in units:
         by_size.setdefault(len(unit.members), []).append(unit)
@@ -184,12 +251,14 @@ def _random_exchanges(
         (np.stack([unit.members for unit in group]), np.stack([unit.sums for unit in group]))
         for group in by_size.values()
     ]
-    batch = max(1, BATCH // sum(sums.size for _, sums in groups))
+    batch = max(1, BATCH // max(1, sum(sums.size for _, sums in groups)))
     for begin in range(0, draws, batch):
         size = min(batch, draws - begin)
         totals = np.zeros((size, count))
         for members, sums in groups:
             exchanged = generator.permuted(np.broadcast_to(sums, (size, *sums.shape)), axis=2)
+            if start is not None:
+                exchanged = exchanged - exchanged[:, members == start][:, :, None]
             if members.shape[1] == count:
                 totals += exchanged.sum(axis=1)
             else:

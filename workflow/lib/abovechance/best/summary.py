@@ -139,10 +139,10 @@ class Best:
                 "better than the start" if self.p_start <= ALPHA else "not shown to be better than the start"
             )
             sentences.append(
-                f"It is {answer}, '{printable(self.start)}' (p = {probability(self.p_start)}): the difference "
-                f"is {100 * change.observed:+.1f} points as observed, and {100 * change.value:+.1f} corrected "
-                f"for the choice ({percent(change.confidence)} interval {100 * change.low:+.1f} to "
-                f"{100 * change.high:+.1f})."
+                f"It is {answer}, '{printable(self.start)}' (p = {probability(self.p_start)}): the "
+                f"difference is {100 * change.observed:+.1f} points as observed, and "
+                f"{100 * change.value:+.1f} corrected for the choice ({percent(change.confidence)} interval "
+                f"{100 * change.low:+.1f} to {100 * change.high:+.1f})."
             )
             if self.p_start <= ALPHA and change.low <= 0:
                 sentences.append(
@@ -276,7 +276,7 @@ def judge_reported(
     chosen = int(full[values[full].argmax()])
     largest = int(sizes[chosen])
     mean, observed = float(values @ sizes / sizes.sum()), float(values[chosen])
-    luck = expected_best(mean, largest, len(values), correlation, observed)
+    luck = expected_best(mean, largest, len(values), correlation, observed, estimated=True)
     of_answers = answer_correlation(correlation, mean)
     noise = Noise(np.array([mean * (1 - mean)]), of_answers, largest)
     low, high = binomial_interval(observed, largest, *noise.tails(len(values), confidence, True))
@@ -289,7 +289,9 @@ def judge_reported(
     labels = list(map(str, range(len(values)))) if names is None else names
     table = pd.DataFrame({"candidate": labels, "examples": sizes, "score": values})
     order = np.lexsort((-values, sizes < NEARLY_ALL * sizes.max()))
-    independent = expected_best(mean, largest, len(values), 0.0, observed) if correlation else None
+    independent = (
+        expected_best(mean, largest, len(values), 0.0, observed, estimated=True) if correlation else None
+    )
     partial = bool((sizes < NEARLY_ALL * sizes.max()).any())
     return Best(
         labels[chosen],

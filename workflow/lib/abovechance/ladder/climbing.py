@@ -3,7 +3,8 @@
 A guesser that draws its answers is compared as the paper does: the tail is the probability that the best of
 as many guessers as prompts does at least as well. Other guessers always give the same answers. There, the
 prompts are compared with the guesser on each example: the differences keep or change their signs together, at
-random, and the largest sum over all prompts is taken (``best.selection.sign_flips``). Both pay for the number
+random, and the largest sum over all prompts is taken (``best.selection.sign_flips``). If the guesser cannot
+decide between choices, its answer is drawn. Both pay for the number
 of prompts. Uniform guessing is tested first. If the best prompt beats it, the others are tested, with tails
 that are adjusted for their number (Holm). Guessers that are no better than uniform guessing are left out. The
 best prompt climbs the ladder up to the first guesser that it does not beat.
@@ -19,7 +20,7 @@ import pandas as pd
 from abovechance.best.selection import sign_flips
 from abovechance.chance.multiplicity import adjusted
 from abovechance.chance.verdicts import Verdict, ranked
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -102,8 +103,7 @@ def climb(
         if guesser.draws:
             accuracy, tail = _of_draws(predictions, ordered, matrix, scores)
         else:
-            differences = np.where(matrix.evaluated, matrix.correct - scores, 0.0)
-            tail = float(sign_flips(differences, clusters, DRAWS, setting.seed(seed, guesser.name))[best])
+            tail = _of_answers(matrix, scores, clusters, setting.seed(seed, guesser.name))[best]
             of_best = scores if scores.ndim == 1 else scores[best]
             accuracy = float(of_best[matrix.evaluated[best]].mean())
         if accuracy > verdict.standard_baseline + 1e-9:
@@ -156,6 +156,22 @@ def _null_scores(null_predictions: pd.DataFrame, matrix: ResponseMatrix) -> Floa
     table = null_predictions.assign(example=null_predictions["example"].astype(str))
     correct = table.pivot(index="prompt", columns="example", values="correct")
     return correct.reindex(index=matrix.prompts, columns=matrix.examples).to_numpy(dtype=float, na_value=0.0)
+
+
+def _of_answers(matrix: ResponseMatrix, scores: Floats, clusters: Ints, seed: int) -> list[float]:
+    """(prompts,) the tails of prompts against a guesser that gives the same answers each time.
+
+    Its answers are drawn where it cannot decide.
+    """
+    differences = np.where(matrix.evaluated, matrix.correct - scores, 0.0)
+
+    def noise(generator: np.random.Generator) -> Floats:
+        answers = generator.random(scores.shape[-1]) < scores
+        drawn: Floats = np.where(matrix.evaluated, scores - answers, 0.0)
+        return drawn
+
+    is_open = bool(((scores > 1e-9) & (scores < 1 - 1e-9)).any())
+    return sign_flips(differences, clusters, DRAWS, seed, noise if is_open else None).tolist()
 
 
 def _of_draws(

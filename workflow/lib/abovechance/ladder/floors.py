@@ -8,7 +8,7 @@ candidate must beat each of them, so the largest p-value counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -135,7 +135,10 @@ def above_floor(
     if not enumerated(len({*groups.tolist()})):
         check_draws(draws)
     matrix, place = np.stack([*values.values()]), [*values].index(best)
-    p = max(sign_flips(matrix - row, groups, draws, seed)[place] for row in of_floors.values())
+    p = max(
+        sign_flips(matrix - row, groups, draws, seed, _noise([*candidates.values()], floors[name], k))[place]
+        for name, row in of_floors.items()
+    )
     floor_means = {name: float(row.mean()) for name, row in of_floors.items()}
     highest = max(floor_means, key=lambda name: floor_means[name])
     return AboveFloor(
@@ -161,6 +164,51 @@ def _values(name: str, attempts: Attempts, k: int) -> Floats:
         if not all(0 <= score <= 1 for score in scores):
             raise InputError(f"'{name}': a score is {[*scores]!r:.60}; expected numbers from 0 to 1")
     return np.array([best_of(scores, k) for scores in attempts])
+
+
+def _noise(
+    candidates: Sequence[Attempts], floor: Attempts, k: int
+) -> Callable[[np.random.Generator], Floats] | None:
+    """Return what makes differences from a floor those of equal numbers of attempts; see ``sign_flips``.
+
+    Scores are compared at each example. A floor with ten attempts rarely has a score of 0 or 1 there, and a
+    candidate with one attempt always has. So of the side with more attempts, as many are drawn as the other
+    one has. None if all have equally many.
+    """
+    fewest = [[*map(min, map(len, attempts), map(len, floor))] for attempts in candidates]
+    if all(
+        [*map(len, floor)] == sizes == [*map(len, row)] for row, sizes in zip(candidates, fewest, strict=True)
+    ):
+        return None
+    sides = [
+        (_drawn(row, sizes, k), _drawn(floor, sizes, k))
+        for row, sizes in zip(candidates, fewest, strict=True)
+    ]
+    return lambda generator: np.stack([first(generator) - second(generator) for first, second in sides])
+
+
+def _drawn(attempts: Attempts, sizes: Sequence[int], k: int) -> Callable[[np.random.Generator], Floats]:
+    """Return a function that draws so many attempts at each example.
+
+    It returns (examples,) by how much their expected best score is above that of all attempts.
+    """
+    groups: dict[tuple[int, int], list[int]] = {}
+    for place, (scores, size) in enumerate(zip(attempts, sizes, strict=True)):
+        groups.setdefault((len(scores), size), []).append(place)
+    parts = [
+        (places, np.array([[*attempts[place]] for place in places], dtype=np.float64), size)
+        for (_, size), places in groups.items()
+    ]
+    expected = np.array([best_of(scores, k) for scores in attempts])
+
+    def draw(generator: np.random.Generator) -> Floats:
+        values = np.empty(len(attempts))
+        for places, scores, size in parts:
+            chosen = generator.permuted(scores, axis=1)[:, :size]
+            values[places] = np.sort(chosen, axis=1) @ _weights(size, k)
+        return values - expected
+
+    return draw
 
 
 def _expected_best(attempts: Attempts, k: int, tries: int, seed: int) -> float:
