@@ -290,7 +290,7 @@ def test_several_tries_of_one_known_candidate():
     many = null_distribution("f1_macro", row, gold, tries=50, draws=20_000)
     assert many.p == pytest.approx(1 - (1 - single.p) ** 50)
     assert many.expected_best > single.expected_best
-    assert "the others are assumed to be independent" in " ".join(many.sentences(["1"]))
+    assert "The others are assumed to be independent" in " ".join(many.sentences(["1"]))
     assert null_distribution("f1_macro", row, gold, tries=1000, draws=100).draws == 100_000
 
 

@@ -83,3 +83,9 @@ def test_widths_fit_and_numbers_are_whole(lengths, width):
     widths = _widths(table, [True] * len(lengths), width)
     assert widths[1:] == [max(2, length) for length in lengths[1 : len(widths)]]
     assert len(widths) == 1 or sum(widths) + 2 * (len(widths) - 1) <= width
+
+
+def test_wide_characters_count_as_two_columns():
+    assert _folded("模型" * 6, 8) == "模型模型\n模型模型\n模型模型"
+    cells = pd.DataFrame({"name": ["模" * 30 + "甲", "模" * 30 + "乙"]})
+    assert _widths(cells, [False], 80) == [62]

@@ -558,7 +558,7 @@ def test_prompts_with_numbers_come_in_their_order(tmp_path):
         ("example,chance\na,1\n", "lacks the column 'correct'"),
         (
             "prompt,example,correct,chance\n1,a,1,0.5\n1,a,0,0.5\n",
-            "example 'a' stands twice under one prompt",
+            "example 'a' has two rows under one prompt",
         ),
         ("example,correct\na,1\n", "does not say how many choices"),
     ],

@@ -249,7 +249,7 @@ def test_a_log_that_lacks_samples_of_what_the_tool_reports_is_an_error(tmp_path)
     results.unlink()
     (run,) = read_runs([path], Options())
     assert "no results_2026" in run.notes[0]
-    assert "shots are taken as 0" in run.notes[0]
+    assert "so 0 shots are assumed" in run.notes[0]
 
 
 def test_a_metric_must_be_one(tmp_path):

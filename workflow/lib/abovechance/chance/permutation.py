@@ -31,6 +31,7 @@ from abovechance.core.html import as_html
 from abovechance.core.reading import number
 from abovechance.core.resampling import numbered
 from abovechance.core.untrusted import printable
+from abovechance.core.words import counted
 from abovechance.metrics.answers import as_array, in_form
 from abovechance.metrics.contract import Metric, Objects, Terms
 from abovechance.metrics.registry import metric as metric_of_name
@@ -153,13 +154,13 @@ class NullDistribution:
         ]
         if self.tries > len(self.values):
             lines.append(
-                f"Only {len(self.values)} of {self.tries} tries are known; the others are assumed to be "
+                f"The results contain {len(self.values)} of {self.tries} tries. The others are assumed to be "
                 "independent."
             )
         if self.fixed > 0:
             lines.append(
-                f"The gold answers of {self.fixed:.0%} of the examples cannot change their place, so these "
-                "examples have no part in the test."
+                f"{counted(round(self.fixed * self.examples), 'example')} ({self.fixed:.1%}) cannot change "
+                "the gold answer, and have no part in the test."
             )
         return lines
 

@@ -99,10 +99,10 @@ def gate(
 
     The decision is better, not worse, worse or cannot tell.
 
-    The comparison is paired by examples. A candidate is "not worse" if it is not worse by the margin or more.
-    With several tasks, the mean over tasks decides, and the candidate is also worse if it is worse on any
-    task after adjustment. The exit status is 0 for better and not worse, 1 for worse, 2 if the results cannot
-    tell, and 3 for errors.
+    The comparison is paired by examples. A candidate is "not worse" if its loss is shown to be below the
+    margin. With several tasks, the mean over tasks decides, and the candidate is also worse if it is worse on
+    any task after adjustment. The exit status is 0 for better and not worse, 1 for worse, 2 if the results
+    cannot tell, and 3 for errors.
     """
     statuses = exit_statuses(STATUS, exit_ or [])
     junit_path, summary_path = check_reports(junit, summary)

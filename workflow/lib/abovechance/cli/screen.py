@@ -11,6 +11,7 @@ from itertools import accumulate
 
 import pandas as pd
 import typer
+from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -100,8 +101,8 @@ def _is_numeric(values: pd.Series, column: Column | None) -> bool:
 
 def _widths(cells: pd.DataFrame, numeric: Sequence[bool], width: int) -> list[int]:
     """The widths of the columns that fit, from the left: whole numbers, and texts as far as there is room."""
-    words = [max(map(len, str(name).split())) for name in cells.columns]
-    whole = [max(map(len, cells.iloc[:, place]), default=1) for place in range(len(words))]
+    words = [max(map(cell_len, str(name).split())) for name in cells.columns]
+    whole = [max(map(cell_len, cells.iloc[:, place]), default=1) for place in range(len(words))]
     needed = [
         max(word, text if is_number else min(text, NARROW))
         for word, text, is_number in zip(words, whole, numeric, strict=True)
@@ -120,9 +121,9 @@ def _folded(text: str, width: int) -> str:
     """A text in lines of at most this width, broken behind blanks and the signs that join words in names."""
     lines = [""]
     for part in re.findall(r"[^\s_/-]*[\s_/-]?", text):
-        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+        if lines[-1] and cell_len(lines[-1]) + cell_len(part.rstrip()) > width:
             lines.append("")
         lines[-1] += part
-        while len(lines[-1].rstrip()) > width:
-            lines[-1:] = [lines[-1][:width], lines[-1][width:]]
+        if cell_len(lines[-1].rstrip()) > width:
+            lines[-1:] = chop_cells(lines[-1], width)
     return "\n".join(lines)

@@ -12,6 +12,7 @@ from abovechance.core.csv_table import SHARE, CsvTable, whole_number
 from abovechance.core.errors import InputError
 from abovechance.core.reading import heading
 from abovechance.core.untrusted import printable
+from abovechance.core.words import counted
 
 NEEDED = ("model", "accuracy", "n")
 
@@ -52,7 +53,7 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
         if not correct.exact:
             note = (
                 f"{path}, row {place}: no number of correct answers out of {examples} gives '{model}' an "
-                f"accuracy of {row['accuracy'].strip()}; {correct.nearest} correct answers are assumed"
+                f"accuracy of {row['accuracy'].strip()}; {counted(correct.nearest, 'correct answer')} assumed"
             )
         rows.append({"model": model, "task": task, "accuracy": accuracy, "n": examples, "note": note})
     table = pd.DataFrame(rows, index=texts.index)

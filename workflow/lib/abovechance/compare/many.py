@@ -45,7 +45,10 @@ RANKS = {
         "simultaneously"
     ),
     "rank_high": Column.whole("worst rank in this interval"),
-    "groups": Column.text("letters; models that share a letter do not differ significantly", lacking=""),
+    "groups": Column.text(
+        "letters; models that share a letter do not differ significantly, by their simultaneous intervals",
+        lacking="",
+    ),
     "best": Column.share(
         "share of bootstrap samples in which the model is the best; missing if the confidence interval of "
         "its rank covers all ranks"

@@ -84,7 +84,7 @@ def _run(chosen: list[_Sample], path: Path, options: Options) -> Run:
     if ties := int(rows["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
     if not results:
-        notes.append(f"{path.name}: no results_{date}.json lies beside it; shots are taken as 0")
+        notes.append(f"{path.name}: there is no results_{date}.json in its folder, so 0 shots are assumed")
     with as_written_by(TOOL, str(results_file)):
         shots = results.get("n-shot", {}).get(task) or 0
         shots = number_of_shots(shots, f"{results_file}, n-shot of {task}")

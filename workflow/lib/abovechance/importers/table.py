@@ -129,8 +129,9 @@ def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
     if (repeated := rows.duplicated(["prompt", "example"])).any():
         prompt, example = rows.loc[repeated, ["prompt", "example"]].iloc[0]
         raise InputError(
-            f"{run.file}: example '{example}' stands twice under one prompt"
+            f"{run.file}: example '{example}' has two rows under one prompt"
             + f", '{prompt}'" * (prompt != run.file)
+            + "; expected one"
         )
     unknown = rows["chance"].isna()
     if unknown.any() and options.chance is None:

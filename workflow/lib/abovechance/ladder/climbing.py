@@ -167,8 +167,8 @@ def _of_answers(matrix: ResponseMatrix, scores: Floats, clusters: Ints, seed: in
 
     def noise(generator: np.random.Generator) -> Floats:
         answers = generator.random(scores.shape[-1]) < scores
-        drawn: Floats = np.where(matrix.evaluated, scores - answers, 0.0)
-        return drawn
+        deviations: Floats = np.where(matrix.evaluated, scores - answers, 0.0)
+        return deviations
 
     is_open = bool(((scores > 1e-9) & (scores < 1 - 1e-9)).any())
     return sign_flips(differences, clusters, DRAWS, seed, noise if is_open else None).tolist()

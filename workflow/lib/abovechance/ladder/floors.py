@@ -181,13 +181,13 @@ def _noise(
     ):
         return None
     sides = [
-        (_drawn(row, sizes, k), _drawn(floor, sizes, k))
+        (_subsampling(row, sizes, k), _subsampling(floor, sizes, k))
         for row, sizes in zip(candidates, fewest, strict=True)
     ]
     return lambda generator: np.stack([first(generator) - second(generator) for first, second in sides])
 
 
-def _drawn(attempts: Attempts, sizes: Sequence[int], k: int) -> Callable[[np.random.Generator], Floats]:
+def _subsampling(attempts: Attempts, sizes: Sequence[int], k: int) -> Callable[[np.random.Generator], Floats]:
     """Return a function that draws so many attempts at each example.
 
     It returns (examples,) by how much their expected best score is above that of all attempts.

@@ -106,7 +106,8 @@ def _ordered_by(values: ArrayLike, correct: ArrayLike) -> tuple[Floats, Bools]:
 
 
 def _mean(correct: Bools, weights: Floats) -> float:
-    return float(weights @ correct / weights.sum()) if weights.any() else np.nan
+    # the same order of summation, so that the mean of all true values is 1
+    return float((weights * correct).sum() / weights.sum()) if weights.any() else np.nan
 
 
 class Threshold(NamedTuple):

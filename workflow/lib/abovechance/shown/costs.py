@@ -14,9 +14,9 @@ from abovechance.study.kinds import DRAWN, HARDEST, NULL, TRAINING, TRAINING_NUL
 
 WORDS = {
     NULL.name: "null-target prompts",
-    TRAINING.name: "prompts on training examples, to find hard ones",
+    TRAINING.name: "prompts on training examples, to find hard ones,",
     TRAINING_NULL.name: "null-target prompts on training examples",
-    HARDEST.name: "prompts with hard demonstrations, taken as long as the others",
+    HARDEST.name: "prompts with hard demonstrations, counted with the mean length of the others,",
 }
 
 
@@ -41,7 +41,8 @@ def in_words(needed: pd.DataFrame) -> str:
             f"To compute: {total['computed']:,.0f} tokens, each that strings share once; of the "
             f"{total['tokens']:,.0f} tokens of all strings, that saves {saved:.1%}.",
             *(
-                f"Of these, {tokens:,.0f} are of {WORDS[str(kind)]} ({tokens / total['computed']:.1%})."
+                f"{WORDS[str(kind)][0].upper()}{WORDS[str(kind)][1:]} account for {tokens:,.0f} of these "
+                f"({tokens / total['computed']:.1%})."
                 for kind, tokens in besides.items()
             ),
             f"Memory: {largest['memory_gb']:.0f} GB for a job of {largest['model']} on a processor. Disk: "
