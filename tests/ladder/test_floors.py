@@ -101,12 +101,10 @@ def test_a_perfect_agent_is_better_in_spite_of_many_tries():
 
 
 @pytest.mark.parametrize(
-    ("attempts", "attempts_of_floor", "share"), [(1, 10, 0.9), (10, 1, 0.1), (2, 5, 0.9), (5, 2, 0.1)]
+    ("attempts", "attempts_of_floor", "share", "k"),
+    [(1, 10, 0.9, 1), (10, 1, 0.1, 1), (2, 5, 0.9, 1), (2, 5, 0.9, 2), (5, 2, 0.1, 2)],
 )
-@pytest.mark.parametrize("k", [1, 2])
 def test_other_numbers_of_attempts_are_no_evidence(attempts, attempts_of_floor, share, k):
-    if min(attempts, attempts_of_floor) < k:
-        pytest.skip("needs k attempts")
     generator, runs = np.random.default_rng(1), 60
 
     def agent(count):
