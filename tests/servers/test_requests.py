@@ -64,8 +64,8 @@ def test_vllm_gives_log_probabilities_of_the_prompt():
         ),
         (
             [None, vllm_entry(6, -1.5), vllm_entry(7, -9999.0)],
-            "it gives -9999 in place of a log-probability: the token's probability is too small for it; these "
-            "choices cannot be scored with this server",
+            "it gives -9999 in place of a log-probability: the token's probability is too small for it; "
+            "these choices cannot be scored with this server",
         ),
     ],
 )
