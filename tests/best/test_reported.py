@@ -188,6 +188,9 @@ def test_a_mean_that_is_known_counts_as_the_true_score():
     assert by_mean.p < by_truth.p
     assert by_truth.expected == by_mean.expected
     assert by_truth.low <= by_mean.low <= by_mean.high <= by_truth.high
+    by_truth, by_mean = (expected_best(0.5, 20, 2, 0.5, 0.75, estimated=e) for e in (False, True))
+    assert by_mean.p < by_truth.p / 2
+    assert by_truth.low < by_mean.low < by_mean.high < by_truth.high
     # of very many candidates, the best one's part of the mean does not count
     many = [expected_best(0.5, 20, 1001, observed=0.95, estimated=e) for e in (False, True)]
     assert many[0] == many[1]

@@ -292,3 +292,18 @@ def test_commands_on_results_need_no_module_that_windows_lacks(name):
     command = [sys.executable, "-c", code, name, "--example"]
     completed = subprocess.run(command, capture_output=True, text=True)
     assert completed.returncode == 0, completed.stderr
+
+
+def test_the_best_prompt_is_named(tmp_path):
+    path = tmp_path / "mine.csv"
+
+    def write(**correct):
+        rows = [f"{name},{place},{int(place < n)},2" for name, n in correct.items() for place in range(50)]
+        path.write_text("\n".join(["prompt,example,correct,choices", *rows]) + "\n")
+
+    write(**{"9": 20, "20": 45, "b": 30})
+    (row,) = json.loads(run("check", str(path), "--json").stdout)
+    assert (row["best_prompt"], row["best_prompt_name"]) == (1, "20")
+    write(b=45)
+    (row,) = json.loads(run("check", str(path), "--json").stdout)
+    assert "best_prompt_name" not in row

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 from abovechance.chance.multiplicity import adjusted
@@ -18,6 +19,7 @@ from abovechance.compare.responses import arrange
 from abovechance.compare.study import of_study, responses_of_study
 from abovechance.core.errors import InputError
 from abovechance.results.predictions import PREDICTIONS
+from abovechance.shown.differences_of_models import score_numbers
 from tests.importers.test_lm_eval import lm_sample, write_lm
 
 
@@ -530,3 +532,32 @@ def test_two_files_without_a_task_are_two_models_on_the_same_task(tmp_path):
     (report,) = json.loads(run(*paths, "--json"))
     assert (report["models"], report["task"]) == (["model (b.csv)", "model (a.csv)"], "task")
     assert report["comparison"][0]["difference"] == pytest.approx(1 / 6)
+
+
+def test_intervals_of_single_scores_stay_between_0_and_1():
+    def table(model, scores):
+        rows = {"model": model, "task": "t", "shots": 0, "prompt": 0, "score": scores}
+        return pd.DataFrame(rows | {"example": [*map(str, range(len(scores)))]})
+
+    def intervals(*scores, clusters=None):
+        parts = [table(model, values) for model, values in zip("ab", scores, strict=True)]
+        codes = None if clusters is None else {"t": pd.Series(clusters, index=[*map(str, range(20))])}
+        numbers = score_numbers([*arrange(pd.concat(parts), codes)], 0.95).set_index("model")
+        return numbers.loc[["a", "b"], ["low", "high"]].to_numpy()
+
+    nearly, half = np.r_[0.0, np.ones(19)], np.tile([0.0, 1.0], 10)
+    for scores in ((np.ones(20), nearly), (np.zeros(20), half)):
+        wilson = [stats.binomtest(int(values.sum()), 20).proportion_ci(0.95, "wilson") for values in scores]
+        # the standard error is that of a sample, so its number of examples is one less
+        assert intervals(*scores) == pytest.approx(np.array([[ci.low, ci.high] for ci in wilson]), abs=0.012)
+    # clusters of equal answers count once
+    pairs_of_equals = np.repeat([0.0, 1.0] * 5, 2)
+    (wide_low, wide_high), _ = intervals(pairs_of_equals, nearly, clusters=np.repeat(np.arange(10), 2))
+    ten = stats.binomtest(5, 10).proportion_ci(0.95, "wilson")
+    assert (wide_low, wide_high) == pytest.approx((ten.low, ten.high), abs=0.02)
+    # other scores have Student's interval
+    lengths = np.arange(20.0)
+    low, high = intervals(lengths, nearly)[0]
+    assert (low, high) == pytest.approx(
+        stats.t.interval(0.95, 19, lengths.mean(), lengths.std(ddof=1) / np.sqrt(20))
+    )

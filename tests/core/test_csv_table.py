@@ -70,7 +70,6 @@ def test_values_are_those_of_their_column_and_errors_name_the_row(table):
         ("score,chance", ""),
         ("score", ""),
         ("chance", ": lacks the column 'score'; expected scores"),
-        # a column that is missing is meant rather than an optional one that is as similar
         ("best_score", ": column 'best_score' is unknown; did you mean 'score'?; use --x"),
         ("score,chanse", ": column 'chanse' is unknown; did you mean 'chance'?; use --x"),
         ("score,q", ": column 'q' is unknown; known are: best_chance, chance, score; use --x"),
@@ -86,6 +85,14 @@ def test_columns_that_are_unknown_or_missing(table, heading, message):
     assert problem == (f"{rows.path}{message}" if message else "")
     with pytest.raises(InputError, match="unknown; known are: a$"):
         rows.check_columns(["a"], [], "a")
+
+
+def test_a_missing_column_is_meant_rather_than_an_optional_one(table):
+    rows = table("accuracy\n1\n")
+    with pytest.raises(InputError, match="column 'accuracy' is unknown; did you mean 'best_accuracy'"):
+        rows.check_columns(["best_accuracy"], ["mean_accuracy"], "scores")
+    with pytest.raises(InputError, match="column 'accuracy' is unknown; did you mean 'mean_accuracy'"):
+        rows.check_columns([], ["best_accuracy", "mean_accuracy"], "scores")
 
 
 def test_names_have_no_blanks_around_them_and_are_not_empty(table):

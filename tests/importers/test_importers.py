@@ -623,3 +623,14 @@ def test_choices_that_a_record_lists_twice_are_listed_once(choices, chance, tmp_
     )
     path = write_records(log, tmp_path)
     assert imported(path, prompts=1)["chance"].tolist() == pytest.approx([chance] * 3)
+
+
+def test_prompts_are_numbered_in_the_natural_order_of_their_names(tmp_path):
+    path = tmp_path / "mine.csv"
+    rows = "".join(f"{prompt},{example},1,2\n" for prompt in ("10", "b", "2") for example in "xy")
+    path.write_text("prompt,example,correct,choices\n" + rows)
+    runs = read_runs([path], Options())
+    (names,) = importers.prompt_names(runs, Options()).values()
+    assert names == ["2", "10", "b"]
+    table = importers.combine(runs, Options())
+    assert table["prompt"].tolist() == [0, 0, 1, 1, 2, 2]
