@@ -22,6 +22,7 @@ LEVELS = 64  # different difficulties of examples, and as many different chances
 PARTS = 16  # of a level, over which chances are averaged
 MOST_CORRELATED = 10_000  # candidates of a simulation
 MOST_CONDITIONAL = 1_000  # candidates that draw their answers from a known total
+MOST_ANSWERS = 10**9  # of all candidates, from which numpy draws
 DRAWS, MOST_CELLS = 20_000, 4_000_000  # of these draws
 
 
@@ -113,7 +114,8 @@ def expected_best(
     cumulative = np.asarray(guesser.cdf(counts)) ** candidates
     low, high = (int(np.argmax(cumulative >= q)) / examples for q in (0.025, 0.975))
     p = np.nan if reached is None else float(guesser.tail(reached, candidates))
-    if estimated and 1 < candidates <= MOST_CONDITIONAL:  # of more, the best one's part of the mean is small
+    # of more candidates, the best one's part of the mean is small
+    if estimated and 1 < candidates <= MOST_CONDITIONAL and examples * candidates < MOST_ANSWERS:
         total = round(score * examples * candidates)
         draws = min(DRAWS, MOST_CELLS // candidates)
         generator = np.random.default_rng(seed)
