@@ -27,7 +27,7 @@ MOST_CELLS = 1_000_000_000  # that are exchanged; with more examples or candidat
 FEWEST_DRAWS = 500
 MOST_STATES = 20_000  # of an exact enumeration
 MOST_EXACT_CELLS = 20_000_000  # states times candidates
-NOISES = 200  # different draws of noise, at least
+NOISES, SCALES = 200, 20  # draws of noise: at least so many for p-values, and so many for deviations
 TOLERANCE = 1e-9
 
 
@@ -197,10 +197,13 @@ def sign_flips(
     def drawn_sums() -> Floats:
         return cluster_sums(differences if noise is None else differences + noise(generator), clusters)[0]
 
-    samples = [drawn_sums() for _ in range(1 if noise is None else NOISES)]
-    deviations = np.sqrt(np.mean([(sums**2).sum(axis=1) for sums in samples], axis=0))
+    sums = cluster_sums(differences, clusters)[0]
+    squares = [(sums**2).sum(axis=1)]
+    if noise is not None:
+        squares = [(drawn_sums() ** 2).sum(axis=1) for _ in range(SCALES)]
+    deviations = np.sqrt(np.mean(squares, axis=0))
     scale = np.where(deviations > 1e-12, deviations, 1.0)
-    observed, count = cluster_sums(differences, clusters)[0].sum(axis=1) / scale, samples[0].shape[1]
+    observed, count = sums.sum(axis=1) / scale, sums.shape[1]
     exact = noise is None and enumerated(count)
     reached = np.zeros(len(observed))
     number = 2**count if exact else draws
@@ -208,7 +211,7 @@ def sign_flips(
     if noise is not None:
         batch = min(batch, -(-number // NOISES))
     for begin in range(0, number, batch):
-        sums = samples[0] if noise is None else drawn_sums()
+        sums = sums if noise is None else drawn_sums()
         places = np.arange(begin, min(begin + batch, number))
         if exact:
             flips = places[:, None] >> np.arange(count) & 1
