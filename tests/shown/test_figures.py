@@ -7,6 +7,7 @@ import pytest
 
 from abovechance import RandomBaseline
 from abovechance.chance.heldout import all_outcomes
+from abovechance.chance.planning import power_curve
 from abovechance.chance.verdicts import verdicts
 from abovechance.published import figures
 from abovechance.results.accuracy import accuracy_by_prompt
@@ -125,3 +126,15 @@ def test_one_function_draws_a_result_against_its_baselines():
 def test_bars_that_cannot_be_seen_are_not_drawn():
     figure = guessers.draw([0.5, 0.7], RandomBaseline.from_chance(0.5, 20_000))
     assert all(10 < len(axes.patches) < 1_000 for axes in figure.axes[1:])
+
+
+def test_the_figure_of_power_is_that_of_its_options():
+    numbers = power_curve(0.5, [100], [1, 20], [0.5, 0.6], better=3)
+    for options, level, words in (
+        ({}, 0.8, "true accuracy of one prompt"),
+        ({"better": 3, "target": 0.95}, 0.95, "true accuracy of 3 prompts"),
+    ):
+        (axes,) = baselines.power_lines(numbers, **options).axes
+        assert axes.lines[-1].get_ydata() == [level, level]
+        assert axes.get_xlabel() == words
+        plt.close("all")
