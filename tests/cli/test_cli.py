@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from typer.main import get_command
 
@@ -307,3 +308,18 @@ def test_the_best_prompt_is_named(tmp_path):
     write(b=45)
     (row,) = json.loads(run("check", str(path), "--json").stdout)
     assert "best_prompt_name" not in row
+
+
+def test_the_figure_of_power_has_the_commands_numbers(tmp_path):
+    options = ["-c", "2", "-a", "0.6", "-t", "20", "--better", "3", "--target-power", "0.95", "--json"]
+    row = json.loads(run("power", *options, "--figure", str(tmp_path / "p.png")).stdout)
+    numbers = pd.read_csv(tmp_path / "p.csv")
+    at_accuracy = numbers[(numbers["prompts"] == 20) & ((numbers["accuracy"] - 0.6).abs() < 1e-9)]
+    assert at_accuracy["examples"].tolist() == [row["examples_needed"]]
+    assert 0.95 <= at_accuracy["power"].item() < 0.96
+
+
+def test_an_example_that_is_alone_is_no_missing_overlap(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("model,example,correct\na,1,1\nb,1,0\n")
+    assert "a and b have one example; expected at least two" in run("compare", str(path)).stderr

@@ -330,3 +330,59 @@ def test_an_answer_of_another_form_is_told_in_one_line(adapter, answer):
 )
 def test_what_statuses_mean(statuses, meaning):
     assert {_meaning(status) for status in statuses} == {meaning}
+
+
+@pytest.mark.parametrize(
+    ("value", "logprob"), [(1e-3, 0.0), (0.5e-3, 0.0), (0, 0.0), (-9000.0, -9000.0), (-1, -1.0)]
+)
+def test_log_probabilities_at_the_limits(value, logprob):
+    completion = {"choices": [{"logprobs": {"top_logprobs": [{"token_id:8": value}]}}], "usage": USAGE}
+    answer = Vllm(Recorded("vllm", v1__completions=completion)).next_logprobs([5, 6, 7], [8])
+    assert answer.logprobs == [logprob]
+    assert answer.top == ((value,) if value > -9000 else ())
+
+
+@pytest.mark.parametrize("value", [1.1e-3, "text" * 20, float("nan"), float("-inf"), float("inf"), -9000.5])
+def test_what_is_no_log_probability_is_told_also_behind_a_missing_one(value):
+    top = {"token_id:8": value}
+    completion = {"choices": [{"logprobs": {"top_logprobs": [top]}}], "usage": USAGE}
+    transport = Recorded("vllm", v1__completions=completion)
+    with pytest.raises(InputError) as error:
+        Vllm(transport).next_logprobs([5, 6, 7], [3, 8])
+    quoted = f"log-probability {str(value)[:40]}; expected at most 0"
+    too_small = "it gives -9000.5 in place of a log-probability"
+    assert (quoted in str(error.value)) or (too_small in str(error.value))
+
+
+@pytest.mark.parametrize("choices", [[], {}, [3], 3, None])
+def test_completions_without_an_object_have_nothing(choices):
+    transport = Recorded("vllm", v1__completions={"choices": choices, "usage": USAGE})
+    assert Vllm(transport).next_logprobs([5, 6, 7], [8]) == Answer([None], 3, 2)
+    for listed in ([], 3, [3]):
+        completion = {"choices": [{"logprobs": {"top_logprobs": listed}}], "usage": USAGE}
+        transport = Recorded("vllm", v1__completions=completion)
+        assert Vllm(transport).next_logprobs([5, 6, 7], [8]) == Answer([None], 3, 2)
+
+
+@pytest.mark.parametrize(("cached", "counted"), [(0, 0), (1, 1), (-1, None), ("1", None), (None, None)])
+def test_numbers_of_cached_tokens_are_counts(cached, counted):
+    usage = {"prompt_tokens": 3, "prompt_tokens_details": {"cached_tokens": cached}}
+    transport = Recorded("vllm", v1__completions={"choices": [], "usage": usage})
+    assert Vllm(transport).next_logprobs([5, 6, 7], [8]).cached == counted
+
+
+def test_long_texts_of_servers_are_cut_in_messages():
+    names = ["x" * 40 + str(place) for place in range(12)]
+    models = {"data": [{"id": name} for name in names]}
+    with pytest.raises(InputError) as error:
+        Vllm(Recorded("vllm", v1__models=models)).says()
+    assert str(error.value).endswith("expected one of: " + ", ".join(names)[:300])
+    short_names = [str(place) for place in range(12)]
+    with pytest.raises(InputError, match="expected one of: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9$"):
+        Vllm(Recorded("vllm", v1__models={"data": [{"id": name} for name in short_names]})).says()
+    transport = Recorded("vllm", v1__completions="y" * 100)
+    with pytest.raises(InputError) as error:
+        Vllm(transport).next_logprobs([5], [8])
+    assert str(error.value) == f"{transport.settings.words}: expected an object in JSON, got {'y' * 60}"
+    with pytest.raises(InputError, match=f" and {'z' * 20} came; "):
+        LlamaCpp(Recorded("llama.cpp", completion=completion("z" * 30, -1.0, 1))).prompt_logprobs([5, 6], 1)
