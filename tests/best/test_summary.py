@@ -1,5 +1,6 @@
 """Whole judgements of the best candidate, from scores on each example and from reported scores."""
 
+from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -195,3 +196,21 @@ def test_reported_scores_that_are_none(scores, examples, message):
     with pytest.raises(InputError) as error:
         judge_reported(scores, examples)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("p", "low", "weak"), [(0.03, -0.01, True), (0.03, 0.01, False), (0.06, -0.01, False)]
+)
+def test_an_interval_that_contains_0_qualifies_a_small_p_value(p, low, weak):
+    best = judge_best(some_candidates(10, candidates=5, examples=30), start=1)
+    assert best.difference is not None
+    best = replace(best, p_start=p, difference=replace(best.difference, low=low))
+    sentence = "The interval is two-sided and contains 0, so the evidence is weak."
+    assert (sentence in " ".join(best.sentences)) == weak
+
+
+def test_a_start_without_common_examples_cannot_be_compared():
+    scores = np.array([[1.0, nan, nan], [nan, 1.0, 1.0], [nan, 0.0, 1.0]])
+    best = judge_best(Candidates.from_scores(scores), start=0)
+    assert np.isnan(best.p_start)
+    assert "It cannot be compared with the start, '0'." in best.sentences

@@ -1,5 +1,6 @@
 """Chance for any metric: closed forms, enumeration and random permutations agree, and tests are valid."""
 
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
@@ -509,3 +510,14 @@ def test_numbers_with_commas_are_numbers_like_others():
 def test_a_gold_answer_that_is_missing_is_told(missing):
     with pytest.raises(InputError, match="example 1: the gold answer is missing"):
         null_distribution("accuracy", [1, 2, 1], [1, missing, 2])
+
+
+@pytest.mark.parametrize(("metric", "sign"), [("accuracy", 1), ("mse", -1)])
+def test_the_best_of_several_is_expected_to_be_no_worse_than_one(metric, sign):
+    values = [[1, 2, 1, 2, 2, 1], [2, 2, 1, 1, 2, 2]]
+    result = null_distribution(metric, values, [1, 2, 2, 1, 2, 2])
+    assert result.higher_is_better == (sign > 0)
+    # draws can have another mean than the exact one of a single candidate
+    shifted = replace(result, expected=result.distribution.mean + sign * 0.01)
+    assert shifted.expected_best == shifted.expected
+    assert replace(result, expected=result.distribution.mean - sign).expected_best == result.distribution.mean
