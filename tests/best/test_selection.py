@@ -297,11 +297,18 @@ def test_the_start_is_not_above_itself():
     differences = candidates.scores - candidates.scores[2]
     assert p[2] == 1.0
     rivals = np.arange(6) != 2
-    both_tests = [
-        sign_flips(differences, candidates.clusters, 700, 3),
-        exchanged_with_start(candidates, 2, 700, 3),
+    signs = sign_flips(differences, candidates.clusters, 700, 3)
+    assert candidates.scores[2].sum() >= 10
+    assert p[rivals].tolist() == signs[rivals].tolist()
+    # the exchange counts only for a start with few right answers
+    few = Candidates.from_scores(np.where(np.arange(6)[:, None] == 2, 0.3, 1) * candidates.scores)
+    assert few.scores[2].sum() < 10
+    p_few = above_start(few, 2, draws=700, seed=3)
+    tests = [
+        sign_flips(few.scores - few.scores[2], few.clusters, 700, 3),
+        exchanged_with_start(few, 2, 700, 3),
     ]
-    assert p[rivals].tolist() == np.max(both_tests, axis=0)[rivals].tolist()
+    assert p_few[rivals].tolist() == np.max(tests, axis=0)[rivals].tolist()
     alone = Candidates.from_scores(candidates.scores[:2])
     assert above_start(alone, 0)[1] == sign_flips(alone.scores - alone.scores[0], alone.clusters)[1]
 
@@ -331,6 +338,7 @@ def test_all_exchanges_with_the_start(scores):
         deviations[rival - 1] = np.sqrt(sum(variances)) or np.inf
     largest = np.array([(statistics(table) / deviations).max() for table in exchanged(candidates)])
     expected = [(np.maximum(largest, 0) >= value - 1e-9).mean() for value in statistics(values) / deviations]
+    expected = np.where(np.isinf(deviations), 0.0, expected)
     p = exchanged_with_start(candidates, draws=20_000)
     assert p[1:] == pytest.approx(expected, abs=0.015)
 
@@ -344,3 +352,21 @@ def test_rare_right_answers_of_the_start_are_no_evidence_for_others(accuracy):
         for _ in range(150)
     )
     assert rejected / 150 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_bad_candidates_do_not_hide_a_better_one():
+    start = np.r_[np.ones(270), np.zeros(30)]
+    better = np.r_[np.ones(291), np.zeros(9)]
+    bad = (np.random.default_rng(0).random((10, 300)) < 0.4) * 1.0
+    assert above_start(Candidates.from_scores(np.array([start, better, *bad])), draws=2000)[1] < 0.001
+
+
+def test_candidates_that_exchange_nothing_with_the_start_keep_their_signs():
+    scores = np.ones((3, 40))
+    scores[0] = 0.0
+    scores[0, ::2] = scores[2, 1::2] = np.nan
+    scores[2, ::2] = 0.0
+    candidates = Candidates.from_scores(scores, clusters=np.repeat(np.arange(20), 2))
+    assert candidates.scores[0, 1::2].sum() < 10
+    assert exchanged_with_start(candidates, draws=99)[1] == 0.0
+    assert above_start(candidates, draws=999)[1] < 0.01

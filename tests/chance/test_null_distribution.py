@@ -506,7 +506,7 @@ def test_numbers_with_commas_are_numbers_like_others():
     assert null_distribution("exact_match", [gold], gold).strata == 1
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), np.nan])
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT])
 def test_a_gold_answer_that_is_missing_is_told(missing):
     with pytest.raises(InputError, match="example 1: the gold answer is missing"):
         null_distribution("accuracy", [1, 2, 1], [1, missing, 2])

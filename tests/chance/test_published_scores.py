@@ -149,6 +149,7 @@ def test_chance_and_choices_may_both_be_columns_and_one_is_given_in_each_row(tmp
         ("a,0.5,100,0,200", "row 3: choices is '0'; expected a whole number from 1 to"),
         ("a,0.5,100,2,1000000000000001", "row 3: prompts is '1000000000000001'; expected"),
         ("a,high,100,2,200", "row 3: best_accuracy is 'high'; expected a number from 0 to 1"),
+        ("a,not reported,100,2,200", "row 3: best_accuracy is 'not reported'; expected a number from 0"),
         ("a,0.5,0,2,200", "row 3: examples is '0'; expected a whole number from 1 to"),
         ("a,0.5,10.5,2,200", "row 3: examples is '10.5'; expected a whole number"),
         ("a,0.5,100,,200", "row 3: has neither chance nor choices"),

@@ -736,6 +736,8 @@ def test_power_is_how_often_a_prompt_with_that_accuracy_is_rejected():
         ({"cluster": np.full(20, np.nan)}, "the cluster of example 0 is missing"),
         ({"predicted": np.full((3, 20), 2)}, "predicted has the label 2; expected 0 to 1, or -1"),
         ({"predicted": np.full((3, 20), -2)}, "predicted has the label -2; expected 0 to 1, or -1"),
+        ({"predicted": np.full((3, 20), np.nan)}, "predicted has the label nan; expected 0 to 1, or -1"),
+        ({"predicted": np.zeros(20, int)}, r"expected \(examples, labels\) for correct"),
         ({"predicted": np.zeros((3, 19), int)}, r"predicted has the shape \(3, 19\); expected \(3, 20\)"),
         ({"evaluated": np.ones((2, 20), bool)}, r"evaluated has the shape \(2, 20\); expected \(3, 20\)"),
         ({"available": np.ones((20, 3), bool)}, r"available has the shape \(20, 3\); expected \(20, 2\)"),

@@ -187,8 +187,13 @@ def test_the_status_is_the_decision_if_nobody_reads_the_output(candidate, refere
     reader, writer = os.pipe()
     os.close(reader)
     completed = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-    os.close(writer)
     assert (completed.returncode, completed.stderr) == (status, "")
+    # nor the notes, whatever the encoding
+    in_ascii = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for environment in (dict(os.environ), in_ascii):
+        completed = subprocess.run(command, stdout=writer, stderr=writer, cwd=tmp_path, env=environment)
+        assert completed.returncode == status
+    os.close(writer)
 
 
 WITHOUT = """

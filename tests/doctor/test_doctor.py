@@ -291,3 +291,6 @@ def test_csv_files_without_a_task_are_of_one_task(tmp_path):
         lines = "".join(f"q{place},{place * place % 3 % 2},{choices}\n" for place in examples)
         (tmp_path / f"{name}.csv").write_text(f"example,correct,choices\n{lines}")
     assert {"number-of-choices", "missing-examples"} <= alarms(tmp_path)
+    diagnoses, _ = diagnose([tmp_path], Options(command="doctor"))
+    assert [row.suspicion.check for row in diagnoses].count("no-task") == 2
+    assert "no-task" not in {row.suspicion.check for row in diagnose([tmp_path / "a.csv"], Options())[0]}

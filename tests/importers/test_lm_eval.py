@@ -209,10 +209,20 @@ def test_an_exact_match_of_choices_has_no_chance(tmp_path):
     assert run.rows["chance"].isna().all()
 
 
+def test_an_acc_that_is_a_share_does_not_keep_another_metric_from_being_read(tmp_path):
+    samples = [lm_sample(place, [-1.0, -2.0], place, acc=0.5, acc_norm=1.0) for place in range(2)]
+    samples = [sample | {"metrics": ["acc", "acc_norm"]} for sample in samples]
+    rows = imported(write_lm(tmp_path, samples), prompts=1, metric="acc_norm")
+    assert rows["correct"].tolist() == [True, True]
+
+
 def test_a_log_that_is_compressed_is_no_missing_one(tmp_path):
     path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0)])
     path.rename(f"{path}.gz")
     with pytest.raises(InputError, match=r"samples_sums_.*\.jsonl\.gz: is compressed; unpack it first"):
+        imported(tmp_path, prompts=1)
+    next(tmp_path.glob("*.gz")).rename(tmp_path / "samples_sums.jsonl.bak")
+    with pytest.raises(InputError, match="and no samples; run the tool with --log_samples"):
         imported(tmp_path, prompts=1)
 
 

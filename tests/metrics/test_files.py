@@ -217,3 +217,9 @@ def test_scores_of_other_examples(tmp_path):
     with pytest.raises(InputError) as error:
         read_scores(path, ["agent"])
     assert str(error.value) == f"{path}: lacks the column 'agent', which --candidates names"
+
+
+def test_a_column_of_candidates_can_have_any_name(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("example,gold,prediction,self\ne,1,1,a\ne,1,0,b\n")
+    assert read_predictions(path, metric("accuracy"), ["self"]).names == ["a", "b"]

@@ -104,7 +104,7 @@ def test_a_study_does_not_differ_from_itself(tmp_path, values):
     assert table["drift"].tolist() == [0, 0]
     assert not differ(table).any()
     assert in_words(table) == (
-        "Both studies have 2 settings, with 6 prompts in common. 0 of their 72 predictions differ. "
+        "Both studies have 2 settings, with 6 prompts in common. Predictions that differ: 0 of 72. "
         "Log-likelihoods differ by at most 0 nats. No verdict differs."
     )
 
@@ -223,7 +223,7 @@ def test_studies_without_an_example_in_common_differ(shared, predictions, tmp_pa
     assert table["other_predictions"].tolist() == [2 * (36 - predictions)] * 2
     assert differ(table).tolist() == [not shared] * 2
     assert in_words(table) == (
-        "Both studies have 2 settings, with 6 prompts in common. 0 of their 6 predictions differ. "
+        "Both studies have 2 settings, with 6 prompts in common. Predictions that differ: 0 of 6. "
         "Not compared: 132 predictions of these prompts, on examples that one study lacks. No verdict "
         "differs."
         if shared

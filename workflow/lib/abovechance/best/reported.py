@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri, owens_t
+from scipy.stats import hypergeom
 
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Floats
@@ -60,13 +61,14 @@ def expected_best(
 ) -> BestByLuck:
     """Return the best score of candidates that all have the same true score.
 
-    Answers are right or wrong. Independent candidates are computed exactly. For correlated candidates,
-    answers are simulated: an answer is right if a standard normal variable is below a threshold, and two
-    candidates' variables for the same example have the given correlation.
+    Answers are right or wrong. Independent candidates with a known score are computed exactly. For correlated
+    candidates, answers are simulated: an answer is right if a standard normal variable is below a threshold,
+    and two candidates' variables for the same example have the given correlation.
 
     If the true score is estimated by the mean of the candidates, the best one is part of it, and its lead
     varies less: ``low``, ``high`` and ``p`` are those of candidates with this mean. Independent ones then
-    draw their right answers from the total without replacement; two of them make Fisher's exact test.
+    draw their right answers from the total without replacement, at random. For two of them, ``p`` is that of
+    Fisher's exact test.
 
     Parameters
     ----------
@@ -124,6 +126,12 @@ def expected_best(
         )
         best = counts.max(axis=1).astype(np.float64)
         (low, high), p = _ends(best, examples), _p(best, reached)
+        if candidates == 2 and reached is not None:
+            first_correct = np.arange(max(0, total - examples), min(examples, total) + 1)
+            probabilities = hypergeom(2 * examples, total, examples).pmf(first_correct)
+            p = min(
+                float(probabilities[np.maximum(first_correct, total - first_correct) >= reached].sum()), 1.0
+            )
     return BestByLuck(
         float(guesser.maximum(candidates)),
         low,

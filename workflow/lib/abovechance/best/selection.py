@@ -27,6 +27,7 @@ MOST_CELLS = 1_000_000_000  # that are exchanged; with more examples or candidat
 FEWEST_DRAWS = 500
 MOST_STATES = 20_000  # of an exact enumeration
 MOST_EXACT_CELLS = 20_000_000  # states times candidates
+FEW_CORRECT = 10  # right answers of a start, too few to show how its score varies
 NOISES, SCALES = 200, 20  # draws of noise: at least so many for p-values, and so many for deviations
 TOLERANCE = 1e-9
 
@@ -111,9 +112,9 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
 def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed: int = 0) -> Floats:
     """Return (candidates,) adjusted p-values: is a candidate better than the start?
 
-    The larger one of two p-values counts. ``sign_flips`` keeps the dependence between candidates, but is too
-    small if right answers are rare, because the start has few that could show how its score varies.
-    ``exchanged_with_start`` knows this from the other candidates, but is too small if these are near copies.
+    See ``sign_flips``. Its p-value is too small if the start has few right answers, because these show too
+    little of how its score varies. Then that of ``exchanged_with_start``, which knows this from the other
+    candidates, counts if it is larger.
 
     Parameters
     ----------
@@ -124,7 +125,8 @@ def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed
     """
     differences = np.nan_to_num(candidates.scores - candidates.scores[start])
     p = sign_flips(differences, candidates.clusters, draws, seed)
-    if len(p) > 2:  # with one rival, they are the same
+    # with one rival, they are the same
+    if len(p) > 2 and np.nansum(candidates.scores[start]) < FEW_CORRECT:
         p = np.maximum(p, exchanged_with_start(candidates, start, draws, seed))
     return np.where(np.arange(len(p)) == start, 1.0, p)
 
@@ -134,6 +136,7 @@ def exchanged_with_start(candidates: Candidates, start: int = 0, draws: int = DR
 
     Scores are exchanged at random as in ``selection_null``. A candidate's statistic is its sum of differences
     from the start in standard deviations; each is compared with the largest one (single-step maxT).
+    Candidates that exchange no scores with the start have a p-value of 0: this test cannot judge them.
 
     Parameters
     ----------
@@ -151,7 +154,7 @@ def exchanged_with_start(candidates: Candidates, start: int = 0, draws: int = DR
     reached = np.zeros(len(sums))
     for totals, weight in _random_exchanges(candidates, draws, np.random.default_rng(seed), units, start):
         reached += _tail((totals / deviations[:, None]).max(axis=0), weight, sums / deviations)
-    return np.minimum((reached + 1) / (draws + 1), 1.0)
+    return np.where(variances > 1e-12, np.minimum((reached + 1) / (draws + 1), 1.0), 0.0)
 
 
 def _draws(candidates: Candidates, draws: int) -> int:

@@ -159,8 +159,8 @@ class NullDistribution:
             )
         if self.fixed > 0:
             lines.append(
-                f"{counted(round(self.fixed * self.examples), 'example')} ({self.fixed:.1%}) cannot change "
-                "the gold answer, and have no part in the test."
+                f"The test leaves out {counted(round(self.fixed * self.examples), 'example')} "
+                f"({self.fixed:.1%}), because the gold answer cannot change."
             )
         return lines
 

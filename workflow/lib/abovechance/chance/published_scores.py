@@ -135,9 +135,10 @@ def _other_score(row: Mapping[Hashable, str], column: str, best: float, place: s
 
 def _accuracy(row: Mapping[Hashable, str], column: str, place: str) -> float:
     """Return the share in a column; InputError if it is none, or has too many decimals."""
+    share = SHARE.value(row[column], f"{place}: {column}")
     if decimals(text := row[column].strip()) > MOST_DECIMALS:
         raise InputError(f"{place}: {column} is '{text[:40]}'; expected at most {MOST_DECIMALS} decimals")
-    return SHARE.value(text, f"{place}: {column}")
+    return share
 
 
 def judge_scores(table: pd.DataFrame) -> Verdicts:

@@ -105,8 +105,9 @@ class Answers:
         InputError
             If an array has another shape than the others, or a label is outside its range.
         """
-        examples, labels = np.shape(self.correct)
-        prompts = np.shape(self.predicted)[0]
+        if np.ndim(self.correct) != 2 or np.ndim(self.predicted) != 2:
+            raise InputError("expected (examples, labels) for correct, and (prompts, examples) for predicted")
+        (examples, labels), prompts = np.shape(self.correct), len(self.predicted)
         shapes = {"predicted": (prompts, examples), "evaluated": (prompts, examples)}
         shapes |= {"available": (examples, labels), "texts": (examples, labels)}
         for name, shape in shapes.items():
@@ -114,7 +115,7 @@ class Answers:
             if value is not None and np.shape(value) != shape:
                 raise InputError(f"{name} has the shape {np.shape(value)}; expected {shape}, as the others")
         predicted = np.asarray(self.predicted)
-        outside = (predicted != UNKNOWN) & ((predicted < 0) | (predicted >= labels))
+        outside = (predicted != UNKNOWN) & ~((predicted >= 0) & (predicted < labels))
         if outside.any():
             raise InputError(
                 f"predicted has the label {predicted[outside][0]}; expected 0 to {labels - 1}, or {UNKNOWN} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any, TextIO, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -46,15 +46,20 @@ def options(
 
 
 class _UntilClosed:
-    """Standard output that is dropped when its reader is gone, so that the exit status stays the result."""
+    """Output that is dropped when its reader is gone, so that the exit status stays the result."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
+
+    @property
+    def buffer(self) -> _UntilClosed:
+        """The stream of bytes behind a stream of text."""
+        return _UntilClosed(self._stream.buffer)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
-    def write(self, text: str) -> int:
+    def write(self, text: str | bytes) -> int:
         """Write a text if somebody reads it."""
         return self._attempted(lambda: self._stream.write(text)) or 0
 
@@ -73,8 +78,9 @@ class _UntilClosed:
 def main() -> None:
     """Run a command. If its input is invalid, print one line and exit with status 1, or 3 for a gate."""
     is_gate = sys.argv[1:2] == ["gate"] or "--gate" in sys.argv
-    if sys.stdout is not None:  # None if it is closed
-        sys.stdout = cast("TextIO", _UntilClosed(sys.stdout))
+    for name in ("stdout", "stderr"):
+        if (stream := getattr(sys, name)) is not None:  # None if it is closed
+            setattr(sys, name, _UntilClosed(stream))
     try:
         app()
     except SystemExit as end:

@@ -65,7 +65,7 @@ def cost(
     if folder.is_file():
         config = resolved_file(folder)
         folder = Path("results", config["study"])
-    if not folder.is_dir():
+    elif not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder")
     tables = {name: folder / "cost" / f"{name}.parquet" for name in ("estimate", "machines")}
     accounts = {name: read_table(path) for name, path in tables.items() if path.is_file()}

@@ -119,8 +119,9 @@ class CsvTable:
     def with_names(self, *columns: str) -> CsvTable:
         """Return the table without blanks around names; InputError if a name in a column is empty."""
         columns = tuple(column for column in columns if column in self.texts)
-        texts = self.texts.assign(**{column: self.texts[column].str.strip() for column in columns})
+        texts = self.texts.copy()
         for column in columns:
+            texts[column] = texts[column].str.strip()
             if (empty := texts[column] == "").any():
                 raise InputError(f"{self.place(texts.index[empty][0])}: {column} is empty; expected a name")
         return CsvTable(self.path, texts)

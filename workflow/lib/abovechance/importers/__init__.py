@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 _MODULES = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".zip")
 FORMATS: list[Importer] = [module for module in _MODULES if isinstance(module, Importer)]
 
 
@@ -144,10 +145,19 @@ def diagnose(paths: Sequence[Path], options: Options) -> tuple[list[Diagnosis], 
             suspicion = _failure(error, Path(run.file), "recorded-results", "grave")
             diagnoses.append(Diagnosis(run.file, run.model, run.task, suspicion))
     diagnoses += [Diagnosis(run.file, run.model, run.task, suspicion) for run, suspicion in _suspicions(runs)]
+    nameless = [run for run in runs if run.task == csv.NO_TASK]
+    if len({run.file for run in nameless}) > 1:
+        diagnoses += [Diagnosis(run.file, run.model, run.task, ONE_TASK) for run in nameless]
     diagnoses.sort(key=lambda diagnosis: SEVERITIES.index(diagnosis.suspicion.severity))
     return diagnoses, len(runs)
 
 
+ONE_TASK = Suspicion(
+    "no-task",
+    "note",
+    "the file has no column task, so it is compared with the other files without one",
+    "add the column task if the files are of different tasks",
+)
 CAUSES = {
     "not-checked": "only metrics that are 0 or 1 for each example are checked",
     "unreadable": "the file may be damaged, incomplete or of another version of the tool",
@@ -217,8 +227,9 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
         check_regular(path, MOST_MEMBER)
     matches = [(importer, file) for importer in FORMATS for file in importer.find(path)]
     if not matches:
-        if compressed := files_below(path, "samples_*.jsonl.*"):
-            raise InputError(f"{compressed[0]}: is compressed; unpack it first")
+        packed = [file for file in files_below(path, "samples_*.jsonl.*") if file.suffix in COMPRESSED]
+        if packed:
+            raise InputError(f"{packed[0]}: is compressed; unpack it first")
         if any(map(_is_summary, files_below(path, "results*.json"))):
             raise InputError(
                 f"{path}: has a summary of lm-evaluation-harness, and no samples; run the tool with "

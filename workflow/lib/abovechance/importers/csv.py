@@ -22,6 +22,7 @@ TOOL = "a plain CSV file"
 OPTIONS = ()
 LOOKS_LIKE = "a CSV with the columns example and correct, and prompt, model, task, shots, choices or chance"
 NEEDED = ("example", "correct")
+NO_TASK = "task"  # the name of the one task of files that name none
 OPTIONAL = ("prompt", "model", "task", "shots", "choices", "chance")
 
 
@@ -50,7 +51,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     one_task = options.each_file or options.command in ("compare", "doctor")
     keys = {
         "model": table.get("model", "model"),
-        "task": table.get("task", "task" if one_task else path.stem),
+        "task": table.get("task", NO_TASK if one_task else path.stem),
         "shots": csv.values("shots", whole_number(0)) if "shots" in table else 0,
     }
     if "prompt" in table:

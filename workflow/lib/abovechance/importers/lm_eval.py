@@ -296,7 +296,7 @@ def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:
 
 def _agreed(samples: list[_Sample], readings: list[list[set[int]]]) -> list[set[int]] | None:
     """Return the reading of targets that agrees with ``acc``; None if no reading does, or several can."""
-    if all("acc" in sample.metrics for sample in samples):
+    if all("acc" in sample.metrics and sample.fields["acc"] in (0, 1) for sample in samples):
         readings = [rights for rights in readings if all(map(_agrees_with_acc, samples, rights))]
         return readings[0] if readings else None
     return readings[0] if readings and readings[0] == readings[-1] else None

@@ -36,7 +36,9 @@ def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
 def prompt_names(runs: Sequence[Run], options: Options) -> dict[Setting, list[str]]:
     """Return the names of each setting's prompts, in the order of their numbers in ``combine``."""
     return {
-        setting: sorted({label for run in group for label in _labels(run, group, options)}, key=_natural)
+        setting: sorted(
+            dict.fromkeys(label for run in group for label in _labels(run, group, options)), key=_natural
+        )
         for setting, group in _grouped(runs).items()
     }
 

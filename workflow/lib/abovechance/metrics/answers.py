@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import isnan
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ def in_form(
 
 
 def _is_missing(answer: Any) -> bool:
-    return answer is None or (isinstance(answer, float) and isnan(answer))
+    return bool(pd.api.types.is_scalar(answer) and pd.isna(answer))
 
 
 def _check_types(predictions: list[Any], gold: list[Any]) -> None:

@@ -83,7 +83,7 @@ def in_words(table: pd.DataFrame) -> str:
     sentences = [
         f"Both studies have {counted(len(compared), 'setting')}, with {counted(sums['prompts'], 'prompt')} "
         "in common.",
-        f"{sums['predictions']} of their {counted(sums['of_predictions'], 'prediction')} differ.",
+        f"Predictions that differ: {sums['predictions']} of {sums['of_predictions']}.",
     ]
     if sums["other_predictions"]:
         sentences.append(

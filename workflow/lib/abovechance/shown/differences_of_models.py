@@ -50,11 +50,13 @@ def _interval(mean: Estimate, scores: Floats, clusters: Ints, confidence: float)
 
     Its number of examples is that of right and wrong answers with the same standard error.
     """
-    if scores.min() < 0 or scores.max() > 1:
+    share, variance, units = mean.value, mean.standard_error**2, numbered(len(scores), clusters)[1]
+    if scores.min() < 0 or scores.max() > 1 or (variance == 0 and 0 < share < 1):
         return {"low": mean.low, "high": mean.high}
-    share, variance = mean.value, mean.standard_error**2
-    count = share * (1 - share) / variance if variance > 0 else numbered(len(scores), clusters)[1]
-    square = stats.norm.isf((1 - confidence) / 2) ** 2
+    count = share * (1 - share) / variance if variance > 0 else units
+    # the variance of few clusters is known less well than that of right and wrong answers
+    quantile = stats.norm if units == len(scores) else stats.t(units - 1)
+    square = quantile.isf((1 - confidence) / 2) ** 2
     center = (share + square / (2 * count)) / (1 + square / count)
     reach = math.sqrt(square * (share * (1 - share) / count + square / (4 * count**2))) / (1 + square / count)
     return {"low": max(center - reach, 0.0), "high": min(center + reach, 1.0)}
