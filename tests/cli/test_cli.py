@@ -328,3 +328,10 @@ def test_an_example_that_is_alone_is_no_missing_overlap(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("model,example,correct\na,1,1\nb,1,0\n")
     assert "a and b have one example; expected at least two" in run("compare", str(path)).stderr
+
+
+def test_a_plan_states_that_no_accuracy_is_enough():
+    output = " ".join(run("plan", "-c", "2", "-n", "5", "-t", "1000000").stdout.split())
+    assert "least accuracy above maximum baseline none least accuracy at alpha 0.05 none" in output
+    plan = json.loads(run("plan", "-c", "2", "-n", "5", "-t", "1000000", "--json").stdout)
+    assert plan["least_accuracy_at_alpha_0.05"] is None

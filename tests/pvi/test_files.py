@@ -13,6 +13,7 @@ from abovechance.core.errors import InputError
 from abovechance.pvi import one_way
 from abovechance.pvi.files import is_runs, read_examples, read_runs
 from abovechance.pvi.runs import OTHERS
+from abovechance.pvi.tails import _mean
 from tests.importers.test_lm_eval import lm_sample, write_lm
 
 COLUMNS = [
@@ -394,3 +395,10 @@ def test_a_table_in_nats_is_shown_in_bits(tmp_path):
     table = read_examples(write(tmp_path / "e.csv", EXAMPLES, ROWS), "nats")
     assert table["H_yb"].iloc[0] == pytest.approx(1 / np.log(2))
     assert table["pvi"].iloc[0] == pytest.approx(0.75 / np.log(2))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_accuracy_of_examples_that_are_all_right_is_1(seed):
+    weights = np.random.default_rng(seed).random(200)
+    assert _mean(np.ones(200, dtype=bool), weights) == 1.0
+    assert np.isnan(_mean(np.ones(3, dtype=bool), np.zeros(3)))
