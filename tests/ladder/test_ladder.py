@@ -241,6 +241,12 @@ def test_no_artifact_no_stop():
     assert for_verdicts(climb(predictions, task))["unbeaten_guesser"].isna().all()
 
 
+def gold_and_wrong(task, generator):
+    """(examples,) the correct choices, and wrong ones at random."""
+    gold = task["correct"].map(lambda flags: [*flags].index(True)).to_numpy()
+    return gold, (gold + 1 + generator.integers(3, size=len(task))) % 4
+
+
 @pytest.mark.thorough
 def test_prompts_that_are_as_good_as_a_guesser_rarely_beat_it():
     """The family-wise error rate: prompts that follow an artifact, with other examples wrong by chance."""
@@ -249,8 +255,7 @@ def test_prompts_that_are_as_good_as_a_guesser_rarely_beat_it():
         generator = np.random.default_rng(seed)
         task = planted(generator, 60, 0.6)
         # equally good as always the longest choice on average, and alike
-        gold = task["correct"].map(lambda flags: [*flags].index(True)).to_numpy()
-        wrong = (gold + 1 + generator.integers(3, size=60)) % 4
+        gold, wrong = gold_and_wrong(task, generator)
         shared, of_prompt = generator.random(60) < 0.6, generator.random((20, 60)) < 0.6
         correct = np.where(generator.random((20, 60)) < 0.7, shared, of_prompt)
         ladder = climb(predictions_of(np.where(correct, gold, wrong), task), task, seed=seed)
@@ -265,8 +270,7 @@ def test_a_guesser_that_cannot_decide_is_as_good_as_prompts_with_its_accuracy(sh
     for seed in range(runs):
         generator = np.random.default_rng(seed)
         task = planted(generator, 50, 0.6)
-        gold = task["correct"].map(lambda flags: [*flags].index(True)).to_numpy()
-        wrong = (gold + 1 + generator.integers(3, size=50)) % 4
+        gold, wrong = gold_and_wrong(task, generator)
         correct = generator.random((20, 50)) < share
         predictions = predictions_of(np.where(correct, gold, wrong), task)
         ladder = climb(predictions, task, seed=seed, guessers=[constant])

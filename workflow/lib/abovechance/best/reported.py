@@ -118,20 +118,7 @@ def expected_best(
     p = np.nan if reached is None else float(guesser.tail(reached, candidates))
     # of more candidates, the best one's part of the mean is small
     if estimated and 1 < candidates <= MOST_CONDITIONAL and examples * candidates < MOST_ANSWERS:
-        total = round(score * examples * candidates)
-        draws = min(DRAWS, MOST_CELLS // candidates)
-        generator = np.random.default_rng(seed)
-        counts = generator.multivariate_hypergeometric(
-            [examples] * candidates, total, draws, method="marginals"
-        )
-        best = counts.max(axis=1).astype(np.float64)
-        (low, high), p = _ends(best, examples), _p(best, reached)
-        if candidates == 2 and reached is not None:
-            first_correct = np.arange(max(0, total - examples), min(examples, total) + 1)
-            probabilities = hypergeom(2 * examples, total, examples).pmf(first_correct)
-            p = min(
-                float(probabilities[np.maximum(first_correct, total - first_correct) >= reached].sum()), 1.0
-            )
+        low, high, p = _with_total(round(score * examples * candidates), examples, candidates, reached, seed)
     return BestByLuck(
         float(guesser.maximum(candidates)),
         low,
@@ -139,6 +126,22 @@ def expected_best(
         guesser.second(candidates) if candidates > 1 else np.nan,
         p,
     )
+
+
+def _with_total(
+    total: int, examples: int, candidates: int, reached: int | None, seed: int
+) -> tuple[float, float, float]:
+    """Return ``low``, ``high`` and ``p`` of independent candidates with this number of correct answers."""
+    generator, draws = np.random.default_rng(seed), min(DRAWS, MOST_CELLS // candidates)
+    sizes = [examples] * candidates
+    counts = generator.multivariate_hypergeometric(sizes, total, draws, method="marginals")
+    best = counts.max(axis=1).astype(np.float64)
+    if candidates > 2 or reached is None:
+        return *_ends(best, examples), _p(best, reached)
+    first = np.arange(max(0, total - examples), min(examples, total) + 1)
+    as_good = np.maximum(first, total - first) >= reached
+    p = float(hypergeom(2 * examples, total, examples).pmf(first[as_good]).sum())
+    return *_ends(best, examples), min(p, 1.0)
 
 
 def _ends(best: Floats, examples: int) -> tuple[float, float]:

@@ -25,9 +25,9 @@ class Field(Generic[Value]):
     read
         Returns the value of a text; None if the text has no value of this kind.
     expected
-        What a field must be, in words.
+        The valid values, in words.
     hint
-        Returns what a wrong text may mean, or an empty text.
+        Returns the likely meaning of a wrong text, or an empty text.
     """
 
     read: Callable[[str], Value | None]
@@ -102,9 +102,9 @@ class CsvTable:
         Parameters
         ----------
         expected
-            What the file must be, in words.
+            The valid columns, in words.
         remedy
-            What helps if a column is unknown and not misspelled.
+            Advice for a column that is unknown and not misspelled.
         """
         known_columns = [*needed, *optional]
         missing = [column for column in needed if column not in self.texts]

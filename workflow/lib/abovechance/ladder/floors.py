@@ -2,8 +2,9 @@
 
 Scores of code and agents have no gold answers that could be permuted. Instead, users run a floor on the same
 examples: an agent that submits nothing, or that acts at random. Each candidate is compared with the floor on
-each example (``best.selection.sign_flips``), which pays for the number of candidates. With several floors, a
-candidate must beat each of them, so the largest p-value counts.
+each example (``best.selection.sign_flips``), which pays for the number of candidates. If they have different
+numbers of attempts, equal numbers are drawn. With several floors, a candidate must beat each of them, so the
+largest p-value counts.
 """
 
 from __future__ import annotations
