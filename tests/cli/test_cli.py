@@ -1,5 +1,6 @@
 """The command line as people and programs use it."""
 
+import io
 import json
 import os
 import re
@@ -90,6 +91,18 @@ def test_a_csv_comes_through_a_pipe():
     command = f"cat docs/published_maxima.csv | {sys.executable} -m abovechance.cli check - --json"
     completed = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=REPOSITORY)
     assert len(json.loads(completed.stdout)) == 165
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("example,correct,choices\n1,1,4\n2,x,4\n", "standard input, row 3: correct is 'x'; expected 0 or 1"),
+        ('{"a": 1}', "standard input: holds no results that are known"),
+    ],
+)
+def test_an_error_names_standard_input_not_a_temporary_file(content, problem, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert run("check", "-").stderr.startswith(f"abovechance: error: {problem}")
 
 
 def test_a_task_file_gives_the_baseline(tmp_path):

@@ -15,6 +15,8 @@ from abovechance.core.untrusted import printable
 GATE_ERROR = 3  # exit status of a gate that cannot decide because of wrong input; no decision has it
 # Set to anything, an error that nobody foresaw is shown with its traceback.
 TRACEBACK = "ABOVECHANCE_TRACEBACK"
+# Temporary files, and the names that errors use for them.
+names_in_errors: dict[str, str] = {}
 
 
 def example_lines(*commands: str) -> str:
@@ -96,7 +98,10 @@ def main() -> None:
 def _in_words(error: Exception) -> str:
     """One line on an error."""
     if isinstance(error, ValueError):  # InputError among them
-        return printable(" ".join(str(error).split()))
+        message = " ".join(str(error).split())
+        for path, name in names_in_errors.items():
+            message = message.replace(path, name)
+        return printable(message)
     if isinstance(error, OSError):
         return f"{error.filename or 'output'}: {error.strerror or error}"
     if isinstance(error, MemoryError):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from abovechance.cli.app import names_in_errors
 from abovechance.cli.output import expanded, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.tables import read_table
@@ -147,4 +148,7 @@ def _from_pipe() -> Path:
             file.write(part)
     with path.open("rb") as file:
         is_json = file.read(1000).lstrip()[:1] in (b"{", b"[")
-    return path.rename(path.with_suffix(".json")) if is_json else path
+    if is_json:
+        path = path.rename(path.with_suffix(".json"))
+    names_in_errors[str(path)] = "standard input"
+    return path

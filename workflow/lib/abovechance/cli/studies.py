@@ -53,7 +53,7 @@ def cost(
 ) -> None:
     """Report the estimated and the actual cost of a study.
 
-    The estimate comes from the last `make cost` or `abovechance run CONFIG -- cost`. The actual cost includes
+    The estimate comes from the last `abovechance run CONFIG -- cost` or `make cost`. The actual cost includes
     running jobs.
     """
     from abovechance.core.tables import read_table
