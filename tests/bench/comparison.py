@@ -7,7 +7,7 @@ import pandas as pd
 from scipy import stats
 
 from abovechance.compare import compare, exchanged, over_prompts, over_seeds, pairs, trained
-from abovechance.compare.many import Sample, prompted
+from abovechance.compare.samples import Sample, prompted
 from abovechance.compare.two_models import ScoreTest
 from abovechance.core.estimates import bootstrap_interval
 from abovechance.core.resampling import cluster_sums

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
-from abovechance.compare import many
+from abovechance.compare import over_tasks
 from abovechance.compare.comparison import headline_of, sample_of
 from abovechance.compare.gate import GATE_TASKS, Difference, decide, gate
 from abovechance.compare.responses import Responses
@@ -141,7 +141,7 @@ def several() -> list[Responses]:
 def test_the_mean_over_tasks_counts_each_alike(several):
     result = gate(several, 0.1, 0.1)
     differences = [difference_of(task) for task in several]
-    sample = many.together([sample_of(task) for task in several])
+    sample = over_tasks.together([sample_of(task) for task in several])
     by_example = [(task.scores[0] - task.scores[1]).mean(axis=0) for task in several]
     # the first two have the same examples and clusters, and some of these are single examples of the third
     by_name = {f"c{number}": 0.0 for number in range(12)} | {f"e{place}": 0.0 for place in range(30)}
@@ -189,7 +189,7 @@ def test_the_mean_over_tasks_counts_each_alike(several):
 def test_tasks_on_the_same_examples_vary_together_and_their_prompts_do_not():
     tasks = [named(name, answers(7, 6)) for name in ("cloze", "letters")]
     alone = difference_of(tasks[0])
-    spread = many.together([*map(sample_of, tasks)]).difference(0, 1).spread
+    spread = over_tasks.together([*map(sample_of, tasks)]).difference(0, 1).spread
     # of equal answers, the mean of two tasks varies nearly as one: their prompts are drawn apart
     assert 0.85 < spread.standard_error / alone.spread.standard_error < 1.001
     mean = Difference(alone.value, spread, alone.unit, alone.gains, alone.losses)
@@ -250,7 +250,7 @@ def test_an_example_of_two_tasks_moves_the_mean_by_its_weight_in_both_at_most():
     scores = np.ones((2, 100))
     scores[0, :2] = 0.0
     tasks = [of_names("few", scores[:, :10], names[:10]), of_names("many", scores, names)]
-    mean = Difference.from_sample(many.together([*map(sample_of, tasks)]))
+    mean = Difference.from_sample(over_tasks.together([*map(sample_of, tasks)]))
     assert mean.unit == pytest.approx((1 / 10 + 1 / 100) / 2)
     result = gate(tasks, 0.0)
     assert (result.low, result.high) == pytest.approx((mean.low(0.05), mean.high(0.05)))

@@ -8,22 +8,12 @@ import pytest
 from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
-from abovechance.compare import many
-from abovechance.compare.many import (
-    PAIRS,
-    RANKS,
-    Difference,
-    Sample,
-    flips,
-    paired,
-    pairs,
-    prompted,
-    ranks,
-    together,
-    trained,
-    unpaired,
-)
+from abovechance.compare import many, samples
+from abovechance.compare.leaderboard import unpaired
+from abovechance.compare.many import PAIRS, RANKS, flips, pairs, ranks
+from abovechance.compare.over_tasks import together
 from abovechance.compare.prompts import PromptPair
+from abovechance.compare.samples import Difference, Sample, paired, prompted, trained
 from abovechance.compare.seeds import seeds_spread
 from abovechance.compare.two_models import compare, exchanged
 from abovechance.core.errors import InputError
@@ -70,8 +60,8 @@ def test_paired_models():
         assert difference.p == pytest.approx(compare(scores[first], scores[two], CLUSTERS).difference.p)
         assert difference.limit == np.inf
     without = paired(scores)
-    assert without.draws.shape == (many.DRAWS, 3)
-    assert without.draws == pytest.approx(paired(scores, None, many.DRAWS, 0, 0).draws)
+    assert without.draws.shape == (samples.DRAWS, 3)
+    assert without.draws == pytest.approx(paired(scores, None, samples.DRAWS, 0, 0).draws)
     assert paired(scores, CLUSTERS, 20, [7, 2], 11).draws == pytest.approx(
         drawn_means(scores, times(6, 20, 7, 2, 11))
     )
@@ -102,7 +92,7 @@ def test_models_under_prompts_like_these():
         spread = pair.population.scaled(pair.scale)
         assert difference.spread.standard_error == pytest.approx(spread.standard_error)
         assert difference.p == pytest.approx(spread.p(value))
-    assert prompted(scores).draws == pytest.approx(prompted(scores, None, many.DRAWS, 0, 0).draws)
+    assert prompted(scores).draws == pytest.approx(prompted(scores, None, samples.DRAWS, 0, 0).draws)
     assert prompted(scores).examples == 0
 
 
@@ -147,7 +137,7 @@ def test_models_of_several_trainings():
     assert (sample.examples, sample.trainings) == (11, True)
     two_models = trained(seeds[:2], CLUSTERS, 20)
     assert two_models.differences[0, 1].spread == seeds_spread(*seeds[:2], CLUSTERS)
-    assert trained(seeds).draws == pytest.approx(trained(seeds, None, many.DRAWS, 0, 0).draws)
+    assert trained(seeds).draws == pytest.approx(trained(seeds, None, samples.DRAWS, 0, 0).draws)
     assert trained(seeds).examples == 0
     once = [scores[:1] for scores in seeds]
     assert trained(once, CLUSTERS, 20, 7, 11).draws == pytest.approx(
@@ -188,7 +178,7 @@ def test_flips_by_loops():
         for first in draws
     ]
     assert flips(cubes, CLUSTERS, 40, 5) == pytest.approx(np.array(expected))
-    assert flips(cubes) == pytest.approx(flips(cubes, None, many.DRAWS, 0))
+    assert flips(cubes) == pytest.approx(flips(cubes, None, samples.DRAWS, 0))
 
 
 @pytest.mark.parametrize("shapes", [[(1, 2, 3), (1, 2, 4)], [(2, 3), (2, 3)], [(1, 3, 3), (1, 2, 3)]])
@@ -220,7 +210,7 @@ def test_accuracies_of_a_leaderboard():
         assert (low, high) == pytest.approx((max(middle - reach, -1), min(middle + reach, 1)))
     assert sample.contributions.shape == (3, 0)
     assert unpaired([0.5, 0.6], 10).draws == pytest.approx(
-        unpaired([0.5, 0.6], [10, 10], many.DRAWS, 0).draws
+        unpaired([0.5, 0.6], [10, 10], samples.DRAWS, 0).draws
     )
     assert unpaired([0.0, 1.0], 1).scores.tolist() == [0.0, 1.0]
     for wrong in (([0.5, 1.01], 10), ([-0.01, 0.5], 10), ([0.5, 0.5], [1, 0.5])):
@@ -444,7 +434,7 @@ def test_scores_that_are_no_table_are_told(scores):
 
 
 def test_as_many_models_as_are_compared_at_once(monkeypatch):
-    monkeypatch.setattr(many, "MOST_MODELS", 3)
+    monkeypatch.setattr(samples, "MOST_MODELS", 3)
     assert len(pairs(unpaired([0.5, 0.6, 0.7], 10, 20), ["a", "b", "c"])) == 3
     with pytest.raises(InputError) as error:
         unpaired([0.5] * 4, 10)

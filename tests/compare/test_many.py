@@ -10,8 +10,8 @@ from scipy import stats
 
 from abovechance.compare import (
     compare,
+    comparison,
     exchanged,
-    many,
     over_prompts,
     paired,
     pairs,
@@ -21,8 +21,9 @@ from abovechance.compare import (
     unpaired,
     variance_components,
 )
-from abovechance.compare.many import _letters, prompted
+from abovechance.compare.many import _letters
 from abovechance.compare.responses import arrange
+from abovechance.compare.samples import prompted
 from abovechance.compare.study import of_study
 from abovechance.core.errors import InputError
 
@@ -170,7 +171,7 @@ def test_tasks_are_drawn_apart_unless_they_have_the_same_examples(monkeypatch):
     assert len(of_study(arrange(similar))[0][1]) == 2
     messages = []
     monkeypatch.setattr(
-        many, "trained", lambda *a, **k: (messages.append(k["examples"]), trained(*a, **k))[1]
+        comparison, "trained", lambda *a, **k: (messages.append(k["examples"]), trained(*a, **k))[1]
     )
     of_study(arrange(table))
     of_study(arrange(similar))

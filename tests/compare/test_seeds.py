@@ -7,8 +7,9 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from abovechance.compare.components import variance_components
-from abovechance.compare.many import flips, paired, pairs, ranks, trained
+from abovechance.compare.many import flips, pairs, ranks
 from abovechance.compare.responses import arrange
+from abovechance.compare.samples import paired, trained
 from abovechance.compare.seeds import over_seeds, seeds_spread
 from abovechance.compare.study import as_trainings, of_seeds, of_study
 from abovechance.compare.two_models import compare

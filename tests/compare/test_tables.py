@@ -6,7 +6,7 @@ import pytest
 
 from abovechance.chance.conclusion import probability
 from abovechance.chance.multiplicity import adjusted
-from abovechance.compare import many
+from abovechance.compare import many, over_tasks, samples
 from abovechance.compare.comparison import (
     BY_TASK,
     PAIR,
@@ -84,7 +84,7 @@ def test_two_models_under_one_prompt():
     assert [*comparison.components.columns] == [*COMPONENTS]
     assert comparison.components.empty
     assert comparison.sample.scores.tolist() == [second.mean(), first.mean()]
-    sample = many.trained([first[:, 0], second[:, 0]], CLUSTERS, examples=comparison.sample.examples)
+    sample = samples.trained([first[:, 0], second[:, 0]], CLUSTERS, examples=comparison.sample.examples)
     pd.testing.assert_frame_equal(comparison.ranks, many.ranks(sample, ["a", "b"], 0.9))
     table = many.pairs(sample, ["a", "b"], 0.9)
     pd.testing.assert_frame_equal(comparison.pairs[[*table.columns]], table)
@@ -207,9 +207,9 @@ def test_what_conclusions_are_about(seeds, prompts, averaged, about):
     sample = sample_of(responses)
     assert sample.trainings == (seeds > 1)
     if prompts == 5 and seeds == 1:
-        expected = many.prompted(responses.scores, CLUSTERS, examples=sample.examples)
+        expected = samples.prompted(responses.scores, CLUSTERS, examples=sample.examples)
     else:
-        expected = many.trained(responses.by_seed, CLUSTERS, examples=sample.examples)
+        expected = samples.trained(responses.by_seed, CLUSTERS, examples=sample.examples)
     assert sample.draws == pytest.approx(expected.draws)
 
 
@@ -287,8 +287,8 @@ def test_means_over_tasks_with_the_same_number_of_shots():
     assert mean.tasks == ["t0", "t1", "t2"]
     assert mean.about == ""
     names = tasks[0].models
-    samples = [task.sample.reordered([task.models.index(name) for name in names]) for task in shared]
-    sample = many.together(samples)
+    of_tasks = [task.sample.reordered([task.models.index(name) for name in names]) for task in shared]
+    sample = over_tasks.together(of_tasks)
     pd.testing.assert_frame_equal(mean.ranks, many.ranks(sample, tasks[0].models, 0.9))
     pd.testing.assert_frame_equal(mean.pairs, many.pairs(sample, tasks[0].models, 0.9))
     assert mean.models == [*mean.ranks["model"]]

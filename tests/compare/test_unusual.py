@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abovechance.compare import compare, many
+from abovechance.compare import compare, samples
 from abovechance.compare.comparison import compare_models, headline_of, sample_of
 from abovechance.compare.gate import gate
 from abovechance.compare.prompts import over_prompts
@@ -63,7 +63,7 @@ def test_prompts_count_alike_in_ranks_pairs_and_means_over_tasks(prompts):
 def test_draws_of_prompts_on_other_examples_by_loops(draw_prompts):
     (responses,) = arrange(on_other_examples(prompts=3, tasks=1))
     clusters = np.arange(60) // 4
-    sample = many.prompted(responses.scores, clusters, 30, 7, 11, draw_prompts=draw_prompts)
+    sample = samples.prompted(responses.scores, clusters, 30, 7, 11, draw_prompts=draw_prompts)
     counts = np.random.default_rng([7, 11]).multinomial(15, np.full(15, 1 / 15), 30)[:, clusters]
     expected = np.zeros((30, 2))
     for draw, weights in enumerate(counts):
@@ -91,9 +91,11 @@ def test_draws_of_prompts_on_other_examples_by_loops(draw_prompts):
 def test_complete_prompts_are_compared_as_before():
     complete = task_of("t", [answers(0, 1, 3), answers(1, 1, 3)])
     sample = sample_of(complete)
-    trained = many.trained(complete.by_seed, complete.clusters, examples=sample.examples)
+    trained = samples.trained(complete.by_seed, complete.clusters, examples=sample.examples)
     assert sample.draws == pytest.approx(trained.draws)
-    prompted = many.prompted(complete.scores, complete.clusters, examples=sample.examples, draw_prompts=False)
+    prompted = samples.prompted(
+        complete.scores, complete.clusters, examples=sample.examples, draw_prompts=False
+    )
     assert prompted.draws == pytest.approx(trained.draws)
     assert prompted.differences[0, 1].value == pytest.approx(trained.differences[0, 1].value)
 
@@ -101,7 +103,7 @@ def test_complete_prompts_are_compared_as_before():
 def test_a_draw_without_examples_of_a_prompt_is_of_the_other_prompts():
     scores = np.ones((2, 2, 4))
     scores[:, 0, 1:] = np.nan  # often not drawn
-    sample = many.prompted(scores, None, 200, draw_prompts=False)
+    sample = samples.prompted(scores, None, 200, draw_prompts=False)
     assert sample.draws == pytest.approx(np.ones((200, 2)))
 
 

@@ -265,7 +265,7 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
         raise InputError("no task has two models; expected at least two rows with the same task")
     tables = []
     for _, board in boards:
-        sample, names = many.unpaired(board["accuracy"], board["n"]), board["model"].tolist()
+        sample, names = leaderboard.unpaired(board["accuracy"], board["n"]), board["model"].tolist()
         pairs = many.pairs(sample, names, confidence)
         tables.append((many.ranks(sample, names, confidence, pairs), pairs))
     corrected = adjusted_together([pairs["p"] for _, pairs in tables], ("holm", "bh"))

@@ -18,8 +18,10 @@ from abovechance.chance.conclusion import probability
 from abovechance.chance.multiplicity import adjusted_together
 from abovechance.compare import many
 from abovechance.compare.components import COMPONENTS, variance_components
+from abovechance.compare.over_tasks import together
 from abovechance.compare.prompts import TRUSTED_PROMPTS, PromptPair, over_prompts
 from abovechance.compare.responses import TRAININGS, Responses
+from abovechance.compare.samples import Sample, prompted, trained
 from abovechance.compare.seeds import over_seeds
 from abovechance.compare.two_models import POWER, Comparison, compare, exchanged
 from abovechance.core.columns import Column
@@ -107,7 +109,7 @@ class TaskComparison:
     pairs: pd.DataFrame
     components: pd.DataFrame
     seeds: pd.DataFrame
-    sample: many.Sample = field(repr=False)
+    sample: Sample = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def generalizes(responses: Responses) -> str:
     return "for these prompts only" if responses.prompts_averaged else ""
 
 
-def sample_of(responses: Responses) -> many.Sample:
+def sample_of(responses: Responses) -> Sample:
     """Return the draws of one task: tasks with the same examples, such as formulations, are drawn alike.
 
     They have the same clusters, too: tasks may number other examples in the same way.
@@ -216,11 +218,9 @@ def sample_of(responses: Responses) -> many.Sample:
     examples = crc32("\n".join(f"{example}\t{cluster}" for example, cluster in named).encode())
     draw_prompts = generalizes(responses) == LIKE_THESE
     if not responses.several_seeds and (draw_prompts or not np.isfinite(responses.scores).all()):
-        sample = many.prompted(
-            responses.scores, responses.clusters, examples=examples, draw_prompts=draw_prompts
-        )
+        sample = prompted(responses.scores, responses.clusters, examples=examples, draw_prompts=draw_prompts)
     else:
-        sample = many.trained(responses.by_seed, responses.clusters, examples=examples)
+        sample = trained(responses.by_seed, responses.clusters, examples=examples)
     groups, count = numbered(len(named), responses.clusters)
     first_of_group = {int(group): place for place, group in reversed([*enumerate(groups)])}
     sizes = np.bincount(groups)
@@ -383,7 +383,7 @@ def _over_tasks(tasks: Sequence[TaskComparison], confidence: float) -> list[Mean
         shared = [task for task in tasks if task.shots == shots and len(task.models) == len(names)]
         if len(shared) < 2:
             continue
-        sample = many.together(
+        sample = together(
             [task.sample.reordered([task.models.index(name) for name in names]) for task in shared]
         )
         pairs = many.pairs(sample, names, confidence)

@@ -20,9 +20,10 @@ from scipy.optimize import brentq
 from scipy.special import ndtri, stdtrit
 
 from abovechance.chance.multiplicity import adjusted
-from abovechance.compare import many
 from abovechance.compare.comparison import generalizes, sample_of
+from abovechance.compare.over_tasks import together
 from abovechance.compare.responses import Responses
+from abovechance.compare.samples import Sample
 from abovechance.compare.two_models import POWER
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
@@ -78,7 +79,7 @@ class Difference:
     losses: float
 
     @classmethod
-    def from_sample(cls, sample: many.Sample) -> Difference:
+    def from_sample(cls, sample: Sample) -> Difference:
         """The first model less the second one."""
         difference, parts = sample.difference(0, 1), sample.contributions[0] - sample.contributions[1]
         # a single cluster does not show how the difference varies
@@ -322,13 +323,13 @@ def decide(difference: Difference, margin: float, alpha: float) -> str:
     return WORSE if difference.high(alpha) < 0 else CANNOT_TELL
 
 
-def _mean(samples: Sequence[many.Sample], differences: Sequence[Difference]) -> Difference:
+def _mean(samples: Sequence[Sample], differences: Sequence[Difference]) -> Difference:
     """Return the mean difference over tasks, each task counted alike.
 
     One example of several tasks moves the mean by more than one of a single task, as far as its results on
     them go together.
     """
-    mean, tasks = Difference.from_sample(many.together(samples)), len(samples)
+    mean, tasks = Difference.from_sample(together(samples)), len(samples)
     single_parts = sum(difference.gains + difference.losses for difference in differences) / tasks**2
     if not single_parts:
         return mean

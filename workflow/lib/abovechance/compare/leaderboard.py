@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
 
 from abovechance.chance.random_baseline import MOST_EXAMPLES
 from abovechance.chance.rounding import Correct
+from abovechance.compare.samples import DRAWS, Difference, Sample, of_pairs
+from abovechance.core.arrays import Floats
 from abovechance.core.csv_table import SHARE, CsvTable, whole_number
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import Spread
 from abovechance.core.reading import heading
 from abovechance.core.untrusted import printable
 from abovechance.core.words import counted
@@ -65,3 +72,58 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
             f"'{rows[place]['task']}'; expected one row"
         )
     return table.reset_index(drop=True)
+
+
+def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Sample:
+    """Compare models by their accuracies only, as if each model had answered different examples.
+
+    Intervals and p-values add one correct and one wrong answer to each model (Agresti and Caffo, 2000). The
+    p-value is at least that of the score test, which is larger for large differences on few examples.
+
+    Parameters
+    ----------
+    accuracies
+        (models,) in [0, 1].
+    examples
+        (models,) or one number, on how many.
+    """
+    values, count = np.asarray(accuracies, dtype=float), np.asarray(examples, dtype=float)
+    count = np.broadcast_to(count, values.shape)
+    if not ((values >= 0) & (values <= 1)).all() or not (count >= 1).all():
+        raise InputError("expected accuracies in [0, 1], and at least 1 example for each")
+    correct = np.rint(values * count)
+    # that all of a few were right does not say that all are
+    sampled = np.random.default_rng(seed).beta(correct + 1, count - correct + 1, (draws, len(values)))
+    center = (correct + 1) / (count + 2)
+    variance = center * (1 - center) / (count + 2)
+
+    def compared(first: int, two: int) -> Difference:
+        spread = Spread((float(variance[first] + variance[two]),), (np.inf,))
+        middle, value = float(center[first] - center[two]), float(values[first] - values[two])
+        pooled = (correct[first] + correct[two]) / (count[first] + count[two])
+        if_equal = pooled * (1 - pooled) * (1 / count[first] + 1 / count[two])
+        score_p = 2 * stats.norm.sf(abs(value) / np.sqrt(if_equal)) if if_equal > 0 else 1.0
+        return Difference(value, middle, spread, max(spread.p(middle), float(score_p)), limit=1.0)
+
+    return Sample(
+        values,
+        sampled,
+        of_pairs(compared, len(values)),
+        np.zeros((len(values), 0)),
+        np.zeros(0),
+        largest=_largest_of_counts(center, count, draws, seed),
+    )
+
+
+def _largest_of_counts(center: Floats, count: Floats, draws: int, seed: int) -> Floats:
+    """(draws,) see ``Sample.largest``: numbers of correct answers are drawn, errors computed from them."""
+    generator = np.random.default_rng([seed, 1])
+    correct = generator.binomial(count.astype(np.int64), center, (draws, len(center)))
+    drawn_center = (correct + 1) / (count + 2)
+    variance = drawn_center * (1 - drawn_center) / (count + 2)
+    deviations = drawn_center - (count * center + 1) / (count + 2)
+    result = np.zeros(draws)
+    for first, two in combinations(range(len(center)), 2):
+        error = np.sqrt(variance[:, first] + variance[:, two])
+        np.maximum(result, np.abs(deviations[:, first] - deviations[:, two]) / error, out=result)
+    return result

@@ -1,0 +1,298 @@
+"""Scores of several models, and the same with examples, prompts or training runs drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from abovechance.compare.prompts import PromptPair
+from abovechance.compare.seeds import seeds_spread
+from abovechance.compare.two_models import difference_test, exchanged, largest
+from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import Spread
+from abovechance.core.resampling import cluster_sums, times_drawn
+
+DRAWS = 2000
+MOST_MODELS = 1000
+
+
+class Difference(NamedTuple):
+    """The first model's score less the second's, with its test.
+
+    Attributes
+    ----------
+    value
+        The difference.
+    center
+        The middle of its interval.
+    spread
+        Its variance.
+    p
+        The two-sided p-value of no difference.
+    limit
+        The largest possible difference, where the interval ends at the latest.
+    """
+
+    value: float
+    center: float
+    spread: Spread
+    p: float
+    limit: float = np.inf
+
+    @property
+    def reversed(self) -> Difference:
+        """The second model's score less the first's."""
+        return self._replace(value=-self.value, center=-self.center)
+
+    def interval(self, tail: float) -> tuple[float, float]:
+        """Return the interval that leaves out this probability on either side; missing if nothing varies."""
+        if not self.spread.standard_error > 0:
+            return np.nan, np.nan
+        reach = self.spread.reach(tail)
+        return max(self.center - reach, -self.limit), min(self.center + reach, self.limit)
+
+    @classmethod
+    def tested(cls, value: float, spread: Spread, parts: Floats) -> Difference:
+        """Return a difference with its p-value; if nothing varies, from (parts,), which can change sides."""
+        p = spread.p(value)
+        return cls(value, value, spread, exchanged(parts) if np.isnan(p) else p)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Scores of models, and the same with examples drawn again.
+
+    Attributes
+    ----------
+    scores
+        (models,) means over examples.
+    draws
+        (draws, models) the same of examples that are drawn with replacement: the same ones for all models
+        where they are paired, so that what they have in common drops out of differences.
+    differences
+        {(first, second): their difference} of all pairs of models, by their places, first < second.
+    contributions
+        (models, clusters) by how much each cluster of examples adds to a score; no clusters if answers are
+        not known.
+    weights
+        (clusters,) the weight of each in a score; their sum is 1.
+    examples
+        A number that tasks with the same examples share; 0 if no other task has them.
+    trainings
+        Whether the first variance of each difference is over trainings, which are the same in all tasks.
+    names
+        (clusters,) the names of the clusters, by which tasks share some of them; none if they have no others
+        in common than those of tasks with the same examples.
+    largest
+        (draws,) the largest deviation of any pair's difference in a draw, in standard errors that are
+        estimated from this draw; no draws if this is not known.
+    """
+
+    scores: Floats
+    draws: Floats
+    differences: Mapping[tuple[int, int], Difference]
+    contributions: Floats
+    weights: Floats
+    examples: int = 0
+    trainings: bool = False
+    names: tuple[Hashable, ...] = ()
+    largest: Floats = field(default_factory=lambda: np.zeros(0))
+
+    def difference(self, first: int, second: int) -> Difference:
+        """Return the difference of two models, by their places."""
+        if first < second:
+            return self.differences[first, second]
+        return self.differences[second, first].reversed
+
+    def reordered(self, places: Sequence[int]) -> Sample:
+        """Return the models of these places, in this order."""
+        pairs = combinations(range(len(places)), 2)
+        return replace(
+            self,
+            scores=self.scores[[*places]],
+            draws=self.draws[:, [*places]],
+            differences={(first, two): self.difference(places[first], places[two]) for first, two in pairs},
+            contributions=self.contributions[[*places]],
+        )
+
+
+def of_pairs(compared: Callable[[int, int], Difference], models: int) -> dict[tuple[int, int], Difference]:
+    if models > MOST_MODELS:
+        raise InputError(f"there are {models:,} models; expected at most {MOST_MODELS:,} at once")
+    return {pair: compared(*pair) for pair in combinations(range(models), 2)}
+
+
+def paired(
+    scores: ArrayLike,
+    clusters: ArrayLike | None = None,
+    draws: int = DRAWS,
+    seed: int | Sequence[int] = 0,
+    examples: int = 0,
+) -> Sample:
+    """Models on the same examples.
+
+    Parameters
+    ----------
+    scores
+        (models, examples) numbers.
+    clusters
+        (examples,) the same for examples that belong together, which are drawn as wholes.
+    seed
+        Of the draws.
+    examples
+        A number that tasks with the same examples share: these are drawn alike (``together``).
+
+    Raises
+    ------
+    InputError
+        If a score is missing.
+    """
+    values = np.asarray(scores, dtype=float)
+    if values.ndim != 2 or not values.size or not np.isfinite(values).all():
+        raise InputError(f"scores have the shape {values.shape}; expected (models, examples), none missing")
+    sums, sizes = cluster_sums(values, clusters)
+    sampled = _bootstrap(sums, sizes, draws, seed, examples)
+    scale = largest(values)
+
+    def compared(first: int, two: int) -> Difference:
+        mean, test = difference_test(values[first] / scale, values[two] / scale, clusters, 1 / scale)
+        value = mean.value * scale
+        # two clusters or more
+        spread = Spread((np.nan_to_num(mean.standard_error * scale) ** 2,), (max(mean.freedom, 1e-9),))
+        return Difference(value, value, spread, test.p)
+
+    differences = of_pairs(compared, len(values))
+    count = values.shape[1]
+    return Sample(values.mean(axis=1), sampled, differences, sums / count, sizes / count, examples)
+
+
+def _bootstrap(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int], examples: int) -> Floats:
+    """(draws, models) mean scores of clusters that are drawn with replacement."""
+    counts = times_drawn(len(sizes), draws, _generator(seed, examples))
+    return (counts @ sums.T) / (counts @ sizes)[:, None]
+
+
+def _generator(seed: int | Sequence[int], examples: int) -> np.random.Generator:
+    """Return the random generator that draws examples."""
+    return np.random.default_rng([*([seed] if isinstance(seed, int) else seed), examples])
+
+
+def prompted(
+    scores: ArrayLike,
+    clusters: ArrayLike | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    examples: int = 0,
+    draw_prompts: bool = True,
+) -> Sample:
+    """Compare models under the same prompts, for similar examples and, by default, for similar prompts.
+
+    In each draw, examples and prompts are drawn again, the same ones for all models; p-values and standard
+    errors are those of ``over_prompts`` (``population``, or else ``mean``). A prompt's mean counts alike,
+    whichever examples it is evaluated on.
+
+    Parameters
+    ----------
+    scores
+        (models, prompts, examples) numbers; missing if a prompt is not evaluated on an example.
+    seed, examples
+        See ``paired``.
+    draw_prompts
+        False for these prompts only.
+    """
+    values = np.asarray(scores, dtype=float)
+    prompts = values.shape[1]
+    evaluated = np.isfinite(values)
+    sums, _ = cluster_sums(np.where(evaluated, values, 0), clusters)
+    sizes, _ = cluster_sums(evaluated[0], clusters)
+    counts = times_drawn(sizes.shape[1], draws, _generator(seed, examples))
+    sampled, drawn_prompts = np.zeros((draws, len(values))), np.zeros((draws, 1))
+    for prompt, size in enumerate(sizes):  # one after the other, to save memory
+        examples_drawn = (counts @ size)[:, None]
+        sampled += np.divide(
+            counts @ sums[:, prompt].T, examples_drawn, out=np.zeros_like(sampled), where=examples_drawn > 0
+        )
+        drawn_prompts += examples_drawn > 0
+    sampled /= np.maximum(drawn_prompts, 1)
+    of_prompts = np.nanmean(values, axis=2)
+    if draw_prompts:  # tasks have prompts of their own
+        times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, examples]))
+        sampled += (times - 1) @ of_prompts.T / prompts * np.sqrt(prompts / max(prompts - 1, 1))
+    contributions = (sums / sizes.sum(axis=1)[None, :, None]).mean(axis=1)
+
+    def compared(first: int, two: int) -> Difference:
+        pair = PromptPair.from_scores(values[first], values[two], clusters)
+        if draw_prompts:
+            spread = pair.population or Spread((0.0,), pair.of_examples.freedoms)
+        else:
+            spread = pair.of_examples
+        tested = Difference.tested(pair.difference, spread, contributions[first] - contributions[two])
+        value = pair.difference * pair.scale
+        return Difference(value, value, spread.scaled(pair.scale), tested.p)
+
+    differences = of_pairs(compared, len(values))
+    weights = (sizes / sizes.sum(axis=1, keepdims=True)).mean(axis=0)
+    return Sample(of_prompts.mean(axis=1), sampled, differences, contributions, weights, examples)
+
+
+def trained(
+    seeds: Sequence[ArrayLike],
+    clusters: ArrayLike | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    examples: int = 0,
+) -> Sample:
+    """Models on the same examples, of which some were trained several times.
+
+    Each draw resamples the examples, and the seeds of each model. The deviations of the s seeds of a model
+    are multiplied by sqrt(s / (s - 1)), because a mean of s draws from s seeds varies less than a mean of s
+    training runs. The variance over seeds is the larger of two values: the variance pooled over all models,
+    and that of the two compared models. Its degrees of freedom are those of the pooled variance.
+
+    Parameters
+    ----------
+    seeds
+        For each model (seeds, examples) scores.
+    clusters
+        (examples,) the same for examples that belong together.
+    seed, examples
+        See ``paired``. The draws of the models' seeds are the same in all tasks.
+
+    Raises
+    ------
+    InputError
+        If a score is missing, or models have other examples.
+    """
+    arrays = [np.atleast_2d(np.asarray(scores, dtype=float)) for scores in seeds]
+    if len({scores.shape[-1] for scores in arrays}) != 1:
+        raise InputError("models have different numbers of examples; expected the same examples")
+    alone = paired([scores.mean(axis=0) for scores in arrays], clusters, draws, seed, examples)
+    repeats = sum(len(scores) - 1 for scores in arrays)
+    if not repeats:
+        return alone
+    pooled = sum(float(scores.mean(axis=1).var()) * len(scores) for scores in arrays) / repeats
+    sampled = alone.draws.copy()
+    for place, scores in enumerate(arrays):
+        if (count := len(scores)) == 1:
+            sampled[:, place] += np.random.default_rng([seed, 2, place]).normal(0, np.sqrt(pooled), draws)
+        else:
+            # the same examples in each draw as for all models, and the same seeds for all tasks
+            of_model = _bootstrap(*cluster_sums(scores, clusters), draws, seed, examples)
+            chosen = times_drawn(count, draws, np.random.default_rng([seed, 1, place]))
+            moved = (of_model * chosen).sum(axis=1) / count - of_model.mean(axis=1)
+            sampled[:, place] += moved * np.sqrt(count / (count - 1))
+
+    def compared(first: int, two: int) -> Difference:
+        elsewhere = (pooled, repeats) if len(arrays) > 2 else None
+        spread = seeds_spread(arrays[first], arrays[two], clusters, elsewhere)
+        value = float(alone.scores[first] - alone.scores[two])
+        return Difference.tested(value, spread, alone.contributions[first] - alone.contributions[two])
+
+    differences = of_pairs(compared, len(arrays))
+    return replace(alone, draws=sampled, differences=differences, trainings=True)
