@@ -189,7 +189,7 @@ def concordant_pairs(size: int) -> Discrete:
     """Return the distribution of the share of pairs in the same order, of two rankings without ties.
 
     The number of pairs in order of a random permutation is a sum of independent uniform numbers from 0 to
-    i - 1, i = 1 to size (Kendall, 1938).
+    i - 1, i = 1 to size (Kendall, 1938). The rankings have at least 2 items.
     """
     counts = np.ones(1)
     for length in range(2, size + 1):
