@@ -15,6 +15,7 @@ from abovechance.pvi.files import is_runs, read_examples, read_runs
 from abovechance.pvi.runs import OTHERS
 from abovechance.pvi.tails import _mean
 from tests.importers.test_lm_eval import lm_sample, write_lm
+from tests.running import run
 
 COLUMNS = [
     *("experiment_id", "dataset", "number_of_data", "model", "prompt_set", "number_of_shots", "temperature"),
@@ -402,3 +403,19 @@ def test_the_accuracy_of_examples_that_are_all_right_is_1(seed):
     weights = np.random.default_rng(seed).random(200)
     assert _mean(np.ones(200, dtype=bool), weights) == 1.0
     assert np.isnan(_mean(np.ones(3, dtype=bool), np.zeros(3)))
+
+
+def test_runs_without_shots_are_in_the_json(tmp_path):
+    ends = ",".join(["accuracy_for_pvi<1/5quantile", "accuracy_for_pvi>4/5quantile"])
+    ends += ",accuracy_for_pvi<1/2quantile,accuracy_for_pvi>1/2quantile"
+    (tmp_path / "runs.csv").write_text(
+        f"dataset,model,number_of_shots,prompt_set,accuracy,average_pvi_for_T,average_pvi_for_F,{ends}\n"
+        "rte,gpt,0,1,0.6,1,-1,0.1,0.9,0.3,0.8\n"
+        "boolq,gpt,2,1,0.7,1,-1,0.1,0.9,0.3,0.8\n"
+        "boolq,gpt,2,2,0.8,2,-1,0.1,0.9,0.3,0.8\n"
+    )
+    rows = json.loads(run("pvi", str(tmp_path / "runs.csv"), "--json").stdout)
+    assert [(row["task"], row["shots"], row["accuracy"], row["numbers"]) for row in rows] == [
+        ("rte", 0, 0.6, None),
+        ("boolq", 2, 0.75, 2),
+    ]

@@ -156,7 +156,7 @@ def test_the_home_folder_is_expanded_in_every_path(tmp_path, monkeypatch):
         ),
         ({"bigbench": "nowhere"}, "lacks the key 'tasks'"),
         ({5: "x"}, "the config has the key 5; expected a text, such as '5'"),
-        ({"tasks": {True: "bigbench"}}, "key 'tasks' has the key True"),
+        ({"tasks": {True: "bigbench"}}, "key 'tasks' has the key True; expected a text in quotes, because"),
     ],
 )
 def test_a_key_that_means_nothing_here_is_an_error(config, message):

@@ -157,6 +157,10 @@ def test_each_choice_of_an_example_stands_once():
         continuous(pd.concat([table, table]))
     with pytest.raises(InputError, match="other values than true and false"):
         continuous(table.assign(right=["True", "False"]))
+    with pytest.raises(InputError, match="^row 1 has no example; expected its name or number in each row$"):
+        continuous(table.assign(example=["a", None]))
+    with pytest.raises(InputError, match="^row 0 has no choice; expected its name or number in each row$"):
+        continuous(table.assign(choice=[np.nan, 1]))
 
 
 def test_seeds_that_differ_by_rounding_alone_have_no_noise():

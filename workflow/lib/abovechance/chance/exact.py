@@ -43,7 +43,7 @@ class Discrete:
         """Return the distribution of values with weights; equal values become one."""
         rounded, place = np.unique(np.round(values, _decimals(values)), return_inverse=True)
         totals = np.bincount(place.ravel(), weights, len(rounded)).astype(np.float64)
-        return cls(rounded + 0.0, totals / totals.sum())
+        return cls((rounded + 0.0)[totals > 0], totals[totals > 0] / totals.sum())
 
     @property
     def mean(self) -> float:

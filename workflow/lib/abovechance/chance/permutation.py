@@ -32,7 +32,7 @@ from abovechance.core.reading import number
 from abovechance.core.resampling import numbered
 from abovechance.core.untrusted import printable
 from abovechance.core.words import counted
-from abovechance.metrics.answers import as_array, in_form
+from abovechance.metrics.answers import as_array, in_form, is_missing
 from abovechance.metrics.contract import Metric, Objects, Terms
 from abovechance.metrics.registry import metric as metric_of_name
 
@@ -42,7 +42,7 @@ MOST_EXACT = 1_000  # examples of a stratum whose exact distribution is computed
 MOST_SUBSETS = 5_000  # sets of relevant items that a ranking is compared with
 MOST_CELLS = 4_000_000  # of one table of cells
 TOLERANCE = 1e-9
-CANCELLED = 1e-13
+CANCELLED = 1e-11  # of the largest part of a sum whose parts cancel
 
 
 @dataclass(frozen=True)
@@ -236,13 +236,13 @@ def null_distribution(
             f"tries is {tries}, but there are {len(rows)} candidates; expected a whole number that is at "
             "least as large"
         )
-    if draws < 1:
-        raise InputError(f"draws is {draws}; expected at least 1")
+    if draws < 1 or draws != int(draws):
+        raise InputError(f"draws is {draws}; expected a whole number that is at least 1")
     labels = _strata(chosen, rows, answers, listed) if strata is None else [*strata]
     arrangements = _arrangements(chosen, rows, answers, labels, clusters, listed)
     values = _observed(chosen, rows, answers)
     total_tries = len(rows) if tries is None else tries
-    draws = draws_for_tries(draws, total_tries, len(rows))
+    draws = draws_for_tries(int(draws), total_tries, len(rows))
     simulation = Simulation(chosen, rows, arrangements, draws, seed)
     if chosen.terms is not None:
         simulation.check(values)
@@ -278,6 +278,8 @@ def _arrangements(
     """Return how gold answers change places; InputError if none can."""
     if len(labels) != len(answers):
         raise InputError(f"{len(labels)} strata for {len(answers)} examples; expected one for each")
+    if missing := [place for place, label in enumerate(labels) if is_missing(label)]:
+        raise InputError(f"the stratum of example {missing[0]} is missing; expected one for each example")
     sizes = Counter(labels)
     alone = [place for place, label in enumerate(labels) if sizes[label] == 1]
     redrawn = {} if metric.frequencies else _choices(metric, rows, answers, choices, alone)
@@ -298,9 +300,11 @@ def _observed(metric: Metric, rows: list[Objects], answers: list[Any]) -> Floats
     values = np.array([_value(metric, row, gold) for row in rows], dtype=np.float64)
     if not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values)))
+        reason = "are all its predictions the same, or all gold answers?"
+        if np.isinf(values[place]):
+            reason = "are its numbers too large?"
         raise InputError(
-            f"{metric.name} is not defined for candidate {place}: its value is {values[place]}; are all its "
-            "predictions the same, or all gold answers?"
+            f"{metric.name} is not defined for candidate {place}: its value is {values[place]}; {reason}"
         )
     return values
 
@@ -350,34 +354,44 @@ class Simulation:
         """Return the distribution of the best of the candidates."""
         exact = self._exact() if len(self.rows) == 1 and not self.arrangements.sampled else None
         if exact is not None:
+            exact = replace(exact, values=self._without_remainders(exact.values))
             tail = float(exact.weights[self._as_good(exact.values, values[best])].sum())
-            return OfCandidates(exact, tail, tail, exact.mean, "exact")
+            (expected,) = self._without_remainders(np.array([exact.mean]))
+            return OfCandidates(exact, tail, tail, float(expected), "exact")
         count = self.arrangements.count
         enumerated = count <= MOST_ARRANGEMENTS and count * len(self.arrangements.observed) <= MOST_CELLS
         enumerated &= not self.arrangements.sampled
         if not enumerated:
             check_draws(self.draws)
-        best_values, own_values = self._simulated(best, enumerated)
+        best_values, own_values = map(self._without_remainders, self._simulated(best, enumerated))
         reached, reached_alone = (
             int(self._as_good(side, values[best]).sum()) for side in (best_values, own_values)
         )
         count, added = len(best_values), 0 if enumerated else 1
         p, p_single = ((hits + added) / (count + added) for hits in (reached, reached_alone))
         distribution = Discrete.from_values(best_values, np.full(count, 1 / count))
-        expected = self._expected(best, own_values)
-        return OfCandidates(
-            distribution, p, p_single, expected, "enumeration" if enumerated else "permutation"
-        )
+        (expected,) = self._without_remainders(np.array([self._expected(best, own_values)]))
+        method = "enumeration" if enumerated else "permutation"
+        return OfCandidates(distribution, p, p_single, float(expected), method)
 
     def _as_good(self, by_chance: Floats, observed: float) -> Bools:
-        """Return whether values are at least as good as the observed one, up to rounding.
-
-        Sums whose parts cancel are rounded as their parts are, which the largest value shows.
-        """
+        """Return whether values are at least as good as the observed one, up to rounding."""
         tolerance = TOLERANCE * np.maximum(np.abs(by_chance), abs(observed))
-        if by_chance.min() < 0 < by_chance.max():
-            tolerance += CANCELLED * np.abs(by_chance).max()
+        tolerance += self._remainder(np.append(by_chance, observed))
         return self.metric.sign * by_chance >= self.metric.sign * observed - tolerance
+
+    def _remainder(self, values: Floats) -> float:
+        """Return how far a sum whose parts cancel may be from 0; 0 if no parts cancel.
+
+        Such sums are rounded as their parts are, which the largest value or the offset shows.
+        """
+        offset = 0.0 if self.metric.terms is None else max(abs(terms.offset) for terms in self.terms)
+        if not offset and not values.min() < 0 < values.max():
+            return 0.0
+        return CANCELLED * max(float(np.abs(values).max()), offset)
+
+    def _without_remainders(self, values: Floats) -> Floats:
+        return np.where(np.abs(values) <= self._remainder(values), 0.0, values)
 
     def _expected(self, best: int, own_values: Floats) -> float:
         """Return the expected value of a candidate; exact if the metric is a sum."""

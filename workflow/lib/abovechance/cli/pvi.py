@@ -94,7 +94,8 @@ def _runs(table: pd.DataFrame, as_json: bool) -> None:
     ends = runs.tails(table)[[*SETTING, "sets", "accuracy", *runs.ENDS]]
     anova = runs.anova(table)
     if as_json:
-        show(ends.merge(anova.drop(columns="sets"), on=["model", "task"]), as_json)
+        tests = anova.drop(columns="sets").astype({"numbers": "Int64"})  # none of runs without shots
+        show(ends.merge(tests, on=["model", "task"], how="left"), as_json)
         return
     typer.echo(
         f"{counted(len(table), 'run')}. Accuracy on the examples with the lowest and highest PVI, averaged "

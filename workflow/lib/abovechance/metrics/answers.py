@@ -17,7 +17,7 @@ def in_form(
 ) -> tuple[list[Objects], list[Any], list[list[Any]] | None]:
     """Return predictions of each candidate, gold answers and choices, as the metric needs them."""
     answers = [*gold]
-    if missing := [place for place, answer in enumerate(answers) if _is_missing(answer)]:
+    if missing := [place for place, answer in enumerate(answers) if is_missing(answer)]:
         raise InputError(f"example {missing[0]}: the gold answer is missing; expected one for each example")
     rows = [*(predictions.to_numpy() if isinstance(predictions, pd.DataFrame) else predictions)]
     is_nested = len(rows) > 0 and all(_is_row(row, len(answers), metric) for row in rows)
@@ -38,7 +38,8 @@ def in_form(
     return rows_of_metric, [convert_gold(answer) for answer in answers], listed
 
 
-def _is_missing(answer: Any) -> bool:
+def is_missing(answer: Any) -> bool:
+    """Return whether a value stands for a missing one, such as None or nan."""
     return bool(pd.api.types.is_scalar(answer) and pd.isna(answer))
 
 
@@ -70,14 +71,16 @@ def _conversions(metric: Metric) -> tuple[Callable[[Any], Any], Callable[[Any], 
         codes: dict[Any, int] = {}
 
         def code(value: Any) -> int:
-            return codes.setdefault(value.item() if isinstance(value, np.generic) else value, len(codes))
+            value = value.item() if isinstance(value, np.generic) else value
+            # each nan is another one, but all missing predictions have the same wrong label
+            return codes.setdefault(None if is_missing(value) else value, len(codes))
 
         return code, code
     by_kind: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
         "number": (_as_number, _as_number),
         "set": (_items(frozenset), _items(frozenset)),
-        "ranking": (_items(tuple), _items(frozenset)),
-        "attempts": (_items(tuple), _as_text),
+        "ranking": (_ranking, _items(frozenset)),
+        "attempts": (lambda value: _as_text(_items(list)(value)), _as_text),
         "text": (_as_text, _as_text),
     }
     return by_kind.get(metric.answers, (lambda value: value, lambda value: value))
@@ -94,20 +97,29 @@ def _items(container: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return convert
 
 
+def _ranking(value: Any) -> tuple[Any, ...]:
+    """Return ranked items as a tuple; InputError if an item would count twice."""
+    items: tuple[Any, ...] = _items(tuple)(value)
+    if len({*items}) < len(items):
+        raise InputError(f"a ranking is {value!r:.60}, with an item twice; expected different items")
+    return items
+
+
 def _as_text(value: Any) -> Any:
     """Return a text, or several accepted texts as a tuple."""
     if isinstance(value, (list, tuple)):
         if not len(value):
             raise InputError("an answer is an empty list; expected at least one accepted text")
         return tuple(map(_as_text, value))
-    if value is None:
-        raise InputError("an answer is None; expected a text, which may be empty")
+    if is_missing(value):
+        raise InputError(f"an answer is {value}; expected a text, which may be empty")
     return str(value)
 
 
 def as_array(metric: Metric, values: Sequence[Any]) -> Objects:
-    """Return answers as an array: of numbers and labels, a plain one."""
-    return np.array(values) if metric.answers in ("number", "label") else objects(values)
+    """Return answers as an array: of numbers and labels, a plain one, unless texts and numbers are mixed."""
+    mixed = len({isinstance(value, str) for value in values}) > 1
+    return np.array(values) if metric.answers in ("number", "label") and not mixed else objects(values)
 
 
 def _is_row(row: Any, examples: int, metric: Metric) -> bool:

@@ -123,14 +123,16 @@ def _error(
     """Return an error: the mean of ``size`` of the differences, and ``curve`` of it."""
 
     def value(predictions: Any, gold: Any) -> float:
-        difference = np.asarray(predictions, dtype=np.float64) - np.asarray(gold, dtype=np.float64)
-        mean = np.array(np.mean(size(difference)))
+        with np.errstate(over="ignore"):
+            difference = np.asarray(predictions, dtype=np.float64) - np.asarray(gold, dtype=np.float64)
+            mean = np.array(np.mean(size(difference)))
         return float(mean if curve is None else curve(mean))
 
     def terms(_: Objects, gold: Objects) -> Terms:
         def cells(rows: Objects, columns: Objects) -> Floats:
             predicted, actual = (np.asarray(side, dtype=np.float64) for side in (rows, columns))
-            return size(predicted[:, None] - actual[None, :]) / len(gold)
+            with np.errstate(over="ignore"):
+                return size(predicted[:, None] - actual[None, :]) / len(gold)
 
         return Terms(cells, curve=curve)
 

@@ -44,8 +44,8 @@ def terms_of(pair: Pair) -> Callable[[Objects, Objects], Terms]:
 
 
 def accepted(gold: Any) -> tuple[str, ...]:
-    """Return the texts that count as correct: a gold answer is one text, or a tuple of several."""
-    return gold if isinstance(gold, tuple) else (gold,)
+    """Return the texts that count as correct: a gold answer is one text, or several in a list or tuple."""
+    return tuple(gold) if isinstance(gold, (tuple, list)) else (gold,)
 
 
 def _exact_match(prediction: str, gold: Any) -> float:

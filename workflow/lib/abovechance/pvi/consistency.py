@@ -20,6 +20,7 @@ from abovechance.core.html import as_html
 from abovechance.core.resampling import numbered
 
 LEAST = 3  # examples; with two, every r is 1 or -1
+ROUNDING = 1e-12  # relative
 STRONG, WEAK = 0.6, 0.3  # the paper's bounds: above is consistent, below is not
 
 
@@ -80,7 +81,7 @@ def correlation(
     groups, _ = numbered(first_values.size, clusters)
     defined = np.isfinite(first_values) & np.isfinite(second_values)
     first_values, second_values = first_values[defined], second_values[defined]
-    if len(first_values) < LEAST or np.ptp(first_values) == 0 or np.ptp(second_values) == 0:
+    if len(first_values) < LEAST or _is_constant(first_values) or _is_constant(second_values):
         return Correlation(np.nan, np.nan, np.nan, np.nan, len(first_values))
     pearson = stats.pearsonr(first_values, second_values)
     z = _fishers_z(first_values, second_values, pd.factorize(groups[defined])[0])
@@ -88,6 +89,11 @@ def correlation(
     return Correlation(
         float(pearson.statistic), p, float(np.tanh(z.low)), float(np.tanh(z.high)), len(first_values)
     )
+
+
+def _is_constant(values: Floats) -> bool:
+    """Return whether values differ by rounding errors only."""
+    return bool(np.ptp(values) <= ROUNDING * np.abs(values).max())
 
 
 def _fishers_z(first: Floats, second: Floats, groups: np.ndarray) -> Estimate:

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Estimate, clustered_mean
+from abovechance.core.resampling import numbered
 
 ROUNDING = 1e-3  # nats above 0 that a log-likelihood summed from 16-bit numbers can come to
 
@@ -131,16 +132,14 @@ def by_group(
     Raises
     ------
     InputError
-        If there is not one group for each value.
+        If there is not one group, or one cluster, for each value.
     """
     numeric = np.asarray(values, dtype=float)
-    cluster_codes = None if clusters is None else np.asarray(clusters)
+    cluster_codes, _ = numbered(len(numeric), clusters)
     if len(groups) != len(numeric):
         raise InputError(f"{len(groups)} groups for {len(numeric)} values; expected one for each")
     codes, names = pd.factorize(pd.Series([*groups], dtype=object), use_na_sentinel=False)
     return {
-        name: v_information(
-            numeric[codes == code], None if cluster_codes is None else cluster_codes[codes == code]
-        )
+        name: v_information(numeric[codes == code], cluster_codes[codes == code])
         for code, name in enumerate(names)
     }

@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Bools, Floats
@@ -94,9 +95,13 @@ def _in_lowest(values: Floats, share: float) -> Floats:
 
 def _ordered_by(values: ArrayLike, correct: ArrayLike) -> tuple[Floats, Bools]:
     """Both as arrays, what is infinite beyond all that is not; InputError unless they belong together."""
-    numeric, flags = np.asarray(values, dtype=float), np.asarray(correct, dtype=bool)
-    if numeric.shape != flags.shape:
-        raise InputError(f"{numeric.size} values for {flags.size} predictions; expected one for each")
+    numeric, judged = np.asarray(values, dtype=float), np.asarray(correct)
+    if numeric.shape != judged.shape:
+        raise InputError(f"{numeric.size} values for {judged.size} predictions; expected one for each")
+    flags = pd.Series(judged).isin([1]).to_numpy()
+    if not (is_flag := pd.Series(judged).isin([0, 1])).all():
+        place = int(is_flag.argmin())
+        raise InputError(f"`correct` of prediction {place} is '{judged[place]}'; expected True or False")
     if np.isnan(numeric).any():
         raise InputError(f"value {int(np.isnan(numeric).argmax())} of {numeric.size} is not a number")
     if not (finite := np.isfinite(numeric)).all():

@@ -317,7 +317,7 @@ class _Checks:
     def _changes(self, sequence: list[int], start: int) -> Iterator[tuple[str, float]]:
         """Yield how much each log-probability changes, in nats, with other tokens of a choice."""
         exact = self.prompt_logprobs(sequence, start)
-        for token in self._unused_tokens(sequence):
+        for token in self._other_tokens(sequence, start, -1):
             last = self.prompt_logprobs([*sequence[:-1], token], start)
             yield "last", _distance(exact[-1], last[-1])
             yield "before", _difference(exact[:-1], last[:-1])
@@ -339,7 +339,7 @@ class _Checks:
             exact, half = self.prompt_logprobs(sequence, start), max(1, (start - 1) // 2)
             renewed = [[*self._random(half), *sequence[half:]] for _ in range(TRIED)]
             if self.noise <= EPSILON:  # so little changes with one token that only an exact server shows it
-                renewed = [[token, *sequence[1:]] for token in self._unused_tokens(sequence)]
+                renewed = [[token, *sequence[1:]] for token in self._other_tokens(sequence, 0)]
             renewed_changes += [_largest(exact, self.prompt_logprobs(text, start)) for text in renewed]
             turned = [*reversed(sequence[: start - 1]), *sequence[start - 1 :]]
             if turned != sequence:
@@ -434,11 +434,14 @@ class _Checks:
         """Return so many ordinary tokens."""
         return [secrets.choice(self._ordinary) for _ in range(number)]
 
-    def _unused_tokens(self, sequence: Sequence[int]) -> list[int]:
-        """Return a few tokens that a string has not."""
-        used = set(sequence)
-        unused = [token for token in self._ordinary if token not in used]
-        return [unused[len(unused) * part // (TRIED + 1)] for part in range(1, TRIED + 1)]
+    def _other_tokens(self, sequence: Sequence[int], *places: int) -> list[int]:
+        """Return a few tokens that a string does not have, or if it has all, not at these places."""
+
+        def without(used: set[int]) -> list[int]:
+            return [token for token in self._ordinary if token not in used]
+
+        tokens = without({*sequence}) or without({sequence[place] for place in places})
+        return [tokens[len(tokens) * part // (TRIED + 1)] for part in range(1, TRIED + 1)]
 
     def _fail(self, check: str, problem: str) -> None:
         words = self.adapter.transport.settings.words

@@ -182,7 +182,9 @@ def _check_names(config: Mapping[str, Any], place: str, inside: str = "the confi
     """Raise InputError unless all keys are texts: YAML reads 5 and yes as something else."""
     for key, value in config.items():
         if not isinstance(key, str):
-            raise InputError(f"{place}: {inside} has the key {key!r}; expected a text, such as '{key}'")
+            text = f"a text in quotes, because {_YAML_BOOLEANS}"
+            text = text if isinstance(key, bool) else f"a text, such as '{key}'"
+            raise InputError(f"{place}: {inside} has the key {key!r}; expected {text}")
         if isinstance(value, Mapping):
             _check_names(value, place, f"key '{key}'")
 
@@ -305,6 +307,8 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if instance is None:
         return f"{at} is empty"
     if error.validator == "type":
+        if isinstance(instance, bool) and allowed == "string":
+            return f"{at} is {instance}; expected a text in quotes, because {_YAML_BOOLEANS}"
         quoted = isinstance(instance, int | float | date) and allowed == "string"
         message = f"{at} is {repr(instance)[:60]}; expected {_TYPES[allowed]}" + f", '{instance}'" * quoted
         if allowed == "number" and (written := _as_yaml_number(instance)):
@@ -345,6 +349,7 @@ _TYPES = {
     "array": "a list, such as [1, 2]",
     "object": "keys with values, each on its line below",
 }
+_YAML_BOOLEANS = "YAML takes yes, no, on and off for true and false"
 _BOUNDS = {
     "minimum": "at least {}",
     "maximum": "at most {}",

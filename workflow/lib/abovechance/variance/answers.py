@@ -30,6 +30,10 @@ def continuous(table: pd.DataFrame) -> pd.DataFrame:
     """
     if lacks := [name for name in NEEDED if name not in table]:
         raise InputError(f"the table lacks the column '{lacks[0]}'; expected {', '.join(NEEDED)}")
+    if (missing := table[["example", "choice"]].isna()).any(axis=None):
+        place = int(missing.any(axis=1).to_numpy().argmax())
+        column = missing.columns[missing.iloc[place]][0]
+        raise InputError(f"row {place} has no {column}; expected its name or number in each row")
     if (twice := table.duplicated(["example", "choice"])).any():
         row = table[twice].iloc[0]
         raise InputError(

@@ -113,11 +113,17 @@ def rank_correlation(scores: ArrayLike) -> float:
 
 
 def _ranks(values: Floats) -> Ints:
-    """The ranks of values from 0, that of ties the same: of those within ``ROUNDING`` of the largest one."""
+    """Return the ranks of values from 0; neighbours that differ by rounding (``ROUNDING``) are ties.
+
+    The difference is relative to the size of the smaller one. The size of values near 0 is taken as that of
+    the largest value, but as at most 1.
+    """
     order = np.argsort(values, kind="stable")
-    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
-    with np.errstate(invalid="ignore"):  # of two infinite ones
-        separated = np.diff(values[order]) > ROUNDING * largest
+    sizes = np.abs(values[order])
+    least = min(1.0, sizes[np.isfinite(sizes)].max(initial=0.0))
+    with np.errstate(invalid="ignore"):  # infinite ones
+        between = np.maximum(np.minimum(sizes[1:], sizes[:-1]), least)
+        separated = np.diff(values[order]) > ROUNDING * between
     ranks = np.zeros(len(values), dtype=np.int64)
     ranks[order[1:]] = np.cumsum(separated)
     return ranks

@@ -1,0 +1,88 @@
+"""Answers of any type are compared as their values are, or refused."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as of_scikit_learn
+
+from abovechance.chance import null_distribution
+from abovechance.core.errors import InputError
+from abovechance.metrics import Metric, metric
+
+GOLD = [1, 1, 2, 2, 3, 3, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, ""])
+def test_all_missing_predictions_have_one_wrong_label(missing):
+    """Each nan of a column is another object; counted as labels of their own, they change the metric."""
+    predictions = [1, 1, 2, missing, missing, missing, missing, 1, 2, 2]
+    codes = [value if value in (1, 2) else 9 for value in [1, 1, 2, 9, 9, 9, 9, 1, 2, 2]]
+    expected = of_scikit_learn.f1_score(GOLD, codes, average="macro", zero_division=0)
+    assert null_distribution("f1_macro", predictions, GOLD).observed == pytest.approx(expected)
+    expected = of_scikit_learn.matthews_corrcoef(GOLD, codes)
+    assert null_distribution("mcc", predictions, GOLD).observed == pytest.approx(expected)
+
+
+def test_missing_predictions_in_a_column_of_numbers():
+    predictions = pd.Series([1, 1, 2, None, None, None, None, 1, 2, 2])
+    assert null_distribution("f1_macro", predictions, GOLD).observed == pytest.approx(3 / 7)
+
+
+def test_attempts_that_are_numbers():
+    attempts = [(1, 2), (3, 3), (4, 4), (5, 1)]
+    of_numbers = null_distribution("pass@1", attempts, [1, 3, 4, 5])
+    of_texts = null_distribution("pass@1", [tuple(map(str, row)) for row in attempts], list("1345"))
+    for result in (of_numbers, of_texts):
+        assert (result.observed, result.p) == (0.75, pytest.approx(1 / 24))
+
+
+def test_an_item_of_a_ranking_counts_once():
+    rankings = [("a", "a"), ("b", "c"), ("c", "b"), ("a", "c")]
+    with pytest.raises(InputError, match=r"^a ranking is \('a', 'a'\), with an item twice; expected"):
+        null_distribution("ndcg@2", rankings, [{"a"}, {"b"}, {"b"}, {"c"}])
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_a_missing_text_is_not_the_text_that_names_it(missing):
+    with pytest.raises(InputError, match=rf"^an answer is {missing}; expected a text, which may be empty$"):
+        null_distribution("exact_match", ["a", missing, "nan"], ["a", "b", "nan"])
+
+
+def test_accepted_texts_are_a_list_or_a_tuple():
+    for name, value in (("exact_match", 0.5), ("token_f1", 0.75)):
+        for several in (["NYC", "York"], ("NYC", "York")):
+            assert metric(name).value(["York", "the x"], [several, "x y z"]) == value
+
+
+def test_labels_of_several_types_are_not_turned_into_texts():
+    share = Metric("share", "share", lambda predictions, gold: np.mean([*map(_equal, predictions, gold)]))
+    of_users = null_distribution(share, [1, 2, 3, 4], [1, "a", 3, 4])
+    of_labels = null_distribution("accuracy", [1, 2, 3, 4], [1, "a", 3, 4])
+    assert of_users.observed == of_labels.observed == 0.75
+    assert of_users.p == of_labels.p == pytest.approx(1 / 24)
+
+
+def _equal(first, second):
+    return first == second
+
+
+@pytest.mark.parametrize("strata", [[None] * 4 + [1] * 4, np.array([np.nan] * 4 + [1] * 4)])
+def test_a_missing_stratum_is_told(strata):
+    with pytest.raises(InputError, match="^the stratum of example 0 is missing; expected one for each"):
+        null_distribution("accuracy", [1, 2] * 4, [1, 2, 2, 1] * 2, strata=strata)
+
+
+@pytest.mark.parametrize("draws", [0, -1, 100.5])
+def test_draws_are_a_whole_number(draws):
+    with pytest.raises(InputError, match=rf"^draws is {draws}; expected a whole number that is at least 1$"):
+        null_distribution("accuracy", [1, 2], [1, 2], draws=draws)
+
+
+@pytest.mark.parametrize("name", ["mae", "mse", "rmse"])
+def test_numbers_that_are_too_large(name):
+    with warnings.catch_warnings(action="error"):
+        problem = rf"^{name} is not defined for candidate 0: its value is inf; are its numbers too large\?$"
+        with pytest.raises(InputError, match=problem):
+            null_distribution(name, [1e308, -1e308, 1], [-1e308, 1e308, 2.0])
