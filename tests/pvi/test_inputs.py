@@ -18,8 +18,8 @@ def test_what_is_neither_true_nor_false_is_no_correct_prediction(missing):
         with pytest.raises(InputError) as error:
             function(VALUES, [0, missing, 1, 1, 1])
         number = 0 if missing == "True" else 1  # numpy turns numbers beside a text into texts
-        shown = 0 if missing == "True" else missing
-        problem = f"`correct` of prediction {number} is '{shown}'; expected True or False"
+        quoted = 0 if missing == "True" else missing
+        problem = f"`correct` of prediction {number} is '{quoted}'; expected True or False"
         assert str(error.value) == problem
 
 
