@@ -22,6 +22,7 @@ from pathlib import Path
 from tests.conftest import REPOSITORY
 
 ROOT = REPOSITORY / "results" / "mutants"
+SERVER_TESTS = ("asking", "probe", "requests", "scorer", "transport")
 # subject: the modules that are changed, and the tests that should notice
 SUBJECTS = {
     "chance": (
@@ -38,7 +39,8 @@ SUBJECTS = {
     "ladder": (["ladder"], ["tests/ladder"]),
     "metrics": (["metrics"], ["tests/metrics", "tests/chance/test_null_distribution.py"]),
     "pvi": (["pvi"], ["tests/pvi"]),
-    "servers": (["servers"], ["tests/servers"]),
+    # not by tests that need a running server, which take minutes
+    "servers": (["servers"], [f"tests/servers/test_{name}.py" for name in SERVER_TESTS]),
     "variance": (["variance"], ["tests/variance"]),
 }
 # Tests of the command line in this process reach all subjects.
