@@ -153,8 +153,8 @@ def test_prompts_are_scored_with_the_rounding_that_the_probe_allows():
         server.score(STRINGS)
 
 
-@pytest.mark.parametrize(("difference", "same"), [(0.15, True), (0.25, False), (-0.25, False)])
-def test_scores_of_an_earlier_job(difference, same):
+@pytest.mark.parametrize(("difference", "agrees"), [(0.15, True), (0.25, False), (-0.25, False)])
+def test_scores_of_an_earlier_job(difference, agrees):
     toy = Toy()
     toy.facts = {"model": "m", "version": "9"}
     server, costs = scorer(toy)
@@ -162,7 +162,7 @@ def test_scores_of_an_earlier_job(difference, same):
     costs.clear()
     toy.asked_for.clear()
     rows["logprob"] -= difference * rows["tokens"]
-    if same:
+    if agrees:
         server.check_stored(STRINGS, rows)
     else:
         with pytest.raises(InputError) as error:
