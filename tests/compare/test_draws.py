@@ -1,6 +1,6 @@
 """Draws, pairs and ranks of many models, number by number from their definitions."""
 
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -217,6 +217,34 @@ def test_accuracies_of_a_leaderboard():
         with pytest.raises(InputError) as error:
             unpaired(*wrong)
         assert str(error.value) == "expected accuracies in [0, 1], and at least 1 example for each"
+
+
+@pytest.mark.parametrize("accuracies", [(0.7, 0.6), (0.6, 0.7), (0.7, 0.7), (1.0, 0.9), (0.1, 0.0)])
+@pytest.mark.parametrize("count", [(40, 40), (40, 62), (8, 30)])
+def test_rounded_accuracies_of_a_leaderboard(accuracies, count):
+    """The p-value is the largest of all numbers of correct answers, and the interval contains theirs."""
+    sizes = np.array(count)
+    numbers = [
+        [number for number in range(size + 1) if abs(number / size - value) <= 0.05 + 1e-9]
+        for value, size in zip(accuracies, count, strict=True)
+    ]
+    limits = [(min(row), max(row)) for row in numbers]
+    rounded = unpaired(accuracies, sizes, 300, correct_range=limits)
+    possible = [unpaired(np.array(pair) / sizes, sizes, 2).difference(0, 1) for pair in product(*numbers)]
+    signs = {np.sign(one.value) for one in possible}
+    largest_p = 1.0 if len(signs) > 1 else max(one.p for one in possible)
+    difference = rounded.difference(0, 1)
+    # the interval's p-value is not monotone in the counts if the sizes differ and the scores hardly do
+    assert difference.p == pytest.approx(largest_p, abs=0.02 if largest_p > 0.5 else 1e-9)
+    low, high = difference.interval(0.025)
+    middle = [one.center for one in possible]
+    reach = difference.spread.reach(0.025)
+    assert low <= max(min(middle) - reach, -1) + 1e-12
+    assert high >= min(max(middle) + reach, 1) - 1e-12
+    assert difference.interval(0.4999)[1] - difference.interval(0.4999)[0] < 0.25
+    assert rounded.draws.mean(axis=0) == pytest.approx(
+        [(sum(row) + 2) / 2 / (size + 2) for row, size in zip(limits, count, strict=True)], abs=0.02
+    )
 
 
 def test_intervals_end_where_differences_do():

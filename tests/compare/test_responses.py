@@ -319,12 +319,32 @@ def test_a_leaderboard_is_unpaired(tmp_path):
     assert read_leaderboard(path)["task"].tolist() == ["t", "t", "u"]
 
 
+@pytest.mark.parametrize(("decimals", "differ"), [(2, False), (4, True)])
+def test_a_rounded_leaderboard_allows_all_numbers_of_correct_answers(decimals, differ, tmp_path):
+    """10,041 and 9,899 of 14,042 round to the same accuracies and differ less: p is .062, for .0002."""
+    path = tmp_path / "board.csv"
+    path.write_text(f"model,accuracy,n\nA,{0.72:.{decimals}f},14042\nB,{0.7:.{decimals}f},14042\n")
+    (report,) = json.loads(run(str(path), "--json"))
+    (pair,) = report["pairs"]
+    assert (pair["low"] > 0) == (pair["p"] < 0.05) == (report["ranks"][1]["rank_low"] == 2) == differ
+    assert differ or pair["p"] == pytest.approx(0.0619, abs=1e-4)
+    notes = CliRunner().invoke(app, ["compare", str(path)]).stderr
+    assert (
+        notes == ""
+        if differ
+        else notes.startswith("note: board: 1 pair of models would differ if accuracies")
+    )
+
+
 def test_the_limits_of_a_leaderboard(tmp_path):
     path = tmp_path / "board.csv"
     path.write_text(f"model,accuracy,n\na,1,1\nb,0,{MOST_EXAMPLES}\n")
     table = read_leaderboard(path)
-    assert [*table.columns] == ["model", "task", "accuracy", "n", "note"]
-    assert table.to_numpy().tolist() == [["a", "board", 1.0, 1, ""], ["b", "board", 0.0, MOST_EXAMPLES, ""]]
+    assert [*table.columns] == ["model", "task", "accuracy", "n", "lowest", "highest", "note"]
+    assert table.to_numpy().tolist() == [
+        ["a", "board", 1.0, 1, 1, 1, ""],
+        ["b", "board", 0.0, MOST_EXAMPLES, 0, 0, ""],
+    ]
     assert table.index.tolist() == [0, 1]
     for row, message in (
         ("a,1.5,10", "row 2: accuracy is '1.5' (per cent?); expected a number from 0 to 1"),

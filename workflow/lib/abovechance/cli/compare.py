@@ -50,6 +50,7 @@ from abovechance.compare.two_models import POWER
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.reading import read_yaml
+from abovechance.core.words import counted
 from abovechance.study.series import compared_as, members
 
 if TYPE_CHECKING:
@@ -264,9 +265,16 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
     if not boards:
         raise InputError("no task has two models; expected at least two rows with the same task")
     tables = []
-    for _, board in boards:
-        sample, names = leaderboard.unpaired(board["accuracy"], board["n"]), board["model"].tolist()
+    for task, board in boards:
+        accuracies, sizes, names = board["accuracy"], board["n"], board["model"].tolist()
+        sample = leaderboard.unpaired(accuracies, sizes, correct_range=board[["lowest", "highest"]])
         pairs = many.pairs(sample, names, confidence)
+        nearest = many.pairs(leaderboard.unpaired(accuracies, sizes), names, confidence)
+        if hidden := int(((nearest["low"] > 0) & ~(pairs["low"] > 0)).sum()):
+            tell_note(
+                f"{task}: {counted(hidden, 'pair')} of models would differ if accuracies were not rounded; "
+                "other numbers of correct answers round to the same accuracies"
+            )
         tables.append((many.ranks(sample, names, confidence, pairs), pairs))
     corrected = adjusted_together([pairs["p"] for _, pairs in tables], ("holm", "bh"))
     tables = [

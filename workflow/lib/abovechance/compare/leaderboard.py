@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -35,8 +36,9 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``model``, ``task``, ``accuracy`` in [0, 1], ``n`` examples, and a ``note`` if no number of correct
-        answers rounds to the accuracy, else an empty text. Other columns are left out.
+        ``model``, ``task``, ``accuracy`` in [0, 1], ``n`` examples, ``lowest`` and ``highest`` number of
+        correct answers that round to the accuracy, and a ``note`` if there is none, else an empty text. Other
+        columns are left out.
 
     Raises
     ------
@@ -62,7 +64,10 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
                 f"{path}, row {place}: no number of correct answers out of {examples} gives '{model}' an "
                 f"accuracy of {row['accuracy'].strip()}; {counted(correct.nearest, 'correct answer')} assumed"
             )
-        rows.append({"model": model, "task": task, "accuracy": accuracy, "n": examples, "note": note})
+        rows.append(
+            {"model": model, "task": task, "accuracy": accuracy, "n": examples}
+            | {"lowest": correct.lowest, "highest": correct.highest, "note": note}
+        )
     table = pd.DataFrame(rows, index=texts.index)
     twice = table.duplicated(["model", "task"]).to_numpy()
     if twice.any():
@@ -74,11 +79,19 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
     return table.reset_index(drop=True)
 
 
-def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Sample:
+def unpaired(
+    accuracies: ArrayLike,
+    examples: ArrayLike,
+    draws: int = DRAWS,
+    seed: int = 0,
+    correct_range: ArrayLike | None = None,
+) -> Sample:
     """Compare models by their accuracies only, as if each model had answered different examples.
 
     Intervals and p-values add one correct and one wrong answer to each model (Agresti and Caffo, 2000). The
-    p-value is at least that of the score test, which is larger for large differences on few examples.
+    p-value is at least that of the score test, which is larger for large differences on few examples. If
+    accuracies are rounded, both hold for all numbers of correct answers that round to them: the p-value is
+    that of the smallest difference, and the interval contains those of all differences.
 
     Parameters
     ----------
@@ -86,24 +99,44 @@ def unpaired(accuracies: ArrayLike, examples: ArrayLike, draws: int = DRAWS, see
         (models,) in [0, 1].
     examples
         (models,) or one number, on how many.
+    correct_range
+        (models, 2) the lowest and the highest number of correct answers that round to each accuracy; the
+        nearest number without it.
     """
     values, count = np.asarray(accuracies, dtype=float), np.asarray(examples, dtype=float)
     count = np.broadcast_to(count, values.shape)
     if not ((values >= 0) & (values <= 1)).all() or not (count >= 1).all():
         raise InputError("expected accuracies in [0, 1], and at least 1 example for each")
-    correct = np.rint(values * count)
+    nearest = np.rint(values * count)
+    limits = np.stack([nearest, nearest], axis=1) if correct_range is None else np.asarray(correct_range)
     # that all of a few were right does not say that all are
-    sampled = np.random.default_rng(seed).beta(correct + 1, count - correct + 1, (draws, len(values)))
-    center = (correct + 1) / (count + 2)
+    correct = np.random.default_rng([seed, 2]).integers(limits[:, 0], limits[:, 1] + 1, (draws, len(values)))
+    sampled = np.random.default_rng(seed).beta(correct + 1, count - correct + 1)
+    center = (nearest + 1) / (count + 2)
     variance = center * (1 - center) / (count + 2)
 
+    def tail(correct: Sequence[float], pair: list[int]) -> float:
+        """Return the p-value if so many answers of two models are correct."""
+        sizes = count[pair]
+        centers, shares = (np.array(correct) + 1) / (sizes + 2), np.array(correct) / sizes
+        spread = Spread((float((centers * (1 - centers) / (sizes + 2)).sum()),), (np.inf,))
+        pooled = sum(correct) / sizes.sum()
+        if_equal = pooled * (1 - pooled) * (1 / sizes).sum()
+        score_p = 2 * stats.norm.sf(abs(shares[0] - shares[1]) / np.sqrt(if_equal)) if if_equal > 0 else 1.0
+        return max(spread.p(float(centers[0] - centers[1])), float(score_p))
+
     def compared(first: int, two: int) -> Difference:
+        pair = [first, two]
+        ahead = nearest[first] / count[first] >= nearest[two] / count[two]
+        closest = [limits[first, 0 if ahead else 1], limits[two, 1 if ahead else 0]]
+        shares = np.array(closest) / count[pair]
+        p = tail(closest, pair) if (shares[0] > shares[1]) == ahead and shares[0] != shares[1] else 1.0
+        rounding = float(
+            (np.abs(limits[pair] - nearest[pair][:, None]).max(axis=1) / (count[pair] + 2)).sum()
+        )
         spread = Spread((float(variance[first] + variance[two]),), (np.inf,))
-        middle, value = float(center[first] - center[two]), float(values[first] - values[two])
-        pooled = (correct[first] + correct[two]) / (count[first] + count[two])
-        if_equal = pooled * (1 - pooled) * (1 / count[first] + 1 / count[two])
-        score_p = 2 * stats.norm.sf(abs(value) / np.sqrt(if_equal)) if if_equal > 0 else 1.0
-        return Difference(value, middle, spread, max(spread.p(middle), float(score_p)), limit=1.0)
+        value, middle = float(values[first] - values[two]), float(center[first] - center[two])
+        return Difference(value, middle, spread, p, limit=1.0, rounding=rounding)
 
     return Sample(
         values,

@@ -37,6 +37,8 @@ class Difference(NamedTuple):
         The two-sided p-value of no difference.
     limit
         The largest possible difference, where the interval ends at the latest.
+    rounding
+        How much rounded scores can change the difference; the interval is wider by this on either side.
     """
 
     value: float
@@ -44,6 +46,7 @@ class Difference(NamedTuple):
     spread: Spread
     p: float
     limit: float = np.inf
+    rounding: float = 0.0
 
     @property
     def reversed(self) -> Difference:
@@ -54,7 +57,7 @@ class Difference(NamedTuple):
         """Return the interval that leaves out this probability on either side; missing if nothing varies."""
         if not self.spread.standard_error > 0:
             return np.nan, np.nan
-        reach = self.spread.reach(tail)
+        reach = self.spread.reach(tail) + self.rounding
         return max(self.center - reach, -self.limit), min(self.center + reach, self.limit)
 
     @classmethod
