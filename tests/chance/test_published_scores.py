@@ -8,10 +8,11 @@ from mpmath import mp, mpf
 from abovechance import RandomBaseline
 from abovechance.chance import published_scores
 from abovechance.chance.conclusion import in_words
-from abovechance.chance.published_scores import is_score_table, read_scores
+from abovechance.chance.published_scores import completed, is_score_table, read_scores
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.errors import InputError
 from tests.conftest import REPOSITORY
+from tests.running import run
 
 
 def judge_scores(scores):
@@ -116,6 +117,31 @@ def test_each_source_rounds_in_its_own_way(tmp_path):
     together = [row.split(",", 1)[1] for row in rows]
     scores = read_scores(written(tmp_path, *together, heading="best_accuracy,examples,choices,prompts"))
     assert scores["digits"].tolist() == [3] * 4
+    assert scores["written_digits"].tolist() == [2, 3, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "note"),
+    [
+        ("0.7,100,2,187", "0.6667,30,2,187", "0.7 as 0.7000"),
+        ("0.70,100,2,187", "0.6667,30,2,187", ""),  # 70 of 100 in any case
+        ("0.7,100,2,187", "0.6,30,2,187", ""),
+        ("1,100,2,187", "0.6667,30,2,187", ""),
+    ],
+)
+def test_zeros_that_are_not_written_are_told_if_they_matter(first, second, note, tmp_path):
+    heading = "best_accuracy,examples,choices,prompts"
+    scores = read_scores(written(tmp_path, first, second, heading=heading))
+    expected = (
+        f"1 score with fewer decimals than others, taken as rounded to as many decimals ({note}); use the "
+        "column source to separate scores that were rounded differently"
+    )
+    assert completed(scores) == (expected if note else "")
+    assert "written_digits" not in judge_scores(scores)
+    messages = run("check", str(written(tmp_path, first, second, heading=heading))).stderr
+    assert messages == (f"note: {expected}\n" if note else "")
+    rows = [f"s,{first}", f"s,{second}"]
+    assert completed(read_scores(written(tmp_path, *rows, heading=f"source,{heading}"))) == ""
 
 
 def test_a_table_from_a_spreadsheet_is_read(tmp_path):

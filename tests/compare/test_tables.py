@@ -458,3 +458,15 @@ def test_components_of_the_series_of_a_study():
     of_task = table[(table["model"] == "a") & (table["task"] == "u")]
     assert of_task["variance"].tolist() == pytest.approx(expected["variance"].tolist())
     assert [*arrange(rows.rename(columns={"correct": "score"}))]
+
+
+@pytest.mark.parametrize(("better", "worse"), [(10, 3), (9, 2), (3, 10), (5, 0), (6, 0)])
+def test_the_pair_of_two_models_has_the_interval_of_the_test(better, worse):
+    """The score test does not reject 10 against 3; Student's interval would exclude 0."""
+    scores = np.zeros((2, 20))
+    scores[0, :better] = scores[1, better : better + worse] = 1
+    comparison = two(task_of("t", [row[None, None] for row in scores], clusters=np.arange(20)))
+    pair = comparison.pairs.iloc[0]
+    assert (pair["low"], pair["high"]) == (comparison.headline.low, comparison.headline.high)
+    assert pair["p"] == pytest.approx(comparison.headline.p)
+    assert (pair["low"] > 0) == (pair["p"] <= 0.05)

@@ -25,6 +25,7 @@ from abovechance.core.columns import Column
 from abovechance.core.csv_table import SHARE, CsvTable, whole_number
 from abovechance.core.errors import InputError
 from abovechance.core.reading import heading
+from abovechance.core.words import counted
 
 NAMES = ("source", "task", "model")
 NUMBERS = ("best_accuracy", "examples", "prompts")
@@ -50,7 +51,7 @@ def read_scores(path: Path) -> pd.DataFrame:
         [0, 1]; ``examples``; ``chance`` in [0, 1]; ``prompts``; ``digits``, how many decimals
         accuracies were rounded to, since programs leave zeros away at the end: the most that one of the
         same source has (of the file, without such a column); and for one that no number of correct
-        examples then rounds to, its own.
+        examples then rounds to, its own; ``written_digits``, how many are written.
 
     Raises
     ------
@@ -69,7 +70,35 @@ def read_scores(path: Path) -> pd.DataFrame:
     ]
     # 0 and 1 without decimals are exact
     allowed = np.array(whole_ones) & ~(scores["best_accuracy"].isin([0, 1]) & (scores["digits"] == 0))
-    return scores.assign(digits=np.where(allowed, most_digits, scores["digits"]))
+    return scores.assign(
+        digits=np.where(allowed, most_digits, scores["digits"]), written_digits=scores["digits"]
+    )
+
+
+def completed(scores: pd.DataFrame) -> str:
+    """Return a note if zeros that are not written decide how many examples are correct; else nothing.
+
+    If scores have a source, those of one source are expected to have as many decimals.
+
+    Parameters
+    ----------
+    scores
+        From ``read_scores``.
+    """
+    if "source" in scores:
+        return ""
+    texts = []
+    for row in scores[scores["written_digits"] < scores["digits"]].to_dict("records"):
+        accuracy, examples = row["best_accuracy"], row["examples"]
+        written, full = (f"{accuracy:.{row[digits]}f}" for digits in ("written_digits", "digits"))
+        if Correct.from_accuracy(written, examples) != Correct.from_accuracy(full, examples):
+            texts.append(f"{written} as {full}")
+    if not texts:
+        return ""
+    return (
+        f"{counted(len(texts), 'score')} with fewer decimals than others, taken as rounded to as many decimals "
+        f"({texts[0]}); use the column source to separate scores that were rounded differently"
+    )
 
 
 def repeated(scores: pd.DataFrame) -> int:
@@ -157,6 +186,7 @@ def judge_scores(table: pd.DataFrame) -> Verdicts:
     """
     judged, ends = [], []
     for row in table.to_dict("records"):
+        row.pop("written_digits", None)
         baseline = RandomBaseline.from_chance(row.pop("chance"), row["examples"])
         verdict = Verdict.from_accuracy(row["best_accuracy"], baseline, row["prompts"], row.pop("digits"))
         judged.append(row | verdict.judgement | _luck(row) | {"note": verdict.note})

@@ -105,7 +105,7 @@ def gate(
     cannot tell, and 3 for errors.
     """
     statuses = exit_statuses(STATUS, exit_ or [])
-    junit_path, summary_path = check_reports(junit, summary)
+    junit_path, summary_path = check_reports(junit, summary, (candidate, reference))
     from abovechance.importers import Options
 
     paths = [path for name in (candidate, reference) for path in given_paths([name])]

@@ -53,7 +53,7 @@ def items(
     """
     from abovechance.importers import Options
 
-    path = check_writable(output, "--output", (".csv",)) if output else None
+    path = check_writable(output, "--output", (".csv",), results) if output else None
     table = responses_of(
         given_paths(results),
         Options(metric=metric, filter=filter_, epoch=epoch, each_file=each_file, command="items"),

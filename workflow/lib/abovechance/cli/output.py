@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -94,7 +94,7 @@ def as_rows(
     return [{str(name): value for name, value in row.items()} for row in rows]
 
 
-def check_writable(path: Path, option: str, suffixes: tuple[str, ...]) -> Path:
+def check_writable(path: Path, option: str, suffixes: tuple[str, ...], inputs: Iterable[str] = ()) -> Path:
     """The path with the home folder in place of ``~``; before any work, InputError unless it can be written.
 
     Parameters
@@ -103,8 +103,11 @@ def check_writable(path: Path, option: str, suffixes: tuple[str, ...]) -> Path:
         Which option names it.
     suffixes
         What its name may end in.
+    inputs
+        The arguments that name files and folders to read, none of which it may be.
     """
     path = expanded(path, option)
+    refuse_inputs(path, option, inputs)
     if path.suffix not in suffixes:
         raise InputError(f"{option} {path}: expected a name that ends in {' or '.join(suffixes)}")
     if path.is_dir():
@@ -116,6 +119,13 @@ def check_writable(path: Path, option: str, suffixes: tuple[str, ...]) -> Path:
     except OSError as error:
         raise InputError(f"{option} {path}: cannot be written: {error.strerror}") from None
     return path
+
+
+def refuse_inputs(path: Path, option: str, inputs: Iterable[str]) -> None:
+    """Raise InputError if a path to write is one of the files to read."""
+    sources = (expanded(Path(name), "RESULTS") for name in inputs)
+    if path.exists() and any(source.exists() and source.samefile(path) for source in sources):
+        raise InputError(f"{option} {path}: is also an input; expected another file")
 
 
 def expanded(path: Path, option: str) -> Path:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import typer
 
-from abovechance.cli.output import check_writable, expanded
+from abovechance.cli.output import check_writable, expanded, refuse_inputs
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing
@@ -78,19 +78,22 @@ def exit_statuses(defaults: Mapping[str, int], options: Iterable[str]) -> dict[s
     return statuses
 
 
-def check_reports(junit: Path | None, summary: Path | None) -> tuple[Path | None, Path | None]:
+def check_reports(
+    junit: Path | None, summary: Path | None, inputs: Sequence[str]
+) -> tuple[Path | None, Path | None]:
     """Return the paths of both reports, before any work; the JUnit report of an earlier run is deleted.
 
     Raises
     ------
     InputError
-        If a path cannot be written.
+        If a path cannot be written, or is one of the inputs.
     """
     if junit:
-        junit = check_writable(junit, "--junit", (".xml",))
+        junit = check_writable(junit, "--junit", (".xml",), inputs)
         junit.unlink(missing_ok=True)
     if summary:
         summary = expanded(summary, "--summary")
+        refuse_inputs(summary, "--summary", inputs)
         try:
             with tempfile.TemporaryFile(dir=summary.parent) if not summary.exists() else summary.open("a"):
                 pass

@@ -130,7 +130,7 @@ def check(
     other corrections.
     """
     statuses = exit_statuses(GATE_STATUS, exit_ or [])
-    junit_path, summary_path = check_reports(junit, summary)
+    junit_path, summary_path = check_reports(junit, summary, results)
     if not gate:
         refuse({"--exit": exit_, "--junit": junit, "--summary": summary}, "without --gate")
     paths = given_paths(results)
@@ -193,6 +193,8 @@ def _verdicts(paths: list[Path], given_options: Mapping[str, object], reading: O
                 f"{counted(repeated, 'row')} with the same source, task and model as an earlier row; "
                 "expected one row per best score, with the number of prompts tried in the column prompts"
             )
+        if note := published_scores.completed(scores):
+            tell_note(note)
         return published_scores.judge_scores(scores)
     return _judged(paths, reading)
 
@@ -311,7 +313,7 @@ def import_(
         )
     from abovechance.importers import Options
 
-    output = check_writable(output, "--output", (".parquet",))
+    output = check_writable(output, "--output", (".parquet",), results)
     options = Options(
         chance=_stated_chance(chance, choices),
         metric=metric,

@@ -319,8 +319,10 @@ def _of_two(
         prompts = pd.DataFrame([{"summary": kind} | inference(getattr(by_kind, kind)) for kind in kinds])
         if not np.isfinite(responses.scores).all():
             row |= _of_prompt_means(responses, by_kind.mean)
+    # of one pair, the interval is that of the headline
+    pairs = comparison.pairs.assign(low=headline.low, high=headline.high)
     return TwoModelComparison(
-        **vars(comparison),
+        **vars(replace(comparison, pairs=pairs)),
         headline=headline,
         holm=headline.p,
         bh=headline.p,
