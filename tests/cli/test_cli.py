@@ -185,6 +185,21 @@ def test_how_prompts_on_different_examples_are_compared_is_told(tmp_path, sizes,
     assert f"the verdict compares their {score}" in run("check", str(path)).stderr
 
 
+def test_an_interrupt_while_the_command_loads_is_no_traceback():
+    program = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(name, *_):\n"
+        "        if name == 'pandas':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted)\n"
+        "from abovechance.__main__ import main\n"
+        "main()\n"
+    )
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (completed.returncode, completed.stdout, completed.stderr) == (130, "", "")
+
+
 def test_a_closed_pipe_is_no_error():
     command = f"{sys.executable} -m abovechance.cli check docs/published_maxima.csv | head -1"
     completed = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=REPOSITORY)

@@ -231,13 +231,13 @@ def test_rounded_accuracies_of_a_leaderboard(accuracies, count):
     limits = [(min(row), max(row)) for row in numbers]
     rounded = unpaired(accuracies, sizes, 300, correct_range=limits)
     possible = [unpaired(np.array(pair) / sizes, sizes, 2).difference(0, 1) for pair in product(*numbers)]
-    signs = {np.sign(one.value) for one in possible}
-    largest_p = 1.0 if len(signs) > 1 else max(one.p for one in possible)
+    signs = {np.sign(outcome.value) for outcome in possible}
+    largest_p = 1.0 if len(signs) > 1 else max(outcome.p for outcome in possible)
     difference = rounded.difference(0, 1)
     # the interval's p-value is not monotone in the counts if the sizes differ and the scores hardly do
     assert difference.p == pytest.approx(largest_p, abs=0.02 if largest_p > 0.5 else 1e-9)
     low, high = difference.interval(0.025)
-    middle = [one.center for one in possible]
+    middle = [outcome.center for outcome in possible]
     reach = difference.spread.reach(0.025)
     assert low <= max(min(middle) - reach, -1) + 1e-12
     assert high >= min(max(middle) + reach, 1) - 1e-12

@@ -208,10 +208,23 @@ def test_a_record_without_rows_needs_the_chance_and_the_number_of_samples(tmp_pa
     content["evaluation_results"][0]["score_details"] = details
     record.write_text(json.dumps(content))
     arguments = ["annotate", str(record), "-o", str(tmp_path / "out"), "-t", "5", "--json"]
-    (verdict,) = json.loads(run(*arguments).stdout)
-    assert "p_value" not in verdict
+    completed = run(*arguments)
+    assert (completed.returncode, completed.stderr) == (
+        1,
+        f"abovechance: error: {record}: there are no rows of samples; use --chance or --choices\n",
+    )
+    assert not (tmp_path / "out").exists()
     (verdict,) = json.loads(run(*arguments, "--choices", "4").stdout)
     assert verdict["p_value"] == pytest.approx(RandomBaseline.from_chance(0.25, 60).tail(30, 5))
+    del details["uncertainty"]
+    content["evaluation_results"][0]["metric_config"] = {"metric_name": "acc", "lower_is_better": False}
+    record.write_text(json.dumps(content))
+    completed = run(*arguments, "--choices", "4")
+    (verdict,) = json.loads(completed.stdout)
+    assert verdict["reason"] == "the record does not contain the number of samples"
+    assert completed.stderr == "note: " + ", ".join(
+        [verdict["model"], verdict["task"], f"{verdict['metric']}: no verdict: {verdict['reason']}\n"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -283,7 +296,8 @@ def test_rows_that_are_no_accuracy_stop_no_other_evaluation_of_a_record(tmp_path
     record.write_text(json.dumps(content))
     arguments = ["annotate", str(tmp_path / "in"), "-o", str(tmp_path / "out"), "-t", "1", "--choices", "4"]
     verdicts = json.loads(run(*arguments, "--json").stdout)
-    assert {verdict["task"]: "p_value" in verdict for verdict in verdicts}["summaries"] is False
+    reasons = {verdict["task"]: verdict.get("reason") for verdict in verdicts}
+    assert reasons["summaries"] == "the metric is not a share of correct answers"
     assert sum("p_value" in verdict for verdict in verdicts) == 1
 
 

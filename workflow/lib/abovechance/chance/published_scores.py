@@ -96,8 +96,8 @@ def completed(scores: pd.DataFrame) -> str:
     if not texts:
         return ""
     return (
-        f"{counted(len(texts), 'score')} with fewer decimals than others, taken as rounded to as many decimals "
-        f"({texts[0]}); use the column source to separate scores that were rounded differently"
+        f"{counted(len(texts), 'score')} with fewer decimals than others, taken as rounded to as many "
+        f"decimals ({texts[0]}); use the column source to separate scores that were rounded differently"
     )
 
 

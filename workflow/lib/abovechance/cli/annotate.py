@@ -13,7 +13,7 @@ from abovechance.chance.random_baseline import MOST_PROMPTS
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.inputs import given_paths
 from abovechance.cli.options import Chance, Json, OneChoice, one_chance
-from abovechance.cli.output import expanded, show, show_json
+from abovechance.cli.output import expanded, show, show_json, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_json
 
@@ -46,7 +46,7 @@ def annotate(
     samples next to a record are used and copied. Without them, the record must have the number of samples,
     and --chance or --choices is required. Results that are no accuracy get no verdict.
     """
-    from abovechance.extensions.every_eval_ever import annotate as annotated, records_in
+    from abovechance.extensions.every_eval_ever import NO_CHANCE, REASON, annotate as annotated, records_in
     from abovechance.importers.every_eval_ever import ENDING
 
     folder = expanded(output, "--output")
@@ -55,6 +55,13 @@ def annotate(
     single_chance = None if chance is None and choices is None else one_chance(chance, choices)
     files = records_in(given_paths(records))
     results = [(file, name, *annotated(file, prompts, single_chance)) for file, name in files]
+    verdicts = [verdict for _, _, _, of_record in results for verdict in of_record]
+    reasons = [verdict.get(REASON) for verdict in verdicts]
+    if NO_CHANCE in reasons and all(reasons):
+        raise InputError(f"{files[0][0]}: {NO_CHANCE}")
+    for verdict, reason in zip(verdicts, reasons, strict=True):
+        if reason:
+            tell_note(f"{verdict['model']}, {verdict['task']}, {verdict['metric']}: no verdict: {reason}")
     for file, name, record, _ in results:
         target = folder / name
         if target.resolve() == file.resolve():
@@ -63,7 +70,6 @@ def annotate(
         rows = file.with_name(file.stem + ENDING)
         if rows.is_file():
             shutil.copy2(rows, target.with_name(rows.name))
-    verdicts = [verdict for _, _, _, of_record in results for verdict in of_record]
     if as_json:
         show_json(verdicts)
         return

@@ -21,7 +21,7 @@ SHOWN = 20  # items of a task
 # That only the better half gets an item right has a probability of 1/10 with five rows, and of 1/20 with six.
 LEAST_ROWS = 6
 # a screen is too narrow for all
-COLUMNS = ["example", "rows", "difficulty", "discrimination", "corrected", "half", "other_half"]
+COLUMNS = ["example", "rows", "difficulty", "corrected", "half", "other_half"]
 
 
 @app.command(
@@ -45,11 +45,11 @@ def items(
 
     RESULTS can be evaluation logs, a study's folder, or a CSV with one row per example (example, correct,
     model, prompt). A row is a combination of a model, a number of shots and a prompt. An item is an example.
-    Discrimination is the correlation between an item and the rest of the items. If it is near 0, the item
-    does not separate strong from weak rows. If it is negative, better rows fail the item more often, for
-    example because the gold label is wrong. With few rows, many items are negative by chance. If rows differ
-    in the answer that they prefer, all items with the less preferred answer can be negative. To separate this
-    preference from skill, run a study with the key `items`.
+    Discrimination (the column corrected) is the correlation between an item and the rest of the items. If it
+    is near 0, the item does not separate strong from weak rows. If it is negative, better rows fail the item
+    more often, for example because the gold label is wrong. With few rows, many items are negative by chance.
+    If rows differ in the answer that they prefer, all items with the less preferred answer can be negative.
+    To separate this preference from skill, run a study with the key `items`.
     """
     from abovechance.importers import Options
 

@@ -225,6 +225,10 @@ def random_baseline(examples: int | None, chance: float | None, choices: str | N
     counts: dict[int, int] = {}
     for part in value.split(","):
         number, _, count = part.partition(":")
+        if ":" not in part:
+            raise InputError(
+                f"--choices has '{part[:30]}' in '{value[:60]}'; expected pairs such as 2:50,5:50"
+            )
         counts[_whole(number)] = counts.get(_whole(number), 0) + _whole(count)
     if examples is not None and examples != sum(counts.values()):
         raise InputError(f"--examples is {examples}, but --choices has {sum(counts.values())} examples")

@@ -107,11 +107,11 @@ def check_writable(path: Path, option: str, suffixes: tuple[str, ...], inputs: I
         The arguments that name files and folders to read, none of which it may be.
     """
     path = expanded(path, option)
-    refuse_inputs(path, option, inputs)
     if path.suffix not in suffixes:
         raise InputError(f"{option} {path}: expected a name that ends in {' or '.join(suffixes)}")
     if path.is_dir():
         raise InputError(f"{option} {path}: is a folder; expected a file")
+    refuse_inputs(path, option, inputs)
     home = next(folder for folder in path.absolute().parents if folder.exists())
     try:
         with tempfile.TemporaryFile(dir=home):

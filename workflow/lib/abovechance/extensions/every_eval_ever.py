@@ -42,12 +42,16 @@ def is_record(path: Path) -> bool:
 # names of metrics that are shares of correct answers
 ACCURACIES = ("acc", "match", "correct", "pass@1")
 PERCENT = 100
+REASON = "reason"  # for having no verdict
+NO_ACCURACY = "the metric is not a share of correct answers"
+NO_CHANCE = "there are no rows of samples; use --chance or --choices"
+NO_COUNT = "the record does not contain the number of samples"
 
 
 def annotate(
     path: Path, prompts: int = 1, chance: float | None = None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return an aggregate record with a verdict on each result, and the verdicts.
+    """Return an aggregate record with a verdict on each result, and the verdicts, or reasons for having none.
 
     The rows of samples are used if the file next to the record exists. Otherwise, the record must contain
     the number of samples, and the chance must be given. Verdicts are fields of ``score_details.details``
@@ -79,13 +83,16 @@ def annotate(
             name = str(result.get("evaluation_result_id") or "score")
             is_lower = bool(result["metric_config"]["lower_is_better"])
             details = result["score_details"]
+            verdict: dict[str, Any]
             if (run := runs.get((task, name))) is not None:
                 verdict = verdict_of(run, prompts, chance)
-            elif not has_rows and not is_lower and chance is not None:
-                verdict = _of_aggregate(details, result, prompts, chance)
+            elif has_rows or is_lower:
+                verdict = {REASON: NO_ACCURACY}
+            elif chance is None:
+                verdict = {REASON: NO_CHANCE}
             else:
-                verdict = {}
-            if verdict:
+                verdict = _of_aggregate(details, result, prompts, chance)
+            if REASON not in verdict:
                 _add(details, verdict)
         verdicts.append({"model": model, "task": task, "metric": name, **verdict})
     return record, verdicts
@@ -109,9 +116,9 @@ def _runs(path: Path) -> dict[tuple[str, str], Run]:
 def _of_aggregate(
     details: dict[str, Any], result: dict[str, Any], prompts: int, chance: float
 ) -> dict[str, Any]:
-    """Return the verdict on a reported accuracy without rows.
+    """Return the verdict on a reported accuracy without rows, or the reason for having none.
 
-    It is empty if the number of samples is unknown, or if the metric's name or its scale is not that of a
+    There is none if the number of samples is unknown, or if the metric's name or its scale is not that of a
     share of correct answers.
     """
     count = (details.get("uncertainty") or {}).get("num_samples") or (result.get("source_data") or {}).get(
@@ -124,8 +131,10 @@ def _of_aggregate(
     is_accuracy = any(word in name.lower() for word in ACCURACIES) and config.get("min_score", 0) == 0
     if scale == PERCENT:
         score, digits = score / PERCENT, digits + 2
-    if not isinstance(count, int) or not is_accuracy or scale not in (1, PERCENT) or not 0 <= score <= 1:
-        return {}
+    if not is_accuracy or scale not in (1, PERCENT) or not 0 <= score <= 1:
+        return {REASON: NO_ACCURACY}
+    if not isinstance(count, int) or count < 1:
+        return {REASON: NO_COUNT}
     row = {"best_accuracy": score, "examples": count, "chance": chance, "prompts": prompts}
     judged = judge_scores(pd.DataFrame([row | {"digits": digits}])).table.iloc[0]
     return {

@@ -18,7 +18,7 @@ from pkgutil import iter_modules
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
-from abovechance.core.reading import as_written_by, parse_json
+from abovechance.core.reading import as_written_by, heading, parse_json
 from abovechance.core.untrusted import MOST_MEMBER, check_regular
 from abovechance.doctor.runs import compare_runs
 from abovechance.doctor.suspicion import SEVERITIES, Severity, Suspicion
@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 _MODULES = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+OF_CSV = {"example", "correct", "best_accuracy", "accuracy"}  # columns, one of which each table has
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".zip")
 FORMATS: list[Importer] = [module for module in _MODULES if isinstance(module, Importer)]
 
@@ -228,8 +229,10 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
     matches = [(importer, file) for importer in FORMATS for file in importer.find(path)]
     if not matches:
         packed = [file for file in files_below(path, "samples_*.jsonl.*") if file.suffix in COMPRESSED]
-        if packed:
+        if packed := [*packed, *([path] if path.suffix in COMPRESSED and path.is_file() else [])]:
             raise InputError(f"{packed[0]}: is compressed; unpack it first")
+        if OF_CSV & {name.lower() for name in heading(path)}:
+            raise InputError(f"{path}: has the columns of a CSV file; expected a name that ends in .csv")
         if any(map(_is_summary, files_below(path, "results*.json"))):
             raise InputError(
                 f"{path}: has a summary of lm-evaluation-harness, and no samples; run the tool with "
