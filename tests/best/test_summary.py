@@ -64,8 +64,8 @@ def test_a_whole_judgement(missing):
     assert best.assumption == (
         ""
         if missing == 0
-        else "Candidates were evaluated on different examples. The best one stands out most among those with "
-        "the same examples; its score need not be the highest."
+        else "Candidates were evaluated on different examples. The best one stands out most among candidates "
+        "with the same examples, so another candidate can have a higher score."
     )
 
 

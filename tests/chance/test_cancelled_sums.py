@@ -32,7 +32,7 @@ def test_a_constant_prediction_is_never_better_than_chance(positive):
     result = null_distribution("kappa", ["y"] * 30, gold)
     assert (result.p, result.expected, result.method) == (1, 0, "exact")
     assert result.distribution.values.tolist() == [0]
-    assert result.sentences(["p"])[:2] == ["kappa: 0.000.", "By chance, it is expected at 0.000."]
+    assert result.sentences(["p"])[:2] == ["kappa: 0.000.", "By chance, it would score 0.000 on average."]
 
 
 def test_several_constant_predictions_are_never_better_than_chance():

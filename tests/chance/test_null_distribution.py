@@ -359,7 +359,7 @@ def test_small_numbers_have_digits_in_sentences():
     result = null_distribution("mse", [[value + 0.0002 for value in gold]], gold)
     first, second, _ = result.sentences(["a"])
     assert first == "mse: 0.0000000400."
-    assert second == "By chance, it is expected at 0.0000105400."
+    assert second == "By chance, it would score 0.0000105400 on average."
     large = null_distribution(
         "mse", [[1000 * value + 0.5 for value in gold]], [1000 * value for value in gold]
     )

@@ -122,3 +122,17 @@ def test_a_dry_run_lists_jobs_and_makes_nothing(place):
 def test_the_workflow_of_a_distribution_is_looked_for_first():
     assert [folder.name for folder in PLACES] == ["workflow", "workflow"]
     assert PLACES[0].parent.name == "abovechance"
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_snakemake_starts(place, monkeypatch):
+    def refused(**_):
+        raise OSError(30, "Read-only file system")
+
+    (place / "mine.yaml").write_text("study: mine\n")
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    completed = run("run", "mine.yaml", "--dry-run", folder=place)
+    assert (completed.returncode, completed.stderr) == (
+        1,
+        f"abovechance: error: {place}: cannot be written (Read-only file system); results are stored in the "
+        "current folder\n",
+    )

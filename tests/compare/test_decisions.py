@@ -381,9 +381,9 @@ SENTENCES = [
     (
         counted(100, 3, 3),
         0.015,
-        "The results cannot tell whether the candidate is worse by 1.5 points or more (",
+        "The results do not exclude that the candidate is worse by 1.5 points or more (",
     ),
-    (counted(100, 3, 3), 0.01, "The results cannot tell whether the candidate is worse by 1 point or more ("),
+    (counted(100, 3, 3), 0.01, "The results do not exclude that the candidate is worse by 1 point or more ("),
 ]
 
 
@@ -395,8 +395,8 @@ def test_sentences(responses, margin, beginning):
     ending = ")."
     if result.decision == "cannot tell":
         ending = (
-            f"). If the true difference is +0.0 points, about {np.ceil(result.needed):,.0f} examples would "
-            "decide with a probability of 80%, instead of 100."
+            "). If the true difference is +0.0 points, the gate would decide with a probability of 80% with "
+            f"about {np.ceil(result.needed):,.0f} examples instead of 100."
         )
     assert sentence.endswith(ending)
 

@@ -211,7 +211,7 @@ def test_the_number_of_examples_that_would_decide():
     expected = 0.2 * ((stats.norm.isf(0.05) + stats.norm.isf(0.2)) / 0.05) ** 2
     assert small.needed == pytest.approx(expected, rel=0.1)
     assert (
-        f"about {int(np.ceil(small.needed)):,} examples would decide with a probability of 80%"
+        f"decide with a probability of 80% with about {int(np.ceil(small.needed)):,} examples instead of"
         in small.sentence
     )
     large = gate(responses_of(np.tile(candidate, 20), np.tile(reference, 20)), margin=0.05)
@@ -258,7 +258,7 @@ def test_more_examples_reduce_their_part_of_the_variance_only():
 
 def test_sentences_without_a_margin_and_with_one_point():
     scores = np.array([0.0, 1.0] * 50)
-    assert "cannot tell whether the candidate is worse (" in gate(responses_of(scores, scores), 0.0).sentence
+    assert "do not exclude that the candidate is worse (" in gate(responses_of(scores, scores), 0.0).sentence
     assert "worse by 1 point or more (" in gate(responses_of(scores, scores), 0.01).sentence
 
 

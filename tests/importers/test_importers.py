@@ -351,7 +351,7 @@ def test_inspect_epochs_are_not_prompts(tmp_path):
     (run,) = read_runs([path], Options())
     assert run.rows["correct"].tolist() == [True, False]
     assert run.rows["tie"].tolist() == [False, True]
-    assert "of 2 epochs, epoch 1 is used" in run.notes[0]
+    assert "the log has 2 epochs; epoch 1 is used" in run.notes[0]
     assert imported(path, prompts=1, epoch=2)["correct"].tolist() == [False]
 
 
@@ -458,7 +458,7 @@ def test_an_option_of_a_tool_that_is_not_there_is_an_error(tmp_path):
     assert len(imported(path, prompts=1, epoch=1)) == 1
     with pytest.raises(InputError, match="--filter has no effect here; it is for .* lm-evaluation-harness"):
         imported(path, prompts=1, filter="none")
-    with pytest.raises(InputError, match="log.eval: says itself how many choices its examples have"):
+    with pytest.raises(InputError, match="log.eval: contains the number of choices of its examples"):
         imported(path, prompts=1, chance=0.5)
 
 

@@ -112,7 +112,10 @@ def test_lm_eval_rows_of_one_filter_are_taken_and_which_is_asked_for(tmp_path):
         for name in ("strict", "loose")
     ]  # fmt: skip
     path = write_lm(tmp_path, rows)
-    with pytest.raises(InputError, match="each of the filters strict, loose; use --filter strict"):
+    with pytest.raises(
+        InputError,
+        match="several filters, strict, loose; choose one, such as --filter",
+    ):
         imported(path, prompts=1, chance=0.1)
     assert imported(path, prompts=1, chance=0.1, filter="loose")["correct"].tolist() == [True, True]
     with pytest.raises(InputError, match="has no filter 'none'; it has strict, loose"):

@@ -14,6 +14,7 @@ from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring import identity
 from abovechance.scoring.store import ScoreStore, store_of
 from abovechance.scoring.stored import drop_unasked, stored
+from tests.running import run
 
 IDENTITY = {"revision": "r", "precision": "float32", "code": "c"}
 
@@ -277,6 +278,24 @@ def test_further_prompts_of_a_run_that_has_not_ended_are_not_dropped(tmp_path):
     assert not path.samefile(store_of(path))
     assert len(read_made_from(store_of(path))["prompts"]) == 3
     assert stored(place).set_index("task")["kept"].to_dict() == {"t": 0, "u": 0}
+
+
+def test_a_setting_that_has_a_store_only_is_listed(tmp_path):
+    """As after a job that failed before its end: what was scored is in the store."""
+    place = study(tmp_path, models={"m": {}}, tasks={"t": ""}, shots=[1])
+    for task in ("t", "u"):
+        (tmp_path / "scores" / "m" / task / "1-shot.parquet").unlink()
+    table = stored(place)
+    columns = ["task", "in_config", "prompts", "kept"]
+    assert table[columns].to_numpy().tolist() == [["t", True, 0, 0], ["u", False, 0, 3]]
+    drop_unasked(table)
+    assert [path.parent.name for path in (tmp_path / "scores").rglob("*.parquet")] == ["t"]
+    (tmp_path / "new" / "scores").mkdir(parents=True)
+    completed = run("scores", str(tmp_path / "new"))
+    assert completed.stderr == (
+        f"abovechance: error: {tmp_path / 'new'}: has no finished scores yet; run the study first\n"
+    )
+    assert json.loads(run("scores", str(tmp_path / "new"), "--json").stdout) == []
 
 
 def test_kill_minus_nine_loses_no_prompt_that_was_added(path):

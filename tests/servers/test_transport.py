@@ -63,6 +63,20 @@ def test_a_refusal_quotes_the_beginning_of_the_reply():
         transport(418, b"\xff").post("/generate", {})
 
 
+def test_an_error_with_the_status_of_a_success():
+    client = transport(data=b'{"error": {"message": "overloaded"}}')
+    assert client.get("/version") is None
+    with pytest.raises(InputError) as error:
+        client.post("/v1/completions", {})
+    assert str(error.value) == (
+        'vllm at http://host:1: /v1/completions: the server reports an error: {"message": "overloaded"}'
+    )
+    assert transport(data=b'{"error": null, "choices": []}').post("/generate", {}) == {
+        "error": None,
+        "choices": [],
+    }
+
+
 @pytest.mark.parametrize("data", [b"<html>" + b"x" * 100, b"\xff" + b"x" * 100, b"[" * 100_000])
 def test_what_is_no_json(data):
     assert transport(data=data).get("/version") is None

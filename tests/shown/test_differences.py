@@ -212,6 +212,17 @@ def test_numbers_stay_whole_beside_settings_without_a_verdict(tmp_path, values):
     )
 
 
+def test_verdicts_that_are_older_than_the_results_are_noted(tmp_path, values):
+    """As after a run that stopped before its verdicts: those in the folder are of the run before."""
+    folder = study(tmp_path / "one", values, ["a", "b", "c"])
+    assert CliRunner().invoke(app, ["check", str(folder)]).stderr == ""
+    later = (folder / "tables" / "verdicts.parquet").stat().st_mtime + 1
+    os.utime(folder / "accuracy" / "m.parquet", (later, later))
+    assert CliRunner().invoke(app, ["check", str(folder)]).stderr == (
+        "note: these verdicts are of an earlier run: newer results exist; run the study to the end again\n"
+    )
+
+
 @pytest.mark.parametrize(("shared", "predictions"), [(1, 3), (0, 0)])
 def test_studies_without_an_example_in_common_differ(shared, predictions, tmp_path, values):
     keys = ["k0", "k1", "k2"]

@@ -1,5 +1,6 @@
 """A study of other tools' results, from a log to the report."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from abovechance import RandomBaseline
 from abovechance.core.tables import read_table
@@ -54,6 +56,29 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     assert not list(results.glob("likelihoods/*"))
     repeated = snakemake(*study, directory=workplace)
     assert "Nothing to be done" in repeated.stdout + repeated.stderr
+    follows_a_changed_config(study, workplace)
+
+
+def follows_a_changed_config(study: list[str], workplace: Path) -> None:
+    """The stored config, the report's account of it, and what is up to date."""
+    file, results = workplace / "imported.yaml", workplace / "results" / "imported"
+    before = file.read_text()
+    file.write_text(f"{before}heldout: {{splits: 7}}\nseed: 5\n")
+    changed_at = file.stat().st_mtime
+    snakemake(*study, directory=workplace)
+    stored = yaml.safe_load((results / "config.yaml").read_text())
+    assert (stored["heldout"]["splits"], stored["seed"]) == (7, 5)
+    assert (results / "report.html").stat().st_mtime > (results / "config.yaml").stat().st_mtime > changed_at
+    # without Snakemake's record, the results are those of this config alone
+    shutil.move(workplace / ".snakemake", workplace / "moved")
+    try:
+        assert "Nothing to be done" in snakemake(*study, directory=workplace).stderr
+        file.write_text(before)
+        completed = snakemake(*study, directory=workplace, check=False)
+        assert "results/imported/config.yaml: is of another config" in completed.stderr
+    finally:
+        shutil.rmtree(workplace / ".snakemake", ignore_errors=True)
+        shutil.move(workplace / "moved", workplace / ".snakemake")
 
 
 def asks_of_examples(results: Path) -> None:

@@ -275,6 +275,7 @@ NEW_MODEL = {"score": 2, "accuracy": 1, "heldout": 1, "randomization": 1, "heldo
 )
 def test_a_change_runs_only_what_depends_on_it(finished, run, change, expected):
     jobs = planned(run(STUDY | change, "--dry-run"))
+    assert (jobs["resolved_config"], jobs["report"]) == (1, 1)
     for rule in ("task", "evaluation_set", "prompts", "score", "weights", "quantize"):
         if rule not in expected and rule != "evaluation_set":
             assert jobs.get(rule, 0) == 0, jobs

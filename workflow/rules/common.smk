@@ -187,11 +187,14 @@ def state_of(files):
     return state
 
 
-def recorded_config(wildcards, output):
-    """The config; the run ends where there are results of another one, and no record of how they were made."""
+def check_recorded_config(wildcards, output):
+    """Nothing; the run ends where there are results of another config, and no record of how they were made.
+
+    Snakemake does not record the value of a function of outputs, so no change of it is noticed.
+    """
     if workflow.is_main_process and not workflow.dag_settings.forceall:
         or_exit(check_recorded, STUDY, Path(output[0]))
-    return STUDY
+    return ""
 
 
 def no_costs(wildcards):

@@ -8,9 +8,9 @@ out: report.html and the resolved config.yaml
 rule resolved_config:
     """Write the config with its defaults to the folder of the results, when all of them are there."""
     input:
-        ancient(KEPT),
-        ancient(table_files(TABLES)),
-        ancient(figure_files(FIGURES)),
+        KEPT,
+        table_files(TABLES),
+        figure_files(FIGURES),
     output:
         f"{RESULTS}/config.yaml",
     log:
@@ -19,7 +19,8 @@ rule resolved_config:
     conda:
         "../../envs/analysis.yaml"
     params:
-        config=recorded_config,
+        config=STUDY,
+        recorded=check_recorded_config,
         code=code_of("resolved_config.py"),
     script:
         "../scripts/resolved_config.py"

@@ -26,8 +26,9 @@ from snakemake_logger_plugin_abovechance.work import ScoringJob
 # Tells the jobs' scripts, and bars of progress in them, that somebody else shows how far they are.
 SHOWN = {"ABOVECHANCE_PROGRESS": "1", "TQDM_DISABLE": "1"}
 LOCKED = (
-    "abovechance: error: another run works in {folder}, or one was killed there (kill -9, a power cut): then "
-    "`make unlock` with the same CONFIG, or `snakemake --unlock`, and run again; what was done is kept"
+    "abovechance: error: another run works in {folder}, or one was killed there (kill -9, a power cut). If "
+    "it was killed, use `abovechance run CONFIG -- --unlock` (in a clone: `make unlock`) and run again; "
+    "finished work is kept"
 )
 INTERRUPTED = "Interrupted; the same command goes on from here."
 NOTHING = "Nothing to be done: all of the study is there, and up to date."

@@ -117,10 +117,10 @@ class Best:
             share = ""
         else:
             verdict = f"The candidates may all be equally good (p = {probability(self.p)})."
-            share = f", so luck alone would give {self.explained:.0%} of its lead" * isfinite(self.explained)
+            share = f" So luck alone explains {self.explained:.0%} of its lead over the mean."
         sentences.append(
-            f"If all were equally good, with the mean score of {self.mean:.1%}, the best of {number} would "
-            f"be expected at {self.expected_by_luck:.1%}{share}. {verdict}"
+            f"If all {number} candidates were equally good (mean {self.mean:.1%}), the best one would be "
+            f"expected to score {self.expected_by_luck:.1%}.{share * isfinite(self.explained)} {verdict}"
         )
         interval = f"{percent(self.confidence)} interval {self.low:.1%} to {self.high:.1%}"
         if isfinite(self.debiased):
@@ -229,8 +229,8 @@ def judge_best(
         table.iloc[order].reset_index(drop=True),
         ""
         if candidates.complete
-        else "Candidates were evaluated on different examples. The best one stands out most among those with "
-        "the same examples; its score need not be the highest.",
+        else "Candidates were evaluated on different examples. The best one stands out most among candidates "
+        "with the same examples, so another candidate can have a higher score.",
         start=None if start is None else candidates.names[start],
         difference=difference,
         p_start=p_start,

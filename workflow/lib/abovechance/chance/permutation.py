@@ -131,11 +131,11 @@ class NullDistribution:
         digits = 3 if smallest >= 0.1 else min(2 - floor(log10(smallest)), 12)
         best_of = f" (candidate {printable(names[self.best])}, the best of {len(names)})" if several else ""
         by_chance = (
-            f"By chance, {'this candidate' if several else 'it'} is expected at {self.expected:.{digits}f}"
+            f"By chance, {'this candidate' if several else 'it'} would score {self.expected:.{digits}f}"
         )
         if self.tries > 1:
             by_chance += (
-                f", and the best of {self.tries} at {self.expected_best:.{digits}f} "
+                f" on average, and the best of {self.tries} {self.expected_best:.{digits}f} "
                 f"(95 %: {low:.{digits}f} to {high:.{digits}f})"
             )
         conclusion = "better than chance" if self.p <= ALPHA else "not shown to be better than chance"
@@ -149,7 +149,7 @@ class NullDistribution:
         strata = f", within {self.strata} strata" if self.strata > 1 else ""
         lines = [
             f"{self.metric}: {self.observed:.{digits}f}{best_of}.",
-            f"{by_chance}.",
+            f"{by_chance}{'' if self.tries > 1 else ' on average'}.",
             f"This is {conclusion} (p = {probability(self.p)}{alone}; {how}{strata}).",
         ]
         if self.tries > len(self.values):

@@ -153,21 +153,29 @@ def _of_prompts(paths: list[Path], start: str | None, logs: dict[str, Any]) -> l
         raise InputError(f"{error}; or the candidates of a search: {LOOKS_LIKE}") from None
     table = table.rename(columns={"prompt": "candidate"}).astype({"candidate": str, "example": str})
     clusters = clusters_of_studies(paths)
-    searches = [
-        Search(setting, from_rows(_with_clusters(rows, clusters.get(setting.task)), setting.words), start)
+    prompts_of = [
+        (setting, from_rows(_with_clusters(rows, clusters.get(setting.task)), setting.words))
         for setting, rows in by_setting(table)
         if rows["candidate"].nunique() > 1
     ]
-    if not searches:
+    if not prompts_of:
         setting, _ = next(by_setting(table))
         raise InputError(
             f"{paths[0]}: has a single prompt in each setting, such as {setting.words}; expected several, "
             "or use --each-file if each file is another prompt"
         )
     settings = len(table.drop_duplicates(SETTING))
-    if len(searches) < settings:
-        tell_note(f"settings with a single prompt are left out: {settings - len(searches)} of {settings}")
-    return searches
+    if len(prompts_of) < settings:
+        tell_note(f"settings with a single prompt are left out: {settings - len(prompts_of)} of {settings}")
+    comparable = [
+        (setting, prompts) for setting, prompts in prompts_of if prompts.evaluated.sum(axis=0).max() > 1
+    ]
+    if comparable and len(comparable) < len(prompts_of):
+        tell_note(
+            "settings in which no two prompts have a common example are left out: "
+            f"{len(prompts_of) - len(comparable)} of {settings}"
+        )
+    return [Search(setting, prompts, start) for setting, prompts in comparable or prompts_of]
 
 
 def _with_clusters(rows: pd.DataFrame, clusters: pd.Series[int] | None) -> pd.DataFrame:

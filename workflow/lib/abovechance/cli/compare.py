@@ -154,8 +154,8 @@ def _responses(paths: list[Path], options: Options) -> list[Responses]:
         settings = table[["model", "task", "shots"]].drop_duplicates().itertuples(index=False)
         names = "; ".join(f"{model}, {task}, {shots}-shot" for model, task, shots in settings)
         raise InputError(
-            f"{paths[0]}: expected at least two models on the same task with the same number of shots, got "
-            f"{names}"
+            f"{paths[0]}: has one model on each task ({names}); expected at least two models on the same "
+            "task with the same number of shots, in the column model or in further files"
         )
     return responses
 

@@ -246,6 +246,9 @@ def _of_study(folder: Path) -> Verdicts:
     needed = {name for name, column in VERDICTS.columns.items() if not column.optional}
     if not needed <= {*table} or table.empty:
         raise InputError(f"{path}: is no table of verdicts; delete it and run the study again")
+    written = path.stat().st_mtime
+    if any(file.stat().st_mtime > written for file in (folder / "accuracy").glob("*.parquet")):
+        tell_note("these verdicts are of an earlier run: newer results exist; run the study to the end again")
     if (left_out := int(table["left_out"].sum()) if "left_out" in table else 0) > 0:
         tell_note(
             f"left out because they are longer than the model's context: {counted(left_out, 'prompt')}; "

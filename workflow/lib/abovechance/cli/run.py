@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -71,6 +72,13 @@ def run(
     command = snakemake_command(workflow_folder(), path, *options, profile=profile)
     # first, because several options take every word up to the next option
     command[3:3] = snakemake_options or []
+    try:
+        with tempfile.TemporaryFile(dir="."):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"{Path.cwd()}: cannot be written ({error.strerror}); results are stored in the current folder"
+        ) from None
     typer.echo(f"Running the study of {path}; finished work is not repeated.")
     sys.stdout.flush()
     os.execv(command[0], command)  # so that signals reach Snakemake

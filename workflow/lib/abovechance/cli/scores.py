@@ -10,6 +10,7 @@ import typer
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Json
 from abovechance.cli.output import expanded, show
+from abovechance.core.errors import InputError
 from abovechance.core.words import counted
 
 
@@ -31,6 +32,8 @@ def scores(
     from abovechance.scoring.stored import drop_unasked, stored
 
     files = stored(expanded(study, "STUDY"))
+    if files.empty and not as_json:
+        raise InputError(f"{study}: has no finished scores yet; run the study first")
     show(files.drop(columns="path"), as_json)
     unwanted = int(files["kept"].sum() + files.loc[~files["in_config"].astype(bool), "prompts"].sum())
     if drop:

@@ -198,14 +198,14 @@ class GateResult:
             BETTER: f"The candidate is better than the reference ({interval}).",
             NOT_WORSE: f"The candidate is not worse than the reference{by_margin} ({interval}).",
             WORSE: f"The candidate is worse {worse} ({interval}).",
-            CANNOT_TELL: f"The results cannot tell whether the candidate is worse{by_margin} ({interval}).",
+            CANNOT_TELL: f"The results do not exclude that the candidate is worse{by_margin} ({interval}).",
         }
         sentence = f"{self.about[:1].upper()}{self.about[1:]}: " if self.about else ""
         sentence += reasons[self.decision]
         if self.decision == CANNOT_TELL and isfinite(self.needed):
             sentence += (
-                f" If the true difference is {100 * self.difference:+.1f} points, about "
-                f"{ceil(self.needed):,} examples would decide with a probability of {POWER:.0%}, instead of "
+                f" If the true difference is {100 * self.difference:+.1f} points, the gate would decide with "
+                f"a probability of {POWER:.0%} with about {ceil(self.needed):,} examples instead of "
                 f"{self.examples:,}."
             )
         elif self.decision == CANNOT_TELL:

@@ -75,7 +75,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
 def _checked(path: Path) -> CsvTable:
     """The file's rows, their names without blanks around them; InputError with what is wrong in them."""
     table = CsvTable.read(path)
-    if not {*NEEDED} & {name.lower() for name in table.texts}:
+    if not {*NEEDED} & {str(name).lower() for name in table.texts}:
         raise InputError(
             f"{path}: lacks the columns {' and '.join(NEEDED)}; expected {LOOKS_LIKE}; or, for best scores, "
             "best_accuracy, examples, choices or chance, and prompts; or, for a leaderboard "

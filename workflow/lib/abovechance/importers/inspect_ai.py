@@ -108,7 +108,7 @@ def _run(
     notes = []
     epochs = {sample.get("epoch", 1) for sample in samples}
     if len(epochs) > 1:
-        notes.append(f"{path.name}: of {len(epochs)} epochs, epoch {epoch} is used (--epoch)")
+        notes.append(f"{path.name}: the log has {len(epochs)} epochs; epoch {epoch} is used (--epoch)")
     rows = [_row(sample, scorer, f"{path}, sample {sample['id']}") for sample in chosen]
     scored = [row for row in rows if row is not None]
     if left_out := len(rows) - len(scored):

@@ -219,7 +219,7 @@ def _filters(samples: list[_Sample], path: Path, options: Options) -> list[str]:
         if options.command == "doctor":
             return filters
         raise InputError(
-            f"{path}: each sample stands once for each of the filters {', '.join(filters)}; use "
+            f"{path}: has the results of several filters, {', '.join(filters)}; choose one, such as "
             f"--filter {filters[0]}"
         )
     return [filter_name]

@@ -26,8 +26,8 @@ def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
     """
     if options.chance is not None and not any(run.rows["chance"].isna().any() for run in runs):
         raise InputError(
-            f"{runs[0].file}: says itself how many choices its examples have; leave out "
-            "--chance and --choices"
+            f"{runs[0].file}: contains the number of choices of its examples; leave out --chance and "
+            "--choices"
         )
     groups = _grouped(runs).values()
     return pd.concat([_one_setting(group, options) for group in groups], ignore_index=True)
@@ -138,8 +138,8 @@ def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
     unknown = rows["chance"].isna()
     if unknown.any() and options.chance is None:
         raise InputError(
-            f"{run.file}: does not say how many choices an example has; use --choices 4, or "
-            "--chance 0.25, with the number that is true"
+            f"{run.file}: does not say how many choices an example has; use --choices or --chance, such as "
+            "--choices 4, or --chance 0 if answers are free text"
         )
     if options.chance is not None:
         rows = rows.assign(chance=rows["chance"].fillna(options.chance))

@@ -14,7 +14,7 @@ from abovechance.core.files import link
 from abovechance.core.reading import read_yaml
 from abovechance.core.settings import Setting
 from abovechance.core.tables import read_made_from
-from abovechance.scoring.store import store_of
+from abovechance.scoring.store import STORE, store_of
 from abovechance.study.kinds import KINDS, kinds_of
 
 
@@ -40,9 +40,7 @@ def stored(study: Path) -> pd.DataFrame:
     config = read_yaml(config_file) if config_file.is_file() else {}
     written = config_file.stat().st_mtime if config_file.is_file() else -math.inf
     rows = []
-    files = [
-        (kind, path) for kind in KINDS for path in sorted((study / kind.scores).glob("*/*/*-shot.parquet"))
-    ]
+    files = [(kind, path) for kind in KINDS for path in _scores_files(study / kind.scores)]
     for kind, path in files:
         shots = path.stem.removesuffix("-shot")
         if not shots.isdecimal():
@@ -51,19 +49,29 @@ def stored(study: Path) -> pd.DataFrame:
         is_newer = any(file.is_file() and file.stat().st_mtime > written for file in (path, store_of(path)))
         setting = Setting(path.parent.parent.name, path.parent.name, int(shots))
         prompts, every = (_prompts(file) for file in (path, store_of(path)))
+        in_config = is_newer or (kind in kinds_of(config) and _asks(config, setting))
+        # without a scores file, a later run may use any prompt in the store
+        all_used = is_newer or (in_config and not path.is_file())
         rows.append(
             setting._asdict()
             | {
                 "kind": kind.name,
-                "in_config": is_newer or (kind in kinds_of(config) and _asks(config, setting)),
+                "in_config": in_config,
                 "prompts": prompts,
-                "kept": 0 if is_newer else max(every - prompts, 0),
+                "kept": 0 if all_used else max(every - prompts, 0),
                 "megabytes": _bytes([path, store_of(path)]) / 1e6,
                 "path": path,
             }
         )
     columns = [*Setting._fields, "kind", "in_config", "prompts", "kept", "megabytes", "path"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _scores_files(folder: Path) -> list[Path]:
+    """Return the scores files in a folder, also those of settings that have a store only, so far."""
+    stores = folder.glob(f"*/*/*-shot{STORE}")
+    of_stores = (path.with_name(path.name.removesuffix(STORE) + ".parquet") for path in stores)
+    return sorted({*folder.glob("*/*/*-shot.parquet"), *of_stores})
 
 
 def made_from(files: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -103,7 +111,7 @@ def drop_unasked(files: pd.DataFrame) -> int:
         if in_config and further:
             link(path, store_of(path))
         elif not in_config:
-            path.unlink()
+            path.unlink(missing_ok=True)
             store_of(path).unlink(missing_ok=True)
         freed += before - _bytes([path, store_of(path)])
     return freed

@@ -128,12 +128,18 @@ class Transport:
                 f"{at}: status {response.status}: {_meaning(response.status)} (it says: {reply})"
             )
         try:
-            return json.loads(response.data)
+            answer = json.loads(response.data)
         except (ValueError, RecursionError):
             if optional:  # a page for people in place of what only some servers have
                 return None
             start = self.quoted(response.data.decode(errors="replace"), 80)
             raise InputError(f"{at}: expected JSON, got '{start}'") from None
+        # some servers report errors with the status of a success
+        if isinstance(answer, Mapping) and (problem := answer.get("error")):
+            if optional:
+                return None
+            raise InputError(f"{at}: the server reports an error: {self.quoted(json.dumps(problem), 300)}")
+        return answer
 
     def quoted(self, text: str, limit: int) -> str:
         """Return the beginning of a text from elsewhere for a message, without the key."""

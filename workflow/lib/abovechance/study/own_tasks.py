@@ -104,14 +104,21 @@ def _read_csv(path: Path) -> Iterator[tuple[int, Any]]:
 
 def _csv_answer(text: str, choices: list[Any], place: str) -> Any:
     """Return the answer in a CSV cell: a choice if it is the text of one, else a list or an index."""
-    same_text = [choice for choice in choices if isinstance(choice, str) and choice.strip() == text]
+    choices = [choice for choice in choices if isinstance(choice, str)]
+    same_text = [choice for choice in choices if choice.strip() == text]
+    if text in choices:
+        return text
+    if len(same_text) > 1:
+        raise InputError(
+            f"{place}: field 'answer' is '{text}'; expected one of the choices {same_text!r} as it is"
+        )
     if same_text:
         return same_text[0]
     if text.startswith("["):
         return _json_list(text, place, "answer")
     # pandas writes whole numbers with a point where a column has gaps
     index = re.fullmatch(r"(0|[1-9][0-9]{0,8})(\.0)?", text, re.ASCII)
-    same_number = [choice for choice in choices if isinstance(choice, str) and number(choice) == number(text)]
+    same_number = [choice for choice in choices if number(choice) == number(text)]
     return int(index[1]) if index and not same_number else text
 
 
